@@ -1,0 +1,55 @@
+# `make run` and `make test` need Python 3.11 or newer and nothing else: they make their own environment in .venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+WORKERS ?= auto
+
+.DEFAULT_GOAL := help
+.PHONY: help run test test-full lint bench docs clean
+
+help:  ## what can be made
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+run: $(VENV)/installed  ## solve Leduc hold'em, write its strategy and a plot
+	$(BIN)/counterplay solve leduc --algorithm cfr+ --until 1e-4 --out leduc.strategy --plot leduc.png
+
+test: $(VENV)/installed-test  ## run the tests (under ten minutes on two cores)
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
+
+test-full: $(VENV)/installed-test  ## run all tests, the long ones too
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+lint: $(VENV)/installed-test  ## format, style and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: $(VENV)/installed-bench  ## speed beside OpenSpiel and LiteEFG, in CPU seconds (LiteEFG needs a C++ compiler)
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/installed-test  ## run every example in README and docs
+	$(BIN)/python -m pytest README.md docs
+
+clean:  ## remove the environment and everything made
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis leduc.strategy leduc.png
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "counterplay needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version). Try: make PYTHON=python3.12"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/installed: $(VENV)/created pyproject.toml constraints.txt
+	$(PIP) install --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/installed-test: $(VENV)/created pyproject.toml constraints.txt
+	$(PIP) install --constraint constraints.txt --editable '.[test]'
+	@touch $@ $(VENV)/installed
+
+$(VENV)/installed-bench: $(VENV)/created pyproject.toml constraints.txt
+	$(PIP) install --constraint constraints.txt --editable '.[bench]'
+	@touch $@ $(VENV)/installed

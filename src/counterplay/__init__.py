@@ -1,0 +1,105 @@
+"""counterplay: from the rules of a game of imperfect information to play that an opponent cannot exploit.
+
+>>> import counterplay as cp
+>>> result = cp.solve("kuhn", algorithm="cfr+", exploitability=1e-5)
+>>> round(result.value[0], 4)
+-0.0556
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ALGORITHMS",
+    "CHANCE",
+    "TERMINAL",
+    "CfrConfig",
+    "CfrSolver",
+    "CounterplayError",
+    "ExplicitGame",
+    "Game",
+    "GameError",
+    "GameFacts",
+    "GameTree",
+    "MemoryLimitError",
+    "Profile",
+    "Progress",
+    "Provenance",
+    "SequenceForm",
+    "SolveResult",
+    "SolverError",
+    "State",
+    "StrategyError",
+    "Until",
+    "__version__",
+    "best_response",
+    "chance",
+    "compile_game",
+    "decision",
+    "estimate_size",
+    "evaluate",
+    "expected_values",
+    "exploitability",
+    "game_names",
+    "games",
+    "make",
+    "nash_conv",
+    "parameter",
+    "register",
+    "solve",
+    "terminal",
+]  # fmt: skip
+
+# Names are imported when they are first used, so that ``import counterplay`` costs nothing.
+_HOME = {
+    "CHANCE": "game", "TERMINAL": "game", "ExplicitGame": "game", "Game": "game", "GameFacts": "game",
+    "State": "game", "chance": "game", "decision": "game", "game_names": "game", "games": "game", "make": "game",
+    "parameter": "game", "register": "game", "terminal": "game",
+    "GameTree": "tree", "SequenceForm": "tree", "compile_game": "tree", "estimate_size": "tree",
+    "Profile": "strategy", "Provenance": "strategy",
+    "ALGORITHMS": "solvers", "CfrConfig": "solvers", "CfrSolver": "solvers", "Progress": "solvers",
+    "SolveResult": "solvers", "Until": "solvers", "solve": "solvers",
+    "best_response": "evaluation", "evaluate": "evaluation", "expected_values": "evaluation",
+    "exploitability": "evaluation", "nash_conv": "evaluation",
+    "CounterplayError": "errors", "GameError": "errors", "MemoryLimitError": "errors", "SolverError": "errors",
+    "StrategyError": "errors",
+}  # fmt: skip
+
+if TYPE_CHECKING:
+    from counterplay.errors import CounterplayError, GameError, MemoryLimitError, SolverError, StrategyError
+    from counterplay.evaluation import best_response, evaluate, expected_values, exploitability, nash_conv
+    from counterplay.game import (
+        CHANCE,
+        TERMINAL,
+        ExplicitGame,
+        Game,
+        GameFacts,
+        State,
+        chance,
+        decision,
+        game_names,
+        games,
+        make,
+        parameter,
+        register,
+        terminal,
+    )  # fmt: skip
+    from counterplay.solvers import ALGORITHMS, CfrConfig, CfrSolver, Progress, SolveResult, Until, solve
+    from counterplay.strategy import Profile, Provenance
+    from counterplay.tree import GameTree, SequenceForm, compile_game, estimate_size
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'counterplay' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"counterplay.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,7 @@
+"""``python -m counterplay``."""
+
+import sys
+
+from counterplay.cli.main import main
+
+sys.exit(main())

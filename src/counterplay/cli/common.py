@@ -1,0 +1,134 @@
+"""What the verbs share: reading options, compiling with a progress line, writing JSON and numbers."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from counterplay.errors import CounterplayError, GameError, SolverError
+from counterplay.game.base import Game
+from counterplay.tree.arrays import GameTree
+from counterplay.tree.compile import compile_game
+
+GAME_HELP = "A name (leduc), with parameters (leduc(ranks=4)), a file (my_game.py:MyGame, x.efg) or openspiel:NAME."
+JSON_HELP = "Print one JSON object on standard output and nothing else there."
+MEMORY_HELP = "Memory that may be used, such as 500MiB or 2GiB; by default what the machine has free."
+
+
+def print_json(values: Mapping[str, Any]) -> None:
+    """One JSON object on standard output."""
+    print(json.dumps(values))
+
+
+def say(text: str = "") -> None:
+    """A line for people on standard output."""
+    print(text)
+
+
+def note(text: str) -> None:
+    """A line for people on standard error, where it does not disturb scripts."""
+    print(text, file=sys.stderr)
+
+
+def table(rows: Sequence[tuple[str, str]]) -> None:
+    """Rows of a name and a value, aligned."""
+    width = max(len(name) for name, _ in rows)
+    for name, value in rows:
+        say(f"  {name:<{width}}  {value}")
+
+
+def read_memory(text: str | None) -> int | None:
+    """A number of bytes from text such as 500MiB."""
+    if text is None:
+        return None
+    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([KMGT]?)(i?)B?\s*", text, re.IGNORECASE)
+    if match is None or float(match.group(1)) <= 0:
+        raise SolverError(f"memory is written like 500MiB or 2GiB; got {text!r}")
+    base = 1024 if match.group(3) else 1000
+    power = " KMGT".index(match.group(2).upper() or " ")
+    return int(float(match.group(1)) * base**power)
+
+
+def read_target(text: str | None, game: str, big_blind: float | None) -> float | None:
+    """An exploitability in chips from text such as 1e-4 or 0.5mbb."""
+    if text is None:
+        return None
+    number, unit = text.strip().lower(), 1.0
+    if number.endswith("mbb"):
+        if big_blind is None:
+            raise SolverError(f"{game} has no big blind; give --until in the game's chips instead of {text!r}")
+        number, unit = number.removesuffix("mbb"), big_blind / 1000
+    try:
+        return float(number) * unit
+    except ValueError:
+        raise SolverError(f"--until is an exploitability such as 1e-4 or 0.5mbb; got {text!r}") from None
+
+
+def check_writable(*paths: Path | None) -> None:
+    """Refuse outputs that cannot be written, before the work starts rather than after it."""
+    for path in paths:
+        if path is None:
+            continue
+        folder = path.parent
+        if not folder.is_dir():
+            raise CounterplayError(f"there is no folder {folder} to write {path.name} into")
+        if path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
+            raise CounterplayError(f"{path} cannot be written")
+
+
+def compile_with_progress(game: Game, memory_limit: int | None, quiet: bool) -> GameTree:
+    """Compile a game, with a live count of histories on a terminal."""
+    if quiet or not sys.stderr.isatty():
+        return compile_game(game, memory_limit=memory_limit)
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    with console.status("compiling") as status:
+        return compile_game(
+            game,
+            memory_limit=memory_limit,
+            progress=lambda histories: status.update(f"compiling {game.spec()}: {histories:,} histories"),
+        )
+
+
+def make_game(name: str) -> Game:
+    """The game of that name; whatever goes wrong in a user's own file is told in one line."""
+    from counterplay.game.registry import make
+
+    try:
+        return make(name)
+    except CounterplayError:
+        raise
+    except Exception as error:
+        raise GameError(f"{name} cannot be made: {type(error).__name__}: {error}") from error
+
+
+def chips(values: Sequence[float]) -> str:
+    """Values of all players for people."""
+    return ", ".join(f"{value:+.6f} (player {player + 1})" for player, value in enumerate(values))
+
+
+def measured(measurement: Any, big_blind: float | None) -> dict[str, Any]:
+    """The keys that every measured profile has in JSON."""
+    values: dict[str, Any] = {
+        "value": list(measurement.value),
+        "best_response": list(measurement.best_response),
+        "nash_conv": measurement.nash_conv,
+        "exploitability": measurement.exploitability,
+    }
+    if big_blind is not None:
+        values["exploitability_mbb"] = 1000 * measurement.exploitability / big_blind
+    return values
+
+
+def exploitability_text(exploitability: float, big_blind: float | None) -> str:
+    """Exploitability with its units."""
+    text = f"{exploitability:.3g} chips per game"
+    if big_blind is not None:
+        text += f" ({1000 * exploitability / big_blind:.3g} mbb/g)"
+    return text + ", mean over players of what a best response gains"

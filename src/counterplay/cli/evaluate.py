@@ -1,0 +1,83 @@
+"""``counterplay evaluate``: value, best responses and exploitability of a saved strategy."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from counterplay.cli.common import (
+    GAME_HELP,
+    JSON_HELP,
+    MEMORY_HELP,
+    chips,
+    compile_with_progress,
+    exploitability_text,
+    make_game,
+    measured,
+    print_json,
+    read_memory,
+    say,
+    table,
+)  # fmt: skip
+from counterplay.errors import StrategyError
+
+
+def command(
+    profile: Annotated[Path | None, typer.Argument(metavar="[PROFILE]", help="A strategy file.")] = None,
+    game: Annotated[
+        str | None, typer.Option(help=f"The game to measure in, if not the strategy's own. {GAME_HELP}")
+    ] = None,
+    strategy: Annotated[
+        str | None, typer.Option(help="Instead of a file, with --game: uniform, or random (drawn from --seed).")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of --strategy random.")] = 0,
+    memory_limit: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+) -> None:
+    """Measure a strategy exactly: its value, best responses to it, its exploitability."""
+    from counterplay.evaluation import evaluate
+    from counterplay.strategy import Profile
+
+    if (profile is None) == (strategy is None):
+        raise StrategyError("name a strategy file, or give --strategy uniform with --game")
+    loaded = None if profile is None else Profile.load(profile)
+    name = game or (loaded.game if loaded else None)
+    if name is None:
+        raise StrategyError(f"--strategy {strategy} needs --game")
+    tree = compile_with_progress(make_game(name), read_memory(memory_limit), as_json)
+    if loaded is None:
+        made = {"uniform": lambda: Profile.uniform(tree), "random": lambda: Profile.random(tree, seed)}
+        if strategy not in made:
+            raise StrategyError(f"--strategy is uniform or random; got {strategy!r}")
+        loaded = made[strategy]()
+    started = time.perf_counter()
+    measurement = evaluate(tree, loaded)
+    seconds = time.perf_counter() - started
+    origin = loaded.provenance
+    if as_json:
+        print_json({
+            "game": tree.name,
+            "algorithm": origin.algorithm,
+            "iterations": origin.iterations,
+            "seconds": seconds,
+            **measured(measurement, tree.big_blind),
+            "epsilon": measurement.epsilon,
+            "information_sets": tree.num_infosets,
+            "histories": tree.num_histories,
+            "nodes_per_second": tree.num_histories / seconds if seconds > 0 else 0.0,
+            "profile": None if profile is None else str(profile),
+            "seed": origin.seed,
+            "provenance": {"settings": dict(origin.settings), "seconds": origin.seconds, "version": origin.version},
+        })  # fmt: skip
+        return
+    say(f"{tree.name}: strategy by {origin.algorithm}, {origin.iterations:,} iterations in {origin.seconds:.2f} s")
+    table([
+        ("value", chips(measurement.value) + " chips"),
+        ("best responses", chips(measurement.best_response) + " chips"),
+        ("exploitability", exploitability_text(measurement.exploitability, tree.big_blind)),
+        ("NashConv", f"{measurement.nash_conv:.3g} chips, the sum of those gains"),
+        ("epsilon", f"{measurement.epsilon:.3g} chips, the largest of them"),
+    ])  # fmt: skip

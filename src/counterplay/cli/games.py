@@ -1,0 +1,37 @@
+"""``counterplay games``: the games that can be named, and their parameters."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from counterplay.cli.common import JSON_HELP, print_json, say
+from counterplay.game.base import format_value
+from counterplay.game.registry import games
+
+
+def command(as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False) -> None:
+    """List the games and their parameters."""
+    entries = games()
+    if as_json:
+        listing = [
+            {
+                "name": entry.name,
+                "summary": entry.summary,
+                "parameters": [
+                    {"name": p.name, "type": p.type.__name__, "default": p.default, "help": p.help}
+                    for p in entry.parameters
+                ],
+            }
+            for entry in entries
+        ]
+        print_json({"games": listing})
+        return
+    for entry in entries:
+        say(f"{entry.name}")
+        say(f"    {entry.summary}")
+        for p in entry.parameters:
+            say(f"      {p.name}={format_value(p.default)}  ({p.type.__name__}) {p.help}")
+    say()
+    say("Also: a file of your own (./my_game.py:MyGame), a Gambit file (x.efg), openspiel:NAME.")

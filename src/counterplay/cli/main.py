@@ -1,0 +1,75 @@
+"""The ``counterplay`` command: gathers the verbs and turns every misuse into one line and exit code 2."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from counterplay import __version__
+from counterplay.cli import evaluate, games, info, solve
+from counterplay.errors import CounterplayError
+
+INTERRUPTED = 130
+MISUSE = 2
+
+app = typer.Typer(
+    name="counterplay",
+    help="Solve games of imperfect information, and measure how far a strategy is from unexploitable.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    epilog="Start with: counterplay solve leduc --until 1e-4 --plot leduc.png",
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"counterplay {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    context: typer.Context,
+    version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True, help="Print the version."),
+) -> None:
+    """Solve games of imperfect information, and measure how far a strategy is from unexploitable."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+app.command("games")(games.command)
+app.command("info")(info.command)
+app.command("solve")(solve.command)
+app.command("evaluate")(evaluate.command)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = app(args=words, standalone_mode=False, prog_name="counterplay")
+        return code if isinstance(code, int) else 0
+    except (KeyboardInterrupt, typer.Abort):
+        print("counterplay: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        text = _misuse_text(error)
+        if text is None:
+            raise
+        print(f"counterplay: {' '.join(text.split())}", file=sys.stderr)
+        return MISUSE
+
+
+def _misuse_text(error: Exception) -> str | None:
+    """The message of an error that the user can mend; None for any other."""
+    if isinstance(error, CounterplayError):
+        return str(error)
+    # Typer's own usage errors; it carries its command-line parser inside, so their class has no public name.
+    message = getattr(error, "format_message", None)
+    return None if message is None else str(message())

@@ -1,0 +1,29 @@
+"""The errors a user of counterplay can meet.
+
+They are raised for misuse only: outcomes of solving (converged, interrupted, out of time) are values, not
+exceptions.  Every message is one line that shows the offending value and says what to do about it.
+"""
+
+from __future__ import annotations
+
+__all__ = ["CounterplayError", "GameError", "MemoryLimitError", "SolverError", "StrategyError"]
+
+
+class CounterplayError(Exception):
+    """Base class of all errors raised by counterplay on bad input."""
+
+
+class GameError(CounterplayError):
+    """A game that cannot be found, loaded or compiled, or that contradicts itself."""
+
+
+class MemoryLimitError(GameError):
+    """A game or a solve that would need more memory than it may use."""
+
+
+class StrategyError(CounterplayError):
+    """A strategy file or profile that is damaged, foreign or does not fit the game."""
+
+
+class SolverError(CounterplayError):
+    """A solver configuration or request that makes no sense."""

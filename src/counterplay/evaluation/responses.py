@@ -1,0 +1,116 @@
+"""Expected values, best responses and distance from equilibrium of a profile (Gibson 2014, section 2.1.2).
+
+All functions take a compiled tree (or a game, which is compiled) and a profile, and are exact.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.errors import GameError
+from counterplay.game.base import Game
+from counterplay.kernels.jit import form_arrays
+from counterplay.kernels.passes import backward_best, forward_reach, leaf_values
+from counterplay.strategy.measurement import Measurement, measure_strategy
+from counterplay.strategy.profile import Profile, Provenance
+from counterplay.tree.arrays import GameTree
+from counterplay.tree.compile import compile_game
+
+__all__ = ["BestResponse", "best_response", "evaluate", "expected_values", "exploitability", "nash_conv"]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class BestResponse:
+    """A pure best response of one player.
+
+    Attributes
+    ----------
+    player : int
+        Who responds.
+    value : float
+        What the response is worth to that player.  When ``exact`` is False, an upper bound.
+    profile : Profile
+        The given profile with this player's strategy replaced by the response.
+    exact : bool
+        True with perfect recall.  With imperfect recall the response is computed in the coarsest perfect-recall
+        refinement; it is exact all the same when the pure strategy made of it is worth as much.
+    """
+
+    player: int
+    value: float
+    profile: Profile
+    exact: bool
+
+
+def as_tree(game: GameTree | Game | str) -> GameTree:
+    """A compiled tree as it is; a game compiled."""
+    return game if isinstance(game, GameTree) else compile_game(game)
+
+
+def evaluate(game: GameTree | Game | str, profile: Profile) -> Measurement:
+    """Expected values, best-response values, NashConv and exploitability of a profile."""
+    tree = as_tree(game)
+    return measure_strategy(tree, form_arrays(tree.sequences), profile.for_tree(tree))
+
+
+def expected_values(game: GameTree | Game | str, profile: Profile) -> tuple[float, ...]:
+    """What each player wins on average."""
+    return evaluate(game, profile).value
+
+
+def nash_conv(game: GameTree | Game | str, profile: Profile) -> float:
+    """Sum over players of what a best response gains, in chips."""
+    return evaluate(game, profile).nash_conv
+
+
+def exploitability(game: GameTree | Game | str, profile: Profile) -> float:
+    """Mean over players of what a best response gains, in chips."""
+    return evaluate(game, profile).exploitability
+
+
+def best_response(game: GameTree | Game | str, profile: Profile, player: int) -> BestResponse:
+    """A pure best response of ``player`` to the others; the first action wins ties."""
+    tree = as_tree(game)
+    if not 0 <= player < tree.players:
+        raise GameError(f"{tree.name} has players 0 .. {tree.players - 1}; got {player}")
+    form = form_arrays(tree.sequences)
+    strategy = np.ascontiguousarray(profile.for_tree(tree), dtype=np.float64)
+    reach = np.ones(tree.sequences.num_sequences)
+    value = np.zeros(tree.sequences.num_sequences)
+    choice = np.zeros(tree.sequences.num_decisions, np.int32)
+    for other in range(tree.players):
+        forward_reach(form, other, strategy, reach)
+    leaf_values(form, player, reach, value)
+    backward_best(form, player, value, choice)
+    best = float(value[tree.sequences.sequence_start[player]]) * tree.sequences.unit
+    response = Profile.from_tree(tree, _pure(tree, player, strategy, choice), Provenance("best response"))
+    exact = tree.sequences.has_perfect_recall(player)
+    if not exact:
+        exact = expected_values(tree, response)[player] >= best - 1e-12 * max(1.0, abs(best))
+    return BestResponse(player, best, response, exact)
+
+
+def _pure(tree: GameTree, player: int, strategy: NDArray[np.float64], choice: NDArray[np.int32]) -> NDArray[np.float64]:
+    """The strategy with a player's entries replaced by pure choices; reached decision points go first."""
+    form = tree.sequences
+    result = strategy.copy()
+    low, high = tree.infoset_offset[tree.player_infosets[[player, player + 1]]]
+    result[low:high] = 0.0
+    decisions = range(int(form.decision_start[player]), int(form.decision_start[player + 1]))
+    played = np.zeros(form.num_sequences, bool)
+    played[form.sequence_start[player]] = True
+    reached = []
+    for decision in decisions:
+        if played[form.decision_parent[decision]]:
+            played[form.decision_first[decision] + choice[decision]] = True
+            reached.append(decision)
+    done: set[int] = set()
+    for decision in [*reached, *decisions]:
+        infoset = int(form.decision_infoset[decision])
+        if infoset not in done:
+            done.add(infoset)
+            result[form.decision_entry[decision] + choice[decision]] = 1.0
+    return result

@@ -1,0 +1,237 @@
+"""Games by name: ``make("leduc(players=3,ranks=4)")``, a file of the user's own, an ``.efg`` file, OpenSpiel.
+
+A registered game is a dataclass whose fields are its parameters; their annotations (int, float, bool, str) are
+the types that text is read as.  The grammar of a name is::
+
+    name                    leduc
+    name(key=value,...)     leduc(players=3,suited=true)     values may be quoted: matrix(rows="1,-1;-1,1")
+    path.py:Class(...)      ./my_game.py:MyGame(cards=4)
+    path.efg                games/centipede.efg
+    openspiel:NAME          openspiel:liars_dice(numdice=1)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import importlib
+import importlib.util
+import pkgutil
+import re
+import sys
+import typing
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from counterplay.errors import GameError
+from counterplay.game.base import Game
+
+__all__ = ["GameEntry", "Parameter", "game_names", "games", "make", "register"]
+
+_REGISTRY: dict[str, type[Game]] = {}
+_CLASS = TypeVar("_CLASS", bound=type[Game])
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """One parameter of a registered game."""
+
+    name: str
+    type: type
+    default: Any
+    help: str
+
+
+@dataclasses.dataclass(frozen=True)
+class GameEntry:
+    """A registered game: its name, one line about it, and its parameters."""
+
+    name: str
+    summary: str
+    parameters: tuple[Parameter, ...]
+
+
+def register(name: str) -> Callable[[_CLASS], _CLASS]:
+    """Class decorator that puts a game into the registry under ``name``."""
+
+    def add(cls: _CLASS) -> _CLASS:
+        if name in _REGISTRY and _REGISTRY[name] is not cls and not _same_source(_REGISTRY[name], cls):
+            raise GameError(f"a game named {name!r} is registered already, by {_REGISTRY[name].__module__}")
+        cls.spec_name = name
+        _REGISTRY[name] = cls
+        return cls
+
+    return add
+
+
+def parameter(default: Any, text: str) -> Any:
+    """A dataclass field with a help text, for the parameters of a game."""
+    return dataclasses.field(default=default, metadata={"help": text})
+
+
+def game_names() -> list[str]:
+    """The names of all registered games, sorted."""
+    _load_builtin_games()
+    return sorted(_REGISTRY)
+
+
+def games() -> list[GameEntry]:
+    """All registered games with their parameters."""
+    entries = []
+    for name in game_names():
+        cls = _REGISTRY[name]
+        summary = (cls.__doc__ or "").strip().split("\n")[0]
+        entries.append(GameEntry(name, summary, _parameters(cls)))
+    return entries
+
+
+def make(spec: str | Game | type[Game], **parameters: Any) -> Game:
+    """Make a game from its name, a path, a class or an instance.
+
+    Parameters
+    ----------
+    spec : str, Game or Game subclass
+        See the grammar at the head of this module.  An instance is returned as it is.
+    **parameters
+        Parameters of the game; they override those written in ``spec``.
+    """
+    if isinstance(spec, Game):
+        if parameters:
+            raise GameError(f"{spec.spec()} is made already; parameters {sorted(parameters)} come too late")
+        return spec
+    if isinstance(spec, type) and issubclass(spec, Game):
+        return _construct(spec, spec.spec_name or spec.__name__, parameters)
+    if not isinstance(spec, str):
+        raise GameError(f"a game is a name, a path, a Game class or a Game; got {spec!r}")
+    spec = spec.strip()
+    if spec.startswith("openspiel:"):
+        from counterplay.game.openspiel import load_openspiel
+
+        return load_openspiel(spec.removeprefix("openspiel:"), parameters)
+    if spec.lower().endswith(".efg"):
+        from counterplay.game.efg import read_efg
+
+        if parameters:
+            raise GameError(f"{spec}: an .efg file takes no parameters; got {sorted(parameters)}")
+        return read_efg(spec)
+    name, written = parse_spec(spec)
+    cls = _class_from_file(name) if ".py" in name else _registered(name)
+    return _construct(cls, name, {**written, **parameters})
+
+
+def parse_spec(spec: str) -> tuple[str, dict[str, str]]:
+    """Split ``name(key=value,...)`` into its name and its parameters, still as text."""
+    match = re.fullmatch(r"\s*([^()\s][^()]*?)\s*(?:\((.*)\))?\s*", spec, re.DOTALL)
+    if match is None:
+        raise GameError(f"cannot read the game name {spec!r}; write it like leduc or leduc(players=3,ranks=4)")
+    name, inside = match.group(1), match.group(2) or ""
+    written: dict[str, str] = {}
+    position = 0
+    pattern = re.compile(r'\s*([A-Za-z_]\w*)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^,"]*?))\s*(?:,|$)', re.DOTALL)
+    while inside[position:].strip():
+        part = pattern.match(inside, position)
+        if part is None:
+            raise GameError(f"cannot read {inside[position:]!r} in {spec!r}; parameters are written key=value,...")
+        key = part.group(1)
+        if key in written:
+            raise GameError(f"parameter {key!r} is given twice in {spec!r}")
+        quoted = part.group(2)
+        written[key] = part.group(3) if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
+        position = part.end()
+    return name, written
+
+
+def _load_builtin_games() -> None:
+    package = importlib.import_module("counterplay.games")
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"counterplay.games.{module.name}")
+
+
+def _registered(name: str) -> type[Game]:
+    _load_builtin_games()
+    if name not in _REGISTRY:
+        close = difflib.get_close_matches(name, _REGISTRY, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(sorted(_REGISTRY))}"
+        raise GameError(f"unknown game {name!r}; {hint} (a file is named like ./my_game.py:MyGame)")
+    return _REGISTRY[name]
+
+
+def _class_from_file(name: str) -> type[Game]:
+    path_text, _, class_name = name.rpartition(":")
+    if not path_text.endswith(".py"):
+        path_text, class_name = name, ""
+    path = Path(path_text)
+    if not path.is_file():
+        raise GameError(f"there is no file {path_text!r}; a game of your own is named like ./my_game.py:MyGame")
+    module_name = f"counterplay_user_{abs(hash(str(path.resolve()))):x}"
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    if spec is None or spec.loader is None:
+        raise GameError(f"{path_text} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise GameError(f"{path_text} cannot be imported: {type(error).__name__}: {error}") from error
+    found = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Game) and value.__module__ == module_name
+    ]
+    if class_name:
+        found = [cls for cls in found if cls.__name__ == class_name]
+        if not found:
+            raise GameError(f"{path_text} has no Game subclass named {class_name!r}")
+    if len(found) != 1:
+        names = ", ".join(cls.__name__ for cls in found) or "none"
+        raise GameError(f"{path_text} must name its game, as {path_text}:CLASS; Game subclasses there: {names}")
+    found[0].spec_name = f"{path_text}:{found[0].__name__}"
+    return found[0]
+
+
+def _same_source(old: type, new: type) -> bool:
+    return (
+        old.__qualname__ == new.__qualname__ and old.__module__.rpartition("_")[0] == new.__module__.rpartition("_")[0]
+    )
+
+
+def _parameters(cls: type[Game]) -> tuple[Parameter, ...]:
+    if not dataclasses.is_dataclass(cls):
+        return ()
+    hints = typing.get_type_hints(cls)
+    return tuple(
+        Parameter(field.name, hints[field.name], field.default, field.metadata.get("help", ""))
+        for field in dataclasses.fields(cls)
+        if field.init
+    )
+
+
+def _construct(cls: type[Game], name: str, written: dict[str, Any]) -> Game:
+    known = {parameter.name: parameter for parameter in _parameters(cls)}
+    values = {}
+    for key, text in written.items():
+        if key not in known:
+            takes = ", ".join(known) or "no parameters"
+            raise GameError(f"{name} has no parameter {key!r}; it takes {takes}")
+        values[key] = _convert(name, known[key], text)
+    return cls(**values)
+
+
+def _convert(name: str, wanted: Parameter, value: Any) -> Any:
+    kind = wanted.type
+    article = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}.get(kind)
+    if article is None:
+        return value
+    try:
+        if isinstance(value, str):
+            if kind is bool:
+                return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[value.lower()]
+            return kind(value)
+        if kind is float and isinstance(value, int) and not isinstance(value, bool):
+            return float(value)
+        if isinstance(value, kind) and (kind is bool or not isinstance(value, bool)):
+            return value
+    except (KeyError, ValueError):
+        pass
+    raise GameError(f"parameter {wanted.name!r} of {name} must be {article}; got {value!r}")

@@ -1,0 +1,174 @@
+"""Leduc hold'em for any number of players, ranks and suits (Southey et al. 2005; Gibson 2014, section 3.3).
+
+Rules: every player antes and gets one card; a first betting round; one community card is turned; a second round.
+A bet or raise is 2 chips in the first round and 4 in the second, at most ``cap`` of them in a round.  A pair with
+the board wins, otherwise the highest rank; equal hands split the pot.  In both rounds the first player who has not
+folded acts first.
+
+One file gives the three forms of the literature for two players:
+
+* ``leduc`` : cards are seen by rank, 288 information sets (Johanson 2016, section 1.1);
+* ``leduc(suited=true)`` : cards are seen with their suits, 936 information sets (the form in OpenSpiel);
+* ``leduc(physical_board=true)`` : the board is one of the cards left after the player's rank is known, 468
+  information sets (Gibson 2014, table 7.1).
+
+All have the same value.  Betting does not depend on the cards, so its tree is made once and shared by all deals.
+A betting string has one letter for each action: k check, c call, b bet, r raise, f fold; ``/`` parts the rounds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+from counterplay.errors import GameError
+from counterplay.game.base import CHANCE, TERMINAL, Game
+from counterplay.game.registry import parameter, register
+
+LETTER = {"check": "k", "call": "c", "bet": "b", "raise": "r", "fold": "f"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Betting:
+    """A point of the betting tree: what is public apart from the board card."""
+
+    player: int  # who acts; CHANCE when the board card is due; TERMINAL at the end
+    text: str
+    actions: tuple[str, ...]
+    children: dict[str, Betting]
+    paid: tuple[int, ...]
+    live: tuple[int, ...]
+
+
+class LeducState:
+    """The cards dealt so far (a card is rank * suits + suit), the board card or -1, a point of the betting tree."""
+
+    __slots__ = ("betting", "board", "deal", "game", "player")
+
+    def __init__(self, game: Leduc, deal: tuple[int, ...], board: int, betting: Betting) -> None:
+        self.game = game
+        self.deal = deal
+        self.board = board
+        self.betting = betting
+        self.player = betting.player
+
+    def chance(self) -> list[tuple[int, float]]:
+        left = [card for card in range(self.game.ranks * self.game.suits) if card not in self.deal]
+        return [(card, 1 / len(left)) for card in left]
+
+    def actions(self) -> tuple[str, ...]:
+        return self.betting.actions
+
+    def child(self, action: str | int) -> LeducState:
+        if self.player >= 0:
+            return LeducState(self.game, self.deal, self.board, self.betting.children[action])  # type: ignore[index]
+        if len(self.deal) == self.game.players:
+            return LeducState(self.game, self.deal, action, self.betting.children[""])  # type: ignore[arg-type]
+        deal = (*self.deal, action)
+        dealt = self.betting if len(deal) < self.game.players else self.betting.children[""]
+        return LeducState(self.game, deal, -1, dealt)  # type: ignore[arg-type]
+
+    def infoset(self) -> str:
+        return f"{self.game.seen[self.deal[self.player]][self.board]}:{self.betting.text}"
+
+    def utilities(self) -> list[float]:
+        betting = self.betting
+        paid = betting.paid
+        winners = betting.live
+        if len(winners) > 1:
+            suits = self.game.suits
+            board = self.board // suits
+            ranks = [self.deal[player] // suits for player in winners]
+            best = board if board in ranks else max(ranks)
+            winners = tuple(player for player, rank in zip(winners, ranks, strict=True) if rank == best)
+        share = sum(paid) / len(winners)
+        return [share - amount if player in winners else -float(amount) for player, amount in enumerate(paid)]
+
+
+@register("leduc")
+@dataclasses.dataclass(frozen=True)
+class Leduc(Game):
+    """Leduc hold'em: one private card, one community card, two rounds of limit betting."""
+
+    players: int = parameter(2, "number of players")
+    ranks: int = parameter(3, "number of ranks in the deck")
+    suits: int = parameter(2, "number of suits in the deck")
+    cap: int = parameter(2, "most bets and raises in a round")
+    ante: int = parameter(1, "chips each player pays before the deal")
+    bet: int = parameter(2, "chips of a bet or raise in the first round")
+    big_bet: int = parameter(4, "chips of a bet or raise in the second round")
+    suited: bool = parameter(False, "information sets show suits")
+    physical_board: bool = parameter(False, "information sets tell board cards of one rank apart, not private ones")
+    zero_sum = True
+
+    def __post_init__(self) -> None:
+        for name in ("players", "ranks", "suits", "cap", "ante", "bet", "big_bet"):
+            least = 2 if name == "players" else 1
+            if getattr(self, name) < least:
+                raise GameError(f"leduc: {name} must be at least {least}; got {getattr(self, name)}")
+        if self.suited and self.physical_board:
+            raise GameError("leduc: choose suited or physical_board, not both")
+        if self.ranks * self.suits <= self.players:
+            deck = self.ranks * self.suits
+            raise GameError(f"leduc: {deck} cards are too few for {self.players} players and the board")
+
+    @property
+    def big_blind(self) -> float:
+        """The ante."""
+        return float(self.ante)
+
+    def root(self) -> LeducState:
+        """Before the deal."""
+        return LeducState(self, (), -1, self._betting)
+
+    @functools.cached_property
+    def seen(self) -> list[list[str]]:
+        """What a player sees of the cards: ``seen[hole][board]``, and ``seen[hole][-1]`` before the board is there."""
+        letters = "JQK" if self.ranks == 3 else "23456789TJQKA"[-self.ranks :]
+        ranks = [letters[rank] if self.ranks <= 13 else f"{rank + 1}." for rank in range(self.ranks)]
+        suits = "cdhs" if self.suits <= 4 else [f"_{suit + 1}" for suit in range(self.suits)]
+        cards = [(rank, suit) for rank in range(self.ranks) for suit in range(self.suits)]
+        table = []
+        for rank, suit in cards:
+            hole = ranks[rank] + (suits[suit] if self.suited else "")
+            row = []
+            for board_rank, board_suit in cards:
+                if self.physical_board and board_rank == rank and board_suit > suit:
+                    board_suit -= 1  # which of the cards left of this rank
+                row.append(hole + ranks[board_rank] + (suits[board_suit] if self.suited or self.physical_board else ""))
+            table.append([*row, hole])
+        return table
+
+    @functools.cached_property
+    def _betting(self) -> Betting:
+        """The betting tree, under the point where cards are dealt."""
+        everyone = tuple(range(self.players))
+        first = self._point("", 0, (self.ante,) * self.players, everyone, everyone, 0)
+        return Betting(CHANCE, "", (), {"": first}, first.paid, everyone)
+
+    def _point(
+        self, text: str, turn: int, paid: tuple[int, ...], live: tuple[int, ...], to_act: tuple[int, ...], bets: int
+    ) -> Betting:
+        """The betting tree from here: ``to_act`` are those who must still answer, in order; ``bets`` made this round."""
+        if len(live) == 1 or (not to_act and turn == 1):
+            return Betting(TERMINAL, text, (), {}, paid, live)
+        if not to_act:
+            following = self._point(text + "/", 1, paid, live, live, 0)
+            return Betting(CHANCE, text, (), {"": following}, paid, live)
+        player, *rest = to_act
+        owes = max(paid) > paid[player]
+        size = self.big_bet if turn else self.bet
+        actions = (("fold", "call") if owes else ("check",)) + (
+            (("raise",) if owes else ("bet",)) if bets < self.cap else ()
+        )
+        children = {}
+        for action in actions:
+            level = max(paid) + size * (action in ("bet", "raise"))
+            now_paid = tuple(level if p == player and action != "fold" else amount for p, amount in enumerate(paid))
+            now_live = tuple(p for p in live if p != player or action != "fold")
+            answer = tuple(rest)
+            if action in ("bet", "raise"):
+                answer = tuple(p for p in (*range(player + 1, self.players), *range(player)) if p in live)
+            raised = bets + (action in ("bet", "raise"))
+            children[action] = self._point(text + LETTER[action], turn, now_paid, now_live, answer, raised)
+        return Betting(player, text, actions, children, paid, live)

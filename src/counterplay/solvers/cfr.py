@@ -1,0 +1,303 @@
+"""Counterfactual regret minimisation, full width: CFR, CFR+, linear, discounted and predictive CFR.
+
+Each iteration computes, for every information set I and action a, the counterfactual regret
+``r(I,a) = v(I,a) - v(I)`` and adds it to a table R; the next strategy plays in proportion to the positive part of R;
+the average of the strategies, weighed by the player's own reach, approaches a Nash equilibrium in two-player
+zero-sum games with perfect recall.
+
+* ``cfr``     Zinkevich et al. 2007; Gibson 2014, algorithm 1.  Both players are updated from one frozen profile, as
+              in the thesis' worked example; every iteration counts the same.
+* ``cfr+``    Tammelin et al. 2015; Johanson 2016, section 9.3.  Regrets are floored at 0, players take turns,
+              iteration t weighs t (after a delay).
+* ``linear``  Brown and Sandholm 2019: iteration t weighs t in regrets and average; players take turns.
+* ``dcfr``    the same paper: positive regrets are discounted by t^α/(t^α+1), negative ones with β, iteration t
+              weighs t^γ; (α, β, γ) = (1.5, 0, 2).
+* ``pcfr+``   Farina, Kroer and Sandholm 2021: CFR+ that matches R plus the last regret as a prediction; t² averaging.
+
+Departures: with imperfect recall the average at an information set is the mean over its histories (Gibson leaves it
+undefined); discounts of iteration t are applied before iteration t + 1 is added, which gives the same strategies.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.errors import MemoryLimitError, SolverError, StrategyError
+from counterplay.game.base import Game
+from counterplay.game.registry import make
+from counterplay.kernels.cfr import iterate_cfr, match_regrets
+from counterplay.kernels.jit import form_arrays
+from counterplay.kernels.passes import forward_reach
+from counterplay.solvers.base import Progress, Solver
+from counterplay.strategy.files import read_container, write_container
+from counterplay.strategy.measurement import Measurement, measure_strategy
+from counterplay.strategy.profile import Profile, Provenance, normalise
+from counterplay.tree.arrays import GameTree
+from counterplay.tree.compile import compile_game
+from counterplay.tree.memory import available_memory, format_bytes
+
+__all__ = ["CFR_PRESETS", "CfrConfig", "CfrSolver", "ProfileKind"]
+
+ProfileKind = Literal["average", "last", "best"]
+"""Which profile: the average of all iterations, the current one, or the least exploitable one seen when measuring."""
+
+
+@dataclasses.dataclass(frozen=True)
+class CfrConfig:
+    """One member of the CFR family.
+
+    Attributes
+    ----------
+    alternating : bool
+        Players take turns, each seeing the updates of those before; otherwise all move from one frozen profile.
+    regret_floor : bool
+        Negative regrets become 0 (regret matching plus).
+    alpha, beta : float or None
+        Discount exponents of positive and negative regrets; None for no discount.
+    gamma : float
+        Iteration t weighs t^gamma in the average: 0 uniform, 1 linear, 2 quadratic.
+    delay : int
+        Iterations left out of the average at the start.
+    shifted : bool
+        Weights count from the delay, (t - delay)^gamma, rather than t^gamma.
+    predictive : bool
+        The last regret is added, as a prediction, before matching.
+    fallback : {"uniform", "argmax-uniform"}
+        Where no regret is positive: play all actions alike, or those of largest regret alike.
+    profile : {"average", "last", "best"}
+        Which profile the solver stands for.  With ``"last"`` no average is kept, which saves its table.
+    storage : {"float64", "float32"}
+        Type of the tables; sums inside an iteration are float64 always.
+    """
+
+    alternating: bool = True
+    regret_floor: bool = False
+    alpha: float | None = None
+    beta: float | None = None
+    gamma: float = 0.0
+    delay: int = 0
+    shifted: bool = True
+    predictive: bool = False
+    fallback: Literal["uniform", "argmax-uniform"] = "uniform"
+    profile: ProfileKind = "average"
+    storage: Literal["float64", "float32"] = "float64"
+
+    def __post_init__(self) -> None:
+        choices = {
+            "fallback": ("uniform", "argmax-uniform"),
+            "profile": ("average", "last", "best"),
+            "storage": ("float64", "float32"),
+        }
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                raise SolverError(f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}")
+        if self.delay < 0:
+            raise SolverError(f"delay must be at least 0; got {self.delay}")
+        for name in ("alpha", "beta", "gamma"):
+            number = getattr(self, name)
+            if number is not None and not np.isfinite(number):
+                raise SolverError(f"{name} must be a finite number; got {number!r}")
+
+    @property
+    def keeps_average(self) -> bool:
+        """Whether an average table is kept."""
+        return self.profile == "average"
+
+
+CFR_PRESETS: Mapping[str, CfrConfig] = {
+    "cfr": CfrConfig(alternating=False),
+    "cfr+": CfrConfig(regret_floor=True, gamma=1.0),
+    "linear": CfrConfig(alpha=1.0, beta=1.0, gamma=1.0),
+    "dcfr": CfrConfig(alpha=1.5, beta=0.0, gamma=2.0),
+    "pcfr+": CfrConfig(regret_floor=True, gamma=2.0, predictive=True),
+}
+"""The named members of the family."""
+
+
+class CfrSolver(Solver):
+    """Full-width CFR on a compiled game, any number of players, any recall.
+
+    Parameters
+    ----------
+    game : GameTree, Game or str
+        What to solve.
+    config : CfrConfig or str
+        A configuration or the name of a preset.
+    algorithm : str, optional
+        What to call the algorithm in results; by default the name of the preset.
+    memory_limit : int, optional
+        Bytes that the tables may take; by default what the machine has free.
+    """
+
+    def __init__(
+        self,
+        game: GameTree | Game | str,
+        config: CfrConfig | str = "cfr+",
+        algorithm: str | None = None,
+        memory_limit: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.config = CFR_PRESETS[_preset(config)] if isinstance(config, str) else config
+        self.algorithm = algorithm or _name_of(config)
+        self.tree = game if isinstance(game, GameTree) else compile_game(make(game), memory_limit=memory_limit)
+        needed = self.memory_bytes(self.tree, self.config)
+        limit = available_memory() if memory_limit is None else memory_limit
+        if needed > limit:
+            raise MemoryLimitError(
+                f"{self.algorithm} on {self.tree.name} needs {format_bytes(needed)} of tables, but only "
+                f"{format_bytes(limit)} may be used; try storage float32 or an abstraction"
+            )
+        self.form = form_arrays(self.tree.sequences)
+        entries, sequences = self.tree.num_entries, self.tree.sequences.num_sequences
+        storage = np.dtype(self.config.storage)
+        self.regret = np.zeros(entries, storage)
+        self.average = np.zeros(entries if self.config.keeps_average else 0, storage)
+        self.prediction = np.zeros(entries if self.config.predictive else 0, storage)
+        self.best = np.zeros(entries if self.config.profile == "best" else 0)
+        self.best_exploitability = np.inf
+        self._clock = np.zeros(1, np.int64)
+        self._current = np.zeros(entries)
+        self._reach = np.ones(sequences)
+        self._value = np.zeros(sequences)
+        self._step = np.zeros(entries)
+        self._match()
+
+    @staticmethod
+    def memory_bytes(tree: GameTree, config: CfrConfig | str) -> int:
+        """Bytes of all tables that a solver will allocate."""
+        config = CFR_PRESETS[_preset(config)] if isinstance(config, str) else config
+        tables = 1 + config.keeps_average + config.predictive
+        doubles = tree.num_entries * (2 + (config.profile == "best")) + 2 * tree.sequences.num_sequences
+        return tree.num_entries * tables * np.dtype(config.storage).itemsize + 8 * doubles + 8
+
+    @property
+    def iterations(self) -> int:
+        """Iterations done so far."""
+        return int(self._clock[0])
+
+    def step(self, iterations: int = 1) -> None:
+        """Advance by some iterations."""
+        config = self.config
+        iterate_cfr(
+            self.form, self.tree.infoset_offset, self.tree.player_infosets,
+            config.alternating, config.regret_floor,
+            np.nan if config.alpha is None else float(config.alpha),
+            np.nan if config.beta is None else float(config.beta),
+            float(config.gamma), config.delay, config.shifted, config.fallback == "argmax-uniform",
+            iterations, self._clock, self.regret, self.average, self.prediction, self._current,
+            self._reach, self._value, self._step,
+        )  # fmt: skip
+
+    def strategy(self, kind: ProfileKind | None = None) -> NDArray[np.float64]:
+        """The probabilities of a profile: by default the one that the configuration names.
+
+        Before anything is averaged or measured, the average and the best profile are the current one.
+        """
+        kind = kind or self.config.profile
+        if kind == "average" and not self.config.keeps_average:
+            raise SolverError(f"this solver keeps no average (its profile is {self.config.profile!r})")
+        if kind == "best" and self.config.profile != "best":
+            raise SolverError("this solver does not track its best profile; configure profile='best'")
+        if kind == "average" and self.iterations > self.config.delay:
+            return normalise(self.average, self.tree.infoset_offset)
+        if kind == "best" and np.isfinite(self.best_exploitability):
+            return self.best.copy()
+        return self._current.copy()
+
+    def profile(self, kind: ProfileKind | None = None) -> Profile:
+        """A profile with its provenance; ``kind`` as for ``strategy``."""
+        settings = {**dataclasses.asdict(self.config), "profile": kind or self.config.profile}
+        origin = Provenance(self.algorithm, settings, None, self.iterations, self.seconds)
+        return Profile.from_tree(self.tree, self.strategy(kind), origin)
+
+    def measure(self, kind: ProfileKind | None = None) -> Measurement:
+        """Measure a profile exactly; with ``profile="best"`` a new best current profile is kept."""
+        if (kind or self.config.profile) == "best":
+            now = measure_strategy(self.tree, self.form, self._current)
+            if now.exploitability < self.best_exploitability:
+                self.best_exploitability = now.exploitability
+                self.best[:] = self._current
+        return measure_strategy(self.tree, self.form, self.strategy(kind))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a checkpoint from which ``resume`` goes on to the same bits."""
+        header = {
+            "game": self.tree.name,
+            "digest": self.tree.digest,
+            "histories": self.tree.num_histories,
+            "algorithm": self.algorithm,
+            "config": dataclasses.asdict(self.config),
+            "iterations": self.iterations,
+            "seconds": self.seconds,
+            "cpu_seconds": self.cpu_seconds,
+            "best_exploitability": None if np.isinf(self.best_exploitability) else self.best_exploitability,
+            "curve": [dataclasses.astuple(point) for point in self.curve],
+        }
+        tables = {"regret": self.regret, "average": self.average, "prediction": self.prediction, "best": self.best}
+        write_container(path, "checkpoint", header, tables)
+
+    @classmethod
+    def resume(cls, path: str | os.PathLike[str], game: GameTree | Game | str | None = None) -> CfrSolver:
+        """Go on from a checkpoint; the game is made by its name unless it is given.
+
+        Raises
+        ------
+        StrategyError
+            If the checkpoint is damaged or belongs to another game.
+        """
+        header, tables = read_container(path, "checkpoint")
+        try:
+            config = CfrConfig(**header["config"])
+            solver = cls(header["game"] if game is None else game, config, header["algorithm"])
+            if (solver.tree.digest, solver.tree.num_histories) != (header["digest"], header["histories"]):
+                raise StrategyError(f"{path} is a checkpoint of {header['game']}; it does not fit {solver.tree.name}")
+            solver.regret[:] = tables["regret"]
+            solver.average[:] = tables["average"]
+            solver.prediction[:] = tables["prediction"]
+            solver.best[:] = tables["best"]
+            solver._clock[0] = header["iterations"]
+            solver.seconds, solver.cpu_seconds = header["seconds"], header["cpu_seconds"]
+            best = header["best_exploitability"]
+            solver.best_exploitability = np.inf if best is None else best
+            solver.curve = [Progress(*point) for point in header["curve"]]
+        except (KeyError, TypeError, ValueError) as error:
+            raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}") from None
+        solver._match()
+        return solver
+
+    def _match(self) -> None:
+        """Derive the current strategy and its reach from the tables."""
+        argmax = self.config.fallback == "argmax-uniform"
+        offset, infosets = self.tree.infoset_offset, self.tree.num_infosets
+        match_regrets(offset, 0, infosets, self.regret, self.prediction, argmax, self._current)
+        for player in range(self.tree.players):
+            forward_reach(self.form, player, self._current, self._reach)
+
+
+def _preset(name: str) -> str:
+    if name not in CFR_PRESETS:
+        raise SolverError(f"unknown algorithm {name!r}; there are {', '.join(CFR_PRESETS)}")
+    return name
+
+
+def _name_of(config: CfrConfig | str) -> str:
+    """The name of a preset, also of an equal configuration; other configurations are called ``cfr-variant``."""
+    if isinstance(config, str):
+        return config
+    return next((name for name, preset in CFR_PRESETS.items() if preset == config), "cfr-variant")
+
+
+def config_with(name: str, changes: Mapping[str, Any]) -> CfrConfig:
+    """A preset with some settings changed."""
+    base = CFR_PRESETS[_preset(name)]
+    unknown = set(changes) - {field.name for field in dataclasses.fields(CfrConfig)}
+    if unknown:
+        known = ", ".join(field.name for field in dataclasses.fields(CfrConfig))
+        raise SolverError(f"{name} has no setting {sorted(unknown)[0]!r}; its settings are {known}")
+    return dataclasses.replace(base, **changes)

@@ -1,0 +1,170 @@
+"""Strategy files and checkpoints on disk: named arrays and a header in one ``safetensors`` container.
+
+The header says what kind of file it is, the version of the format and a checksum over everything, so that a file that
+was cut off, edited or meant for something else is refused with a reason.  Writing is atomic: a new file is written
+beside the old one and takes its place only when it is complete and on the disk.  Reading maps the arrays into memory
+instead of copying them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.errors import StrategyError
+
+__all__ = ["FORMAT_VERSION", "read_container", "write_container"]
+
+FORMAT_VERSION = 1
+"""Version of the files written; newer ones are refused, older ones are read."""
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+def write_container(path: str | os.PathLike[str], kind: str, header: Mapping[str, Any], arrays: Arrays) -> None:
+    """Write arrays and a JSON header, atomically.
+
+    Raises
+    ------
+    StrategyError
+        If the file cannot be written (a full disk, a missing folder); what was there before is untouched.
+    """
+    import safetensors.numpy
+
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    text = json.dumps(header, sort_keys=True)
+    metadata = {
+        "counterplay": kind,
+        "format": str(FORMAT_VERSION),
+        "header": text,
+        "checksum": _checksum(kind, text, arrays),
+    }
+    content = safetensors.numpy.save(dict(arrays), metadata=metadata)
+    target = Path(path)
+    temporary = None
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        _keep_mode(target, temporary)
+        os.replace(temporary, target)
+        temporary = None
+    except OSError as error:
+        raise StrategyError(
+            f"cannot write {target}: {error.strerror or error}; the old file, if any, is intact"
+        ) from error
+    finally:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+
+
+def read_container(
+    path: str | os.PathLike[str], kind: str, verify: bool = True
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Read a file written by ``write_container``; the arrays are read-only memory maps.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    kind : str
+        What it must be, such as ``"profile"``.
+    verify : bool
+        Whether to compare the checksum, which reads the whole file.
+
+    Raises
+    ------
+    StrategyError
+        If it is not such a file, or is cut off, edited or from a newer version.
+    """
+    import safetensors
+
+    source = Path(path)
+    try:
+        with safetensors.safe_open(source, framework="np") as opened:
+            metadata = opened.metadata() or {}
+        arrays = _map_arrays(source)
+    except FileNotFoundError:
+        raise StrategyError(f"there is no file {source}") from None
+    except OSError as error:
+        raise StrategyError(f"cannot read {source}: {error.strerror or error}") from error
+    except safetensors.SafetensorError as error:
+        raise StrategyError(f"{source} is damaged or not a counterplay file ({error})") from None
+    found = metadata.get("counterplay")
+    if found is None:
+        raise StrategyError(f"{source} is not a counterplay file; its header does not say so")
+    try:
+        version = int(metadata["format"])
+    except (KeyError, ValueError):
+        raise StrategyError(f"{source} is damaged: its format version is missing") from None
+    if version > FORMAT_VERSION:
+        raise StrategyError(
+            f"{source} has format {version}, but this counterplay reads formats up to {FORMAT_VERSION}; update counterplay"
+        )
+    if found != kind:
+        raise StrategyError(f"{source} is a {found} file; a {kind} file is needed here")
+    text = metadata.get("header", "")
+    if verify and metadata.get("checksum") != _checksum(kind, text, arrays):
+        raise StrategyError(f"{source} is damaged: its content does not match its checksum")
+    try:
+        header = json.loads(text)
+    except ValueError:
+        raise StrategyError(f"{source} is damaged: its header cannot be read") from None
+    return header, arrays
+
+
+def _checksum(kind: str, header: str, arrays: Arrays) -> str:
+    digest = hashlib.sha256(f"{kind}\n{header}\n".encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
+        digest.update(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"")
+    return digest.hexdigest()
+
+
+_DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "I8": "<i1", "U8": "<u1"}
+
+
+def _map_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of a safetensors file as memory maps (the library itself reads them into memory).
+
+    The layout is public: 8 bytes for the length of a JSON header that gives type, shape and position of each array.
+    """
+    with open(path, "rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        table = json.loads(file.read(length))
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, entry in table.items():
+        if name == "__metadata__":
+            continue
+        dtype = np.dtype(_DTYPES[entry["dtype"]])
+        shape = tuple(entry["shape"])
+        if 0 in shape:
+            arrays[name] = np.empty(shape, dtype)
+        else:
+            begin = 8 + length + entry["data_offsets"][0]
+            arrays[name] = np.memmap(path, dtype=dtype, mode="r", offset=begin, shape=shape)
+    return arrays
+
+
+def _keep_mode(target: Path, temporary: str) -> None:
+    """Give the new file the permissions of the old one, or those of any new file."""
+    try:
+        mode = target.stat().st_mode & 0o777
+    except OSError:
+        mask = os.umask(0)
+        os.umask(mask)
+        mode = 0o666 & ~mask
+    os.chmod(temporary, mode)

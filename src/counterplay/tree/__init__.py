@@ -1,0 +1,12 @@
+"""Compiled forms of games: flat arrays over histories, and over the players' own sequences."""
+
+from counterplay.tree.arrays import NULL, GameTree
+from counterplay.tree.compile import compile_game
+from counterplay.tree.memory import SizeEstimate, estimate_size, format_bytes
+from counterplay.tree.recall import Recall, classify_recall
+from counterplay.tree.sequences import SequenceForm, build_sequence_form
+
+__all__ = [
+    "NULL", "GameTree", "Recall", "SequenceForm", "SizeEstimate",
+    "build_sequence_form", "classify_recall", "compile_game", "estimate_size", "format_bytes",
+]  # fmt: skip

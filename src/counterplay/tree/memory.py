@@ -1,0 +1,119 @@
+"""How large a game is and how much memory it takes, before anything large is allocated.
+
+The number of histories is estimated by random descents: the product of the branching factors on a uniformly random
+path, summed over the path, is an unbiased estimate of the number of nodes (D. E. Knuth, "Estimating the efficiency
+of backtrack programs", 1975).  The estimate is rough, so only a game that is far too large is refused by it; the
+walk itself counts and stops at the limit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import random
+from typing import TYPE_CHECKING, Any
+
+from counterplay.errors import MemoryLimitError
+from counterplay.game.base import CHANCE, TERMINAL, Game
+
+if TYPE_CHECKING:
+    from counterplay.tree.arrays import GameTree
+
+__all__ = ["SizeEstimate", "available_memory", "estimate_size", "format_bytes", "preflight", "tree_bytes"]
+
+BUILD_BYTES_PER_HISTORY = 120
+"""Bytes that compiling needs for each history at its peak, sequences of the players included (measured on Leduc)."""
+
+SAFETY = 4.0
+"""By how much an estimate must exceed the limit before a game is refused unseen."""
+
+
+@dataclasses.dataclass(frozen=True)
+class SizeEstimate:
+    """An estimate of a game's size from random descents, with the standard error of the mean.
+
+    ``ended`` is False when a descent did not reach the end of the game within the depth allowed.
+    """
+
+    histories: float
+    standard_error: float
+    descents: int
+    ended: bool
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that compiling would need."""
+        return int(self.histories * BUILD_BYTES_PER_HISTORY)
+
+
+def available_memory() -> int:
+    """Bytes of memory that this machine can still give, or a cautious guess where it does not say."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except (OSError, ValueError):
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (AttributeError, ValueError, OSError):
+        return 4 << 30
+
+
+def estimate_size(game: Game, descents: int = 64, seed: int = 0, max_depth: int = 10_000) -> SizeEstimate:
+    """Estimate the number of histories of a game by random descents (Knuth 1975)."""
+    generator = random.Random(seed)
+    totals = []
+    ended = True
+    for _ in range(descents):
+        state: Any = game.root()
+        total = weight = 1.0
+        depth = 0
+        while state.player != TERMINAL and depth < max_depth and weight < 1e200:
+            moves = [label for label, _ in state.chance()] if state.player == CHANCE else list(state.actions())
+            if not moves:
+                break
+            weight *= len(moves)
+            total += weight
+            state = state.child(generator.choice(moves))
+            depth += 1
+        ended &= depth < max_depth
+        totals.append(total)
+    mean = sum(totals) / len(totals)
+    spread = sum((total / mean - 1) ** 2 for total in totals) / max(1, len(totals) - 1)
+    return SizeEstimate(mean, mean * (spread / len(totals)) ** 0.5, descents, ended)
+
+
+def preflight(game: Game, limit: int, max_depth: int) -> None:
+    """Refuse a game that is far too large for ``limit`` bytes before walking it.
+
+    Raises
+    ------
+    MemoryLimitError
+        With the estimate and the limit.
+    """
+    try:
+        estimate = estimate_size(game, max_depth=min(max_depth, 1000))
+    except Exception:
+        return  # the walk meets the same trouble and can say where
+    if estimate.ended and estimate.bytes > SAFETY * limit:
+        raise MemoryLimitError(
+            f"{game.spec()} has about {estimate.histories:.2g} histories and would need about "
+            f"{format_bytes(estimate.bytes)}, but only {format_bytes(limit)} may be used; "
+            "use an abstraction, smaller parameters or a higher memory limit"
+        )
+
+
+def tree_bytes(tree: GameTree) -> int:
+    """Bytes of a compiled tree with its sequences."""
+    return tree.nbytes + tree.sequences.nbytes
+
+
+def format_bytes(count: float) -> str:
+    """A number of bytes for people: 812 B, 3.4 MiB, ..."""
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"):
+        if count < 1024 or unit == "EiB":
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    return ""
