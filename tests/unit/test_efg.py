@@ -261,10 +261,9 @@ def test_damaged_files_never_fail_otherwise(data: st.DataObject) -> None:
     damaged = text[:start] + data.draw(st.text(alphabet='"\\{},cpt012/.-e \n', max_size=4)) + text[stop:]
     try:
         game = parse_efg(damaged, "damaged")
-    except GameError as error:
-        assert "\n" not in str(error)
-    else:
-        compile_game(game)
+    except GameError:
+        return
+    compile_game(game)
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ class Leduc(Game):
     def _point(
         self, text: str, turn: int, paid: tuple[int, ...], live: tuple[int, ...], to_act: tuple[int, ...], bets: int
     ) -> Betting:
-        """The betting tree from here: ``to_act`` are those who must still answer, in order; ``bets`` made this round."""
+        """The betting tree from here: ``to_act`` must still answer, in order; ``bets`` were made this round."""
         if len(live) == 1 or (not to_act and turn == 1):
             return Betting(TERMINAL, text, (), {}, paid, live)
         if not to_act:

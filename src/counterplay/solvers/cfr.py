@@ -21,6 +21,7 @@ undefined); discounts of iteration t are applied before iteration t + 1 is added
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -97,11 +98,16 @@ class CfrConfig:
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
                 raise SolverError(f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}")
-        if self.delay < 0:
-            raise SolverError(f"delay must be at least 0; got {self.delay}")
+        for name in ("alternating", "regret_floor", "shifted", "predictive"):
+            if not isinstance(getattr(self, name), bool):
+                raise SolverError(f"{name} must be true or false; got {getattr(self, name)!r}")
+        if not isinstance(self.delay, int) or self.delay < 0:
+            raise SolverError(f"delay must be a whole number, at least 0; got {self.delay!r}")
         for name in ("alpha", "beta", "gamma"):
             number = getattr(self, name)
-            if number is not None and not np.isfinite(number):
+            if number is None and name != "gamma":
+                continue
+            if not isinstance(number, int | float) or not math.isfinite(number):
                 raise SolverError(f"{name} must be a finite number; got {number!r}")
 
     @property

@@ -111,7 +111,7 @@ def read_container(
         raise StrategyError(f"{source} is damaged: its format version is missing") from None
     if version > FORMAT_VERSION:
         raise StrategyError(
-            f"{source} has format {version}, but this counterplay reads formats up to {FORMAT_VERSION}; update counterplay"
+            f"{source} has format {version}; this counterplay reads formats up to {FORMAT_VERSION}; update it"
         )
     if found != kind:
         raise StrategyError(f"{source} is a {found} file; a {kind} file is needed here")
