@@ -15,21 +15,22 @@ from counterplay.game.base import CHANCE, TERMINAL, Game, State
 from .walks import Action, InfosetId, Profile, Table, infosets
 
 
-def regret_matching(regret: dict[Action, float], fallback: str = "uniform") -> dict[Action, float]:
+def regret_matching(regret: dict[Action, float], fallback: str = "uniform", one: float = 1.0) -> dict[Action, float]:
     """Probabilities in proportion to positive regrets (Gibson 2014, sections 2.2.1 and 4.3).
 
     When no regret is positive: ``uniform`` over all actions, or ``argmax-uniform`` over those of the largest regret.
+    ``one`` is the number 1 of the arithmetic to use.
     """
-    positive = {action: max(value, 0.0) for action, value in regret.items()}
+    positive = {action: max(value, 0 * one) for action, value in regret.items()}
     total = sum(positive.values())
     if total > 0.0:
         return {action: value / total for action, value in positive.items()}
     if fallback == "uniform":
-        return {action: 1.0 / len(regret) for action in regret}
+        return {action: one / len(regret) for action in regret}
     if fallback == "argmax-uniform":
         largest = max(regret.values())
         best = [action for action, value in regret.items() if value == largest]
-        return {action: 1.0 / len(best) if action in best else 0.0 for action in regret}
+        return {action: one / len(best) if action in best else 0 * one for action in regret}
     raise ValueError(f"fallback must be uniform or argmax-uniform; got {fallback!r}")
 
 
@@ -64,6 +65,8 @@ class ReferenceCfr:
         Regret matching is on the regrets plus those of the last iteration.
     fallback : str
         ``uniform`` or ``argmax-uniform``: the strategy when no regret is positive.
+    one : number
+        The number 1 of the arithmetic to use: 1.0, or ``Fraction(1)`` on a game whose numbers are fractions.
     """
 
     def __init__(
@@ -79,6 +82,7 @@ class ReferenceCfr:
         shifted: bool = True,
         predictive: bool = False,
         fallback: str = "uniform",
+        one: float = 1.0,
     ) -> None:
         if (alpha is None) != (beta is None):
             raise ValueError("give both alpha and beta, or neither")
@@ -92,13 +96,14 @@ class ReferenceCfr:
         self.shifted = shifted
         self.predictive = predictive
         self.fallback = fallback
+        self.one = one
         self.iteration = 0
         self.regret: Table = self._zeros()
         self.average_sum: Table = self._zeros()
         self.last_regret: Table = self._zeros()
 
     def _zeros(self) -> Table:
-        return {infoset: dict.fromkeys(actions, 0.0) for infoset, actions in infosets(self.game).items()}
+        return {infoset: dict.fromkeys(actions, 0 * self.one) for infoset, actions in infosets(self.game).items()}
 
     def current(self) -> Profile:
         """sigma^{t+1}: regret matching at every information set."""
@@ -106,7 +111,7 @@ class ReferenceCfr:
         for infoset, regret in self.regret.items():
             if self.predictive:
                 regret = {action: value + self.last_regret[infoset][action] for action, value in regret.items()}
-            profile[infoset] = regret_matching(regret, self.fallback)
+            profile[infoset] = regret_matching(regret, self.fallback, self.one)
         return profile
 
     def average(self) -> Profile:
@@ -114,7 +119,7 @@ class ReferenceCfr:
         profile = {}
         for infoset, sums in self.average_sum.items():
             total = sum(sums.values())
-            profile[infoset] = {a: value / total if total > 0.0 else 1.0 / len(sums) for a, value in sums.items()}
+            profile[infoset] = {a: value / total if total > 0.0 else self.one / len(sums) for a, value in sums.items()}
         return profile
 
     def iterate(self, n: int) -> None:
@@ -135,7 +140,7 @@ class ReferenceCfr:
             """The expected utilities from here on; on the way up r(I,a) = sum over h of pi_{-i}(h) (v(ha) - v(h))."""
             if state.player == TERMINAL:
                 return list(state.utilities())
-            value = [0.0] * self.game.players
+            value = [0 * self.one] * self.game.players
             if state.player == CHANCE:
                 for outcome, probability in state.chance():
                     below = walk(state.child(outcome), reach, chance * probability)
@@ -158,7 +163,7 @@ class ReferenceCfr:
             own_reach.setdefault(infoset, []).append(reach[mover])
             return value
 
-        walk(self.game.root(), [1.0] * self.game.players, 1.0)
+        walk(self.game.root(), [self.one] * self.game.players, self.one)
 
         weight = self._average_weight()
         for infoset, regret in self.regret.items():
@@ -170,7 +175,7 @@ class ReferenceCfr:
                     regret[action] *= discount(self.iteration, self.alpha if regret[action] > 0.0 else self.beta)
                 regret[action] += instantaneous[infoset][action]
                 if self.regret_floor:
-                    regret[action] = max(regret[action], 0.0)
+                    regret[action] = max(regret[action], 0 * self.one)
                 self.average_sum[infoset][action] += weight * mean_own_reach * profile[infoset][action]
             self.last_regret[infoset] = instantaneous[infoset]
 

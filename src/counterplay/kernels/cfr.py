@@ -125,13 +125,9 @@ def iterate_cfr(
     players = len(player_infosets) - 1
     for _ in range(iterations):
         time = clock[0] + 1
-        keep_positive = keep_negative = 1.0
-        if not np.isnan(alpha):
-            power = np.float64(time - 1) ** alpha
-            keep_positive = power / (power + 1.0)
-        if not np.isnan(beta):
-            power = np.float64(time - 1) ** beta
-            keep_negative = power / (power + 1.0)
+        # t^α/(t^α+1) of the iteration before, written so that no power overflows.
+        keep_positive = 1.0 if np.isnan(alpha) else 1.0 / (1.0 + np.float64(time - 1) ** -alpha)
+        keep_negative = 1.0 if np.isnan(beta) else 1.0 / (1.0 + np.float64(time - 1) ** -beta)
         weight = 0.0
         if time > delay:
             weight = np.float64(time - delay if shifted else time) ** gamma

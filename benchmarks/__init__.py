@@ -1,0 +1,1 @@
+"""Speed of counterplay beside OpenSpiel and LiteEFG: ``python -m benchmarks``."""

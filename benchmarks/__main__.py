@@ -1,0 +1,50 @@
+"""``python -m benchmarks [--quick] [--out DIR]``: measure, print a table, write the raw numbers.
+
+Everything runs on one core with one thread and is counted in CPU seconds, so that a busy machine disturbs little.
+Rivals are measured in turn, again and again; a ratio is the median of the ratios of the turns.
+
+The exit code is 1 when the solvers did not compute the same thing, for then no ratio means anything; a target that is
+not met is told and is no failure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "results"
+THREAD_SETTINGS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def use_one_core() -> None:
+    """One thread on one core, for this process and those it starts; before numpy and numba are imported."""
+    for name in THREAD_SETTINGS:
+        os.environ[name] = "1"
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed beside OpenSpiel and LiteEFG.")
+    parser.add_argument("--quick", action="store_true", help="short and rough: a look, not a result")
+    parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="where results are written")
+    arguments = parser.parse_args()
+    use_one_core()
+    from benchmarks import measures, report
+
+    started = time.perf_counter()
+    plan = measures.QUICK if arguments.quick else measures.FULL
+    outcome = measures.measure_all(plan, lambda text: print(text, file=sys.stderr, flush=True))
+    seconds = time.perf_counter() - started
+    print(report.as_text(outcome))
+    print(f"\n{seconds:.0f} seconds in all")
+    for path in report.write(arguments.out, outcome, plan, seconds):
+        print(f"wrote {os.path.relpath(path)}")
+    return 0 if outcome.agreed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

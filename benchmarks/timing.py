@@ -1,0 +1,52 @@
+"""CPU seconds, and rivals measured in turn."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+def cpu_seconds(work: Callable[..., object], *arguments: object) -> float:
+    """CPU seconds that a piece of work takes, all threads of this process together."""
+    start = time.process_time()
+    work(*arguments)
+    return time.process_time() - start
+
+
+def calibrate(repeat: Callable[[int], object], seconds: float) -> int:
+    """How many repetitions take about so many CPU seconds; ``repeat(n)`` does n of them."""
+    count = 1
+    while (taken := cpu_seconds(repeat, count)) < seconds / 20:
+        count *= 4
+    return max(1, round(count * seconds / taken))
+
+
+def rates_in_turn(
+    contestants: Mapping[str, Callable[[int], object]], seconds: float, turns: int
+) -> dict[str, list[float]]:
+    """Repetitions per CPU second of each contestant in each turn; who goes first changes from turn to turn."""
+    counts = {name: calibrate(repeat, seconds) for name, repeat in contestants.items()}
+    rates: dict[str, list[float]] = {name: [] for name in contestants}
+    for turn in range(turns):
+        for name in rotated(list(contestants), turn):
+            rates[name].append(counts[name] / cpu_seconds(contestants[name], counts[name]))
+    return rates
+
+
+def rotated(items: list[Item], turn: int) -> list[Item]:
+    """The items, begun at another one each turn."""
+    first = turn % len(items)
+    return items[first:] + items[:first]
+
+
+def ratios(above: Sequence[float], below: Sequence[float]) -> list[float]:
+    """The ratio of each turn."""
+    return [a / b for a, b in zip(above, below, strict=True)]
+
+
+def median(numbers: Sequence[float]) -> float:
+    return statistics.median(numbers)

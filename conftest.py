@@ -1,0 +1,59 @@
+"""Runs every example in the README and in docs/ as a test, page by page, in an empty folder.
+
+``python`` blocks run in one namespace for each page; a block whose first line is ``# NAME.py`` is also written to
+that file.  In ``console`` blocks the lines that start with ``$ counterplay`` run as commands, which must succeed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from sybil import Document, Example, Sybil
+from sybil.evaluators.python import PythonEvaluator
+from sybil.parsers.markdown import CodeBlockParser
+
+_evaluate_python = PythonEvaluator()
+
+
+def _python(example: Example) -> str | None:
+    name = re.match(r"# (\w+\.py)\n", example.parsed)
+    if name:
+        Path(name.group(1)).write_text(example.parsed, encoding="utf-8")
+    return _evaluate_python(example)
+
+
+def _console(example: Example) -> str | None:
+    for line in example.parsed.splitlines():
+        if line.startswith("$ counterplay "):
+            words = shlex.split(line.removeprefix("$ counterplay "), comments=True)
+            done = subprocess.run([sys.executable, "-m", "counterplay", *words], capture_output=True, text=True)
+            if done.returncode != 0:
+                return f"{line} ended with {done.returncode}: {done.stderr}"
+    return None
+
+
+def _enter(namespace: dict[str, Any]) -> None:
+    namespace["_back"] = Path.cwd()
+    namespace["_folder"] = tempfile.TemporaryDirectory()
+    os.chdir(namespace["_folder"].name)
+
+
+def _leave(namespace: dict[str, Any]) -> None:
+    os.chdir(namespace["_back"])
+    namespace["_folder"].cleanup()
+
+
+pytest_collect_file = Sybil(
+    parsers=[CodeBlockParser("python", _python), CodeBlockParser("console", _console)],
+    patterns=["README.md", "docs/*.md"],
+    document_types={".md": Document},
+    setup=_enter,
+    teardown=_leave,
+).pytest()

@@ -1,0 +1,94 @@
+"""What every registered game must do, found through the registry."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import counterplay as cp
+from counterplay.game.efg import format_efg, parse_efg
+from tests.bridge import to_profile
+from tests.reference.walks import expected_values, histories, infosets, random_profile, walk
+
+SMALL = {"one_card_poker": "one_card_poker(cards=4)"}
+"""Smaller parameters for games whose defaults are slow for the twins."""
+
+NAMES = [SMALL.get(name, name) for name in cp.game_names()]
+every_game = pytest.mark.parametrize("name", NAMES)
+
+
+@every_game
+def test_the_tree_holds_what_the_rules_say(name: str) -> None:
+    game = cp.make(name)
+    tree = cp.compile_game(game)
+    counted = histories(game)
+    assert tree.num_histories == counted["all"]
+    assert tree.counts() == {kind: counted[kind] for kind in ("decision", "chance", "terminal")}
+    sets = infosets(game)
+    assert tree.num_infosets == len(sets)
+    for (player, key), actions in sets.items():
+        assert tree.actions_of(tree.find_infoset(player, str(key))) == tuple(str(action) for action in actions)
+
+
+@every_game
+def test_values_of_random_play(name: str) -> None:
+    game = cp.make(name)
+    tree = cp.compile_game(game)
+    table = random_profile(game, 5)
+    assert cp.expected_values(tree, to_profile(tree, table)) == pytest.approx(expected_values(game, table), abs=1e-11)
+
+
+@every_game
+def test_states_do_not_change(name: str) -> None:
+    """Asking a state twice gives the same answers, also after its children were made."""
+    for number, visit in enumerate(walk(cp.make(name))):
+        state = visit.state
+        if state.player == cp.TERMINAL:
+            assert list(state.utilities()) == list(state.utilities())
+        else:
+            ask = state.chance if state.player == cp.CHANCE else state.actions
+            before = list(ask())
+            for move in before:
+                state.child(move[0] if state.player == cp.CHANCE else move)
+            assert list(ask()) == before
+            if state.player == cp.CHANCE:
+                assert math.fsum(p for _, p in before) == pytest.approx(1.0, abs=1e-12)
+        if number > 500:
+            break
+
+
+@every_game
+def test_facts_agree_with_declarations(name: str) -> None:
+    game = cp.make(name)
+    facts = cp.compile_game(game).facts
+    assert facts.players == game.players
+    if game.zero_sum is not None and game.players == 2:
+        assert facts.zero_sum == game.zero_sum
+    assert facts.min_utility <= facts.max_utility
+
+
+@every_game
+def test_the_name_makes_the_game_again(name: str) -> None:
+    game = cp.make(name)
+    again = cp.make(game.spec())
+    assert again == game
+    assert cp.compile_game(again).digest == cp.compile_game(game).digest
+
+
+@every_game
+def test_registered_players_remember_everything(name: str) -> None:
+    tree = cp.compile_game(name)
+    assert set(tree.recall) == {"perfect"}
+    assert tree.sequences.num_decisions == tree.num_infosets
+
+
+@every_game
+def test_written_and_read_as_efg(name: str) -> None:
+    tree = cp.compile_game(name)
+    again = cp.compile_game(parse_efg(format_efg(cp.make(name)), "again"))
+    np.testing.assert_array_equal(tree.parent, again.parent)
+    np.testing.assert_array_equal(tree.infoset, again.infoset)
+    np.testing.assert_array_equal(tree.utility, again.utility)
+    np.testing.assert_allclose(tree.chance_prob, again.chance_prob, rtol=1e-12)
