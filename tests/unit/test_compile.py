@@ -105,11 +105,11 @@ def random_games(draw: st.DrawFn) -> ExplicitGame:
 
     def node(depth: int, allowed: list[tuple[int, str, list[str]]]) -> Node:
         kind = generator.random()
-        if depth == 0 or not allowed or kind < 0.2:
+        if depth == 0 or not allowed or kind < 0.1:
             return terminal(
                 *(generator.choice((generator.randint(-10, 10), generator.gauss())) for _ in range(players))
             )
-        if kind < 0.4:
+        if kind < 0.3:
             labels = outcomes[: generator.randint(1, 3)]
             weights = [generator.choice((0, 1, 2, 7, generator.random())) for _ in labels]
             weights[0] += not sum(weights)
@@ -121,7 +121,7 @@ def random_games(draw: st.DrawFn) -> ExplicitGame:
         left = allowed if repeats else [row for row in allowed if row != chosen]
         return decision(player, key, {action: node(depth - 1, left) for action in actions})
 
-    return ExplicitGame(node(draw(st.integers(0, 5)), sets), players=players)
+    return ExplicitGame(node(draw(st.sampled_from((5, 4, 3, 2, 1, 0))), sets), players=players)
 
 
 def assert_arrays_fit(tree: GameTree) -> None:

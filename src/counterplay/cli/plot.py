@@ -27,13 +27,16 @@ def plot_curves(
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(7, 4.5), layout="constrained")
+    drawn = 0
     for name, curve in curves.items():
         points = [(getattr(point, axis), point.exploitability) for point in curve]
         points = [(x, y) for x, y in points if x > 0 and y > 0]
+        drawn += len(points)
         axes.plot([x for x, _ in points], [y for _, y in points], label=name, linewidth=1.8)
     if target is not None:
         axes.axhline(target, color="0.6", linewidth=1, linestyle="--", label=f"target {target:g}")
-    axes.set(xscale="log", yscale="log", xlabel=LABELS[axis], ylabel="exploitability (chips per game)", title=title)
+    scale = "log" if drawn else "linear"  # a run that starts at an equilibrium has nothing to draw
+    axes.set(xscale=scale, yscale=scale, xlabel=LABELS[axis], ylabel="exploitability (chips per game)", title=title)
     axes.grid(True, which="major", color="0.9")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)

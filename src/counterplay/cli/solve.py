@@ -42,8 +42,10 @@ CHECKPOINT_SECONDS = 60.0
 def command(
     game: Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_HELP)] = None,
     algorithm: Annotated[str, typer.Option("--algorithm", "-a", help="cfr, cfr+, linear, dcfr or pcfr+.")] = "cfr+",
-    iterations: Annotated[int | None, typer.Option(help="Stop after this many iterations (default 1000).")] = None,
-    seconds: Annotated[float | None, typer.Option(help="Stop after this many seconds.")] = None,
+    iterations: Annotated[int | None, typer.Option(help="Stop at this iteration (default 1000).")] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help="Stop after this many seconds, those before --resume included.")
+    ] = None,
     until: Annotated[
         str | None, typer.Option(help="Stop at this exploitability: chips per game (1e-4), or mbb/g (0.5mbb).")
     ] = None,
@@ -83,7 +85,7 @@ def command(
     if as_json:
         print_json(_as_json(solver, result, out, seed, saved))
     else:
-        _summarise(solver, result, out, plot, saved, time.perf_counter() - started)
+        _summarise(solver, result, goal, out, plot, saved, time.perf_counter() - started)
     return 130 if result.status == "interrupted" else 0
 
 
@@ -132,9 +134,17 @@ def _goal(solver: CfrSolver, iterations: int | None, seconds: float | None, unti
     from counterplay.solvers import Until
 
     target = read_target(until, solver.tree.name, solver.tree.big_blind)
-    if iterations is None and seconds is None and target is None:
+    if iterations is None and seconds is None and target is None and solver.iterations == 0:
         iterations = 1000
     return Until(iterations, seconds, target)
+
+
+def _goal_options(goal: Until) -> str:
+    """The options that ask for this goal again."""
+    limits = (("--iterations", goal.iterations), ("--seconds", goal.seconds), ("--until", goal.exploitability))
+    return " ".join(
+        f"{name} {limit:g}" if isinstance(limit, float) else f"{name} {limit}" for name, limit in limits if limit
+    )
 
 
 def _with_checkpoints(
@@ -272,7 +282,13 @@ ENDINGS = {
 
 
 def _summarise(
-    solver: CfrSolver, result: SolveResult, out: Path | None, plot: Path | None, saved: Path | None, elapsed: float
+    solver: CfrSolver,
+    result: SolveResult,
+    goal: Until,
+    out: Path | None,
+    plot: Path | None,
+    saved: Path | None,
+    elapsed: float,
 ) -> None:
     from counterplay.tree.memory import format_bytes
 
@@ -309,7 +325,7 @@ def _summarise(
     say()
     say("Next:")
     if result.status == "interrupted":
-        say(f"  counterplay solve --resume {saved}   go on from here")
+        say(f"  counterplay solve --resume {saved} {_goal_options(goal)}   go on from here")
     if out is not None:
         say(f"  counterplay evaluate {out}   measure the strategy again from its file")
     say(f'  counterplay info "{result.game}"   sizes, recall and memory of the game')

@@ -20,7 +20,10 @@ _FUNCTION = TypeVar("_FUNCTION", bound=Callable[..., Any])
 
 def kernel(function: _FUNCTION) -> _FUNCTION:
     """Decorator of all kernels; ``function.py_func`` is the plain-Python original."""
-    return cast(_FUNCTION, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+    try:
+        return cast(_FUNCTION, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+    except RuntimeError:  # there is no folder that numba may write its cache into
+        return cast(_FUNCTION, numba.njit(nogil=True, error_model="numpy")(function))
 
 
 class FormArrays(NamedTuple):

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.kernels.jit import FormArrays
-from counterplay.kernels.passes import measure
 from counterplay.tree.arrays import GameTree
+
+if TYPE_CHECKING:
+    from counterplay.kernels.jit import FormArrays
 
 __all__ = ["Measurement", "measure_strategy"]
 
@@ -45,6 +47,8 @@ class Measurement:
 
 def measure_strategy(tree: GameTree, form: FormArrays, strategy: NDArray[np.float64]) -> Measurement:
     """Measure a profile given by the probabilities of its entries."""
+    from counterplay.kernels.passes import measure  # reading a profile must not cost the import of numba
+
     expected = np.empty(tree.players)
     best = np.empty(tree.players)
     choice = np.empty(tree.sequences.num_decisions, np.int32)
