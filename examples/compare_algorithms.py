@@ -1,6 +1,6 @@
 """Draw the convergence of every full-width algorithm on Leduc hold'em; makes the plot of the README.
 
-    python examples/compare_algorithms.py docs/images/leduc.png
+python examples/compare_algorithms.py docs/images/leduc.png
 """
 
 import sys

@@ -436,6 +436,21 @@ class TestRun:
         result = cp.CfrSolver("kuhn", "cfr").run(cp.Until(iterations=100), check_every=25)
         assert [p.iterations for p in result.curve] == [25, 50, 75, 100]
 
+    def test_calls_stay_short(self) -> None:
+        """Steps cut short at a check must not make the following ones grow without limit."""
+
+        class Counting(cp.CfrSolver):
+            longest = 0
+
+            def step(self, iterations: int = 1) -> None:
+                self.longest = max(self.longest, iterations)
+                super().step(iterations)
+
+        solver = Counting("kuhn", "cfr+")
+        result = solver.run(cp.Until(iterations=3000), check_every=1)
+        assert result.iterations == 3000
+        assert solver.longest == 1
+
     def test_nothing_to_do(self) -> None:
         solver = cp.CfrSolver("kuhn")
         solver.run(cp.Until(iterations=10))

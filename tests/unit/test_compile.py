@@ -520,3 +520,10 @@ def test_estimates_are_exact_where_all_paths_branch_alike() -> None:
 )
 def test_bytes_are_written_for_people(count: int, text: str) -> None:
     assert format_bytes(count) == text
+
+
+def test_bytes_beyond_all_bounds_are_written_shortly() -> None:
+    text = format_bytes(1e200)
+    assert text.endswith(" EiB")
+    assert float(text.split()[0]) == pytest.approx(1e200 / 2**60, rel=0.05)
+    assert len(text) <= 16

@@ -205,11 +205,11 @@ def _progress_line(goal: Until, quiet: bool) -> Iterator[Callable[[Progress], No
     columns = (
         TextColumn("{task.fields[iterations]:>12,} iterations"),
         BarColumn(),
-        TextColumn("exploitability {task.fields[exploitability]:.3e}"),
+        TextColumn("{task.fields[state]}"),
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("solving", total=1.0, iterations=0, exploitability=math.nan)
+        task = bar.add_task("solving", total=1.0, iterations=0, state="preparing kernels")
         first = math.nan
 
         def draw(now: Any) -> None:
@@ -217,20 +217,20 @@ def _progress_line(goal: Until, quiet: bool) -> Iterator[Callable[[Progress], No
             if math.isnan(first) and now.measured_at > 0:
                 first = now.exploitability
             done = _fraction(goal, now, first)
-            bar.update(task, completed=done, iterations=now.iterations, exploitability=now.exploitability)
+            state = f"exploitability {now.exploitability:.3e}"
+            bar.update(task, completed=done, iterations=now.iterations, state=state)
 
         yield draw
 
 
 def _plain_lines() -> Callable[[Progress], None]:
-    due = time.monotonic() + 2.0
-    wait = 2.0
+    due = wait = 2.0
 
     def draw(now: Progress) -> None:
         nonlocal due, wait
-        if time.monotonic() >= due:
+        if now.seconds >= due:
             wait *= 2
-            due = time.monotonic() + wait
+            due = now.seconds + wait
             note(f"{now.iterations:,} iterations, {now.seconds:.0f} s, exploitability {now.exploitability:.3e}")
 
     return draw

@@ -179,10 +179,11 @@ class Solver(ABC):
                     break
                 target = check if until.iterations is None else min(check, until.iterations)
                 before = time.perf_counter()
-                self.step(min(pace, target - self.iterations))
+                count = min(pace, target - self.iterations)
+                self.step(count)
                 after = time.perf_counter()
                 self.seconds, self.cpu_seconds = after - clock, time.process_time() - cpu_clock
-                pace = _next_pace(pace, after - before)
+                pace = _next_pace(count, after - before)
                 if self.iterations == target or self._out_of_time(until):
                     last = self.measure()
                     check = self._following_check(check_every)
@@ -228,8 +229,6 @@ class Solver(ABC):
         )
 
 
-def _next_pace(pace: int, seconds: float) -> int:
-    """How many iterations the next call should do to take about ``CALL_SECONDS``."""
-    if seconds <= 0:
-        return pace * 8
-    return max(1, min(pace * 8, int(pace * CALL_SECONDS / seconds)))
+def _next_pace(count: int, seconds: float) -> int:
+    """How many iterations the next call should do to take about ``CALL_SECONDS``, after ``count`` took ``seconds``."""
+    return max(1, min(8 * count, int(count * CALL_SECONDS / max(seconds, 1e-9))))
