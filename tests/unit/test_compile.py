@@ -419,7 +419,9 @@ def absent_minded_driver() -> Game:
 
 def forgets_own_choice() -> Game:
     """The second decision follows both choices of the first and cannot tell them apart: A-loss recall."""
-    last = {side: decision(0, "second", {"l": terminal(1), "r": terminal(0)}) for side in ("l", "r")}
+    last: dict[Hashable, Node] = {
+        side: decision(0, "second", {"l": terminal(1), "r": terminal(0)}) for side in ("l", "r")
+    }
     return ExplicitGame(decision(0, "first", last), name="forgets own choice")
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from counterplay import __version__
 from counterplay.cli import evaluate, games, info, solve
@@ -15,7 +17,20 @@ from counterplay.errors import CounterplayError
 INTERRUPTED = 130
 MISUSE = 2
 
+
+class Verbs(TyperGroup):
+    """The verbs; Ctrl-C in one of them is left to ``main``, which Typer would end without a word."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a verb."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise typer.Abort from None
+
+
 app = typer.Typer(
+    cls=Verbs,
     name="counterplay",
     help="Solve games of imperfect information, and measure how far a strategy is from unexploitable.",
     add_completion=False,
@@ -51,6 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         code = app(args=words, standalone_mode=False, prog_name="counterplay")
+        sys.stdout.flush()  # a reader that is gone is noticed here, not when Python ends
         return code if isinstance(code, int) else 0
     except (KeyboardInterrupt, typer.Abort):
         print("counterplay: interrupted", file=sys.stderr)

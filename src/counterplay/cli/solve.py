@@ -37,11 +37,14 @@ if TYPE_CHECKING:
     from counterplay.solvers import CfrSolver, Progress, SolveResult, Until
 
 CHECKPOINT_SECONDS = 60.0
+PLOT_FORMATS = (".png", ".svg", ".pdf")
 
 
 def command(
     game: Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_HELP)] = None,
-    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help="cfr, cfr+, linear, dcfr or pcfr+.")] = "cfr+",
+    algorithm: Annotated[
+        str | None, typer.Option("--algorithm", "-a", help="cfr, cfr+ (default), linear, dcfr or pcfr+.")
+    ] = None,
     iterations: Annotated[int | None, typer.Option(help="Stop at this iteration (default 1000).")] = None,
     seconds: Annotated[
         float | None, typer.Option(help="Stop after this many seconds, those before --resume included.")
@@ -56,8 +59,11 @@ def command(
     ] = None,
     resume: Annotated[Path | None, typer.Option(help="Go on from this checkpoint.")] = None,
     profile: Annotated[
-        str, typer.Option(help="Which profile: average, last (keeps no average) or best (least exploitable seen).")
-    ] = "average",
+        str | None,
+        typer.Option(
+            help="Which profile: average (default), last (keeps no average) or best (least exploitable seen)."
+        ),
+    ] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Change a setting of the algorithm: --set delay=100.")
     ] = None,
@@ -68,6 +74,8 @@ def command(
 ) -> int:
     """Solve a game and report its value and the exploitability of the strategy found."""
     check_writable(out, plot, checkpoint)
+    if plot is not None and plot.suffix.lower() not in PLOT_FORMATS:
+        raise SolverError(f"a plot is a {', '.join(PLOT_FORMATS)} file; got {str(plot)!r}")
     if game is None and resume is None:
         raise SolverError("name a game to solve (counterplay games lists them), or a checkpoint with --resume")
     started = time.perf_counter()
@@ -92,8 +100,8 @@ def command(
 def _make_solver(
     game: str | None,
     resume: Path | None,
-    algorithm: str,
-    profile: str,
+    algorithm: str | None,
+    profile: str | None,
     settings: list[str],
     memory: str | None,
     quiet: bool,
@@ -102,11 +110,14 @@ def _make_solver(
 
     limit = read_memory(memory)
     if resume is not None:
-        return CfrSolver.resume(resume, None if game is None else make_game(game))
-    if algorithm not in ALGORITHMS:
+        if algorithm or profile or settings:
+            raise SolverError("a checkpoint brings its own settings; leave out --algorithm, --profile and --set")
+        return CfrSolver.resume(resume, None if game is None else make_game(game), limit)
+    algorithm = algorithm or "cfr+"
+    if algorithm not in ALGORITHMS:  # said before the game is compiled, which may take long
         raise SolverError(f"unknown algorithm {algorithm!r}; there are {', '.join(ALGORITHMS)}")
     assert game is not None
-    changes = {"profile": profile, **read_settings(settings)}
+    changes = {**({"profile": profile} if profile else {}), **read_settings(settings)}
     tree = compile_with_progress(make_game(game), limit, quiet)
     return make_solver(tree, algorithm, limit, **changes)
 

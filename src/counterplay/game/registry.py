@@ -172,7 +172,7 @@ def _class_from_file(name: str) -> type[Game]:
     sys.modules[module_name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise GameError(f"{path_text} cannot be imported: {type(error).__name__}: {error}") from error
     found = [
         value
@@ -191,9 +191,7 @@ def _class_from_file(name: str) -> type[Game]:
 
 
 def _same_source(old: type, new: type) -> bool:
-    return (
-        old.__qualname__ == new.__qualname__ and old.__module__.rpartition("_")[0] == new.__module__.rpartition("_")[0]
-    )
+    return old.__qualname__ == new.__qualname__ and old.__module__ == new.__module__
 
 
 def _parameters(cls: type[Game]) -> tuple[Parameter, ...]:

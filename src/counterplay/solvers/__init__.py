@@ -75,5 +75,9 @@ def solve(
     if iterations is None and seconds is None and exploitability is None:
         iterations = 1000
     until = Until(iterations, seconds, exploitability)
-    solver = CfrSolver.resume(resume, game) if resume else make_solver(game, algorithm, memory_limit, **settings)
+    solver = (
+        CfrSolver.resume(resume, game, memory_limit)
+        if resume
+        else make_solver(game, algorithm, memory_limit, **settings)
+    )
     return solver.run(until, callback)

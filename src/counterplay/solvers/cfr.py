@@ -46,7 +46,7 @@ from counterplay.tree.memory import available_memory, format_bytes
 __all__ = ["CFR_PRESETS", "CfrConfig", "CfrSolver", "ProfileKind"]
 
 ProfileKind = Literal["average", "last", "best"]
-"""Which profile: the average of all iterations, the current one, or the least exploitable one seen when measuring."""
+"""Which profile: the average of all iterations, the current one, or the least exploitable one seen at checks."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -223,20 +223,24 @@ class CfrSolver(Solver):
         return Profile.from_tree(self.tree, self.strategy(kind), origin)
 
     def measure(self, kind: ProfileKind | None = None) -> Measurement:
-        """Measure a profile exactly; with ``profile="best"`` a new best current profile is kept."""
-        if (kind or self.config.profile) == "best":
+        """Measure a profile exactly; ``kind`` as for ``strategy``."""
+        return measure_strategy(self.tree, self.form, self.strategy(kind))
+
+    def check(self) -> Measurement:
+        """Measure; with ``profile="best"`` the current profile becomes the best one if it is less exploitable."""
+        if self.config.profile == "best":
             now = measure_strategy(self.tree, self.form, self._current)
             if now.exploitability < self.best_exploitability:
                 self.best_exploitability = now.exploitability
                 self.best[:] = self._current
-        return measure_strategy(self.tree, self.form, self.strategy(kind))
+        return self.measure()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a checkpoint from which ``resume`` goes on to the same bits."""
         header = {
             "game": self.tree.name,
             "digest": self.tree.digest,
-            "histories": self.tree.num_histories,
+            "fingerprint": self.tree.fingerprint,
             "algorithm": self.algorithm,
             "config": dataclasses.asdict(self.config),
             "iterations": self.iterations,
@@ -249,7 +253,12 @@ class CfrSolver(Solver):
         write_container(path, "checkpoint", header, tables)
 
     @classmethod
-    def resume(cls, path: str | os.PathLike[str], game: GameTree | Game | str | None = None) -> CfrSolver:
+    def resume(
+        cls,
+        path: str | os.PathLike[str],
+        game: GameTree | Game | str | None = None,
+        memory_limit: int | None = None,
+    ) -> CfrSolver:
         """Go on from a checkpoint; the game is made by its name unless it is given.
 
         Raises
@@ -260,8 +269,8 @@ class CfrSolver(Solver):
         header, tables = read_container(path, "checkpoint")
         try:
             config = CfrConfig(**header["config"])
-            solver = cls(header["game"] if game is None else game, config, header["algorithm"])
-            if (solver.tree.digest, solver.tree.num_histories) != (header["digest"], header["histories"]):
+            solver = cls(header["game"] if game is None else game, config, header["algorithm"], memory_limit)
+            if solver.tree.fingerprint != header["fingerprint"]:
                 raise StrategyError(f"{path} is a checkpoint of {header['game']}; it does not fit {solver.tree.name}")
             solver.regret[:] = tables["regret"]
             solver.average[:] = tables["average"]

@@ -95,7 +95,6 @@ def read_container(
     try:
         with safetensors.safe_open(source, framework="np") as opened:
             metadata = opened.metadata() or {}
-        arrays = _map_arrays(source)
     except FileNotFoundError:
         raise StrategyError(f"there is no file {source}") from None
     except OSError as error:
@@ -109,12 +108,15 @@ def read_container(
         version = int(metadata["format"])
     except (KeyError, ValueError):
         raise StrategyError(f"{source} is damaged: its format version is missing") from None
+    if version < 1:
+        raise StrategyError(f"{source} is damaged: there is no format {version}")
     if version > FORMAT_VERSION:
         raise StrategyError(
             f"{source} has format {version}; this counterplay reads formats up to {FORMAT_VERSION}; update it"
         )
     if found != kind:
         raise StrategyError(f"{source} is a {found} file; a {kind} file is needed here")
+    arrays = _map_arrays(source)
     text = metadata.get("header", "")
     if verify and metadata.get("checksum") != _checksum(kind, text, arrays):
         raise StrategyError(f"{source} is damaged: its content does not match its checksum")
@@ -149,6 +151,8 @@ def _map_arrays(path: Path) -> dict[str, NDArray[Any]]:
     for name, entry in table.items():
         if name == "__metadata__":
             continue
+        if entry["dtype"] not in _DTYPES:
+            raise StrategyError(f"{path} is damaged: array {name!r} has the type {entry['dtype']}")
         dtype = np.dtype(_DTYPES[entry["dtype"]])
         shape = tuple(entry["shape"])
         if 0 in shape:

@@ -163,7 +163,7 @@ class Profile:
             "provenance": dataclasses.asdict(self.provenance),
         }
         number = {labels: i for i, labels in enumerate(sorted(set(self.actions)))}
-        texts = [name.encode() for name in self.infoset_names]
+        texts = [name.encode("utf-8", "surrogatepass") for name in self.infoset_names]
         arrays: dict[str, NDArray[Any]] = {
             "probabilities": self.probabilities,
             "infoset_player": self.infoset_player,
@@ -194,7 +194,7 @@ class Profile:
                 players=header["players"],
                 infoset_player=arrays["infoset_player"],
                 infoset_offset=arrays["infoset_offset"],
-                infoset_names=tuple(text[low:high].decode() for low, high in pairwise(bounds)),
+                infoset_names=tuple(text[low:high].decode("utf-8", "surrogatepass") for low, high in pairwise(bounds)),
                 actions=tuple(labels[number] for number in arrays["infoset_labels"].tolist()),
                 probabilities=arrays["probabilities"],
                 provenance=Provenance(**header["provenance"]),

@@ -14,6 +14,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -212,8 +213,16 @@ class GameTree:
         """A fingerprint of the information sets and their actions: two games agree on it or are not the same."""
         text = hashlib.sha256()
         for infoset, name in enumerate(self.infoset_names):
-            row = (str(self.infoset_player[infoset]), name, *self.actions_of(infoset))
-            text.update("\x1f".join(row).encode() + b"\x1e")
+            row = (int(self.infoset_player[infoset]), name, *self.actions_of(infoset))
+            text.update(json.dumps(row).encode() + b"\n")
+        return text.hexdigest()
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """A fingerprint of the whole game: its histories, chances and utilities as well."""
+        text = hashlib.sha256(self.digest.encode())
+        for array in (self.parent, self.player, self.infoset, self.chance_prob, self.utility):
+            text.update(np.ascontiguousarray(array).data)
         return text.hexdigest()
 
     def counts(self) -> dict[str, int]:

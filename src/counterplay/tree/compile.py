@@ -140,10 +140,10 @@ class _Walk:
                     if len(won) != players:
                         self._checked_utilities(won)
                     utilities.extend(won)
-                elif CHANCE <= mover < players:
-                    stack.append((child, size, depth))
                 else:
-                    self._checked_mover(mover)
+                    if type(mover) is not int or not CHANCE <= mover < players:
+                        mover = self._checked_mover(mover)
+                    stack.append((child, size, depth))
                 movers.append(mover)
                 size += 1
             stack[mark:] = stack[mark:][::-1]
@@ -185,6 +185,9 @@ class _Walk:
         pairs = tuple((label, float(probability)) for label, probability in outcomes)
         row = self.events.get(pairs)
         if row is None:
+            if len({str(label) for label, _ in pairs}) != len(pairs):
+                labels = [label for label, _ in pairs]
+                raise GameError(f"{self.game.spec()}: chance has equal outcomes: {labels} ({self.describe(node)})")
             total = math.fsum(probability for _, probability in pairs)
             if not all(0.0 <= probability <= 1.0 + PROBABILITY_TOLERANCE for _, probability in pairs):
                 bad = [probability for _, probability in pairs]
@@ -364,5 +367,5 @@ class _Walk:
             node = int(np.flatnonzero(tree.outcome == row)[0])
             raise GameError(
                 f"{tree.name}: declared zero-sum, but utilities are {tree.utility[row].tolist()} "
-                f"(after {', '.join(tree.history(node))})"
+                f"(after {', '.join(tree.history(node)) or 'the root'})"
             )

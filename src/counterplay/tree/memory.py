@@ -70,11 +70,11 @@ def estimate_size(game: Game, descents: int = 64, seed: int = 0, max_depth: int 
         state: Any = game.root()
         total = weight = 1.0
         depth = 0
-        while state.player != TERMINAL and depth < max_depth and weight < 1e200:
+        while state.player != TERMINAL and depth < max_depth:
             moves = [label for label, _ in state.chance()] if state.player == CHANCE else list(state.actions())
             if not moves:
                 break
-            weight *= len(moves)
+            weight = min(weight * len(moves), 1e200)  # no larger, so that sums stay finite
             total += weight
             state = state.child(generator.choice(moves))
             depth += 1
@@ -114,6 +114,7 @@ def format_bytes(count: float) -> str:
     """A number of bytes for people: 812 B, 3.4 MiB, ..."""
     for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"):
         if count < 1024 or unit == "EiB":
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+            digits = ".0f" if unit == "B" else ".1f" if count < 1024 else ".2g"
+            return f"{count:{digits}} {unit}"
         count /= 1024
     return ""
