@@ -13,7 +13,7 @@ one did.  Imperfect recall and absent-mindedness are allowed; they are a matter 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from counterplay.errors import GameError
@@ -71,11 +71,14 @@ class Game:
         Number of players, chance not counted; a field or a class attribute of the subclass.
     zero_sum : bool or None
         Declared by the author; compiling checks it.  ``None`` leaves it to be found.
+    forgets : mapping of str to str
+        What a player of this game can be made to forget, with a line of help for each; see ``forget``.
     """
 
     players: int = 2
     zero_sum: ClassVar[bool | None] = None
     spec_name: ClassVar[str | None] = None
+    forgets: ClassVar[Mapping[str, str]] = {}
 
     def root(self) -> State:
         """The state before anything has happened."""
@@ -85,6 +88,15 @@ class Game:
     def big_blind(self) -> float | None:
         """Chips in one big blind (the ante, where there are no blinds) of a poker game; None elsewhere."""
         return None
+
+    def forget(self, what: str, value: str) -> Callable[[str], str]:
+        """A function from the name of an information set to what is left of it when ``what`` is forgotten.
+
+        Sets with equal remainders are merged by the abstraction.  A subclass lists in ``forgets`` what it can take
+        (``{"last-bids": "remember only the last N bids"}``), and overrides this; ``value`` is text from the user.
+        """
+        offer = ", ".join(self.forgets) or "nothing by name"
+        raise GameError(f"{self.spec()} cannot forget {what!r}; it can forget {offer}")
 
     def parameters(self) -> dict[str, Any]:
         """The parameters of this game by name, in their declared order."""

@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.game.base import TERMINAL
-from counterplay.tree.arrays import GameTree
+from counterplay.tree.arrays import NULL, GameTree
 
-__all__ = ["SequenceForm", "build_sequence_form"]
+__all__ = ["SequenceForm", "build_sequence_form", "chance_reach", "decision_points", "sequences_at"]
 
 MAX_DISTINCT_CHANCES = 4096
 MAX_CHANCE_DENOMINATOR = 10**9
@@ -119,10 +119,7 @@ def build_sequence_form(tree: GameTree) -> SequenceForm:
     Histories are taken depth by depth.  At each depth the movers' decision points are looked up by (information set,
     own sequence), new ones are numbered provisionally, and the sequences of the next depth follow.
     """
-    own, decisions = _assign_sequences(tree)
-    renumbered = _renumber(tree, decisions)
-    for player in range(tree.players):
-        own[player] = renumbered.sequence_number[player][own[player]]
+    own, renumbered = _number_sequences(tree)
     weight, unit = _chance_weights(chance_reach(tree)[tree.player == TERMINAL])
     start, others, payoff = _leaves(tree, own, weight, renumbered.sequence_start)
     infosets = renumbered.infoset
@@ -142,6 +139,33 @@ def build_sequence_form(tree: GameTree) -> SequenceForm:
         leaf_payoff=payoff,
         unit=unit,
     )
+
+
+def sequences_at(tree: GameTree) -> list[NDArray[np.int32]]:
+    """The sequence of each player at every history: ``sequences_at(tree)[player][h]``.  Computed anew at each call."""
+    return _number_sequences(tree)[0]
+
+
+def decision_points(tree: GameTree) -> NDArray[np.int32]:
+    """The decision point of every decision; NULL elsewhere.  Computed anew at each call."""
+    form = tree.sequences
+    own = sequences_at(tree)
+    decision_of = np.full(form.num_sequences, NULL, np.int32)
+    decision_of[_ranges(form.decision_first, form.decision_actions)] = np.repeat(
+        np.arange(form.num_decisions, dtype=np.int32), form.decision_actions
+    )
+    points = np.full(tree.num_histories, NULL, np.int32)
+    for player in range(tree.players):
+        nodes = np.flatnonzero(tree.player == player)
+        points[nodes] = decision_of[own[player][tree.first_child[nodes]]]
+    return points
+
+
+def _number_sequences(tree: GameTree) -> tuple[list[NDArray[np.int32]], _Renumbered]:
+    """The final sequence of each player at each history, and the final decision points."""
+    own, decisions = _assign_sequences(tree)
+    renumbered = _renumber(tree, decisions)
+    return [renumbered.sequence_number[player][own[player]] for player in range(tree.players)], renumbered
 
 
 @dataclasses.dataclass
