@@ -17,6 +17,8 @@ __all__ = [
     "ALGORITHMS",
     "CHANCE",
     "TERMINAL",
+    "Abstraction",
+    "AbstractionError",
     "CfrConfig",
     "CfrSolver",
     "CounterplayError",
@@ -59,18 +61,27 @@ _HOME = {
     "CHANCE": "game", "TERMINAL": "game", "ExplicitGame": "game", "Game": "game", "GameFacts": "game",
     "State": "game", "chance": "game", "decision": "game", "game_names": "game", "games": "game", "make": "game",
     "parameter": "game", "register": "game", "terminal": "game",
+    "Abstraction": "abstraction",
     "GameTree": "tree", "SequenceForm": "tree", "compile_game": "tree", "estimate_size": "tree",
     "Profile": "strategy", "Provenance": "strategy",
     "ALGORITHMS": "solvers", "CfrConfig": "solvers", "CfrSolver": "solvers", "Progress": "solvers",
     "SolveResult": "solvers", "Until": "solvers", "solve": "solvers",
     "best_response": "evaluation", "evaluate": "evaluation", "expected_values": "evaluation",
     "exploitability": "evaluation", "nash_conv": "evaluation",
-    "CounterplayError": "errors", "GameError": "errors", "MemoryLimitError": "errors", "SolverError": "errors",
-    "StrategyError": "errors",
+    "AbstractionError": "errors", "CounterplayError": "errors", "GameError": "errors", "MemoryLimitError": "errors",
+    "SolverError": "errors", "StrategyError": "errors",
 }  # fmt: skip
 
 if TYPE_CHECKING:
-    from counterplay.errors import CounterplayError, GameError, MemoryLimitError, SolverError, StrategyError
+    from counterplay.abstraction import Abstraction
+    from counterplay.errors import (
+        AbstractionError,
+        CounterplayError,
+        GameError,
+        MemoryLimitError,
+        SolverError,
+        StrategyError,
+    )  # fmt: skip
     from counterplay.evaluation import best_response, evaluate, expected_values, exploitability, nash_conv
     from counterplay.game import (
         CHANCE,

@@ -6,7 +6,7 @@ exceptions.  Every message is one line that shows the offending value and says w
 
 from __future__ import annotations
 
-__all__ = ["CounterplayError", "GameError", "MemoryLimitError", "SolverError", "StrategyError"]
+__all__ = ["AbstractionError", "CounterplayError", "GameError", "MemoryLimitError", "SolverError", "StrategyError"]
 
 
 class CounterplayError(Exception):
@@ -22,7 +22,11 @@ class MemoryLimitError(GameError):
 
 
 class StrategyError(CounterplayError):
-    """A strategy file or profile that is damaged, foreign or does not fit the game."""
+    """A profile that does not fit the game, or a file of counterplay's that is damaged or foreign."""
+
+
+class AbstractionError(CounterplayError):
+    """A map of information sets or actions that does not fit the game."""
 
 
 class SolverError(CounterplayError):

@@ -24,8 +24,8 @@ from counterplay.game.builder import ExplicitGame, Node, chance, decision, termi
 from counterplay.solvers import CFR_PRESETS, CfrSolver, Progress, Until, solve
 from counterplay.solvers import base as solver_base
 from counterplay.solvers.cfr import ProfileKind, config_with
+from counterplay.storage import FORMAT_VERSION, read_container, write_container
 from counterplay.strategy import Profile, Provenance
-from counterplay.strategy.files import FORMAT_VERSION, read_container, write_container
 from counterplay.tree import GameTree, compile_game
 
 TABLES = ("regret", "average", "prediction", "best", "_current", "_reach")

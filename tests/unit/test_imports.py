@@ -15,8 +15,8 @@ import pytest
 import counterplay
 
 PACKAGE = "counterplay"
-LAYERS = ("errors", "game", "games", "poker", "tree", "kernels", "abstraction", "strategy", "solvers", "evaluation",
-          "modelling", "agents", "experiments", "cli", "web")  # fmt: skip
+LAYERS = ("errors", "storage", "game", "games", "poker", "tree", "kernels", "abstraction", "strategy", "solvers",
+          "evaluation", "modelling", "agents", "experiments", "cli", "web")  # fmt: skip
 """A layer may import itself and those before it."""
 
 HOMES = {"numba": {"kernels"}, "llvmlite": {"kernels"}, "typer": {"cli"}, "rich": {"cli"}, "matplotlib": {"cli"}}

@@ -10,6 +10,7 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
+from counterplay.abstraction.forgetting import compile_by_name
 from counterplay.errors import GameError
 from counterplay.game.base import Game
 from counterplay.kernels.jit import form_arrays
@@ -17,7 +18,6 @@ from counterplay.kernels.passes import backward_best, forward_reach, leaf_values
 from counterplay.strategy.measurement import Measurement, measure_strategy
 from counterplay.strategy.profile import Profile, Provenance
 from counterplay.tree.arrays import GameTree
-from counterplay.tree.compile import compile_game
 
 __all__ = ["BestResponse", "best_response", "evaluate", "expected_values", "exploitability", "nash_conv"]
 
@@ -46,8 +46,8 @@ class BestResponse:
 
 
 def as_tree(game: GameTree | Game | str) -> GameTree:
-    """A compiled tree as it is; a game compiled."""
-    return game if isinstance(game, GameTree) else compile_game(game)
+    """A compiled tree as it is; a game compiled, also one named like ``leduc forgetting initial``."""
+    return compile_by_name(game)
 
 
 def evaluate(game: GameTree | Game | str, profile: Profile) -> Measurement:

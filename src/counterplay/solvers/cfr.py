@@ -29,18 +29,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from counterplay.abstraction.forgetting import compile_by_name
 from counterplay.errors import MemoryLimitError, SolverError, StrategyError
 from counterplay.game.base import Game
-from counterplay.game.registry import make
 from counterplay.kernels.cfr import iterate_cfr, match_regrets
 from counterplay.kernels.jit import form_arrays
 from counterplay.kernels.passes import forward_reach
 from counterplay.solvers.base import Progress, Solver
-from counterplay.strategy.files import read_container, write_container
+from counterplay.storage import read_container, write_container
 from counterplay.strategy.measurement import Measurement, measure_strategy
 from counterplay.strategy.profile import Profile, Provenance, normalise
 from counterplay.tree.arrays import GameTree
-from counterplay.tree.compile import compile_game
 from counterplay.tree.memory import available_memory, format_bytes
 
 __all__ = ["CFR_PRESETS", "CfrConfig", "CfrSolver", "ProfileKind"]
@@ -151,7 +150,7 @@ class CfrSolver(Solver):
         super().__init__()
         self.config = CFR_PRESETS[_preset(config)] if isinstance(config, str) else config
         self.algorithm = algorithm or _name_of(config)
-        self.tree = game if isinstance(game, GameTree) else compile_game(make(game), memory_limit=memory_limit)
+        self.tree = compile_by_name(game, memory_limit)
         needed = self.memory_bytes(self.tree, self.config)
         limit = available_memory() if memory_limit is None else memory_limit
         if needed > limit:

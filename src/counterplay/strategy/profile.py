@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import counterplay
 from counterplay.errors import StrategyError
-from counterplay.strategy.files import read_container, write_container
+from counterplay.storage import pack_texts, read_container, unpack_texts, write_container
 from counterplay.tree.arrays import GameTree
 
 __all__ = ["Profile", "Provenance", "normalise"]
@@ -163,14 +162,12 @@ class Profile:
             "provenance": dataclasses.asdict(self.provenance),
         }
         number = {labels: i for i, labels in enumerate(sorted(set(self.actions)))}
-        texts = [name.encode("utf-8", "surrogatepass") for name in self.infoset_names]
         arrays: dict[str, NDArray[Any]] = {
             "probabilities": self.probabilities,
             "infoset_player": self.infoset_player,
             "infoset_offset": self.infoset_offset,
             "infoset_labels": np.array([number[labels] for labels in self.actions], np.int32),
-            "name_offset": np.concatenate(([0], np.cumsum([len(text) for text in texts]))).astype(np.int64),
-            "name_text": np.frombuffer(b"".join(texts), np.uint8),
+            **pack_texts("name", self.infoset_names),
         }
         write_container(path, "profile", header, arrays)
 
@@ -185,8 +182,6 @@ class Profile:
         """
         header, arrays = read_container(path, "profile", verify)
         try:
-            text = arrays["name_text"].tobytes()
-            bounds = arrays["name_offset"].tolist()
             labels = [tuple(row) for row in header["label_sets"]]
             return cls(
                 game=header["game"],
@@ -194,7 +189,7 @@ class Profile:
                 players=header["players"],
                 infoset_player=arrays["infoset_player"],
                 infoset_offset=arrays["infoset_offset"],
-                infoset_names=tuple(text[low:high].decode("utf-8", "surrogatepass") for low, high in pairwise(bounds)),
+                infoset_names=unpack_texts("name", arrays),
                 actions=tuple(labels[number] for number in arrays["infoset_labels"].tolist()),
                 probabilities=arrays["probabilities"],
                 provenance=Provenance(**header["provenance"]),

@@ -15,6 +15,7 @@ import dataclasses
 import functools
 import hashlib
 import json
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from counterplay.tree.recall import Recall
     from counterplay.tree.sequences import SequenceForm
 
-__all__ = ["NULL", "GameTree"]
+__all__ = ["NULL", "GameTree", "infosets_digest"]
 
 NULL = -1
 """The index that stands for "none"."""
@@ -211,11 +212,8 @@ class GameTree:
     @functools.cached_property
     def digest(self) -> str:
         """A fingerprint of the information sets and their actions: two games agree on it or are not the same."""
-        text = hashlib.sha256()
-        for infoset, name in enumerate(self.infoset_names):
-            row = (int(self.infoset_player[infoset]), name, *self.actions_of(infoset))
-            text.update(json.dumps(row).encode() + b"\n")
-        return text.hexdigest()
+        actions = (self.actions_of(infoset) for infoset in range(self.num_infosets))
+        return infosets_digest(self.infoset_player.tolist(), self.infoset_names, actions)
 
     @functools.cached_property
     def fingerprint(self) -> str:
@@ -232,3 +230,11 @@ class GameTree:
             "chance": int(np.count_nonzero(self.player == CHANCE)),
             "terminal": int(np.count_nonzero(self.player == TERMINAL)),
         }
+
+
+def infosets_digest(players: Iterable[int], names: Iterable[str], actions: Iterable[tuple[str, ...]]) -> str:
+    """The fingerprint of information sets given by their players, names and actions (``GameTree.digest``)."""
+    text = hashlib.sha256()
+    for player, name, row in zip(players, names, actions, strict=True):
+        text.update(json.dumps((player, name, *row)).encode() + b"\n")
+    return text.hexdigest()

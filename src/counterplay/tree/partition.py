@@ -1,7 +1,7 @@
-"""The same tree with other information sets: merged, split, or both.
+"""The same histories with other information sets: merged, split, or both.
 
-Histories, chance and utilities stay as they are.  ``repartition`` is what abstractions (coarser sets; Gibson 2014,
-definition 2.6) and refinements (finer sets; Čermák 2018, definition 2.2.1) have in common.
+Chance and utilities stay as they are.  ``repartition`` is what abstractions (coarser sets; Gibson 2014, definition
+2.6) and refinements (finer sets; Čermák 2018, definition 2.2.1) have in common.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ from counterplay.errors import GameError
 from counterplay.tree.arrays import NULL, GameTree
 from counterplay.tree.sequences import decision_points
 
-__all__ = ["perfect_information", "perfect_recall_refinement", "repartition"]
+__all__ = ["perfect_information_refinement", "perfect_recall_refinement", "reorder_actions", "repartition"]
 
 
 def repartition(
-    tree: GameTree, part: NDArray[np.integer], names: Sequence[str], name: str
-) -> tuple[GameTree, NDArray[np.int32]]:
-    """A tree whose information sets are given by a number for each decision.
+    tree: GameTree,
+    part: NDArray[np.integer],
+    names: Sequence[str],
+    name: str,
+    labels: Sequence[tuple[str, ...]] | None = None,
+) -> GameTree:
+    """A tree over the same histories whose information sets are given by a number for each decision.
 
     Parameters
     ----------
     tree : GameTree
         The histories.
     part : (H,) integers
-        ``part[h]`` is the number of the set of decision ``h``; ignored elsewhere.
+        ``part[h]`` is the new information set of decision ``h``; ignored elsewhere.  Sets are numbered from 0 without
+        gaps, those of the first player first.
     names : sequence of str
-        The name of each set, by its number.
+        The name of each new set.
     name : str
         The name of the new game.
-
-    Returns
-    -------
-    GameTree
-        The new tree; its sets are in the usual order, player by player as they are first met.
-    (P,) int32
-        The new information set of each number, NULL for numbers that were not used.
+    labels : sequence of tuples of str, optional
+        The action labels of each new set; by default those of its first history.
 
     Raises
     ------
@@ -49,6 +49,8 @@ def repartition(
     """
     decisions = np.flatnonzero(tree.player >= 0)
     numbers, first, inverse = np.unique(part[decisions], return_index=True, return_inverse=True)
+    if not np.array_equal(numbers, np.arange(len(names))):
+        raise GameError(f"{name}: {len(names)} sets are named, but {len(numbers)} numbers are used, not 0 and up")
     leaders = decisions[first]  # the first history of each set
     for what, column in (("players", tree.player), ("numbers of actions", tree.num_children)):
         wrong = column[decisions] != column[leaders[inverse]]
@@ -58,28 +60,68 @@ def repartition(
                 f"{name}: the set {names[part[node]]!r} would join different {what}: "
                 f"{tree.infoset_names[tree.infoset[leader]]!r} and {tree.infoset_names[tree.infoset[node]]!r}"
             )
-    order = np.lexsort((leaders, tree.player[leaders]))
-    rank = np.empty(len(order), np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
-    infoset = np.full(tree.num_histories, NULL, np.int32)
-    infoset[decisions] = rank[inverse]
-    leaders = leaders[order]
     owners = tree.player[leaders]
-    sizes = tree.num_children[leaders].astype(np.int64)
+    if np.any(np.diff(owners) < 0):
+        raise GameError(f"{name}: the sets must be numbered player by player")
+    infoset = np.full(tree.num_histories, NULL, np.int32)
+    infoset[decisions] = inverse
+    label_sets, infoset_labels = tree.label_sets, tree.infoset_labels[tree.infoset[leaders]]
+    if labels is not None:
+        label_sets = tuple(dict.fromkeys(labels))
+        number = {row: i for i, row in enumerate(label_sets)}
+        infoset_labels = np.array([number[row] for row in labels], np.int32)
     counts = np.bincount(owners, minlength=tree.players) if len(owners) else np.zeros(tree.players, np.int64)
-    new = dataclasses.replace(
+    return dataclasses.replace(
         tree,
         name=name,
         infoset=infoset,
         infoset_player=owners.astype(np.int8),
-        infoset_offset=np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
-        infoset_labels=tree.infoset_labels[tree.infoset[leaders]].astype(np.int32),
+        infoset_offset=np.concatenate(([0], np.cumsum(tree.num_children[leaders], dtype=np.int64))),
+        infoset_labels=infoset_labels.astype(np.int32),
         player_infosets=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
-        infoset_names=tuple(names[number] for number in numbers[order]),
+        infoset_names=tuple(names),
+        label_sets=label_sets,
     )
-    placed = np.full(len(names), NULL, np.int32)
-    placed[numbers] = rank
-    return new, placed
+
+
+def reorder_actions(tree: GameTree, position: NDArray[np.integer]) -> GameTree:
+    """The same game with the actions of its information sets in another order.
+
+    Parameters
+    ----------
+    tree : GameTree
+        The game.
+    position : (E,) integers
+        The new position of each entry among the actions of its information set.
+
+    Children of one history are neighbours, so they trade places inside their block; what is below them stays where it
+    is, and a parent still comes before its children.
+    """
+    before = np.arange(tree.num_histories)
+    after = before.copy()  # where each history goes
+    moved = np.flatnonzero((before > 0) & (tree.player[np.maximum(tree.parent, 0)] >= 0))
+    parents = tree.parent[moved]
+    entries = tree.infoset_offset[tree.infoset[parents]] + (moved - tree.first_child[parents])
+    after[moved] = tree.first_child[parents] + position[entries]
+    source = np.empty_like(before)
+    source[after] = before
+    parent = tree.parent[source]
+    parent[1:] = after[parent[1:]]
+    labels = []
+    for infoset in range(tree.num_infosets):
+        row = tree.actions_of(infoset)
+        places = position[tree.infoset_offset[infoset] : tree.infoset_offset[infoset + 1]]
+        labels.append(tuple(row[move] for move in np.argsort(places, kind="stable")))
+    label_sets = tuple(dict.fromkeys(labels))
+    number = {row: i for i, row in enumerate(label_sets)}
+    columns = ("first_child", "num_children", "depth", "player", "infoset", "event", "outcome", "chance_prob")
+    return dataclasses.replace(
+        tree,
+        parent=parent,
+        infoset_labels=np.array([number[row] for row in labels], np.int32),
+        label_sets=label_sets,
+        **{column: getattr(tree, column)[source] for column in columns},
+    )
 
 
 def perfect_recall_refinement(tree: GameTree) -> GameTree:
@@ -92,13 +134,13 @@ def perfect_recall_refinement(tree: GameTree) -> GameTree:
         seen[infoset] = seen.get(infoset, 0) + 1
         suffix = f" #{seen[infoset]}" if repeated[infoset] else ""
         names.append(tree.infoset_names[infoset] + suffix)
-    return repartition(tree, decision_points(tree), names, f"{tree.name}, refined")[0]
+    return repartition(tree, decision_points(tree), names, f"{tree.name}, remembered")
 
 
-def perfect_information(tree: GameTree) -> GameTree:
+def perfect_information_refinement(tree: GameTree) -> GameTree:
     """The refinement in which every decision is an information set of its own, named by its history."""
-    decisions = np.flatnonzero(tree.player >= 0)
+    nodes = np.concatenate([np.flatnonzero(tree.player == player) for player in range(tree.players)])
     part = np.full(tree.num_histories, NULL, np.int64)
-    part[decisions] = np.arange(len(decisions))
-    names = ["/".join(tree.history(int(node))) or "root" for node in decisions]
-    return repartition(tree, part, names, f"{tree.name}, with perfect information")[0]
+    part[nodes] = np.arange(len(nodes))
+    names = ["/".join(tree.history(int(node))) or "root" for node in nodes]
+    return repartition(tree, part, names, f"{tree.name}, with perfect information")

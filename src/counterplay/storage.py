@@ -1,4 +1,4 @@
-"""Strategy files and checkpoints on disk: named arrays and a header in one ``safetensors`` container.
+"""Strategies, checkpoints and abstractions on disk: named arrays and a header in one ``safetensors`` container.
 
 The header says what kind of file it is, the version of the format and a checksum over everything, so that a file that
 was cut off, edited or meant for something else is refused with a reason.  Writing is atomic: a new file is written
@@ -13,7 +13,8 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 
 from counterplay.errors import StrategyError
 
-__all__ = ["FORMAT_VERSION", "read_container", "write_container"]
+__all__ = ["FORMAT_VERSION", "pack_texts", "read_container", "unpack_texts", "write_container"]
 
 FORMAT_VERSION = 1
 """Version of the files written; newer ones are refused, older ones are read."""
@@ -125,6 +126,22 @@ def read_container(
     except ValueError:
         raise StrategyError(f"{source} is damaged: its header cannot be read") from None
     return header, arrays
+
+
+def pack_texts(name: str, texts: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Texts as two arrays, ``NAME_offset`` and ``NAME_text``."""
+    rows = [text.encode("utf-8", "surrogatepass") for text in texts]
+    return {
+        f"{name}_offset": np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64),
+        f"{name}_text": np.frombuffer(b"".join(rows), np.uint8),
+    }
+
+
+def unpack_texts(name: str, arrays: Arrays) -> tuple[str, ...]:
+    """The texts that ``pack_texts`` packed."""
+    text = arrays[f"{name}_text"].tobytes()
+    bounds = arrays[f"{name}_offset"].tolist()
+    return tuple(text[low:high].decode("utf-8", "surrogatepass") for low, high in pairwise(bounds))
 
 
 def _checksum(kind: str, header: str, arrays: Arrays) -> str:
