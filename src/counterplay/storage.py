@@ -116,7 +116,8 @@ def read_container(
             f"{source} has format {version}; this counterplay reads formats up to {FORMAT_VERSION}; update it"
         )
     if found != kind:
-        raise StrategyError(f"{source} is a {found} file; a {kind} file is needed here")
+        article = "an" if kind[0] in "aeiou" else "a"
+        raise StrategyError(f"{source} is a {found} file; {article} {kind} file is needed here")
     arrays = _map_arrays(source)
     text = metadata.get("header", "")
     if verify and metadata.get("checksum") != _checksum(kind, text, arrays):

@@ -24,7 +24,8 @@ __all__ = [
     "PlayerQuantities", "average_regret_to_nash", "cfr_bound", "cfr_bound_by_count", "essentially_solved_threshold",
     "full_regret_bound", "general_sampling_bound", "immediate_regret_bound", "m_value", "near_zero_sum_nash",
     "own_action_partition", "player_quantities", "positive_regret_sum", "pure_cfr_bound", "regret_matching_bound",
-    "sampling_bound", "sampling_bound_2012", "scaled_estimator_bound", "unbiased_estimator_bound", "value_interval",
+    "sampling_bound", "sampling_bound_2012", "scaled_estimator_bound", "skew_well_formed_bound",
+    "unbiased_estimator_bound", "value_interval", "well_formed_bound",
 ]  # fmt: skip
 
 
@@ -204,3 +205,24 @@ def value_interval(measurement: Measurement, player: int = 0) -> tuple[float, fl
     response gets (Johanson 2016, section 9.4).  The width is twice the exploitability.
     """
     return -measurement.best_response[1 - player], measurement.best_response[player]
+
+
+def well_formed_bound(utility_range: float, constant: float, max_actions: int, iterations: int) -> float:
+    """Average regret in the refinement of CFR on a well-formed or nearly well-formed game: Δ K √|A| / √T.
+
+    ``constant`` is K = Σ_I max kl over the pairs of refined sets merged into I, at least |𝓘_i| (Lanctot et al. 2012,
+    theorems 1 and 3; Gibson 2014, theorem 6.1).
+    """
+    return utility_range * constant * math.sqrt(max_actions / iterations)
+
+
+def skew_well_formed_bound(
+    utility_range: float, constant: float, max_actions: int, iterations: int, skew: float, factor: float = 2.0
+) -> float:
+    """Average regret in the refinement of CFR on a skew well-formed game: Δ K √|A| / √T + factor · Σ_I |P(I)| δ_I.
+
+    ``skew`` is Σ_I |P(I)| δ_I.  The paper prints the factor 1 (Lanctot et al. 2012, theorem 2; Gibson 2014, theorem
+    6.2); its proof replaces a utility by another one inside a difference that may be negative, which costs up to twice
+    δ, so 2 is the safe factor and our default.
+    """
+    return well_formed_bound(utility_range, constant, max_actions, iterations) + factor * skew

@@ -11,12 +11,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from counterplay.abstraction.abstraction import Abstraction
 from counterplay.errors import GameError
 from counterplay.evaluation.responses import as_tree
 from counterplay.game.base import Game
 from counterplay.kernels.jit import form_arrays
 from counterplay.kernels.passes import backward_best, backward_values, forward_reach, leaf_values
-from counterplay.strategy.profile import Profile
+from counterplay.strategy.profile import Profile, Provenance, normalise
 from counterplay.tree.arrays import GameTree
 
 __all__ = ["RegretTracker"]
@@ -24,6 +25,15 @@ __all__ = ["RegretTracker"]
 
 class RegretTracker:
     """Adds up regrets over a sequence of profiles.
+
+    Parameters
+    ----------
+    game : GameTree, Game or str
+        The game in which regret is measured.
+    abstraction : Abstraction, optional
+        Where the profiles come from: they are then profiles of the abstract game, and are lifted.  That is how the
+        regret of CFR with imperfect recall is measured in the refinement (Lanctot et al. 2012, section 5; Gibson
+        2014, section 6.2).
 
     Attributes
     ----------
@@ -35,8 +45,11 @@ class RegretTracker:
         Sum over time of each player's expected value.
     """
 
-    def __init__(self, game: GameTree | Game | str) -> None:
+    def __init__(self, game: GameTree | Game | str, abstraction: Abstraction | None = None) -> None:
         self.tree = as_tree(game)
+        self.abstraction = abstraction
+        if abstraction is not None and abstraction.digest != self.tree.digest:
+            raise GameError(f"the abstraction {abstraction.name!r} is of {abstraction.game}, not of {self.tree.name}")
         self._form = form_arrays(self.tree.sequences)
         sequences = self.tree.sequences.num_sequences
         self.steps = 0
@@ -44,17 +57,18 @@ class RegretTracker:
         self.value = np.zeros(self.tree.players)
         self._leaves = np.zeros(sequences)  # what each own sequence earned at its leaves, summed over time
         self._values = np.zeros(sequences)  # counterfactual value of each sequence, summed over time
+        self._plans = np.zeros(sequences)  # reach of each sequence by its own player, summed over time
 
     def observe(self, profile: Profile | NDArray[np.float64]) -> None:
         """Take note of one more profile (or the probabilities of its entries)."""
-        strategy = profile.for_tree(self.tree) if isinstance(profile, Profile) else profile
-        strategy = np.ascontiguousarray(strategy, dtype=np.float64)
+        strategy = np.ascontiguousarray(self._entries(profile), dtype=np.float64)
         unit = self.tree.sequences.unit
         reach = np.ones(len(self._leaves))
         value = np.zeros(len(self._leaves))
         regret = np.zeros(len(self.regret))
         for player in range(self.tree.players):
             forward_reach(self._form, player, strategy, reach)
+        self._plans += reach
         for player in range(self.tree.players):
             leaf_values(self._form, player, reach, value)
         self._leaves += value * unit
@@ -64,6 +78,30 @@ class RegretTracker:
         self.regret += regret * unit
         self._values += value * unit
         self.steps += 1
+
+    def _entries(self, profile: Profile | NDArray[np.float64]) -> NDArray[np.float64]:
+        """The probabilities of the entries of the game in which regret is measured."""
+        if self.abstraction is None:
+            return profile.for_tree(self.tree) if isinstance(profile, Profile) else profile
+        if isinstance(profile, Profile):
+            return self.abstraction.lift(profile, self.tree).probabilities
+        return self.abstraction.lift_strategy(profile)
+
+    def average_profile(self) -> Profile:
+        """The profile that plays, for each player alone, like a profile drawn from those seen (Gibson 2014, section
+        2.2): probabilities in proportion to the summed reach of the sequences.  Needs perfect recall.
+        """
+        self._need_steps()
+        form = self.tree.sequences
+        weights = np.zeros(self.tree.num_entries)
+        for player in range(self.tree.players):
+            self._need_perfect_recall(player)
+        for decision in range(form.num_decisions):
+            first, entry = int(form.decision_first[decision]), int(form.decision_entry[decision])
+            span = int(form.decision_actions[decision])
+            weights[entry : entry + span] = self._plans[first : first + span]
+        strategy = normalise(weights, self.tree.infoset_offset)
+        return Profile.from_tree(self.tree, strategy, Provenance("average", iterations=self.steps))
 
     def best_in_hindsight(self, player: int) -> tuple[float, NDArray[np.int32]]:
         """The most that one fixed strategy would have won in total, and its choice at every decision point."""
@@ -141,6 +179,4 @@ class RegretTracker:
 
     def _need_perfect_recall(self, player: int) -> None:
         if not self.tree.sequences.has_perfect_recall(player):
-            raise GameError(
-                f"player {player + 1} of {self.tree.name} has imperfect recall; the decomposition needs perfect recall"
-            )
+            raise GameError(f"player {player + 1} of {self.tree.name} has imperfect recall; this needs perfect recall")

@@ -6,12 +6,14 @@ All functions take a compiled tree (or a game, which is compiled) and a profile,
 from __future__ import annotations
 
 import dataclasses
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.abstraction.forgetting import compile_by_name
 from counterplay.errors import GameError
+from counterplay.evaluation.forgetful import best_pure_choices
 from counterplay.game.base import Game
 from counterplay.kernels.jit import form_arrays
 from counterplay.kernels.passes import backward_best, forward_reach, leaf_values
@@ -31,12 +33,13 @@ class BestResponse:
     player : int
         Who responds.
     value : float
-        What the response is worth to that player.  When ``exact`` is False, an upper bound.
+        What the response is worth to that player.  When ``exact`` is False: an upper bound, or for an absent-minded
+        player the best pure strategy's, which a randomised one may beat.
     profile : Profile
         The given profile with this player's strategy replaced by the response.
     exact : bool
-        True with perfect recall.  With imperfect recall the response is computed in the coarsest perfect-recall
-        refinement; it is exact all the same when the pure strategy made of it is worth as much.
+        True with perfect recall and with A-loss recall, and when the pure strategy made of the response in the
+        coarsest perfect-recall refinement happens to be worth as much.
     """
 
     player: int
@@ -71,26 +74,64 @@ def exploitability(game: GameTree | Game | str, profile: Profile) -> float:
     return evaluate(game, profile).exploitability
 
 
-def best_response(game: GameTree | Game | str, profile: Profile, player: int) -> BestResponse:
-    """A pure best response of ``player`` to the others; the first action wins ties."""
+def best_response(
+    game: GameTree | Game | str,
+    profile: Profile,
+    player: int,
+    method: Literal["refinement", "exact"] = "refinement",
+) -> BestResponse:
+    """A pure best response of ``player`` to the others; the first action wins ties.
+
+    Parameters
+    ----------
+    game : GameTree, Game or str
+        The game.
+    profile : Profile
+        What the others play.
+    player : int
+        Who responds.
+    method : {"refinement", "exact"}
+        With imperfect recall: compute in the coarsest perfect-recall refinement, which is exact with A-loss recall and
+        an upper bound otherwise; or find the best pure strategy of the player who forgets, which can take very long.
+        With perfect recall they are the same.
+    """
     tree = as_tree(game)
     if not 0 <= player < tree.players:
         raise GameError(f"{tree.name} has players 0 .. {tree.players - 1}; got {player}")
-    form = form_arrays(tree.sequences)
+    if method not in ("refinement", "exact"):
+        raise GameError(f"the method of a best response is refinement or exact; got {method!r}")
     strategy = np.ascontiguousarray(profile.for_tree(tree), dtype=np.float64)
-    reach = np.ones(tree.sequences.num_sequences)
-    value = np.zeros(tree.sequences.num_sequences)
+    leaves = own_leaf_values(tree, strategy, player)
+    value = leaves.copy()
     choice = np.zeros(tree.sequences.num_decisions, np.int32)
-    for other in range(tree.players):
-        forward_reach(form, other, strategy, reach)
-    leaf_values(form, player, reach, value)
-    backward_best(form, player, value, choice)
+    backward_best(form_arrays(tree.sequences), player, value, choice)
     best = float(value[tree.sequences.sequence_start[player]]) * tree.sequences.unit
     response = Profile.from_tree(tree, _pure(tree, player, strategy, choice), Provenance("best response"))
     exact = tree.sequences.has_perfect_recall(player)
     if not exact:
-        exact = expected_values(tree, response)[player] >= best - 1e-12 * max(1.0, abs(best))
+        reached = expected_values(tree, response)[player]
+        exact = reached >= best - 1e-12 * max(1.0, abs(best))
+    if method == "exact" and not exact:
+        own = strategy.copy()
+        low, high = tree.infoset_offset[tree.player_infosets[[player, player + 1]]]
+        own[low:high] = 0.0
+        starts = tree.infoset_offset[tree.player_infosets[player] : tree.player_infosets[player + 1]]
+        own[starts + best_pure_choices(tree, player, leaves)] = 1.0
+        response = Profile.from_tree(tree, own, Provenance("best response"))
+        best = expected_values(tree, response)[player]
+        exact = tree.recall[player] != "absent-minded"
     return BestResponse(player, best, response, exact)
+
+
+def own_leaf_values(tree: GameTree, strategy: NDArray[np.float64], player: int) -> NDArray[np.float64]:
+    """What the leaves of each of a player's sequences are worth against the others, in ``SequenceForm.unit``."""
+    form = form_arrays(tree.sequences)
+    reach = np.ones(tree.sequences.num_sequences)
+    value = np.zeros(tree.sequences.num_sequences)
+    for other in range(tree.players):
+        forward_reach(form, other, strategy, reach)
+    leaf_values(form, player, reach, value)
+    return value
 
 
 def _pure(tree: GameTree, player: int, strategy: NDArray[np.float64], choice: NDArray[np.int32]) -> NDArray[np.float64]:
