@@ -12,6 +12,7 @@ Several are separated by commas and applied one after the other; ``initial`` and
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable
 
@@ -57,8 +58,8 @@ def abstraction_by_name(game: Game, tree: GameTree, what: str) -> Abstraction:
     if what == "nothing":
         return null_abstraction(tree)
     if what.startswith("map="):
-        saved = Abstraction.load(what.removeprefix("map="))
-        saved.apply(tree)
+        saved = dataclasses.replace(Abstraction.load(what.removeprefix("map=")), name=what)
+        saved.apply(tree)  # refuses what does not fit
         return saved
     steps = [_forget(game, part.strip()) for part in _split(what)]
 

@@ -13,16 +13,16 @@ from counterplay.cli.common import (
     JSON_HELP,
     MEMORY_HELP,
     chips,
-    compile_with_progress,
     exploitability_text,
-    make_game,
     measured,
+    note,
     print_json,
     read_memory,
     say,
     table,
 )  # fmt: skip
-from counterplay.errors import StrategyError
+from counterplay.cli.problem import load_problem
+from counterplay.errors import AbstractionError, StrategyError
 
 
 def command(
@@ -47,7 +47,14 @@ def command(
     name = game or (loaded.game if loaded else None)
     if name is None:
         raise StrategyError(f"--strategy {strategy} needs --game")
-    tree = compile_with_progress(make_game(name), read_memory(memory_limit), as_json)
+    what = None if loaded is None else loaded.provenance.settings.get("abstraction")
+    limit = read_memory(memory_limit)
+    try:
+        problem = load_problem(name, [what] if isinstance(what, str) else [], limit, as_json)
+    except (AbstractionError, StrategyError) as error:
+        note(f"the abstract game cannot be made again: {error}")
+        problem = load_problem(name, [], limit, as_json)
+    tree = problem.real
     if loaded is None:
         made = {"uniform": lambda: Profile.uniform(tree), "random": lambda: Profile.random(tree, seed)}
         if strategy not in made:
@@ -55,6 +62,9 @@ def command(
         loaded = made[strategy]()
     started = time.perf_counter()
     measurement = evaluate(tree, loaded)
+    abstract = None
+    if problem.abstraction is not None:
+        abstract = evaluate(problem.solved, problem.abstraction.restrict(loaded, problem.solved))
     seconds = time.perf_counter() - started
     origin = loaded.provenance
     if as_json:
@@ -69,15 +79,23 @@ def command(
             "histories": tree.num_histories,
             "nodes_per_second": tree.num_histories / seconds if seconds > 0 else 0.0,
             "profile": None if profile is None else str(profile),
+            **({} if problem.abstraction is None or abstract is None else {
+                "abstraction": problem.abstraction.name,
+                "abstraction_information_sets": problem.abstraction.num_sets,
+                "abstract": {"game": problem.solved.name, **measured(abstract, tree.big_blind)},
+            }),
             "seed": origin.seed,
             "provenance": {"settings": dict(origin.settings), "seconds": origin.seconds, "version": origin.version},
         })  # fmt: skip
         return
     say(f"{tree.name}: strategy by {origin.algorithm}, {origin.iterations:,} iterations in {origin.seconds:.2f} s")
-    table([
+    rows = [
         ("value", chips(measurement.value) + " chips"),
         ("best responses", chips(measurement.best_response) + " chips"),
         ("exploitability", exploitability_text(measurement.exploitability, tree.big_blind)),
         ("NashConv", f"{measurement.nash_conv:.3g} chips, the sum of those gains"),
         ("epsilon", f"{measurement.epsilon:.3g} chips, the largest of them"),
-    ])  # fmt: skip
+    ]  # fmt: skip
+    if abstract is not None:
+        rows.append(("in the abstract game", exploitability_text(abstract.exploitability, tree.big_blind)))
+    table(rows)

@@ -10,23 +10,23 @@ from counterplay.cli.common import (
     GAME_HELP,
     JSON_HELP,
     MEMORY_HELP,
-    compile_with_progress,
-    make_game,
     print_json,
     read_memory,
     say,
     table,
 )  # fmt: skip
+from counterplay.cli.problem import FORGET_HELP, load_problem
 from counterplay.tree.memory import format_bytes, tree_bytes
 
 
 def command(
     game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)],
+    forget: Annotated[list[str] | None, typer.Option(help=FORGET_HELP)] = None,
     memory_limit: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> None:
     """Count histories, information sets and sequences; classify recall; estimate memory."""
-    tree = compile_with_progress(make_game(game), read_memory(memory_limit), as_json)
+    tree = load_problem(game, forget or [], read_memory(memory_limit), as_json).solved
     from counterplay.solvers import CFR_PRESETS, CfrSolver
 
     memory = {"tree": tree_bytes(tree)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import resource
 import signal
 import sys
 import time
@@ -19,18 +18,14 @@ from counterplay.cli.common import (
     JSON_HELP,
     MEMORY_HELP,
     check_writable,
-    chips,
-    compile_with_progress,
-    exploitability_text,
-    make_game,
-    measured,
     note,
     print_json,
     read_memory,
     read_target,
-    say,
-    table,
 )  # fmt: skip
+from counterplay.cli.problem import FORGET_HELP, Problem, load_problem
+from counterplay.cli.report import as_json as report_json
+from counterplay.cli.report import summarise
 from counterplay.errors import SolverError
 
 if TYPE_CHECKING:
@@ -67,59 +62,88 @@ def command(
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Change a setting of the algorithm: --set delay=100.")
     ] = None,
+    forget: Annotated[list[str] | None, typer.Option(help=FORGET_HELP)] = None,
+    map_out: Annotated[Path | None, typer.Option(help="Write the abstraction to this file, for map=FILE.")] = None,
     seed: Annotated[int, typer.Option(help="Recorded; full-width algorithms make no random choice.")] = 0,
     memory_limit: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> int:
-    """Solve a game and report its value and the exploitability of the strategy found."""
-    check_writable(out, plot, checkpoint)
+    """Solve a game and report its value and the exploitability of the strategy found.
+
+    With --forget the abstract game is solved, --until is measured there, and the strategy is lifted to the real game
+    before it is measured and saved.
+    """
+    check_writable(out, plot, checkpoint, map_out)
     if plot is not None and plot.suffix.lower() not in PLOT_FORMATS:
         raise SolverError(f"a plot is a {', '.join(PLOT_FORMATS)} file; got {str(plot)!r}")
     if game is None and resume is None:
         raise SolverError("name a game to solve (counterplay games lists them), or a checkpoint with --resume")
     started = time.perf_counter()
-    solver = _make_solver(game, resume, algorithm, profile, settings or [], memory_limit, quiet or as_json)
+    limit = read_memory(memory_limit)
+    _check_algorithm(algorithm)  # said before the game is compiled, which may take long
+    problem = _problem(game, resume, forget or [], limit, quiet or as_json)
+    if map_out is not None and problem.abstraction is None:
+        raise SolverError("--map-out needs --forget: nothing is abstracted")
+    solver = _make_solver(problem, resume, algorithm, profile, settings or [], limit)
     goal = _goal(solver, iterations, seconds, until)
     with _interruptible():
         with _progress_line(goal, quiet or as_json) as draw:
             result = solver.run(goal, _with_checkpoints(solver, checkpoint, draw))
-        saved = _save(solver, result, out, checkpoint)
+        saved = _save(problem, solver, result, out, checkpoint)
+    if map_out is not None and problem.abstraction is not None:
+        problem.abstraction.save(map_out)
     if plot is not None:
         from counterplay.cli.plot import plot_curves
 
         title = f"{result.game}: {result.algorithm}"
         plot_curves(plot, {result.algorithm: result.curve}, title, target=goal.exploitability)
+    from counterplay.evaluation import evaluate
+
+    real = result.measurement if problem.abstraction is None else evaluate(problem.real, problem.lift(result.profile))
+    files = {"profile": out, "map": map_out, "plot": plot, "checkpoint": saved}
     if as_json:
-        print_json(_as_json(solver, result, out, seed, saved))
+        print_json(report_json(problem, solver, result, real, files, seed))
     else:
-        _summarise(solver, result, goal, out, plot, saved, time.perf_counter() - started)
+        summarise(problem, solver, result, real, goal, files, time.perf_counter() - started)
     return 130 if result.status == "interrupted" else 0
 
 
+def _check_algorithm(algorithm: str | None) -> None:
+    from counterplay.solvers import ALGORITHMS
+
+    if algorithm is not None and algorithm not in ALGORITHMS:
+        raise SolverError(f"unknown algorithm {algorithm!r}; there are {', '.join(ALGORITHMS)}")
+
+
+def _problem(game: str | None, resume: Path | None, forget: list[str], limit: int | None, quiet: bool) -> Problem:
+    """The game to solve; a checkpoint knows its own."""
+    from counterplay.solvers import CfrSolver
+
+    if resume is not None and forget:
+        raise SolverError("a checkpoint knows what is forgotten; leave out --forget")
+    if game is None:
+        assert resume is not None
+        game = CfrSolver.game_of(resume)
+    return load_problem(game, forget, limit, quiet)
+
+
 def _make_solver(
-    game: str | None,
+    problem: Problem,
     resume: Path | None,
     algorithm: str | None,
     profile: str | None,
     settings: list[str],
-    memory: str | None,
-    quiet: bool,
+    limit: int | None,
 ) -> CfrSolver:
-    from counterplay.solvers import ALGORITHMS, CfrSolver, make_solver
+    from counterplay.solvers import CfrSolver, make_solver
 
-    limit = read_memory(memory)
     if resume is not None:
         if algorithm or profile or settings:
             raise SolverError("a checkpoint brings its own settings; leave out --algorithm, --profile and --set")
-        return CfrSolver.resume(resume, None if game is None else make_game(game), limit)
-    algorithm = algorithm or "cfr+"
-    if algorithm not in ALGORITHMS:  # said before the game is compiled, which may take long
-        raise SolverError(f"unknown algorithm {algorithm!r}; there are {', '.join(ALGORITHMS)}")
-    assert game is not None
+        return CfrSolver.resume(resume, problem.solved, limit)
     changes = {**({"profile": profile} if profile else {}), **read_settings(settings)}
-    tree = compile_with_progress(make_game(game), limit, quiet)
-    return make_solver(tree, algorithm, limit, **changes)
+    return make_solver(problem.solved, algorithm or "cfr+", limit, **changes)
 
 
 def read_settings(texts: list[str]) -> dict[str, Any]:
@@ -150,14 +174,6 @@ def _goal(solver: CfrSolver, iterations: int | None, seconds: float | None, unti
     return Until(iterations, seconds, target)
 
 
-def _goal_options(goal: Until) -> str:
-    """The options that ask for this goal again."""
-    limits = (("--iterations", goal.iterations), ("--seconds", goal.seconds), ("--until", goal.exploitability))
-    return " ".join(
-        f"{name} {limit:g}" if isinstance(limit, float) else f"{name} {limit}" for name, limit in limits if limit
-    )
-
-
 def _with_checkpoints(
     solver: CfrSolver, path: Path | None, draw: Callable[[Progress], None] | None
 ) -> Callable[[Progress], None]:
@@ -175,10 +191,12 @@ def _with_checkpoints(
     return tick
 
 
-def _save(solver: CfrSolver, result: SolveResult, out: Path | None, checkpoint: Path | None) -> Path | None:
+def _save(
+    problem: Problem, solver: CfrSolver, result: SolveResult, out: Path | None, checkpoint: Path | None
+) -> Path | None:
     """Write what was asked for; an interrupted run always leaves a checkpoint.  Returns the checkpoint's path."""
     if out is not None:
-        result.profile.save(out)
+        problem.lift(result.profile).save(out)
     if checkpoint is None and result.status == "interrupted":
         name = "".join(letter if letter.isalnum() else "_" for letter in f"{result.game}-{result.algorithm}")
         checkpoint = out.with_name(out.name + ".checkpoint") if out is not None else Path(f"{name}.checkpoint")
@@ -257,87 +275,3 @@ def _fraction(goal: Until, now: Progress, first: float) -> float:
     if goal.exploitability and first > goal.exploitability and now.exploitability > 0:
         parts.append(math.log(first / now.exploitability) / math.log(first / goal.exploitability))
     return min(1.0, max(parts))
-
-
-def _as_json(solver: CfrSolver, result: SolveResult, out: Path | None, seed: int, saved: Path | None) -> dict[str, Any]:
-    return {
-        "game": result.game,
-        "algorithm": result.algorithm,
-        "status": result.status,
-        "iterations": result.iterations,
-        "seconds": result.seconds,
-        "cpu_seconds": result.cpu_seconds,
-        **measured(result.measurement, solver.tree.big_blind),
-        "information_sets": result.information_sets,
-        "histories": result.histories,
-        "nodes_per_second": result.nodes_per_second,
-        "memory_bytes": {"tree": _tree_bytes(solver), "solver": solver.memory_bytes(solver.tree, solver.config)},
-        "profile": None if out is None else str(out),
-        "checkpoint": None if saved is None else str(saved),
-        "seed": seed,
-    }
-
-
-def _tree_bytes(solver: CfrSolver) -> int:
-    from counterplay.tree.memory import tree_bytes
-
-    return tree_bytes(solver.tree)
-
-
-ENDINGS = {
-    "exploitability": "the target was reached",
-    "iterations": "all iterations are done",
-    "seconds": "the time is up",
-    "interrupted": "interrupted; the work is saved",
-}
-
-
-def _summarise(
-    solver: CfrSolver,
-    result: SolveResult,
-    goal: Until,
-    out: Path | None,
-    plot: Path | None,
-    saved: Path | None,
-    elapsed: float,
-) -> None:
-    from counterplay.tree.memory import format_bytes
-
-    big_blind = solver.tree.big_blind
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    tables = solver.memory_bytes(solver.tree, solver.config)
-    say(f"{result.game} solved by {result.algorithm}: {ENDINGS[result.status]}")
-    value = "value of the game" if solver.tree.facts.zero_sum else "value of the profile"
-    rows = [
-        (value, chips(result.value) + " chips"),
-        ("best responses", chips(result.best_response) + " chips"),
-        ("exploitability", exploitability_text(result.exploitability, big_blind)),
-        (
-            "iterations",
-            f"{result.iterations:,} over {result.histories:,} histories, {result.information_sets:,} information sets",
-        ),
-        (
-            "seconds",
-            f"{result.seconds:.2f} solving, {elapsed:.2f} in all ({result.nodes_per_second:,.0f} histories per second)",
-        ),
-        (
-            "memory",
-            f"{format_bytes(_tree_bytes(solver))} tree, {format_bytes(tables)} tables, {format_bytes(peak)} process",
-        ),
-    ]
-    imperfect = [str(player + 1) for player, recall in enumerate(solver.tree.recall) if recall != "perfect"]
-    if imperfect:
-        rows.append(
-            ("note", f"player {', '.join(imperfect)} forgets: best responses are those of a player who remembers")
-        )
-    files = [("strategy", out), ("plot", plot), ("checkpoint", saved)]
-    rows += [(name, str(path)) for name, path in files if path is not None]
-    table(rows)
-    say()
-    say("Next:")
-    if result.status == "interrupted":
-        say(f"  counterplay solve --resume {saved} {_goal_options(goal)}   go on from here")
-    if out is not None:
-        say(f"  counterplay evaluate {out}   measure the strategy again from its file")
-    say(f'  counterplay info "{result.game}"   sizes, recall and memory of the game')
-    say("  counterplay games   what else can be solved")

@@ -251,6 +251,15 @@ class CfrSolver(Solver):
         tables = {"regret": self.regret, "average": self.average, "prediction": self.prediction, "best": self.best}
         write_container(path, "checkpoint", header, tables)
 
+    @staticmethod
+    def game_of(path: str | os.PathLike[str]) -> str:
+        """The name of the game that a checkpoint belongs to."""
+        header, _ = read_container(path, "checkpoint")
+        try:
+            return str(header["game"])
+        except (KeyError, TypeError) as error:
+            raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}") from None
+
     @classmethod
     def resume(
         cls,

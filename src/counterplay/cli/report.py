@@ -1,0 +1,120 @@
+"""What ``counterplay solve`` reports at its end: for people and as JSON."""
+
+from __future__ import annotations
+
+import resource
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from counterplay.cli.common import chips, exploitability_text, measured, say, table
+from counterplay.cli.problem import Problem
+from counterplay.tree.memory import format_bytes, tree_bytes
+
+if TYPE_CHECKING:
+    from counterplay.solvers import CfrSolver, SolveResult, Until
+    from counterplay.strategy.measurement import Measurement
+
+ENDINGS = {
+    "exploitability": "the target was reached",
+    "iterations": "all iterations are done",
+    "seconds": "the time is up",
+    "interrupted": "interrupted; the work is saved",
+}
+
+
+def as_json(
+    problem: Problem,
+    solver: CfrSolver,
+    result: SolveResult,
+    real: Measurement,
+    files: dict[str, Path | None],
+    seed: int,
+) -> dict[str, Any]:
+    """The JSON of a solve.  ``real`` is the measurement in the real game, which is what counts."""
+    tree = problem.real
+    values = {
+        "game": tree.name,
+        "algorithm": result.algorithm,
+        "status": result.status,
+        "iterations": result.iterations,
+        "seconds": result.seconds,
+        "cpu_seconds": result.cpu_seconds,
+        **measured(real, tree.big_blind),
+        "information_sets": tree.num_infosets,
+        "histories": result.histories,
+        "nodes_per_second": result.nodes_per_second,
+        "memory_bytes": {"tree": tree_bytes(tree), "solver": solver.memory_bytes(solver.tree, solver.config)},
+        **{name: None if path is None else str(path) for name, path in files.items() if name != "plot"},
+        "seed": seed,
+    }
+    if problem.abstraction is not None:
+        values["abstraction"] = problem.abstraction.name
+        values["abstraction_information_sets"] = problem.abstraction.num_sets
+        values["abstract"] = {"game": result.game, **measured(result.measurement, tree.big_blind)}
+    return values
+
+
+def summarise(
+    problem: Problem,
+    solver: CfrSolver,
+    result: SolveResult,
+    real: Measurement,
+    goal: Until,
+    files: dict[str, Path | None],
+    elapsed: float,
+) -> None:
+    """The summary for people."""
+    tree, big_blind = problem.real, problem.real.big_blind
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    tables = solver.memory_bytes(solver.tree, solver.config)
+    say(f"{result.game} solved by {result.algorithm}: {ENDINGS[result.status]}")
+    value = "value of the game" if tree.facts.zero_sum and problem.abstraction is None else "value of the profile"
+    rows = [
+        (value, chips(result.value) + " chips"),
+        ("best responses", chips(real.best_response) + " chips"),
+        ("exploitability", exploitability_text(real.exploitability, big_blind)),
+    ]
+    if problem.abstraction is not None:
+        rows += [
+            ("in the abstract game", exploitability_text(result.exploitability, big_blind)),
+            ("abstraction", f"{problem.abstraction.num_sets:,} of {tree.num_infosets:,} information sets, "
+                            f"{problem.abstraction.num_entries:,} of {tree.num_entries:,} actions"),
+        ]  # fmt: skip
+    rows += [
+        ("iterations", f"{result.iterations:,} over {result.histories:,} histories, "
+                       f"{result.information_sets:,} information sets"),
+        ("seconds", f"{result.seconds:.2f} solving, {elapsed:.2f} in all "
+                    f"({result.nodes_per_second:,.0f} histories per second)"),
+        ("memory", f"{format_bytes(tree_bytes(tree))} tree, {format_bytes(tables)} tables, "
+                   f"{format_bytes(peak)} process"),
+    ]  # fmt: skip
+    forgetful = problem.solved.recall if problem.abstraction is None else tree.recall
+    imperfect = [str(player + 1) for player, recall in enumerate(forgetful) if recall != "perfect"]
+    if imperfect:
+        rows.append(
+            ("note", f"player {', '.join(imperfect)} forgets: best responses are those of a player who remembers")
+        )
+    shown = (("strategy", "profile"), ("abstraction map", "map"), ("plot", "plot"), ("checkpoint", "checkpoint"))
+    rows += [(title, str(files[name])) for title, name in shown if files.get(name) is not None]
+    table(rows)
+    _say_what_next(result, goal, files)
+
+
+def _say_what_next(result: SolveResult, goal: Until, files: dict[str, Path | None]) -> None:
+    say()
+    say("Next:")
+    if result.status == "interrupted":
+        say(f"  counterplay solve --resume {files['checkpoint']} {_goal_options(goal)}   go on from here")
+    if files["profile"] is not None:
+        say(f"  counterplay evaluate {files['profile']}   measure the strategy again from its file")
+    say(f'  counterplay info "{result.game}"   sizes, recall and memory of the game')
+    say("  counterplay games   what else can be solved")
+
+
+def _goal_options(goal: Until) -> str:
+    """The options that ask for this goal again."""
+    limits = (("--iterations", goal.iterations), ("--seconds", goal.seconds), ("--until", goal.exploitability))
+    return " ".join(
+        f"{name} {limit:g}" if isinstance(limit, float) else f"{name} {limit}" for name, limit in limits if limit
+    )
