@@ -119,44 +119,43 @@ class BluffState:
     def infoset(self) -> str:
         return f"{self.past}{self.rolls[self.player]}:{self.point.text}"
 
-    def child(self, action: str) -> BluffState | Over:
+    def child(self, action: str) -> BluffState:
         point = self.point
         if self.player == CHANCE:
             rolls = (*self.rolls, action)
             return BluffState(self.game, self.past, rolls, point, point.player if len(rolls) == 2 else CHANCE)
         if action == CALL:
-            return self._call()
+            return self._next_round() if self.game.chain else self._end()
         following = point.children.get(action) or point.after(action)
         return BluffState(self.game, self.past, self.rolls, following, following.player)
 
-    def _call(self) -> BluffState | Over:
-        table = self.point.table
+    def utilities(self) -> tuple[float, float]:
+        won = self.game.lost if self._loser() == 0 else self.game.won
+        return won, -won
+
+    def _loser(self) -> int:
+        """Who loses the round when the mover calls."""
+        table, caller = self.point.table, self.point.player
         quantity, face, _ = table.bids[self.point.last]
         one, two = self.rolls
         holds = table.counts[0][one][face] + table.counts[1][two][face] >= quantity
-        loser = self.player if holds else 1 - self.player
-        left = table.dice[loser] - 1
-        if not self.game.chain or left == 0:
-            return self.game.ends[loser]
-        dice = (left, table.dice[1]) if loser == 0 else (table.dice[0], left)
+        return caller if holds else 1 - caller
+
+    def _end(self) -> BluffState:
+        return BluffState(self.game, self.past, self.rolls, self.point, TERMINAL)
+
+    def _next_round(self) -> BluffState:
+        """After a call in a chain of rounds: the loser gives up a die."""
+        loser = self._loser()
+        one, two = self.point.table.dice
+        dice = (one - 1, two) if loser == 0 else (one, two - 1)
+        if 0 in dice:
+            return self._end()
         past = f"{dice[0]}v{dice[1]}/"
         if not self.game.recall:
             over = self.past[: self.past.rfind(")") + 1]
             past = f"{over}({'|'.join(self.rolls)}:{self.point.text}){past}"
         return BluffState(self.game, past, (), self.game.table(dice, 1 - loser).opening, CHANCE)
-
-
-class Over:
-    """The end of the game."""
-
-    __slots__ = ("won",)
-    player = TERMINAL
-
-    def __init__(self, won: tuple[float, float]) -> None:
-        self.won = won
-
-    def utilities(self) -> tuple[float, float]:
-        return self.won
 
 
 @register("bluff")
@@ -185,11 +184,6 @@ class Bluff(Game):
         """Before the first roll."""
         past = f"{self.d1}v{self.d2}/" if self.chain else ""
         return BluffState(self, past, (), self.table((self.d1, self.d2), 0).opening, CHANCE)
-
-    @functools.cached_property
-    def ends(self) -> tuple[Over, Over]:
-        """The end of the game by who has lost it."""
-        return Over((self.lost, -self.lost)), Over((self.won, -self.won))
 
     @functools.cached_property
     def _tables(self) -> dict[tuple[tuple[int, int], int], Table]:
