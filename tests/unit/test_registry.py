@@ -93,10 +93,12 @@ def clean_registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         pytest.param('m(a="",b=)', "m", {"a": "", "b": ""}, id="empty values"),
         pytest.param("m(a=(1))", "m", {"a": "(1)"}, id="parentheses in a value"),
         pytest.param("m(a=b=c)", "m", {"a": "b=c"}, id="equals in a value"),
+        pytest.param("bluff(2, 1)", "bluff", {0: "2", 1: "1"}, id="by position"),
+        pytest.param('m("a,b" ,x y,k=3)', "m", {0: "a,b", 1: "x y", "k": "3"}, id="position, quotes and key"),
         pytest.param("./a b/x.py:G(n=1)", "./a b/x.py:G", {"n": "1"}, id="path with a blank"),
     ],
 )
-def test_names_are_split_into_their_parts(spec: str, name: str, written: dict[str, str]) -> None:
+def test_names_are_split_into_their_parts(spec: str, name: str, written: dict[str | int, str]) -> None:
     assert parse_spec(spec) == (name, written)
 
 
@@ -107,7 +109,13 @@ def test_names_are_split_into_their_parts(spec: str, name: str, written: dict[st
         pytest.param("()", "cannot read the game name '()'", id="no name"),
         pytest.param("leduc(players=3", "cannot read the game name 'leduc(players=3'", id="not closed"),
         pytest.param("leduc(players=3)x", "cannot read the game name 'leduc(players=3)x'", id="text after"),
-        pytest.param("leduc(players)", "cannot read 'players' in 'leduc(players)'", id="no value"),
+        pytest.param("leduc(players)", "'players' of leduc must be a whole number; got 'players'", id="no value"),
+        pytest.param(
+            "leduc(players=3,4)", "'4' in 'leduc(players=3,4)' comes after key=value; put it first", id="late"
+        ),
+        pytest.param("kuhn(2,3)", "kuhn cannot take '3' as parameter number 2; it takes players", id="too many"),
+        pytest.param("leduc(3,players=2)", "parameter 'players' of leduc is given twice, by position", id="both ways"),
+        pytest.param("leduc(3,,4)", "cannot read ',4'", id="nothing between commas"),
         pytest.param("leduc(players=3,,ranks=4)", "cannot read ',ranks=4'", id="two commas"),
         pytest.param('m(a="x)', "cannot read 'a=\"x'", id="open quote"),
         pytest.param('m(a="x"y)', "cannot read 'a=\"x\"y'", id="text after a quote"),
@@ -127,7 +135,7 @@ values = st.text(max_size=12) | st.text(alphabet='"\\,=() \n\tab;-', max_size=12
 
 @settings(max_examples=300, deadline=None)
 @given(st.dictionaries(st.from_regex(r"[A-Za-z_][A-Za-z_0-9]{0,5}", fullmatch=True), values, max_size=4))
-def test_any_text_survives_being_written_and_read(written: dict[str, str]) -> None:
+def test_any_text_survives_being_written_and_read(written: dict[str | int, str]) -> None:
     inside = ",".join(f"{key}={format_value(value)}" for key, value in written.items())
     assert parse_spec(f"name({inside})") == ("name", written)
 
@@ -156,6 +164,14 @@ def test_parameters_given_apart_override_those_in_the_name() -> None:
     assert make("leduc(players=3,ranks=4)", ranks=5) == Leduc(players=3, ranks=5)
     assert make(Leduc, ranks=5) == Leduc(ranks=5)
     assert make("leduc", ranks="5", suited="true") == Leduc(ranks=5, suited=True)
+
+
+def test_parameters_by_position_follow_the_declared_order() -> None:
+    assert make("leduc(3,4)") == Leduc(players=3, ranks=4)
+    assert make("leduc(3,4,suited=true)") == Leduc(players=3, ranks=4, suited=True)
+    assert make("leduc(3,4)", players=2) == Leduc(players=2, ranks=4)
+    assert make("leduc(3,4)").spec() == "leduc(players=3,ranks=4)"
+    assert make('matrix("0,1;1,0")') == Matrix(rows="0,1;1,0")
 
 
 def test_a_game_is_returned_as_it_is() -> None:

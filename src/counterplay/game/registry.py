@@ -5,6 +5,7 @@ the types that text is read as.  The grammar of a name is::
 
     name                    leduc
     name(key=value,...)     leduc(players=3,suited=true)     values may be quoted: matrix(rows="1,-1;-1,1")
+    name(value,...)         bluff(2,1)                       by position, in the declared order, before any key
     path.py:Class(...)      ./my_game.py:MyGame(cards=4)
     path.efg                games/centipede.efg
     openspiel:NAME          openspiel:liars_dice(numdice=1)
@@ -117,27 +118,38 @@ def make(spec: str | Game | type[Game], **parameters: Any) -> Game:
         return read_efg(spec)
     name, written = parse_spec(spec)
     cls = _class_from_file(name) if ".py" in name else _registered(name)
-    return _construct(cls, name, {**written, **parameters})
+    return _construct(cls, name, {**_with_names(cls, name, written), **parameters})
 
 
-def parse_spec(spec: str) -> tuple[str, dict[str, str]]:
-    """Split ``name(key=value,...)`` into its name and its parameters, still as text."""
+def parse_spec(spec: str) -> tuple[str, dict[str | int, str]]:
+    """Split ``name(value,...,key=value,...)`` into its name and its parameters, still as text.
+
+    A parameter given by position stands under its position, from 0.
+    """
     match = re.fullmatch(r"\s*([^()\s][^()]*?)\s*(?:\((.*)\))?\s*", spec, re.DOTALL)
     if match is None:
         raise GameError(f"cannot read the game name {spec!r}; write it like leduc or leduc(players=3,ranks=4)")
     name, inside = match.group(1), match.group(2) or ""
-    written: dict[str, str] = {}
+    written: dict[str | int, str] = {}
     position = 0
-    pattern = re.compile(r'\s*([A-Za-z_]\w*)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^,"]*?))\s*(?:,|$)', re.DOTALL)
+    pattern = re.compile(
+        r'\s*(?:([A-Za-z_]\w*)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^,"]*?))'  # key=value
+        r'|(?:"((?:[^"\\]|\\.)*)"|([^,="\s](?:[^,="]*[^,="\s])?)))\s*(?:,|$)',  # value
+        re.DOTALL,
+    )
     while inside[position:].strip():
         part = pattern.match(inside, position)
         if part is None:
-            raise GameError(f"cannot read {inside[position:]!r} in {spec!r}; parameters are written key=value,...")
-        key = part.group(1)
-        if key in written:
+            raise GameError(f"cannot read {inside[position:]!r} in {spec!r}; parameters are written value or key=value")
+        key, quoted, plain = part.group(1), part.group(2), part.group(3)
+        if key is None:
+            quoted, plain = part.group(4), part.group(5)
+            if any(isinstance(earlier, str) for earlier in written):
+                raise GameError(f"{part.group().strip(' ,')!r} in {spec!r} comes after key=value; put it first")
+        elif key in written:
             raise GameError(f"parameter {key!r} is given twice in {spec!r}")
-        quoted = part.group(2)
-        written[key] = part.group(3) if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
+        place = len(written) if key is None else key
+        written[place] = plain if quoted is None else re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL)
         position = part.end()
     return name, written
 
@@ -203,6 +215,21 @@ def _parameters(cls: type[Game]) -> tuple[Parameter, ...]:
         for field in dataclasses.fields(cls)
         if field.init
     )
+
+
+def _with_names(cls: type[Game], name: str, written: dict[str | int, str]) -> dict[str, str]:
+    """Parameters by name only: those by position get the names of the declared parameters, in their order."""
+    declared = [parameter.name for parameter in _parameters(cls)]
+    named: dict[str, str] = {}
+    for place, text in written.items():
+        if isinstance(place, int) and place >= len(declared):
+            takes = ", ".join(declared) or "no parameters"
+            raise GameError(f"{name} cannot take {text!r} as parameter number {place + 1}; it takes {takes}")
+        key = declared[place] if isinstance(place, int) else place
+        if key in named:
+            raise GameError(f"parameter {key!r} of {name} is given twice, by position and by name")
+        named[key] = text
+    return named
 
 
 def _construct(cls: type[Game], name: str, written: dict[str, Any]) -> Game:

@@ -1,0 +1,81 @@
+"""The rounds of Bluff, last round first: the value of each round is the payoff of the round before.
+
+Lanctot et al. 2012, section 6, and Johanson 2016, section 3.2.3, solve Bluff(1,1), put its value at the leaves of
+Bluff(2,1), and that one's value at the leaves of Bluff(2,2).  Here for any dice.  With V(a,b) the value to the player
+who opens with a dice against b, the opener who wins the round opens the next with a dice against b - 1, which is
+worth V(a,b-1), and the opener who loses it meets an opener with b dice against a - 1, which is worth -V(b,a-1); a
+player without dice has lost the game.
+
+A round has two results only, so it is the round for 1 and -1, scaled and shifted: its equilibria are the same.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from counterplay.games.bluff import Bluff
+from counterplay.solvers import solve
+from counterplay.strategy.profile import Profile
+
+__all__ = ["SolvedRound", "solve_rounds"]
+
+
+@dataclasses.dataclass(frozen=True)
+class SolvedRound:
+    """One round of the chain.
+
+    Attributes
+    ----------
+    game : Bluff
+        The round, its payoffs being the values of the rounds that may follow.
+    value : float
+        What the game is worth to the player who opens this round.
+    exploitability : float
+        Of the profile in this round, in the game's own points.
+    profile : Profile
+        How to play the round.
+    """
+
+    game: Bluff
+    value: float
+    exploitability: float
+    profile: Profile
+
+
+def solve_rounds(
+    d1: int, d2: int, sides: int = 6, *, exploitability: float = 1e-3, algorithm: str = "cfr+"
+) -> dict[tuple[int, int], SolvedRound]:
+    """Solve every round that can be met from ``d1`` dice against ``d2``, small ones first.
+
+    Parameters
+    ----------
+    d1, d2 : int
+        Dice of the opener and of the other player.
+    sides : int
+        Faces of a die.
+    exploitability : float
+        Each round is solved until it is no more exploitable than this.
+    algorithm : str
+        One of ``counterplay.ALGORITHMS``.
+
+    Returns
+    -------
+    dict of (int, int) to SolvedRound
+        By the dice of the opener and of the other player, in the order in which they were solved.
+    """
+    solved: dict[tuple[int, int], SolvedRound] = {}
+
+    def value(opener: int, other: int) -> float:
+        """V(opener, other), solving what has not been solved yet."""
+        if other == 0:
+            return 1.0
+        if (opener, other) not in solved:
+            won = value(opener, other - 1)
+            lost = -value(other, opener - 1)
+            game = Bluff(opener, other, sides, lost=lost, won=won)
+            result = solve(game, algorithm, exploitability=exploitability)
+            solved[opener, other] = SolvedRound(game, result.value[0], result.exploitability, result.profile)
+        return solved[opener, other].value
+
+    value(d1, d2)
+    return solved
