@@ -67,8 +67,7 @@ class GoofspielState:
     def child(self, action: int) -> GoofspielState:
         if self.player == CHANCE:
             left = tuple(prize for prize in self.prizes if prize != action)
-            first, second = self.seen
-            turned = (f"{first}{action}:", f"{second}{action}:")
+            turned = (f"{self.seen[0]}{action}:", f"{self.seen[1]}{action}:")
             return GoofspielState(self.game, self.hands, left, action, turned, self.lead, 0)
         if self.player == 0:
             return GoofspielState(self.game, self.hands, self.prizes, self.prize, self.seen, self.lead, action)

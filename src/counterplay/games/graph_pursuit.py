@@ -24,7 +24,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from counterplay.errors import GameError
 from counterplay.game.base import TERMINAL, Game
@@ -94,7 +94,7 @@ class GraphPursuit(Game):
         if not -1.0 <= self.tie <= 2.0:
             raise GameError(f"graph_pursuit: tie must lie from -1 (caught) to 2 (goal); got {self.tie}")
 
-    def root(self) -> PursuitState:
+    def root(self) -> Any:
         """Before the first move."""
         return PursuitState(self, 0, START, UNITS, self.observe(("", ""), START, UNITS))
 
