@@ -1,0 +1,169 @@
+"""Generic poker Pbrc (Čermák 2018, section 5.3.2.1): Leduc hold'em with several bet and raise sizes.
+
+Rules: every player antes 1 and gets one card from a deck of ``types`` ranks with ``copies`` cards each; a betting
+round; one card is turned; a second round.  The first player opens both rounds.  Where nothing is bet the mover checks
+or bets one of ``bets`` sizes; against a bet the mover calls, folds or, after fewer than ``consecutive`` raises,
+raises by one of ``raises`` sizes over the call.  Sizes are 2, 4, 6, ... in the first round and twice that in the
+second.  At the end equal cards split; otherwise a pair with the board wins, or the higher rank.
+
+The thesis names the deck and the numbers of sizes but not the sizes, nor how raises add up, nor the order of actions.
+Those are taken from the facts of the author's public program: bets ascending and then check; call, raises ascending
+and then fold.  P111 with 3 ranks of 2 cards is Leduc hold'em, which confirms the rules by its value.  ``P222`` in the
+thesis is ``generic_poker(bets=2,raises=2,consecutive=2)``.
+
+Chance deals ranks, not cards, so that equal cards are one outcome.  Betting does not depend on the cards: its tree is
+made once and shared by all deals, as is what everybody wins at its ends.  A betting string has a letter for each
+action, with the size where there is one: k check, c call, b bet, r raise, f fold; ``/`` parts the rounds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+from counterplay.errors import GameError
+from counterplay.game.base import CHANCE, TERMINAL, Game
+from counterplay.game.registry import parameter, register
+
+LETTER = {"check": "k", "call": "c", "bet": "b", "raise": "r", "fold": "f"}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Betting:
+    """A point of the betting tree: what is public apart from the board card."""
+
+    player: int  # who acts; CHANCE when a card is due; TERMINAL at the end
+    text: str
+    actions: tuple[str, ...]
+    children: dict[str, Betting]
+    won: tuple[tuple[float, float], ...]  # utilities at the end, by result: even, first player wins, second wins
+
+
+class GenericPokerState:
+    """The ranks of the players' cards dealt so far, the rank on the board or -1, a point of the betting tree."""
+
+    __slots__ = ("betting", "board", "deal", "game", "player")
+
+    def __init__(self, game: GenericPoker, deal: tuple[int, ...], board: int, betting: Betting) -> None:
+        self.game = game
+        self.deal = deal
+        self.board = board
+        self.betting = betting
+        self.player = betting.player
+
+    def chance(self) -> list[tuple[int, float]]:
+        game = self.game
+        total = game.types * game.copies - len(self.deal)
+        left = [game.copies - self.deal.count(rank) for rank in range(game.types)]
+        return [(rank, count / total) for rank, count in enumerate(left) if count]
+
+    def actions(self) -> tuple[str, ...]:
+        return self.betting.actions
+
+    def child(self, action: str | int) -> GenericPokerState:
+        if self.player >= 0:
+            return GenericPokerState(self.game, self.deal, self.board, self.betting.children[action])  # type: ignore[index]
+        if len(self.deal) == 2:
+            return GenericPokerState(self.game, self.deal, action, self.betting.children[""])  # type: ignore[arg-type]
+        deal = (*self.deal, action)
+        dealt = self.betting if len(deal) < 2 else self.betting.children[""]
+        return GenericPokerState(self.game, deal, -1, dealt)  # type: ignore[arg-type]
+
+    def infoset(self) -> str:
+        return f"{self.game.seen[self.deal[self.player]][self.board]}:{self.betting.text}"
+
+    def utilities(self) -> tuple[float, float]:
+        first, second = self.deal
+        return self.betting.won[self.game.results[first][second][self.board]]
+
+
+@register("generic_poker")
+@dataclasses.dataclass(frozen=True)
+class GenericPoker(Game):
+    """Generic poker: one private card, one community card, two rounds with several bet and raise sizes."""
+
+    bets: int = parameter(2, "number of bet sizes")
+    raises: int = parameter(2, "number of raise sizes")
+    consecutive: int = parameter(2, "most raises in a row; the bet is not one")
+    types: int = parameter(4, "number of ranks in the deck")
+    copies: int = parameter(3, "cards of each rank")
+    ante: int = parameter(1, "chips each player pays before the deal")
+    step: int = parameter(2, "smallest bet of the first round; sizes are its multiples, doubled in the second")
+    zero_sum = True
+
+    def __post_init__(self) -> None:
+        for name in ("bets", "raises", "consecutive", "types", "copies", "ante", "step"):
+            least = 0 if name in ("bets", "raises", "consecutive", "ante") else 1
+            if getattr(self, name) < least:
+                raise GameError(f"generic_poker: {name} must be at least {least}; got {getattr(self, name)}")
+        if self.types * self.copies < 3:
+            raise GameError(
+                f"generic_poker: {self.types * self.copies} cards are too few for two players and the board; "
+                "raise types or copies"
+            )
+
+    @property
+    def big_blind(self) -> float | None:
+        """The ante."""
+        return float(self.ante) if self.ante else None
+
+    def root(self) -> GenericPokerState:
+        """Before the deal."""
+        return GenericPokerState(self, (), -1, self._betting)
+
+    @functools.cached_property
+    def seen(self) -> list[list[str]]:
+        """What a player sees of the cards: ``seen[own][board]``, and ``seen[own][-1]`` before the board is there."""
+        letters = "JQK" if self.types == 3 else "23456789TJQKA"[-self.types :]
+        ranks = [letters[rank] if self.types <= 13 else f"{rank + 1}." for rank in range(self.types)]
+        return [[*(own + board for board in ranks), own] for own in ranks]
+
+    @functools.cached_property
+    def results(self) -> list[list[list[int]]]:
+        """Who wins a showdown, ``results[first][second][board]``: 0 even, 1 the first player, 2 the second.
+
+        The last column, of no board, is for folds in the first round, where the cards do not matter.
+        """
+        ranks = range(self.types)
+
+        def result(first: int, second: int, board: int) -> int:
+            if first == second:
+                return 0
+            return 1 if first == board or (second != board and first > second) else 2
+
+        return [[[*(result(first, second, board) for board in ranks), 0] for second in ranks] for first in ranks]
+
+    @functools.cached_property
+    def _betting(self) -> Betting:
+        """The betting tree, under the point where cards are dealt."""
+        return Betting(CHANCE, "", (), {"": self._point("", 0, (self.ante, self.ante), 0, 0)}, ())
+
+    def _point(self, text: str, turn: int, paid: tuple[int, int], moves: int, raised: int) -> Betting:
+        """The betting tree from a decision: ``moves`` were made and ``raised`` raises in a row in this round."""
+        player = moves % 2
+        owes = paid[1 - player] - paid[player]
+        unit = self.step * (turn + 1)
+        options = [("call", 0)] if owes else [("bet", unit * (size + 1)) for size in range(self.bets)]
+        if owes and raised < self.consecutive:
+            options += [("raise", unit * (size + 1)) for size in range(self.raises)]
+        options += [("fold", 0)] if owes else [("check", 0)]
+        children = {}
+        for kind, size in options:
+            name = f"{kind}{size}" if size else kind
+            written = text + LETTER[kind] + (str(size) if size else "")
+            level = paid[player] if kind == "fold" else paid[1 - player] + size
+            now = (level, paid[1]) if player == 0 else (paid[0], level)
+            if kind == "fold":
+                won = -float(paid[0]) if player == 0 else float(paid[1])
+                children[name] = Betting(TERMINAL, written, (), {}, ((won, -won),) * 3)
+            elif size or (kind == "check" and moves == 0):
+                children[name] = self._point(written, turn, now, moves + 1, raised + (kind == "raise"))
+            else:
+                children[name] = self._round_over(written, turn, now)
+        return Betting(player, text, tuple(children), children, ())
+
+    def _round_over(self, text: str, turn: int, paid: tuple[int, int]) -> Betting:
+        if turn == 0:
+            return Betting(CHANCE, text, (), {"": self._point(text + "/", 1, paid, 0, 0)}, ())
+        stake = float(paid[0])
+        return Betting(TERMINAL, text, (), {}, ((0.0, 0.0), (stake, -stake), (-stake, stake)))
