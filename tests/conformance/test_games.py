@@ -12,7 +12,7 @@ from counterplay.game.efg import format_efg, parse_efg
 from tests.bridge import to_profile
 from tests.reference.walks import expected_values, histories, infosets, random_profile, walk
 
-SMALL = {"one_card_poker": "one_card_poker(cards=4)"}
+SMALL = {"one_card_poker": "one_card_poker(cards=4)", "phantom_ttt": 'phantom_ttt(x="0,8",o="1,4")'}
 """Smaller parameters for games whose defaults are slow for the twins."""
 
 NAMES = [SMALL.get(name, name) for name in cp.game_names()]
