@@ -1,0 +1,171 @@
+"""Everything about what the players of a game remember, in one report.
+
+``recall_report`` runs all checkers: perfect recall, absent-mindedness and A-loss recall (``tree.recall``), well-formed
+and skew well-formed (``tree.wellformed``), chance-relaxed (``tree.relaxed``) and nearly well-formed (``tree.nearly``).
+An absent-minded player belongs to none of the classes: their definitions suppose that no path meets an information set
+twice.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.tree.arrays import GameTree
+from counterplay.tree.futures import Refinement, build_futures, refine
+from counterplay.tree.nearly import nearly_well_formed
+from counterplay.tree.recall import (
+    Recall,
+    Verdict,
+    Witness,
+    find_absent_mindedness,
+    has_a_loss_recall,
+    has_perfect_recall,
+)
+from counterplay.tree.relaxed import ChanceRelaxedVerdict, chance_relaxed
+from counterplay.tree.wellformed import SkewVerdict, WellFormedVerdict, skew_well_formed, well_formed
+
+__all__ = ["PlayerRecall", "RecallReport", "recall_report"]
+
+CLASSES = {
+    "perfect": "perfect recall",
+    "well_formed": "well-formed",
+    "nearly": "nearly well-formed",
+    "skew": "skew well-formed",
+    "chance_relaxed": "chance-relaxed skew well-formed",
+    "a_loss": "A-loss recall",
+}
+"""Field of ``PlayerRecall`` -> name, from the class that promises most to the one that promises least.
+
+A-loss recall stands last because it says nothing about regret; it may hold when the ones before it do and when not.
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class PlayerRecall:
+    """What one player remembers.
+
+    Attributes
+    ----------
+    player : int
+        The player, from 0.
+    absent_minded : Witness or None
+        A path that meets an information set twice.
+    perfect, a_loss : Verdict
+        Perfect recall and A-loss recall.
+    well_formed, skew, chance_relaxed, nearly : Verdict
+        The classes relative to the refinement, with their constants.
+    merged : int
+        How many of the player's information sets have more than one part in the refinement.
+    """
+
+    player: int
+    absent_minded: Witness | None
+    perfect: Verdict
+    a_loss: Verdict
+    well_formed: WellFormedVerdict
+    skew: SkewVerdict
+    chance_relaxed: ChanceRelaxedVerdict
+    nearly: Verdict
+    merged: int
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The names of all classes that the player belongs to, strongest first."""
+        return tuple(name for field, name in CLASSES.items() if getattr(self, field).holds)
+
+    @property
+    def strongest(self) -> str:
+        """The name of the strongest class, or ``imperfect recall``, or ``absent-minded``."""
+        if self.absent_minded is not None:
+            return "absent-minded"
+        return self.classes[0] if self.classes else "imperfect recall"
+
+    @property
+    def recall(self) -> Recall:
+        """The short form that ``GameTree.recall`` has."""
+        if self.absent_minded is not None:
+            return "absent-minded"
+        return "perfect" if self.perfect.holds else "a-loss" if self.a_loss.holds else "imperfect"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report about one player for JSON."""
+        shown: dict[str, Any] = {
+            "player": self.player + 1,
+            "recall": self.recall,
+            "strongest": self.strongest,
+            "classes": list(self.classes),
+            "merged_information_sets": self.merged,
+            "absent_minded": self.absent_minded is not None,
+        }
+        shown.update({field: getattr(self, field).as_dict() for field in CLASSES})
+        if self.absent_minded is not None:
+            shown["absent_minded_witness"] = self.absent_minded.as_dict()
+        return shown
+
+
+@dataclasses.dataclass(frozen=True)
+class RecallReport:
+    """What the players of a game remember, player by player."""
+
+    game: str
+    players: tuple[PlayerRecall, ...]
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes that all players belong to, strongest first."""
+        return tuple(name for name in CLASSES.values() if all(name in one.classes for one in self.players))
+
+    @property
+    def strongest(self) -> str:
+        """The strongest class that all players belong to."""
+        if any(one.absent_minded is not None for one in self.players):
+            return "absent-minded"
+        return self.classes[0] if self.classes else "imperfect recall"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report for JSON."""
+        return {
+            "game": self.game,
+            "strongest": self.strongest,
+            "classes": list(self.classes),
+            "players": [one.as_dict() for one in self.players],
+        }
+
+
+def recall_report(tree: GameTree, refinement: GameTree | NDArray[np.integer] | None = None) -> RecallReport:
+    """Classify what every player remembers, with witnesses and constants.
+
+    Parameters
+    ----------
+    tree : GameTree
+        The game.
+    refinement : GameTree, (H,) integers or None
+        What the game is compared with by the classes of well-formed games: a tree with perfect recall over the same
+        histories, or the number of the part of each decision.  By default the coarsest refinement with perfect recall.
+    """
+    finer = refine(tree, refinement)
+    return RecallReport(tree.name, tuple(_about(tree, finer, player) for player in range(tree.players)))
+
+
+def _about(tree: GameTree, refinement: Refinement, player: int) -> PlayerRecall:
+    perfect = has_perfect_recall(tree, player)
+    absent = None if perfect.holds else find_absent_mindedness(tree, player)
+    own = np.asarray(tree.infosets_of(player), dtype=np.int64)
+    merged = int(np.count_nonzero(refinement.merged()[own]))
+    if absent is not None:
+        no = Verdict(False, absent)
+        return PlayerRecall(
+            player, absent, perfect, no, WellFormedVerdict(False, absent), SkewVerdict(False, absent),
+            ChanceRelaxedVerdict(False, absent), no, merged,
+        )  # fmt: skip
+    futures = build_futures(refinement, player)
+    formed = well_formed(refinement, futures)
+    relaxed = chance_relaxed(refinement, futures)
+    skew = skew_well_formed(refinement, futures)
+    nearly = Verdict(True) if formed.holds else nearly_well_formed(refinement, futures)
+    a_loss = Verdict(True) if perfect.holds else has_a_loss_recall(tree, player)
+    return PlayerRecall(player, absent, perfect, a_loss, formed, skew, relaxed, nearly, merged)

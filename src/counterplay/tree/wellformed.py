@@ -1,0 +1,394 @@
+"""Well-formed and skew well-formed games (Lanctot et al. 2012, definitions 2 and 3; Gibson 2014, 6.1 and 6.2).
+
+Two parts of an information set of player i match when a bijection φ of the leaves below them has, for all leaves z,
+
+    (i) u_i(z) = k u_i(φ(z)),  (ii) π_c(z) = l π_c(φ(z)),  (iii) X_{-i}(z) = X_{-i}(φ(z)),
+    (iv) X_i(z[first], z) = X_i(φ(z)[second], φ(z)),
+
+with constants k, l >= 0 of the pair.  Conditions (iii) and (iv) say which leaves may be matched, so leaves are sorted
+by them, by chance and by utility, and compared place by place.  Chance and utility are taken relative to the largest
+of their part: then k and l are 1, and a whole set matches when each of its parts matches the first one.  The ordered
+pairs have both to hold, so all utilities of a part may be 0 only if all of the other's are; k is 1 then.
+
+In a skew well-formed game (i) is |u_i(z) - k u_i(φ(z))| <= δ.  For any k >= 0 the worst error is least when leaves that
+may be matched are matched in the order of their utilities, so φ does not depend on k, and δ is the least value of a
+convex function of k with linear pieces, found at one of its corners.
+
+Tolerance: chances that differ by one part in 10^9, and utilities that differ by 10^-9 of the largest below the part,
+count as equal.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.errors import GameError
+from counterplay.tree.futures import Futures, Refinement
+from counterplay.tree.recall import Verdict, Witness
+
+__all__ = ["PairConstants", "SkewVerdict", "WellFormedVerdict", "best_scale", "pair_constants", "skew_well_formed",
+           "well_formed"]  # fmt: skip
+
+TOLERANCE = 1e-9
+CHUNK_ROWS = 2_000_000
+
+Int64: TypeAlias = NDArray[np.int64]
+Float64: TypeAlias = NDArray[np.float64]
+Bool: TypeAlias = NDArray[np.bool_]
+
+
+@dataclasses.dataclass(frozen=True)
+class WellFormedVerdict(Verdict):
+    """Whether a player's sets are well-formed.
+
+    Attributes
+    ----------
+    K : float or None
+        The constant of theorem 1: the sum over the player's information sets of the largest k·l of two parts.
+    largest : float or None
+        The largest k·l of all.
+    """
+
+    K: float | None = None
+    largest: float | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The verdict for JSON."""
+        return {**super().as_dict(), **({"K": self.K, "largest_kl": self.largest} if self.holds else {})}
+
+
+@dataclasses.dataclass(frozen=True)
+class SkewVerdict(Verdict):
+    """Whether a player's sets are skew well-formed, and how skew they are.
+
+    Attributes
+    ----------
+    delta : float or None
+        The largest of the smallest δ of two parts.
+    delta_by_infoset : mapping of str to float
+        δ_I = max δ·l of the sets where it is not 0.
+    error : float or None
+        The sum over information sets of (number of parts) · δ_I, the part of theorem 2 that does not vanish.
+    K : float or None
+        The sum over information sets of the largest k·l, as in theorem 2, with the k that make δ smallest.
+    """
+
+    delta: float | None = None
+    error: float | None = None
+    K: float | None = None
+    delta_by_infoset: dict[str, float] = dataclasses.field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The verdict for JSON."""
+        return {**super().as_dict(), **({"delta": self.delta, "error": self.error, "K": self.K} if self.holds else {})}
+
+
+@dataclasses.dataclass(frozen=True)
+class PairConstants:
+    """The constants of an ordered pair of parts; the parts are shown by their first histories."""
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    k: float
+    l: float  # noqa: E741 - the name in the papers
+    delta: float
+
+
+def well_formed(refinement: Refinement, futures: Futures) -> WellFormedVerdict:
+    """Check definition 2 for one player, with a witness or the constants of theorem 1."""
+    largest, total = 1.0, float(np.count_nonzero(refinement.tree.infoset_player == futures.player))
+    for chunk in futures.chunks(refinement, CHUNK_ROWS):
+        table = Aligned.of(refinement, chunk)
+        bad = np.flatnonzero(~table.utility_ok)
+        if len(bad):
+            return WellFormedVerdict(False, explain(table, int(table.leader[bad[0]]), int(bad[0])))
+        ratio = table.largest_factors()
+        largest = max(largest, float(ratio.max()))
+        total += float((ratio - 1.0).sum())
+    return WellFormedVerdict(True, K=total, largest=largest)
+
+
+def skew_well_formed(refinement: Refinement, futures: Futures, k: float | None = None) -> SkewVerdict:
+    """Check definition 3 for one player and find the smallest δ.
+
+    Parameters
+    ----------
+    refinement, futures
+        From ``refine`` and ``build_futures``.
+    k : float, optional
+        Use this k for every pair (1 in the examples of the papers); by default the best one of each pair.
+    """
+    if k is not None and not k >= 0.0:
+        raise GameError(f"the factor k of utilities must be at least 0; got {k}")
+    worst, error = 0.0, 0.0
+    total = float(np.count_nonzero(refinement.tree.infoset_player == futures.player))
+    by_infoset = {}
+    for chunk in futures.chunks(refinement, CHUNK_ROWS):
+        table = Aligned.of(refinement, chunk)
+        bad = np.flatnonzero(~table.chance_ok)
+        if len(bad):
+            return SkewVerdict(False, explain(table, int(table.leader[bad[0]]), int(bad[0]), 3))
+        straight = np.logical_and.reduceat(table.utility_ok, table.set_start) & (k is None)
+        total += float((table.largest_factors()[straight] - 1.0).sum())
+        for number in np.flatnonzero(~straight).tolist():
+            skew = _skew_of_set(table, number, k)
+            worst = max(worst, float(skew.delta.max()))
+            total += float((skew.k * skew.l).max()) - 1.0
+            delta = float((skew.delta * skew.l).max())
+            if delta > 0.0:
+                error += len(skew.parts) * delta
+                by_infoset[table.set_name(number)] = delta
+    return SkewVerdict(True, delta=worst, error=error, K=total, delta_by_infoset=by_infoset)
+
+
+def pair_constants(
+    refinement: Refinement, futures: Futures, infoset: int, k: float | None = None
+) -> list[PairConstants] | None:
+    """k, l and the smallest δ of every ordered pair of parts of a set; None if conditions (ii) to (iv) do not hold."""
+    rows = np.flatnonzero(refinement.infoset[futures.part] == infoset)
+    if not len(rows):
+        return []
+    table = Aligned.of(refinement, futures.take(rows))
+    if not table.chance_ok.all():
+        return None
+    skew = _skew_of_set(table, 0, k)
+    shown = [refinement.history(part) for part in skew.parts]
+    return [
+        PairConstants(shown[a], shown[b], float(skew.k[a, b]), float(skew.l[a, b]), float(skew.delta[a, b]))
+        for a in range(len(shown))
+        for b in range(len(shown))
+        if a != b
+    ]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Aligned:
+    """Rows of ``Futures`` sorted so that the parts of a set can be compared place by place.
+
+    P parts, R rows.  ``signature``, ``chance`` and ``utility`` are numbers that are equal when X_{-i} and X_i, the
+    relative chances and the relative utilities are.
+    """
+
+    refinement: Refinement
+    rows: Futures
+    signature: Int64
+    chance: Int64
+    utility: Int64
+    part: Int64  # (P,) parts
+    start: Int64  # (P+1,) rows of each
+    leader: Int64  # (P,) the first part of the same set, as an index into part
+    set_start: Int64  # the parts of each set
+    top_chance: Float64  # (P,) largest chance below the part
+    top_utility: Float64  # (P,) largest absolute utility
+    signature_ok: Bool  # (P,) signatures match those of the leader
+    chance_ok: Bool  # signatures and relative chances do
+    utility_ok: Bool  # and relative utilities
+
+    @classmethod
+    def of(cls, refinement: Refinement, rows: Futures) -> Aligned:
+        heads = np.flatnonzero(np.diff(rows.part, prepend=-1))
+        start = np.append(heads, len(rows))
+        which = np.repeat(np.arange(len(heads)), np.diff(start))
+        top_chance = np.maximum.reduceat(rows.chance, heads)
+        top_utility = np.maximum.reduceat(np.abs(rows.utility), heads)
+        chance = cluster(_relative(rows.chance, top_chance[which]), relative=True)
+        utility = cluster(_relative(rows.utility, top_utility[which]))
+        signature = intern(rows.others, rows.own)
+        order = np.lexsort((rows.utility, chance, signature, which))
+        rows = rows.take(order)
+        signature, chance, utility = signature[order], chance[order], utility[order]
+        part = rows.part[heads]
+        set_start = np.flatnonzero(np.diff(refinement.infoset[part], prepend=-1))
+        leader = np.repeat(set_start, np.diff(np.append(set_start, len(part))))
+        lengths = np.diff(start)
+        same_length = lengths == lengths[leader]
+        # Rows of parts of another length are compared with themselves; they fail anyway.
+        partner = np.arange(len(rows)) + np.where(same_length, start[leader] - heads, 0)[which]
+        verdicts = []
+        fine = same_length
+        for column in (signature, chance, utility):
+            fine = fine & np.logical_and.reduceat(column == column[partner], heads)
+            verdicts.append(fine)
+        return cls(refinement, rows, signature, chance, utility, part, start, leader, set_start, top_chance,
+                   top_utility, *verdicts)  # fmt: skip
+
+    def parts_of(self, number: int) -> range:
+        """The parts of a set, as indices."""
+        ends = np.append(self.set_start, len(self.part))
+        return range(int(ends[number]), int(ends[number + 1]))
+
+    def largest_factors(self) -> Float64:
+        """The largest k·l of two parts of each set whose parts match."""
+        weight = self.top_chance * np.where(self.top_utility > 0.0, self.top_utility, 1.0)
+        weight[weight == 0.0] = 1.0  # chance never comes here; l is 1
+        largest: Float64 = np.maximum.reduceat(weight, self.set_start) / np.minimum.reduceat(weight, self.set_start)
+        return largest
+
+    def set_name(self, number: int) -> str:
+        """The name of the information set with this number."""
+        part = self.part[self.set_start[number]]
+        return self.refinement.tree.infoset_names[int(self.refinement.infoset[part])]
+
+    def rows_of(self, part: int) -> slice:
+        """The rows of a part."""
+        return slice(int(self.start[part]), int(self.start[part + 1]))
+
+
+def _relative(values: Float64, top: Float64) -> Float64:
+    scaled: Float64 = np.divide(values, top, out=np.zeros_like(values), where=top > 0.0)
+    return scaled
+
+
+def cluster(values: Float64, relative: bool = False) -> Int64:
+    """Numbers in the order of values, the same for neighbours within the tolerance."""
+    distinct, inverse = np.unique(values, return_inverse=True)
+    scale = np.abs(distinct[1:]) if relative else 1.0
+    fresh = np.diff(distinct) > TOLERANCE * scale
+    numbers: Int64 = np.concatenate(([0], np.cumsum(fresh)))[inverse]
+    return numbers
+
+
+def intern(*columns: Int64) -> Int64:
+    """A number for each row, the same for equal rows."""
+    number = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        number = np.unique(number * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1].astype(np.int64)
+    return number
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Skew:
+    """The constants of all ordered pairs of parts of one set, as (m, m) tables; the diagonal is k = l = 1, δ = 0."""
+
+    parts: list[int]
+    k: Float64
+    l: Float64  # noqa: E741 - the name in the papers
+    delta: Float64
+
+
+def _skew_of_set(table: Aligned, number: int, k: float | None) -> _Skew:
+    """Constants of the pairs of one set whose chances match.
+
+    Parts with the same relative utilities form a class; only one pair of each two classes is optimised, because
+    scaling the first part of a pair scales δ and k.
+    """
+    parts = table.parts_of(number)
+    chance = np.where(table.top_chance[parts] > 0.0, table.top_chance[parts], 1.0)
+    scale = np.where(table.top_utility[parts] > 0.0, table.top_utility[parts], 1.0)
+    ell = chance[:, None] / chance[None, :]
+    span = slice(int(table.start[parts.start]), int(table.start[parts.stop]))
+    utilities = table.rows.utility[span].reshape(len(parts), -1)
+    if k is not None:
+        gaps = np.array([np.abs(utilities - k * other).max(axis=1) for other in utilities]).T
+        np.fill_diagonal(gaps, 0.0)
+        gaps[gaps <= TOLERANCE * scale[:, None]] = 0.0
+        factor = np.full_like(ell, k)
+        np.fill_diagonal(factor, 1.0)
+        return _Skew(table.part[parts].tolist(), factor, ell, gaps)
+    numbers = table.utility[span].reshape(len(parts), -1)
+    _, example, kind = np.unique(numbers, axis=0, return_index=True, return_inverse=True)
+    kind = kind.reshape(-1)
+    best = np.ones((len(example), len(example)))
+    least = np.zeros((len(example), len(example)))
+    relative = utilities / scale[:, None]
+    for a, first in enumerate(example.tolist()):
+        for b, second in enumerate(example.tolist()):
+            if a != b:
+                best[a, b], least[a, b] = best_scale(relative[first], relative[second])
+    factor = best[kind[:, None], kind[None, :]] * (scale[:, None] / scale[None, :])
+    delta = least[kind[:, None], kind[None, :]] * scale[:, None]
+    return _Skew(table.part[parts].tolist(), factor, ell, delta)
+
+
+def best_scale(first: Float64, second: Float64) -> tuple[float, float]:
+    """The k >= 0 with the least max |first - k second|, and that least value; k = 1 where it is as good as any.
+
+    The function of k is the upper envelope of 2n lines.  From a falling and a rising line the next k is where they
+    cross; each step finds a new line of the envelope, so the search ends at the corner itself.
+    """
+    top_first, top_second = float(np.abs(first).max()), float(np.abs(second).max())
+    if top_first == 0.0 or top_second == 0.0:
+        return (1.0, top_first) if top_second == 0.0 else (0.0, 0.0)
+
+    def line_at(k: float) -> tuple[float, float, float]:
+        """The value at k, and intercept and slope of a line of the envelope there."""
+        gap = first - k * second
+        worst = int(np.abs(gap).argmax())
+        sign = 1.0 if gap[worst] > 0.0 else -1.0
+        return float(abs(gap[worst])), sign * float(first[worst]), -sign * float(second[worst])
+
+    value, falling, falling_slope = line_at(0.0)
+    k = 0.0
+    if falling_slope < 0.0:
+        _, rising, rising_slope = line_at(2.0 * top_first / top_second)
+        for _ in range(4 * len(first) + 4):
+            if rising_slope <= falling_slope:
+                break
+            k = (falling - rising) / (rising_slope - falling_slope)
+            value, intercept, slope = line_at(k)
+            if value <= falling + k * falling_slope + 1e-13 * top_first:
+                break
+            if slope < 0.0:
+                falling, falling_slope = intercept, slope
+            else:
+                rising, rising_slope = intercept, slope
+    at_one = line_at(1.0)[0]
+    return (1.0, at_one) if at_one <= value + 1e-12 * top_first else (k, value)
+
+
+def explain(table: Aligned, first: int, second: int, conditions: int = 4) -> Witness:
+    """Which condition two parts of a set break, with a leaf that has no partner.
+
+    ``conditions`` says how many of (iii), (iv), (ii), (i) had to hold.  If it is enough to give up one of them, that one
+    is named: rather one that fails on its own, then (ii), (i), (iii), (iv).  Otherwise those that fail on their own
+    are named, and otherwise all, which fail only together.
+    """
+    rows, spans = table.rows, (table.rows_of(first), table.rows_of(second))
+    columns = {"(iii)": rows.others, "(iv)": rows.own, "(ii)": table.chance, "(i)": table.utility}
+    tests = dict(list(columns.items())[:conditions])
+
+    def differ(kept: list[Int64]) -> bool:
+        return _counts(kept, spans[0]) != _counts(kept, spans[1])
+
+    alone = [name for name, column in tests.items() if differ([column])]
+    enough = [name for name in tests if not differ([tests[other] for other in tests if other != name])]
+    enough.sort(key=lambda name: (name not in alone, ["(ii)", "(i)", "(iii)", "(iv)"].index(name)))
+    broken = enough[:1] or alone or list(tests)
+    shown = [tests[name] for name in broken]
+    if not differ(shown):  # the condition fails only where the others hold
+        shown = list(tests.values())
+    counts = [_counts(shown, span) for span in spans]
+    key = next(key for key in {**counts[0], **counts[1]} if counts[0][key] != counts[1][key])
+    side = 0 if counts[0][key] > counts[1][key] else 1
+    span = spans[side]
+    row = next(row for row in range(span.start, span.stop) if tuple(int(column[row]) for column in shown) == key)
+    refinement = table.refinement
+    leaf = tuple(refinement.tree.history(int(rows.leaf[row])))
+    condition = ",".join(sorted(broken, key=["(i)", "(ii)", "(iii)", "(iv)"].index))
+    return Witness(
+        condition,
+        refinement.tree.infoset_names[int(refinement.infoset[table.part[second]])],
+        refinement.history(int(table.part[first])),
+        refinement.history(int(table.part[second])),
+        leaf=leaf,
+        detail=f"{_MEANING.get(condition, 'the futures')} of the two parts do not match: {counts[side][key]} of the "
+        f"{span.stop - span.start} leaves below the {('first', 'second')[side]} are like {'/'.join(leaf)}, "
+        f"{counts[1 - side][key]} of the {spans[1 - side].stop - spans[1 - side].start} below the other",
+    )
+
+
+_MEANING = {
+    "(i)": "the utilities",
+    "(ii)": "the chances",
+    "(iii)": "the other players' sequences",
+    "(iv)": "the player's own sequences after the set",
+}
+
+
+def _counts(columns: list[Int64], rows: slice) -> Counter[tuple[int, ...]]:
+    return Counter(zip(*(column[rows].tolist() for column in columns), strict=True))
