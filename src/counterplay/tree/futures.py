@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from counterplay.errors import GameError
 from counterplay.game.base import TERMINAL
 from counterplay.tree.arrays import NULL, GameTree
-from counterplay.tree.partition import repartition
+from counterplay.tree.partition import number_parts, repartition
 from counterplay.tree.sequences import chance_reach, decision_points, sequences_at
 
 __all__ = ["Futures", "Refinement", "build_futures", "refine"]
@@ -119,9 +119,8 @@ def _checked(tree: GameTree, refinement: GameTree | NDArray[np.integer]) -> NDAr
             f"the refinement of {tree.name} joins histories of {tree.infoset_names[tree.infoset[one]]!r} and "
             f"{tree.infoset_names[tree.infoset[other]]!r}; each part must lie in one information set"
         )
-    part = np.full(tree.num_histories, NULL, np.int64)
-    part[nodes] = inverse
-    finer, _ = repartition(tree, part, [str(number) for number in range(len(first))], f"{tree.name}, refined")
+    part, old = number_parts(tree, numbers)
+    finer = repartition(tree, part, [str(number) for number in old], f"{tree.name}, refined")
     for player in range(tree.players):
         if not finer.sequences.has_perfect_recall(player):
             raise GameError(

@@ -16,7 +16,13 @@ from counterplay.errors import GameError
 from counterplay.tree.arrays import NULL, GameTree
 from counterplay.tree.sequences import decision_points
 
-__all__ = ["perfect_information_refinement", "perfect_recall_refinement", "reorder_actions", "repartition"]
+__all__ = [
+    "number_parts",
+    "perfect_information_refinement",
+    "perfect_recall_refinement",
+    "reorder_actions",
+    "repartition",
+]
 
 
 def repartition(
@@ -82,6 +88,26 @@ def repartition(
         infoset_names=tuple(names),
         label_sets=label_sets,
     )
+
+
+def number_parts(tree: GameTree, part: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number parts as ``repartition`` wants them: player by player, as they are first met.
+
+    Returns
+    -------
+    (H,) int64
+        The new number of the part of each decision, NULL elsewhere.
+    (P,) int64
+        The old number of each part.
+    """
+    decisions = np.flatnonzero(tree.player >= 0)
+    numbers, first, inverse = np.unique(part[decisions], return_index=True, return_inverse=True)
+    order = np.lexsort((first, tree.player[decisions[first]]))
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    numbered = np.full(tree.num_histories, NULL, np.int64)
+    numbered[decisions] = rank[inverse]
+    return numbered, numbers[order].astype(np.int64)
 
 
 def reorder_actions(tree: GameTree, position: NDArray[np.integer]) -> GameTree:

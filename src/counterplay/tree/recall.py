@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from counterplay.errors import GameError
 from counterplay.tree.arrays import NULL, GameTree
-from counterplay.tree.partition import repartition
+from counterplay.tree.partition import number_parts, repartition
 from counterplay.tree.sequences import SequenceForm, decision_points
 
 __all__ = [
@@ -191,7 +191,8 @@ def split_to_a_loss(tree: GameTree, player: int) -> GameTree:
     table = np.full(form.num_decisions, NULL, np.int64)
     table[list(numbers)] = list(numbers.values())
     part[own] = table[points[own]] + tree.num_infosets
-    return repartition(tree, part, names, f"{tree.name}, split to A-loss recall")[0]
+    part, old = number_parts(tree, part)
+    return repartition(tree, part, [names[number] for number in old], f"{tree.name}, split to A-loss recall")
 
 
 def _forgotten(tree: GameTree, pair: tuple[int, int], condition: str, why: str) -> Witness:

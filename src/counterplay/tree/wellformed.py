@@ -344,8 +344,8 @@ def best_scale(first: Float64, second: Float64) -> tuple[float, float]:
 def explain(table: Aligned, first: int, second: int, conditions: int = 4) -> Witness:
     """Which condition two parts of a set break, with a leaf that has no partner.
 
-    ``conditions`` says how many of (iii), (iv), (ii), (i) had to hold.  If it is enough to give up one of them, that one
-    is named: rather one that fails on its own, then (ii), (i), (iii), (iv).  Otherwise those that fail on their own
+    ``conditions`` says how many of (iii), (iv), (ii), (i) had to hold.  If it is enough to give up one of them, that
+    one is named: rather one that fails on its own, then (ii), (i), (iii), (iv).  Otherwise those that fail on their own
     are named, and otherwise all, which fail only together.
     """
     rows, spans = table.rows, (table.rows_of(first), table.rows_of(second))
