@@ -22,6 +22,7 @@ def match_regrets(
     regret: np.ndarray,  # IN  (E,) float32 or float64
     prediction: np.ndarray,  # IN  (E,) or (0,): added to regrets when there is one
     argmax_fallback: bool,  # IN  where no regret is positive: play the largest, not all
+    tie: float,  # IN  regrets up to this are rounding errors of 0
     strategy: np.ndarray,  # OUT (E,) float64
 ) -> None:
     """Regret matching: play in proportion to positive regret (Gibson 2014, equation 2.4 and section 4.3)."""
@@ -33,7 +34,7 @@ def match_regrets(
             wish = np.float64(regret[entry])
             if predict:
                 wish += prediction[entry]
-            positive = max(wish, 0.0)
+            positive = wish if wish > tie else 0.0
             strategy[entry] = positive
             total += positive
         if total > 0.0:
@@ -111,6 +112,7 @@ def iterate_cfr(
     delay: int,  # IN  iterations before averaging starts
     shifted: bool,  # IN  weights count from the delay, not from the start
     argmax_fallback: bool,  # IN
+    tie: float,  # IN  regrets up to this count as 0 in regret matching
     iterations: int,  # IN  how many to do
     clock: np.ndarray,  # IN OUT (1,) int64: iterations done so far
     regret: np.ndarray,  # IN OUT (E,)
@@ -137,13 +139,13 @@ def iterate_cfr(
             if alternating:
                 _finish(
                     form, offset, player_infosets, player, keep_positive, keep_negative, floor, weight,
-                    argmax_fallback, regret, average, prediction, strategy, reach, step,
+                    argmax_fallback, tie, regret, average, prediction, strategy, reach, step,
                 )  # fmt: skip
         if not alternating:
             for player in range(players):
                 _finish(
                     form, offset, player_infosets, player, keep_positive, keep_negative, floor, weight,
-                    argmax_fallback, regret, average, prediction, strategy, reach, step,
+                    argmax_fallback, tie, regret, average, prediction, strategy, reach, step,
                 )  # fmt: skip
         clock[0] = time
 
@@ -151,7 +153,7 @@ def iterate_cfr(
 @kernel
 def _finish(
     form: FormArrays, offset: np.ndarray, player_infosets: np.ndarray, player: int, keep_positive: float,
-    keep_negative: float, floor: bool, weight: float, argmax_fallback: bool, regret: np.ndarray,
+    keep_negative: float, floor: bool, weight: float, argmax_fallback: bool, tie: float, regret: np.ndarray,
     average: np.ndarray, prediction: np.ndarray, strategy: np.ndarray, reach: np.ndarray, step: np.ndarray,
 ) -> None:  # fmt: skip
     """Average, regrets, next strategy and its reach for one player."""
@@ -159,5 +161,5 @@ def _finish(
     if len(average) > 0 and weight > 0.0:
         add_to_average(form, player, weight, reach, average)
     update_regrets(offset[low], offset[high], keep_positive, keep_negative, floor, form.unit, step, regret, prediction)
-    match_regrets(offset, low, high, regret, prediction, argmax_fallback, strategy)
+    match_regrets(offset, low, high, regret, prediction, argmax_fallback, tie, strategy)
     forward_reach(form, player, strategy, reach)

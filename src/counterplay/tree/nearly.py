@@ -13,8 +13,8 @@ learns it.
 ``verify_pair`` and ``verify_nearly_well_formed`` check bijections that are given.  ``nearly_well_formed`` looks for
 them: entries (information set, action) of both futures are coloured by the leaves they lead to, and colours are refined
 until they are stable; where several entries share a colour, one is singled out and each possible partner tried.
-First ω is supposed to keep the order of actions everywhere.  What is found is verified; different colours prove that there is
-nothing to find; and when ``budget`` refinements of one pair have not decided, the verdict is not conclusive.
+First ω is supposed to keep the order of actions everywhere.  What is found is verified; different colours prove that
+there is nothing to find; and when ``budget`` refinements of one pair have not decided, the verdict is not conclusive.
 """
 
 from __future__ import annotations
