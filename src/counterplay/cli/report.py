@@ -12,7 +12,7 @@ from counterplay.cli.problem import Problem
 from counterplay.tree.memory import format_bytes, tree_bytes
 
 if TYPE_CHECKING:
-    from counterplay.solvers import CfrSolver, SolveResult, Until
+    from counterplay.solvers import Solver, SolveResult, Until
     from counterplay.strategy.measurement import Measurement
 
 ENDINGS = {
@@ -25,7 +25,7 @@ ENDINGS = {
 
 def as_json(
     problem: Problem,
-    solver: CfrSolver,
+    solver: Solver,
     result: SolveResult,
     real: Measurement,
     files: dict[str, Path | None],
@@ -44,7 +44,7 @@ def as_json(
         "information_sets": tree.num_infosets,
         "histories": result.histories,
         "nodes_per_second": result.nodes_per_second,
-        "memory_bytes": {"tree": tree_bytes(tree), "solver": solver.memory_bytes(solver.tree, solver.config)},
+        "memory_bytes": {"tree": tree_bytes(tree), "solver": solver.table_bytes},
         **{name: None if path is None else str(path) for name, path in files.items() if name != "plot"},
         "seed": seed,
     }
@@ -57,7 +57,7 @@ def as_json(
 
 def summarise(
     problem: Problem,
-    solver: CfrSolver,
+    solver: Solver,
     result: SolveResult,
     real: Measurement,
     goal: Until,
@@ -67,7 +67,7 @@ def summarise(
     """The summary for people."""
     tree, big_blind = problem.real, problem.real.big_blind
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    tables = solver.memory_bytes(solver.tree, solver.config)
+    tables = solver.table_bytes
     say(f"{result.game} solved by {result.algorithm}: {ENDINGS[result.status]}")
     value = "value of the game" if tree.facts.zero_sum and problem.abstraction is None else "value of the profile"
     rows = [

@@ -29,7 +29,7 @@ from counterplay.cli.report import summarise
 from counterplay.errors import SolverError
 
 if TYPE_CHECKING:
-    from counterplay.solvers import CfrSolver, Progress, SolveResult, Until
+    from counterplay.solvers import Progress, Solver, SolveResult, Until
 
 CHECKPOINT_SECONDS = 60.0
 PLOT_FORMATS = (".png", ".svg", ".pdf")
@@ -38,7 +38,8 @@ PLOT_FORMATS = (".png", ".svg", ".pdf")
 def command(
     game: Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_HELP)] = None,
     algorithm: Annotated[
-        str | None, typer.Option("--algorithm", "-a", help="cfr, cfr+ (default), linear, dcfr or pcfr+.")
+        str | None,
+        typer.Option("--algorithm", "-a", help="cfr, cfr+ (default), linear, dcfr, pcfr+ or fictitious-play."),
     ] = None,
     iterations: Annotated[int | None, typer.Option(help="Stop at this iteration (default 1000).")] = None,
     seconds: Annotated[
@@ -79,9 +80,12 @@ def command(
         raise SolverError(f"a plot is a {', '.join(PLOT_FORMATS)} file; got {str(plot)!r}")
     if game is None and resume is None:
         raise SolverError("name a game to solve (counterplay games lists them), or a checkpoint with --resume")
+    from counterplay.solvers import check_algorithm
+
     started = time.perf_counter()
     limit = read_memory(memory_limit)
-    _check_algorithm(algorithm)  # said before the game is compiled, which may take long
+    if algorithm is not None:
+        check_algorithm(algorithm)  # said before the game is compiled, which may take long
     problem = _problem(game, resume, forget or [], limit, quiet or as_json)
     if map_out is not None and problem.abstraction is None:
         raise SolverError("--map-out needs --forget: nothing is abstracted")
@@ -109,22 +113,15 @@ def command(
     return 130 if result.status == "interrupted" else 0
 
 
-def _check_algorithm(algorithm: str | None) -> None:
-    from counterplay.solvers import ALGORITHMS
-
-    if algorithm is not None and algorithm not in ALGORITHMS:
-        raise SolverError(f"unknown algorithm {algorithm!r}; there are {', '.join(ALGORITHMS)}")
-
-
 def _problem(game: str | None, resume: Path | None, forget: list[str], limit: int | None, quiet: bool) -> Problem:
     """The game to solve; a checkpoint knows its own."""
-    from counterplay.solvers import CfrSolver
+    from counterplay.solvers import checkpoint_game
 
     if resume is not None and forget:
         raise SolverError("a checkpoint knows what is forgotten; leave out --forget")
     if game is None:
         assert resume is not None
-        game = CfrSolver.game_of(resume)
+        game = checkpoint_game(resume)
     return load_problem(game, forget, limit, quiet)
 
 
@@ -135,13 +132,13 @@ def _make_solver(
     profile: str | None,
     settings: list[str],
     limit: int | None,
-) -> CfrSolver:
-    from counterplay.solvers import CfrSolver, make_solver
+) -> Solver:
+    from counterplay.solvers import make_solver, resume_solver
 
     if resume is not None:
         if algorithm or profile or settings:
             raise SolverError("a checkpoint brings its own settings; leave out --algorithm, --profile and --set")
-        return CfrSolver.resume(resume, problem.solved, limit)
+        return resume_solver(resume, problem.solved, limit)
     changes = {**({"profile": profile} if profile else {}), **read_settings(settings)}
     return make_solver(problem.solved, algorithm or "cfr+", limit, **changes)
 
@@ -165,7 +162,7 @@ def read_settings(texts: list[str]) -> dict[str, Any]:
     return changes
 
 
-def _goal(solver: CfrSolver, iterations: int | None, seconds: float | None, until: str | None) -> Until:
+def _goal(solver: Solver, iterations: int | None, seconds: float | None, until: str | None) -> Until:
     from counterplay.solvers import Until
 
     target = read_target(until, solver.tree.name, solver.tree.big_blind)
@@ -175,7 +172,7 @@ def _goal(solver: CfrSolver, iterations: int | None, seconds: float | None, unti
 
 
 def _with_checkpoints(
-    solver: CfrSolver, path: Path | None, draw: Callable[[Progress], None] | None
+    solver: Solver, path: Path | None, draw: Callable[[Progress], None] | None
 ) -> Callable[[Progress], None]:
     """A callback that draws progress and saves the run every minute."""
     last = time.monotonic()
@@ -192,7 +189,7 @@ def _with_checkpoints(
 
 
 def _save(
-    problem: Problem, solver: CfrSolver, result: SolveResult, out: Path | None, checkpoint: Path | None
+    problem: Problem, solver: Solver, result: SolveResult, out: Path | None, checkpoint: Path | None
 ) -> Path | None:
     """Write what was asked for; an interrupted run always leaves a checkpoint.  Returns the checkpoint's path."""
     if out is not None:

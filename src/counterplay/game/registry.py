@@ -164,7 +164,7 @@ def _registered(name: str) -> type[Game]:
     _load_builtin_games()
     if name not in _REGISTRY:
         close = difflib.get_close_matches(name, _REGISTRY, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(sorted(_REGISTRY))}"
+        hint = f"did you mean {close[0]!r}?" if close else "`counterplay games` lists all of them"
         raise GameError(f"unknown game {name!r}; {hint} (a file is named like ./my_game.py:MyGame)")
     return _REGISTRY[name]
 

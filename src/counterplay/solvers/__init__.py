@@ -2,38 +2,100 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from counterplay.errors import SolverError
+from counterplay.errors import SolverError, StrategyError
 from counterplay.game.base import Game
-from counterplay.solvers.base import Progress, Solver, SolveResult, Until
+from counterplay.solvers.base import Progress, Solver, SolveResult, Until, changed
 from counterplay.solvers.cfr import CFR_PRESETS, CfrConfig, CfrSolver, config_with
+from counterplay.solvers.fictitious_play import FictitiousPlay, FictitiousPlayConfig
+from counterplay.storage import read_container
 from counterplay.tree.arrays import GameTree
 
 __all__ = [
-    "ALGORITHMS", "CFR_PRESETS", "CfrConfig", "CfrSolver", "Progress", "SolveResult", "Solver", "Until",
-    "make_solver", "solve",
+    "ALGORITHMS", "CFR_PRESETS", "Algorithm", "CfrConfig", "CfrSolver", "FictitiousPlay", "FictitiousPlayConfig",
+    "Progress", "SolveResult", "Solver", "Until", "check_algorithm", "checkpoint_game", "make_solver",
+    "resume_solver", "solve",
 ]  # fmt: skip
 
-ALGORITHMS: dict[str, str] = {
-    "cfr": "vanilla counterfactual regret minimisation, all players at once",
-    "cfr+": "CFR+ : regret matching plus, alternating, linear averaging",
-    "linear": "linear CFR : iteration t weighs t in regrets and average",
-    "dcfr": "discounted CFR : positive and negative regrets fade differently",
-    "pcfr+": "predictive CFR+ : the last regret is the forecast of the next",
+
+@dataclasses.dataclass(frozen=True)
+class Algorithm:
+    """What ``solve`` knows by name.
+
+    Attributes
+    ----------
+    summary : str
+        One line about it.
+    make : callable
+        ``make(game, name, memory_limit, settings)`` gives a solver.
+    """
+
+    summary: str
+    make: Callable[[GameTree | Game | str, str, int | None, Mapping[str, Any]], Solver]
+
+
+def _cfr(game: GameTree | Game | str, name: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Solver:
+    return CfrSolver(game, config_with(name, settings), name, memory_limit)
+
+
+def _fictitious_play(
+    game: GameTree | Game | str, name: str, memory_limit: int | None, settings: Mapping[str, Any]
+) -> Solver:
+    return FictitiousPlay(game, changed(FictitiousPlayConfig(), settings, name), name, memory_limit)
+
+
+ALGORITHMS: dict[str, Algorithm] = {
+    "cfr": Algorithm("vanilla counterfactual regret minimisation, all players at once", _cfr),
+    "cfr+": Algorithm("CFR+ : regret matching plus, alternating, linear averaging", _cfr),
+    "linear": Algorithm("linear CFR : iteration t weighs t in regrets and average", _cfr),
+    "dcfr": Algorithm("discounted CFR : positive and negative regrets fade differently", _cfr),
+    "pcfr+": Algorithm("predictive CFR+ : the last regret is the forecast of the next", _cfr),
+    "fictitious-play": Algorithm("fictitious play : best responses to averages", _fictitious_play),
 }
-"""Every algorithm by name, with one line about it."""
+"""Every algorithm by name."""
+
+SOLVERS: dict[str, type[Solver]] = {solver.kind: solver for solver in (CfrSolver, FictitiousPlay)}
+"""The solvers by what their checkpoints are marked with."""
+
+
+def check_algorithm(name: str) -> None:
+    """Refuse an algorithm that does not exist."""
+    if name not in ALGORITHMS:
+        raise SolverError(f"unknown algorithm {name!r}; there are {', '.join(ALGORITHMS)}")
 
 
 def make_solver(
     game: GameTree | Game | str, algorithm: str = "cfr+", memory_limit: int | None = None, **settings: Any
-) -> CfrSolver:
-    """A solver by the name of its algorithm; ``settings`` change the preset."""
-    if algorithm not in ALGORITHMS:
-        raise SolverError(f"unknown algorithm {algorithm!r}; there are {', '.join(ALGORITHMS)}")
-    return CfrSolver(game, config_with(algorithm, settings), algorithm, memory_limit)
+) -> Solver:
+    """A solver by the name of its algorithm; ``settings`` change its defaults."""
+    check_algorithm(algorithm)
+    return ALGORITHMS[algorithm].make(game, algorithm, memory_limit, settings)
+
+
+def resume_solver(
+    path: str | os.PathLike[str], game: GameTree | Game | str | None = None, memory_limit: int | None = None
+) -> Solver:
+    """Go on from a checkpoint of any solver; the game is made by its name unless it is given."""
+    kind = _checkpoint(path)["solver"]
+    if kind not in SOLVERS:
+        raise SolverError(f"{path} is a checkpoint of the solver {kind!r}, which this counterplay does not have")
+    return SOLVERS[kind].resume(path, game, memory_limit)
+
+
+def checkpoint_game(path: str | os.PathLike[str]) -> str:
+    """The name of the game that a checkpoint belongs to."""
+    return str(_checkpoint(path)["game"])
+
+
+def _checkpoint(path: str | os.PathLike[str]) -> dict[str, Any]:
+    header, _ = read_container(path, "checkpoint", verify=False)
+    if not isinstance(header, dict) or not {"solver", "game"} <= set(header):
+        raise StrategyError(f"{path} is damaged: its header does not say what it is a checkpoint of")
+    return header
 
 
 def solve(
@@ -65,7 +127,7 @@ def solve(
     memory_limit : int, optional
         Bytes that may be used; by default what the machine has free.
     **settings
-        Changes to the preset, see ``CfrConfig``.
+        Changes to the algorithm's defaults, see ``CfrConfig`` and its like.
 
     Returns
     -------
@@ -76,8 +138,6 @@ def solve(
         iterations = 1000
     until = Until(iterations, seconds, exploitability)
     solver = (
-        CfrSolver.resume(resume, game, memory_limit)
-        if resume
-        else make_solver(game, algorithm, memory_limit, **settings)
+        resume_solver(resume, game, memory_limit) if resume else make_solver(game, algorithm, memory_limit, **settings)
     )
     return solver.run(until, callback)

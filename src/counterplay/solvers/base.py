@@ -10,21 +10,25 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import SolverError
+from counterplay.errors import MemoryLimitError, SolverError, StrategyError
+from counterplay.game.base import Game
 from counterplay.kernels.jit import FormArrays
+from counterplay.storage import read_container, write_container
 from counterplay.strategy.measurement import Measurement, measure_strategy
 from counterplay.strategy.profile import Profile
 from counterplay.tree.arrays import GameTree
+from counterplay.tree.memory import available_memory, format_bytes
 
-__all__ = ["Progress", "SolveResult", "Solver", "Status", "Until", "next_check"]
+__all__ = ["Progress", "SolveResult", "Solver", "Status", "Until", "changed", "check_memory", "next_check"]
 
 Status = Literal["exploitability", "iterations", "seconds", "interrupted"]
 """Why a run ended: the limit that was reached, or Ctrl-C."""
@@ -105,6 +109,40 @@ class SolveResult:
         return self.iterations * self.histories / self.seconds if self.seconds > 0 else 0.0
 
 
+_CONFIG = TypeVar("_CONFIG")
+
+
+def changed(config: _CONFIG, changes: Mapping[str, Any], algorithm: str) -> _CONFIG:
+    """A configuration with some settings changed.
+
+    Raises
+    ------
+    SolverError
+        If the algorithm has no such setting.
+    """
+    known = [field.name for field in dataclasses.fields(config)]  # type: ignore[arg-type]
+    unknown = sorted(set(changes) - set(known))
+    if unknown:
+        raise SolverError(f"{algorithm} has no setting {unknown[0]!r}; its settings are {', '.join(known)}")
+    return dataclasses.replace(config, **changes)  # type: ignore[type-var]
+
+
+def check_memory(what: str, needed: int, limit: int | None) -> None:
+    """Refuse tables that do not fit, before they are allocated.
+
+    Raises
+    ------
+    MemoryLimitError
+        If ``needed`` bytes exceed the limit, or without one what the machine has free.
+    """
+    allowed = available_memory() if limit is None else limit
+    if needed > allowed:
+        raise MemoryLimitError(
+            f"{what} needs {format_bytes(needed)} of tables, but only {format_bytes(allowed)} may be used; "
+            "try storage float32 or an abstraction"
+        )
+
+
 def next_check(iteration: int) -> int:
     """The next iteration at which a run measures itself; the same for every run."""
     check = 1
@@ -114,10 +152,33 @@ def next_check(iteration: int) -> int:
 
 
 class Solver(ABC):
-    """An iterative solver on a compiled game."""
+    """An iterative solver on a compiled game.
+
+    A subclass owns tables, advances them in ``step``, names them in ``tables`` and says in ``strategy`` which profile
+    they stand for; running, measuring, saving and resuming are the same for all.
+
+    Attributes
+    ----------
+    tree : GameTree
+        The game.
+    form : FormArrays
+        Its sequence form for the kernels.
+    config : dataclass
+        The settings, a frozen dataclass.
+    algorithm : str
+        The name in results.
+    seconds, cpu_seconds : float
+        Time spent so far, runs before a resume included.
+    curve : list of Progress
+        What was measured on the way.
+    """
+
+    kind: ClassVar[str]
+    """What checkpoints of this solver are marked with."""
 
     tree: GameTree
     form: FormArrays
+    config: Any
     algorithm: str
     seconds: float = 0.0
     cpu_seconds: float = 0.0
@@ -142,6 +203,30 @@ class Solver(ABC):
     def profile(self) -> Profile:
         """That profile, with its provenance."""
 
+    @abstractmethod
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """The arrays that a checkpoint must hold, the live ones: ``resume`` writes into them."""
+
+    def state(self) -> dict[str, Any]:
+        """Further numbers that a checkpoint must hold, for its header."""
+        return {}
+
+    @abstractmethod
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over ``state`` after the tables were filled, and derive from both whatever else the solver keeps."""
+
+    @classmethod
+    @abstractmethod
+    def from_checkpoint(
+        cls, game: GameTree | Game | str, config: Mapping[str, Any], algorithm: str, memory_limit: int | None
+    ) -> Self:
+        """A fresh solver with the settings of a checkpoint."""
+
+    @property
+    @abstractmethod
+    def table_bytes(self) -> int:
+        """Bytes of all that the solver has allocated."""
+
     def measure(self) -> Measurement:
         """Measure the profile that the solver stands for."""
         return measure_strategy(self.tree, self.form, self.strategy())
@@ -151,6 +236,54 @@ class Solver(ABC):
         is cut: measure, and whatever else a solver does then.
         """
         return self.measure()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a checkpoint from which ``resume`` goes on to the same bits."""
+        header = {
+            "solver": self.kind,
+            "game": self.tree.name,
+            "digest": self.tree.digest,
+            "fingerprint": self.tree.fingerprint,
+            "algorithm": self.algorithm,
+            "config": dataclasses.asdict(self.config),
+            "iterations": self.iterations,
+            "seconds": self.seconds,
+            "cpu_seconds": self.cpu_seconds,
+            "curve": [dataclasses.astuple(point) for point in self.curve],
+            "state": self.state(),
+        }
+        write_container(path, "checkpoint", header, self.tables())
+
+    @classmethod
+    def resume(
+        cls,
+        path: str | os.PathLike[str],
+        game: GameTree | Game | str | None = None,
+        memory_limit: int | None = None,
+    ) -> Self:
+        """Go on from a checkpoint; the game is made by its name unless it is given.
+
+        Raises
+        ------
+        StrategyError
+            If the checkpoint is damaged or belongs to another game or solver.
+        """
+        header, tables = read_container(path, "checkpoint")
+        try:
+            if header["solver"] != cls.kind:
+                raise StrategyError(f"{path} is a checkpoint of the solver {header['solver']!r}, not of {cls.kind!r}")
+            name = header["game"] if game is None else game
+            solver = cls.from_checkpoint(name, header["config"], header["algorithm"], memory_limit)
+            if solver.tree.fingerprint != header["fingerprint"]:
+                raise StrategyError(f"{path} is a checkpoint of {header['game']}; it does not fit {solver.tree.name}")
+            for name, table in solver.tables().items():
+                table[...] = tables[name]
+            solver.seconds, solver.cpu_seconds = header["seconds"], header["cpu_seconds"]
+            solver.curve = [Progress(*point) for point in header["curve"]]
+            solver.restore(header["state"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}") from None
+        return solver
 
     def run(
         self,

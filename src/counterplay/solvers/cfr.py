@@ -23,25 +23,22 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import os
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.abstraction.forgetting import compile_by_name
-from counterplay.errors import MemoryLimitError, SolverError, StrategyError
+from counterplay.errors import SolverError
 from counterplay.game.base import Game
 from counterplay.kernels.cfr import iterate_cfr, match_regrets
 from counterplay.kernels.jit import form_arrays
 from counterplay.kernels.passes import forward_reach
-from counterplay.solvers.base import Progress, Solver
-from counterplay.storage import read_container, write_container
+from counterplay.solvers.base import Solver, changed, check_memory
 from counterplay.strategy.measurement import Measurement, measure_strategy
 from counterplay.strategy.profile import Profile, Provenance, normalise
 from counterplay.tree.arrays import GameTree
-from counterplay.tree.memory import available_memory, format_bytes
 
 __all__ = ["CFR_PRESETS", "CfrConfig", "CfrSolver", "ProfileKind"]
 
@@ -146,6 +143,8 @@ class CfrSolver(Solver):
         Bytes that the tables may take; by default what the machine has free.
     """
 
+    kind = "cfr"
+
     def __init__(
         self,
         game: GameTree | Game | str,
@@ -158,12 +157,7 @@ class CfrSolver(Solver):
         self.algorithm = algorithm or _name_of(config)
         self.tree = compile_by_name(game, memory_limit)
         needed = self.memory_bytes(self.tree, self.config)
-        limit = available_memory() if memory_limit is None else memory_limit
-        if needed > limit:
-            raise MemoryLimitError(
-                f"{self.algorithm} on {self.tree.name} needs {format_bytes(needed)} of tables, but only "
-                f"{format_bytes(limit)} may be used; try storage float32 or an abstraction"
-            )
+        check_memory(f"{self.algorithm} on {self.tree.name}", needed, memory_limit)
         self.form = form_arrays(self.tree.sequences)
         entries, sequences = self.tree.num_entries, self.tree.sequences.num_sequences
         storage = np.dtype(self.config.storage)
@@ -241,65 +235,37 @@ class CfrSolver(Solver):
                 self.best[:] = self._current
         return self.measure()
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a checkpoint from which ``resume`` goes on to the same bits."""
-        header = {
-            "game": self.tree.name,
-            "digest": self.tree.digest,
-            "fingerprint": self.tree.fingerprint,
-            "algorithm": self.algorithm,
-            "config": dataclasses.asdict(self.config),
-            "iterations": self.iterations,
-            "seconds": self.seconds,
-            "cpu_seconds": self.cpu_seconds,
-            "best_exploitability": None if np.isinf(self.best_exploitability) else self.best_exploitability,
-            "curve": [dataclasses.astuple(point) for point in self.curve],
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """Regrets, average, prediction and best profile, and the number of iterations."""
+        return {
+            "regret": self.regret,
+            "average": self.average,
+            "prediction": self.prediction,
+            "best": self.best,
+            "clock": self._clock,
         }
-        tables = {"regret": self.regret, "average": self.average, "prediction": self.prediction, "best": self.best}
-        write_container(path, "checkpoint", header, tables)
 
-    @staticmethod
-    def game_of(path: str | os.PathLike[str]) -> str:
-        """The name of the game that a checkpoint belongs to."""
-        header, _ = read_container(path, "checkpoint")
-        try:
-            return str(header["game"])
-        except (KeyError, TypeError) as error:
-            raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}") from None
+    def state(self) -> dict[str, Any]:
+        """The exploitability of the best profile seen."""
+        return {"best_exploitability": None if np.isinf(self.best_exploitability) else self.best_exploitability}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Derive the current strategy from the tables."""
+        best = state["best_exploitability"]
+        self.best_exploitability = np.inf if best is None else best
+        self._match()
 
     @classmethod
-    def resume(
-        cls,
-        path: str | os.PathLike[str],
-        game: GameTree | Game | str | None = None,
-        memory_limit: int | None = None,
-    ) -> CfrSolver:
-        """Go on from a checkpoint; the game is made by its name unless it is given.
+    def from_checkpoint(
+        cls, game: GameTree | Game | str, config: Mapping[str, Any], algorithm: str, memory_limit: int | None
+    ) -> Self:
+        """A fresh solver with the settings of a checkpoint."""
+        return cls(game, CfrConfig(**config), algorithm, memory_limit)
 
-        Raises
-        ------
-        StrategyError
-            If the checkpoint is damaged or belongs to another game.
-        """
-        header, tables = read_container(path, "checkpoint")
-        try:
-            config = CfrConfig(**header["config"])
-            solver = cls(header["game"] if game is None else game, config, header["algorithm"], memory_limit)
-            if solver.tree.fingerprint != header["fingerprint"]:
-                raise StrategyError(f"{path} is a checkpoint of {header['game']}; it does not fit {solver.tree.name}")
-            solver.regret[:] = tables["regret"]
-            solver.average[:] = tables["average"]
-            solver.prediction[:] = tables["prediction"]
-            solver.best[:] = tables["best"]
-            solver._clock[0] = header["iterations"]
-            solver.seconds, solver.cpu_seconds = header["seconds"], header["cpu_seconds"]
-            best = header["best_exploitability"]
-            solver.best_exploitability = np.inf if best is None else best
-            solver.curve = [Progress(*point) for point in header["curve"]]
-        except (KeyError, TypeError, ValueError) as error:
-            raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}") from None
-        solver._match()
-        return solver
+    @property
+    def table_bytes(self) -> int:
+        """Bytes of all tables."""
+        return self.memory_bytes(self.tree, self.config)
 
     def _match(self) -> None:
         """Derive the current strategy and its reach from the tables."""
@@ -325,9 +291,4 @@ def _name_of(config: CfrConfig | str) -> str:
 
 def config_with(name: str, changes: Mapping[str, Any]) -> CfrConfig:
     """A preset with some settings changed."""
-    base = CFR_PRESETS[_preset(name)]
-    unknown = set(changes) - {field.name for field in dataclasses.fields(CfrConfig)}
-    if unknown:
-        known = ", ".join(field.name for field in dataclasses.fields(CfrConfig))
-        raise SolverError(f"{name} has no setting {sorted(unknown)[0]!r}; its settings are {known}")
-    return dataclasses.replace(base, **changes)
+    return changed(CFR_PRESETS[_preset(name)], changes, name)
