@@ -22,7 +22,6 @@ from counterplay.game.builder import ExplicitGame, Node, chance, decision, termi
 from counterplay.tree import NULL, GameTree, compile_game, estimate_size
 from counterplay.tree.memory import format_bytes, tree_bytes
 from tests.bridge import to_entries
-from tests.reference import figures
 from tests.reference.walks import expected_values, histories, infosets, random_profile, walk
 
 EXACT = 1e-12
@@ -240,7 +239,7 @@ def test_facts() -> None:
     assert (facts.players, facts.has_chance, facts.zero_sum) == (2, True, True)
     assert (facts.min_utility, facts.max_utility) == (-13.0, 13.0)
     assert compiled("leduc").utility_range(1) == 26.0
-    general = compile_game(figures.fig_2_5()).facts
+    general = compile_game(make("toy_coarse_correlated")).facts
     assert (general.has_chance, general.zero_sum) == (False, False)
 
 
@@ -446,12 +445,12 @@ def forgets_having_moved() -> Game:
     ("game", "recall"),
     [
         pytest.param(make("kuhn"), ("perfect", "perfect"), id="kuhn"),
-        pytest.param(figures.mismatching_pennies(), ("perfect",) * 3, id="mismatching pennies"),
-        pytest.param(figures.fig_2_3(), ("perfect", "a-loss"), id="figure 2.3"),
-        pytest.param(figures.fig_2_6b(), ("perfect", "perfect"), id="figure 2.6b"),
-        pytest.param(figures.fig_6_2a(0.5), ("imperfect", "perfect"), id="figure 6.2a"),
-        pytest.param(figures.fig_6_2b(), ("a-loss",), id="figure 6.2b"),
-        pytest.param(figures.fig_a_1(), ("perfect", "perfect"), id="figure A.1"),
+        pytest.param(make("toy_mismatching_pennies"), ("perfect",) * 3, id="mismatching pennies"),
+        pytest.param(make("toy_forgotten_choice"), ("perfect", "a-loss"), id="figure 2.3"),
+        pytest.param(make("toy_hidden_coin"), ("perfect", "perfect"), id="figure 2.6b"),
+        pytest.param(make("toy_deadlock"), ("imperfect", "perfect"), id="figure 6.2a"),
+        pytest.param(make("toy_forgotten_lever"), ("a-loss",), id="figure 6.2b"),
+        pytest.param(make("toy_queen"), ("perfect", "perfect"), id="figure A.1"),
         pytest.param(absent_minded_driver(), ("absent-minded",), id="absent-minded driver"),
         pytest.param(forgets_own_choice(), ("a-loss",), id="forgets own choice"),
         pytest.param(forgets_what_was_seen(), ("imperfect",), id="forgets what was seen"),
