@@ -512,7 +512,9 @@ class TestDiagnostics:
         assert diagnostics.steps == 30
 
     def test_supports_and_reach(self) -> None:
-        solver = cp.CfrSolver(cp.make("toy_weakly_dominated"), cp.CfrConfig(alternating=False, fallback="argmax-uniform"))
+        solver = cp.CfrSolver(
+            cp.make("toy_weakly_dominated"), cp.CfrConfig(alternating=False, fallback="argmax-uniform")
+        )
         diagnostics = RegretDiagnostics(solver)
         diagnostics.step(10)
         tree = solver.tree

@@ -410,12 +410,6 @@ def test_weights_of_deals_are_whole_numbers() -> None:
 # ---------------------------------------------------------------------------------------------- recall
 
 
-def absent_minded_driver() -> Game:
-    """Two exits that look alike: the driver goes on or leaves at both (Piccione and Rubinstein 1997)."""
-    second = decision(0, "exit?", {"leave": terminal(4), "go on": terminal(1)})
-    return ExplicitGame(decision(0, "exit?", {"leave": terminal(0), "go on": second}), name="absent-minded driver")
-
-
 def forgets_own_choice() -> Game:
     """The second decision follows both choices of the first and cannot tell them apart: A-loss recall."""
     last: dict[Hashable, Node] = {
@@ -451,7 +445,7 @@ def forgets_having_moved() -> Game:
         pytest.param(make("toy_deadlock"), ("imperfect", "perfect"), id="figure 6.2a"),
         pytest.param(make("toy_forgotten_lever"), ("a-loss",), id="figure 6.2b"),
         pytest.param(make("toy_queen"), ("perfect", "perfect"), id="figure A.1"),
-        pytest.param(absent_minded_driver(), ("absent-minded",), id="absent-minded driver"),
+        pytest.param(make("toy_absent_minded_driver"), ("absent-minded",), id="absent-minded driver"),
         pytest.param(forgets_own_choice(), ("a-loss",), id="forgets own choice"),
         pytest.param(forgets_what_was_seen(), ("imperfect",), id="forgets what was seen"),
         pytest.param(forgets_having_moved(), ("imperfect",), id="forgets having moved"),

@@ -161,7 +161,7 @@ def test_values(spec: str, value: float) -> None:
     ],
 )
 def test_best_responses_to_uniform_play(spec: str, best: tuple[float, float]) -> None:
-    """Computed independently; with the opening fold uniform play itself is worth -0.3854 rather than -0.078125."""
+    """Computed independently; with the opening fold given less what uniform play itself is worth."""
     tree = compiled(spec)
     uniform = cp.CfrSolver(tree, "cfr").profile("last")
     measured = cp.evaluate(tree, uniform)

@@ -249,7 +249,10 @@ class TestBounds:
         assert b.m_value(kuhn, 0) == pytest.approx(2 * math.sqrt(3))
         assert b.m_value(kuhn, 1) == pytest.approx(math.sqrt(6))
         assert b.player_quantities(kuhn, 0).utility_range == 4.0
-        plain, renamed = cp.compile_game(cp.make("toy_hidden_coin")), cp.compile_game(cp.make("toy_hidden_coin(relabelled=true)"))
+        plain, renamed = (
+            cp.compile_game(cp.make("toy_hidden_coin")),
+            cp.compile_game(cp.make("toy_hidden_coin(relabelled=true)")),
+        )
         assert b.m_value(plain, 0) == pytest.approx(2 + math.sqrt(2))
         assert b.m_value(renamed, 0) == pytest.approx(2 * math.sqrt(2))
         quantities = b.player_quantities(renamed, 0)
