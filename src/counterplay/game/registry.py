@@ -164,7 +164,8 @@ def _registered(name: str) -> type[Game]:
     _load_builtin_games()
     if name not in _REGISTRY:
         close = difflib.get_close_matches(name, _REGISTRY, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(sorted(_REGISTRY))}"
+        named = [known for known in sorted(_REGISTRY) if not known.startswith("toy_")]  # the many examples aside
+        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(named)} and examples toy_..."
         raise GameError(f"unknown game {name!r}; {hint} (a file is named like ./my_game.py:MyGame)")
     return _REGISTRY[name]
 
