@@ -18,7 +18,6 @@ from counterplay.game.base import Game
 from counterplay.game.builder import Node
 from counterplay.solvers import CFR_PRESETS
 from tests.bridge import to_entries
-from tests.reference import figures
 from tests.reference.cfr import ReferenceCfr
 from tests.reference.sequence_lp import zero_sum_value
 
@@ -43,12 +42,12 @@ GAMES: dict[str, Callable[[], Game]] = {
     "kuhn": lambda: cp.make("kuhn"),
     "kuhn, three players": lambda: cp.make("kuhn(players=3)"),
     "one card": lambda: cp.make("one_card_poker(cards=4)"),
-    "perfect recall, figure 2.6b": figures.fig_2_6b,
-    "imperfect recall, figure 2.3": figures.fig_2_3,
-    "imperfect recall, figure 6.2a": lambda: figures.fig_6_2a(0.5),
-    "imperfect recall, figure 6.2b": figures.fig_6_2b,
-    "general sum, figure 4.3": figures.fig_4_3,
-    "three players, figure 4.1": figures.mismatching_pennies,
+    "perfect recall, figure 2.6b": lambda: cp.make("toy_hidden_coin"),
+    "imperfect recall, figure 2.3": lambda: cp.make("toy_forgotten_choice"),
+    "imperfect recall, figure 6.2a": lambda: cp.make("toy_deadlock"),
+    "imperfect recall, figure 6.2b": lambda: cp.make("toy_forgotten_lever"),
+    "general sum, figure 4.3": lambda: cp.make("toy_weakly_dominated"),
+    "three players, figure 4.1": lambda: cp.make("toy_mismatching_pennies"),
 }
 
 
@@ -155,7 +154,7 @@ either = pytest.mark.parametrize("make", [Twin, Kernel], ids=["twin", "kernel"])
 @either
 def test_worked_example_of_the_thesis(make: type[Kernel] | type[Twin]) -> None:
     """Gibson 2014, appendix A, digit for digit: two iterations of vanilla CFR on a small Kuhn poker."""
-    solver = make(figures.fig_a_1(), CFR_PRESETS["cfr"])
+    solver = make(cp.make("toy_queen"), CFR_PRESETS["cfr"])
     solver.iterate(1)
     expected = {
         ("regret", 0, "I"): {"k": -0.375, "b": 0.375},
@@ -191,7 +190,7 @@ def test_worked_example_of_the_thesis(make: type[Kernel] | type[Twin]) -> None:
 @either
 def test_regret_matching_keeps_a_weakly_dominated_action(make: type[Kernel] | type[Twin]) -> None:
     """Gibson 2014, figure 4.3: from the second iteration on W keeps probability 1/5."""
-    solver = make(figures.fig_4_3(), cp.CfrConfig(alternating=False, fallback="argmax-uniform"))
+    solver = make(cp.make("toy_weakly_dominated"), cp.CfrConfig(alternating=False, fallback="argmax-uniform"))
     solver.iterate(1)
     assert solver.row("regret", 0, "player 1") == pytest.approx({"A": 2 / 3, "W": 1 / 6, "S": -5 / 6}, abs=DIGITS)
     assert solver.row("regret", 1, "player 2") == pytest.approx({"B": 1 / 6, "I": -1 / 6}, abs=DIGITS)
@@ -317,7 +316,7 @@ def test_floored_regrets_are_never_negative(algorithm: str) -> None:
 
 def test_cfr_stays_uniform_where_recall_fails() -> None:
     """Gibson 2014, figure 2.3: no counterfactual regret ever, yet external regret 1 at every step."""
-    solver = cp.CfrSolver(figures.fig_2_3(), "cfr")
+    solver = cp.CfrSolver(cp.make("toy_forgotten_choice"), "cfr")
     solver.step(50)
     assert np.abs(solver.regret).max() == 0.0
     assert solver.strategy().tolist() == [0.5] * solver.tree.num_entries
@@ -325,7 +324,7 @@ def test_cfr_stays_uniform_where_recall_fails() -> None:
 
 def test_forgetting_fools_cfr() -> None:
     """Gibson 2014, figure 6.2a: from the third iteration on player 1 passes and wins nothing, for ever."""
-    solver = cp.CfrSolver(figures.fig_6_2a(0.5), "cfr")
+    solver = cp.CfrSolver(cp.make("toy_deadlock"), "cfr")
     solver.step(2)
     for _ in range(10):
         assert solver.measure("last").value[0] == pytest.approx(0.0, abs=DIGITS)
@@ -513,7 +512,9 @@ class TestDiagnostics:
         assert diagnostics.steps == 30
 
     def test_supports_and_reach(self) -> None:
-        solver = cp.CfrSolver(figures.fig_4_3(), cp.CfrConfig(alternating=False, fallback="argmax-uniform"))
+        solver = cp.CfrSolver(
+            cp.make("toy_weakly_dominated"), cp.CfrConfig(alternating=False, fallback="argmax-uniform")
+        )
         diagnostics = RegretDiagnostics(solver)
         diagnostics.step(10)
         tree = solver.tree

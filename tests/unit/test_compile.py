@@ -16,14 +16,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterplay.errors import GameError
-from counterplay.game import Game, game_names, make
+from counterplay.game import Game, make
 from counterplay.game.base import CHANCE, TERMINAL
 from counterplay.game.builder import ExplicitGame, Node, chance, decision, terminal
 from counterplay.tree import NULL, GameTree, compile_game, estimate_size
 from counterplay.tree.memory import format_bytes, tree_bytes
 from tests.bridge import to_entries
-from tests.reference import figures
 from tests.reference.walks import expected_values, histories, infosets, random_profile, walk
+from tests.registered import NAMES
 
 EXACT = 1e-12
 """Sums of products of a few probabilities, payoffs up to 10."""
@@ -220,11 +220,11 @@ def test_random_trees_are_compiled_as_written(game: ExplicitGame) -> None:
     assert (tree.chance_prob[1:][by_player] == 1.0).all()
 
 
-@pytest.mark.parametrize("name", game_names())
+@pytest.mark.parametrize("name", NAMES)
 def test_registered_games_are_compiled_as_written(name: str) -> None:
     game = make(name)
     tree = compiled(name)
-    assert tree.name == name
+    assert tree.name == game.spec()
     assert tree.players == game.players
     assert tree.big_blind == game.big_blind
     assert_arrays_fit(tree)
@@ -240,7 +240,7 @@ def test_facts() -> None:
     assert (facts.players, facts.has_chance, facts.zero_sum) == (2, True, True)
     assert (facts.min_utility, facts.max_utility) == (-13.0, 13.0)
     assert compiled("leduc").utility_range(1) == 26.0
-    general = compile_game(figures.fig_2_5()).facts
+    general = compile_game(make("toy_coarse_correlated")).facts
     assert (general.has_chance, general.zero_sum) == (False, False)
 
 
@@ -411,12 +411,6 @@ def test_weights_of_deals_are_whole_numbers() -> None:
 # ---------------------------------------------------------------------------------------------- recall
 
 
-def absent_minded_driver() -> Game:
-    """Two exits that look alike: the driver goes on or leaves at both (Piccione and Rubinstein 1997)."""
-    second = decision(0, "exit?", {"leave": terminal(4), "go on": terminal(1)})
-    return ExplicitGame(decision(0, "exit?", {"leave": terminal(0), "go on": second}), name="absent-minded driver")
-
-
 def forgets_own_choice() -> Game:
     """The second decision follows both choices of the first and cannot tell them apart: A-loss recall."""
     last: dict[Hashable, Node] = {
@@ -446,13 +440,13 @@ def forgets_having_moved() -> Game:
     ("game", "recall"),
     [
         pytest.param(make("kuhn"), ("perfect", "perfect"), id="kuhn"),
-        pytest.param(figures.mismatching_pennies(), ("perfect",) * 3, id="mismatching pennies"),
-        pytest.param(figures.fig_2_3(), ("perfect", "a-loss"), id="figure 2.3"),
-        pytest.param(figures.fig_2_6b(), ("perfect", "perfect"), id="figure 2.6b"),
-        pytest.param(figures.fig_6_2a(0.5), ("imperfect", "perfect"), id="figure 6.2a"),
-        pytest.param(figures.fig_6_2b(), ("a-loss",), id="figure 6.2b"),
-        pytest.param(figures.fig_a_1(), ("perfect", "perfect"), id="figure A.1"),
-        pytest.param(absent_minded_driver(), ("absent-minded",), id="absent-minded driver"),
+        pytest.param(make("toy_mismatching_pennies"), ("perfect",) * 3, id="mismatching pennies"),
+        pytest.param(make("toy_forgotten_choice"), ("perfect", "a-loss"), id="figure 2.3"),
+        pytest.param(make("toy_hidden_coin"), ("perfect", "perfect"), id="figure 2.6b"),
+        pytest.param(make("toy_deadlock"), ("imperfect", "perfect"), id="figure 6.2a"),
+        pytest.param(make("toy_forgotten_lever"), ("a-loss",), id="figure 6.2b"),
+        pytest.param(make("toy_queen"), ("perfect", "perfect"), id="figure A.1"),
+        pytest.param(make("toy_absent_minded_driver"), ("absent-minded",), id="absent-minded driver"),
         pytest.param(forgets_own_choice(), ("a-loss",), id="forgets own choice"),
         pytest.param(forgets_what_was_seen(), ("imperfect",), id="forgets what was seen"),
         pytest.param(forgets_having_moved(), ("imperfect",), id="forgets having moved"),

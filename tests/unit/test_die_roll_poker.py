@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import counterplay as cp
+from counterplay.evaluation.bounds import player_quantities
 from counterplay.evaluation.regret import RegretTracker
 from tests.reference.sequence_lp import zero_sum_value
 from tests.reference.walks import infosets
@@ -161,7 +162,7 @@ def test_values(spec: str, value: float) -> None:
     ],
 )
 def test_best_responses_to_uniform_play(spec: str, best: tuple[float, float]) -> None:
-    """Computed independently; with the opening fold uniform play itself is worth -0.3854 rather than -0.078125."""
+    """Computed independently; with the opening fold given less what uniform play itself is worth."""
     tree = compiled(spec)
     uniform = cp.CfrSolver(tree, "cfr").profile("last")
     measured = cp.evaluate(tree, uniform)
@@ -173,6 +174,13 @@ def test_best_responses_to_uniform_play(spec: str, best: tuple[float, float]) ->
     else:
         assert measured.value[0] == pytest.approx(-0.078125, abs=1e-12)
     assert regrets == pytest.approx(best, abs=1e-6)
+
+
+def test_m_values() -> None:
+    """Computed independently; a check is a call, and rounds are not told apart."""
+    one, two = (player_quantities(compiled("die_roll_poker"), player) for player in (0, 1))
+    assert (one.parts, two.parts, one.max_actions) == (13, 7, 3)
+    assert (one.m_value, two.m_value) == pytest.approx((82.866815, 59.167394), abs=1e-6)
 
 
 # ---------------------------------------------------------------------------------------------- forgetting dice
@@ -224,8 +232,8 @@ REGRETS = [  # game, skew, T, average regret of each player in the game that rem
 @pytest.mark.parametrize(("variant", "rest", "expected"), REGRETS)
 def test_regret_of_players_who_forget(variant: str, rest: str, expected: dict[int, tuple[float, float]]) -> None:
     """CFR in DRP-IR and DRP-IR-3 plays as in the full games; with a skew player 1 keeps regret (Lanctot et al. 2012,
-    theorems 1 to 3 and figure 1).  Without a skew the game has ties, so that after some 50 iterations rounding decides;
-    only the first ten are compared.
+    theorems 1 to 3 and figure 1).  Without a skew some regrets are exactly 0, where rounding decides the play, so that
+    later iterations differ from program to program; only the first ten are compared.
     """
     full = compiled(f"die_roll_poker({rest})")
     solver = cp.CfrSolver(f"die_roll_poker({','.join(part for part in (variant, rest) if part)})", "cfr")

@@ -14,7 +14,6 @@ import counterplay as cp
 from counterplay.evaluation import RegretTracker
 from counterplay.evaluation import bounds as b
 from tests.bridge import to_entries, to_profile
-from tests.reference import figures
 from tests.reference.best_response import best_response as twin_best_response
 from tests.reference.best_response import brute_force_best_response
 from tests.reference.regret import counterfactual_regrets, external_regret, m_value
@@ -143,7 +142,7 @@ class TestImperfectRecall:
     """Best responses of players who forget are those of the refinement, and say whether they can be played."""
 
     def test_the_bound_is_reached_where_one_action_fits_all(self) -> None:
-        game = figures.fig_6_2b()
+        game = cp.make("toy_forgotten_lever")
         tree = cp.compile_game(game)
         response = cp.best_response(tree, cp.Profile.uniform(tree), 0)
         brute, _ = brute_force_best_response(game, random_profile(game, 0), 0)
@@ -151,7 +150,7 @@ class TestImperfectRecall:
         assert response.value == pytest.approx(0.5, abs=EXACT)
 
     def test_the_bound_is_an_upper_bound(self) -> None:
-        game = figures.fig_2_3()
+        game = cp.make("toy_forgotten_choice")
         tree = cp.compile_game(game)
         for seed in range(5):
             table = random_profile(game, seed)
@@ -210,7 +209,7 @@ class TestRegret:
             np.testing.assert_allclose(direct, summed, rtol=0, atol=SUM)
 
     def test_decomposition_fails_without_recall(self) -> None:
-        tracker = RegretTracker(figures.fig_2_3())
+        tracker = RegretTracker(cp.make("toy_forgotten_choice"))
         tracker.observe(cp.Profile.uniform(tracker.tree))
         assert np.abs(tracker.regret).max() == 0.0
         assert tracker.external_regret(1) == pytest.approx(1.0, abs=EXACT)
@@ -219,7 +218,7 @@ class TestRegret:
 
     def test_coarse_correlated_equilibrium_with_a_dominated_action(self) -> None:
         """Figure 2.5: (A,a) half, (B,b) and (C,b) a quarter each."""
-        tracker = RegretTracker(figures.fig_2_5())
+        tracker = RegretTracker(cp.make("toy_coarse_correlated"))
         tree = tracker.tree
         for row, column in (("A", "a"), ("A", "a"), ("B", "b"), ("C", "b")):
             tracker.observe(cp.Profile.from_table(tree, {(0, "player 1"): {row: 1.0}, (1, "player 2"): {column: 1.0}}))
@@ -250,7 +249,10 @@ class TestBounds:
         assert b.m_value(kuhn, 0) == pytest.approx(2 * math.sqrt(3))
         assert b.m_value(kuhn, 1) == pytest.approx(math.sqrt(6))
         assert b.player_quantities(kuhn, 0).utility_range == 4.0
-        plain, renamed = cp.compile_game(figures.fig_2_6b()), cp.compile_game(figures.fig_2_6b(relabelled=True))
+        plain, renamed = (
+            cp.compile_game(cp.make("toy_hidden_coin")),
+            cp.compile_game(cp.make("toy_hidden_coin(relabelled=true)")),
+        )
         assert b.m_value(plain, 0) == pytest.approx(2 + math.sqrt(2))
         assert b.m_value(renamed, 0) == pytest.approx(2 * math.sqrt(2))
         quantities = b.player_quantities(renamed, 0)

@@ -12,7 +12,6 @@ from counterplay.game import make
 from counterplay.game.base import Game
 from counterplay.game.builder import ExplicitGame, Node, decision, terminal
 from counterplay.games.matrix import TensorGame
-from tests.reference import figures
 from tests.reference.best_response import best_response, brute_force_best_response, exploitability, nash_gap
 from tests.reference.cfr import ReferenceCfr, discount, regret_matching
 from tests.reference.regret import (
@@ -98,11 +97,11 @@ def test_random_profiles_are_distributions_and_repeat() -> None:
 
 
 def test_recall_of_figures() -> None:
-    forgetful = figures.fig_2_3()
+    forgetful = make("toy_forgotten_choice")
     assert [has_perfect_recall(forgetful, player) for player in (0, 1)] == [True, False]
-    assert not has_perfect_recall(figures.fig_6_2b(), 0)
-    assert not has_perfect_recall(figures.fig_6_2a(0.5), 0)
-    assert has_perfect_recall(figures.fig_a_1(), 0)
+    assert not has_perfect_recall(make("toy_forgotten_lever"), 0)
+    assert not has_perfect_recall(make("toy_deadlock"), 0)
+    assert has_perfect_recall(make("toy_queen"), 0)
 
 
 def test_own_reach_under_the_average_is_the_average_own_reach() -> None:
@@ -199,7 +198,7 @@ def test_equilibrium_of_three_player_kuhn() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_recursion_and_enumeration_agree(seed: int) -> None:
-    for game in (make("kuhn"), figures.fig_2_6b(), figures.fig_a_1(), figures.mismatching_pennies()):
+    for game in (make("kuhn"), make("toy_hidden_coin"), make("toy_queen"), make("toy_mismatching_pennies")):
         profile = random_profile(game, seed)
         for player in range(game.players):
             value, chosen = best_response(game, profile, player)
@@ -229,7 +228,7 @@ def test_first_of_equals_wins_and_unreached_sets_get_the_first_action() -> None:
 
 
 def test_best_response_refuses_a_player_who_forgets() -> None:
-    game = figures.fig_2_3()
+    game = make("toy_forgotten_choice")
     with pytest.raises(ValueError, match="forgets"):
         best_response(game, uniform_profile(game), 1)
     assert brute_force_best_response(game, uniform_profile(game), 1) == (2.0, {"I": "a", "J": "c"})
@@ -243,9 +242,9 @@ def test_best_response_refuses_a_player_who_forgets() -> None:
     [
         (make("kuhn"), -1 / 18),
         (make("leduc"), -0.0856064240780),
-        (figures.fig_2_1(), 0.0),
-        (figures.fig_2_6b(), 1 / 3),
-        (figures.fig_a_1(), -1 / 3),
+        (make("toy_undominated"), 0.0),
+        (make("toy_hidden_coin"), 1 / 3),
+        (make("toy_queen"), -1 / 3),
     ],
     ids=["kuhn", "leduc", "figure 2.1", "figure 2.6b", "figure A.1"],
 )
@@ -260,7 +259,7 @@ def test_sequence_form_program(game: Game, value: float) -> None:
 
 
 def test_program_finds_the_only_equilibrium_of_figure_2_1() -> None:
-    game = figures.fig_2_1()
+    game = make("toy_undominated")
     _, profile = solve_zero_sum(game)
     assert profile[0, "player 1"] == pytest.approx({"A": 0, "B": 1, "C": 0}, abs=1e-12)
     assert profile[1, "player 2"] == pytest.approx({"a": 0, "b": 1, "c": 0}, abs=1e-12)
@@ -274,8 +273,8 @@ def test_program_finds_the_only_equilibrium_of_figure_2_1() -> None:
 def test_program_refuses_other_games() -> None:
     for game, reason in [
         (make("kuhn(players=3)"), "two players"),
-        (figures.fig_2_3(), "forgets"),
-        (figures.fig_4_3(), "zero-sum"),
+        (make("toy_forgotten_choice"), "forgets"),
+        (make("toy_weakly_dominated"), "zero-sum"),
     ]:
         with pytest.raises(ValueError, match=reason):
             zero_sum_value(game)
@@ -295,7 +294,7 @@ def test_regret_matching() -> None:
 
 def test_worked_example_of_appendix_a() -> None:
     """Gibson 2014, appendix A, digit for digit."""
-    game = figures.fig_a_1()
+    game = make("toy_queen")
     solver = vanilla(game)
     solver.iterate(1)
     assert solver.regret == {
@@ -328,7 +327,7 @@ def test_worked_example_of_appendix_a() -> None:
 
 def test_later_players_see_earlier_updates_when_alternating() -> None:
     """Appendix A's game by hand: the first player bets from the first update on, so Jk and Kk are not reached."""
-    solver = ReferenceCfr(figures.fig_a_1(), alternating=True, regret_floor=False)
+    solver = ReferenceCfr(make("toy_queen"), alternating=True, regret_floor=False)
     solver.iterate(1)
     assert solver.regret[0, "I"] == {"k": -0.375, "b": 0.375}
     assert solver.regret[1, "Jk"] == solver.regret[1, "Kk"] == {"k": 0.0, "b": 0.0}
@@ -338,17 +337,17 @@ def test_later_players_see_earlier_updates_when_alternating() -> None:
 
 def test_floor_and_discount() -> None:
     """Appendix A's game by hand: scaling does not change the second profile, only what is kept of the first regrets."""
-    floored = ReferenceCfr(figures.fig_a_1(), alternating=False, regret_floor=True)
+    floored = ReferenceCfr(make("toy_queen"), alternating=False, regret_floor=True)
     floored.iterate(2)
     assert floored.regret[0, "I"] == {"k": 0.5, "b": 0.375}
     assert floored.regret[0, "I'"] == {"f": 0.0, "c": 0.25}
-    discounted = ReferenceCfr(figures.fig_a_1(), alternating=False, regret_floor=False, alpha=1.5, beta=-math.inf)
+    discounted = ReferenceCfr(make("toy_queen"), alternating=False, regret_floor=False, alpha=1.5, beta=-math.inf)
     discounted.iterate(2)
     assert discounted.regret[0, "I"] == {"k": 0.3125, "b": 0.1875}
     assert discounted.regret[0, "I'"] == {"f": -1.125, "c": 0.125}
     assert [discount(3, power) for power in (1.0, 0.0, math.inf, -math.inf)] == [2 / 3, 0.5, 1.0, 0.0]
     with pytest.raises(ValueError, match="both"):
-        ReferenceCfr(figures.fig_a_1(), alternating=False, regret_floor=False, alpha=1.5)
+        ReferenceCfr(make("toy_queen"), alternating=False, regret_floor=False, alpha=1.5)
 
 
 @pytest.mark.parametrize(
@@ -403,7 +402,7 @@ def test_prediction_on_a_matrix_game() -> None:
 
 def test_regret_matching_keeps_a_weakly_dominated_action() -> None:
     """Gibson 2014, figure 4.3: W is played with probability 1/5 for ever."""
-    solver = vanilla(figures.fig_4_3(), fallback="argmax-uniform")
+    solver = vanilla(make("toy_weakly_dominated"), fallback="argmax-uniform")
     first, second = (0, "player 1"), (1, "player 2")
     solver.iterate(1)
     assert solver.regret[first] == pytest.approx({"A": 2 / 3, "W": 1 / 6, "S": -5 / 6}, abs=1e-15)
@@ -416,7 +415,7 @@ def test_regret_matching_keeps_a_weakly_dominated_action() -> None:
 
 def test_cfr_stays_uniform_where_a_player_forgets() -> None:
     """Gibson 2014, figure 2.3: no counterfactual regret at all, external regret 1 in every iteration."""
-    game = figures.fig_2_3()
+    game = make("toy_forgotten_choice")
     uniform = uniform_profile(game)
     assert counterfactual_reaches(game, uniform)[1, "J"] == 2.0
     solver = vanilla(game)
@@ -433,7 +432,7 @@ def test_cfr_stays_uniform_where_a_player_forgets() -> None:
 def test_figure_6_2a() -> None:
     """CFR settles on passing, although passing at I1 only and then choosing r earns (1 - xi) / 4."""
     xi = 0.5
-    game = figures.fig_6_2a(xi)
+    game = make("toy_deadlock", xi=xi)
     solver = vanilla(game)
     profiles = played(solver, 40)
     second = profiles[1]
@@ -447,7 +446,7 @@ def test_figure_6_2a() -> None:
 
 def test_figure_6_2b() -> None:
     """CFR stays uniform and earns nothing; (l, l) earns 1/2."""
-    game = figures.fig_6_2b()
+    game = make("toy_forgotten_lever")
     profiles = played(vanilla(game), 10)
     assert all(profile == uniform_profile(game) for profile in profiles)
     assert external_regret(game, profiles, 0) == 5.0
@@ -535,9 +534,9 @@ def test_tables_of_cfr_are_the_counterfactual_regrets(name: str) -> None:
         (make("kuhn"), 6),
         (make("kuhn(players=3)"), 4),
         (make("leduc"), 2),
-        (figures.fig_2_6b(), 6),
-        (figures.fig_a_1(), 6),
-        (figures.mismatching_pennies(), 5),
+        (make("toy_hidden_coin"), 6),
+        (make("toy_queen"), 6),
+        (make("toy_mismatching_pennies"), 5),
     ],
     ids=["kuhn", "kuhn 3", "leduc", "figure 2.6b", "figure A.1", "pennies"],
 )
@@ -601,7 +600,7 @@ def test_hindsight_of_a_player_who_forgets_tries_all_pure_strategies() -> None:
 
 def test_regret_of_three_players_is_not_taken_against_the_averages() -> None:
     """Gibson 2014, section 2.2: opponents who move together leave regret that the product of their averages hides."""
-    game = figures.mismatching_pennies()
+    game = make("toy_mismatching_pennies")
     together = [
         pure_profile(game, {(0, "choice"): "h", (1, "choice"): side, (2, "choice"): side}) for side in ("h", "t")
     ]
@@ -612,7 +611,7 @@ def test_regret_of_three_players_is_not_taken_against_the_averages() -> None:
 
 def test_mismatching_pennies() -> None:
     """Gibson 2014, figure 4.1."""
-    game = figures.mismatching_pennies()
+    game = make("toy_mismatching_pennies")
     assert expected_values(game, uniform_profile(game)) == [0.0, 0.0, 0.0]
     assert nash_gap(game, uniform_profile(game)) == 0.0
     pure = pure_profile(game, {(0, "choice"): "h", (1, "choice"): "t", (2, "choice"): "t"})
@@ -624,7 +623,7 @@ def test_mismatching_pennies() -> None:
 
 def test_coarse_correlated_equilibrium_of_figure_2_5() -> None:
     """Weights 1/2, 1/4, 1/4 on (A,a), (B,b), (C,b): utility 5/4 and no regret, with C strictly dominated."""
-    game = figures.fig_2_5()
+    game = make("toy_coarse_correlated")
     pairs = [("A", "a"), ("A", "a"), ("B", "b"), ("C", "b")]
     profiles = [pure_profile(game, {(0, "player 1"): row, (1, "player 2"): column}) for row, column in pairs]
     assert sum(expected_values(game, profile)[0] for profile in profiles) / 4 == 5 / 4
@@ -640,9 +639,9 @@ def test_m_values() -> None:
     assert [utility_range(kuhn, player) for player in (0, 1)] == [4.0, 4.0]
     always_bet = pure_profile(kuhn, {(0, key): "bet" for key in (J, Q, K)})
     assert m_value(kuhn, 0, always_bet) == pytest.approx(math.sqrt(3), abs=1e-15)
-    game = figures.fig_2_6b()
+    game = make("toy_hidden_coin")
     parts = action_partition(game, 0)
     assert (sum(map(len, parts.values())), len(parts)) == (4, 3)
     assert m_value(game, 0) == pytest.approx(2 + math.sqrt(2), abs=1e-15)
-    assert m_value(figures.fig_2_6b(relabelled=True), 0) == pytest.approx(2 * math.sqrt(2), abs=1e-15)
+    assert m_value(make("toy_hidden_coin(relabelled=true)"), 0) == pytest.approx(2 * math.sqrt(2), abs=1e-15)
     assert m_value(game, 0) < math.sqrt(4 * 3)  # the inequality of earlier work the other way round is false
