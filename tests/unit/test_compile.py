@@ -16,12 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterplay.errors import GameError
-from counterplay.game import Game, game_names, make
+from counterplay.game import Game, make
 from counterplay.game.base import CHANCE, TERMINAL
 from counterplay.game.builder import ExplicitGame, Node, chance, decision, terminal
 from counterplay.tree import NULL, GameTree, compile_game, estimate_size
 from counterplay.tree.memory import format_bytes, tree_bytes
 from tests.bridge import to_entries
+from tests.conformance.test_games import NAMES
 from tests.reference import figures
 from tests.reference.walks import expected_values, histories, infosets, random_profile, walk
 
@@ -220,7 +221,7 @@ def test_random_trees_are_compiled_as_written(game: ExplicitGame) -> None:
     assert (tree.chance_prob[1:][by_player] == 1.0).all()
 
 
-@pytest.mark.parametrize("name", game_names())
+@pytest.mark.parametrize("name", NAMES)
 def test_registered_games_are_compiled_as_written(name: str) -> None:
     game = make(name)
     tree = compiled(name)
