@@ -239,7 +239,16 @@ def test_what_is_written() -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(1.0, "1"), (-2.0, "−2"), (1 / 3, "1/3"), (-0.5, "−1/2"), (0.1234567, "0.1235"), (1e9, "1000000000"), (0.0, "0")],
+    [
+        (1.0, "1"),
+        (-2.0, "−2"),
+        (1 / 3, "1/3"),
+        (-0.5, "−1/2"),
+        (0.1234567, "0.1235"),
+        (1e9, "1000000000"),
+        (0.0, "0"),
+        (1e-13, "1e−13"),
+    ],
 )
 def test_numbers(value: float, text: str) -> None:
     assert format_number(value) == text

@@ -125,7 +125,7 @@ def format_number(value: float) -> str:
     if value == int(value):
         return str(int(value)).replace("-", "−")
     fraction = Fraction(value).limit_denominator(1000)
-    text = str(fraction) if abs(float(fraction) - value) < 1e-12 else f"{value:.4g}"
+    text = str(fraction) if math.isclose(float(fraction), value, rel_tol=1e-12) else f"{value:.4g}"
     return text.replace("-", "−")
 
 
