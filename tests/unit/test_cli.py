@@ -256,7 +256,7 @@ def plain(text: str) -> str:
 @pytest.mark.parametrize(
     ("verb", "words"),
     [
-        pytest.param([], ["games", "info", "solve", "evaluate", "--version"], id="counterplay"),
+        pytest.param([], ["games", "info", "solve", "evaluate", "draw", "--version"], id="counterplay"),
         pytest.param(["games"], ["--json", "List the games"], id="games"),
         pytest.param(["info"], ["GAME", "--json", "--memory-limit", "classify recall"], id="info"),
         pytest.param(
@@ -266,6 +266,7 @@ def plain(text: str) -> str:
             id="solve",
         ),
         pytest.param(["evaluate"], ["PROFILE", "--game", "--strategy", "--seed", "--json"], id="evaluate"),
+        pytest.param(["draw"], ["GAME", "--out", "--player", "--max-histories", "--json"], id="draw"),
     ],
 )  # fmt: skip
 def test_help_names_every_option(run: Run, verb: list[str], words: list[str]) -> None:

@@ -19,7 +19,8 @@ LAYERS = ("errors", "storage", "game", "games", "poker", "tree", "kernels", "abs
           "evaluation", "modelling", "agents", "experiments", "cli", "web")  # fmt: skip
 """A layer may import itself and those before it."""
 
-HOMES = {"numba": {"kernels"}, "llvmlite": {"kernels"}, "typer": {"cli"}, "rich": {"cli"}, "matplotlib": {"cli"}}
+HOMES = {"numba": {"kernels"}, "llvmlite": {"kernels"}, "typer": {"cli"}, "rich": {"cli"},
+         "matplotlib": {"cli", "tree"}}  # fmt: skip
 """The only layers that may import a library."""
 
 FORBIDDEN = ("pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve")

@@ -1,0 +1,42 @@
+"""``counterplay draw``: a picture of a small game, with its information sets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from counterplay.cli.common import GAME_HELP, JSON_HELP, check_writable, make_game, print_json, say
+from counterplay.tree.drawing import FORMATS, draw
+
+
+def command(
+    game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)],
+    out: Annotated[Path, typer.Option(help=f"The picture to write: {', '.join(FORMATS)}.")] = Path("tree.svg"),
+    player: Annotated[
+        int | None, typer.Option(min=1, help="Show the information sets of this player (1, 2, ...) only.")
+    ] = None,
+    max_histories: Annotated[int, typer.Option(min=1, help="Refuse a game with more histories.")] = 300,
+    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+) -> None:
+    """Draw the tree of a small game: players, actions, chances, payoffs and information sets."""
+    check_writable(out)
+    number = None if player is None else player - 1
+    picture = draw(make_game(game), out, player=number, max_histories=max_histories)
+    if as_json:
+        print_json(
+            {
+                "game": picture.game,
+                "path": str(picture.path),
+                "histories": picture.histories,
+                "information_sets": picture.information_sets,
+                "width_inches": picture.width,
+                "height_inches": picture.height,
+            }
+        )
+        return
+    say(
+        f"{picture.path}: {picture.game}, {picture.histories:,} histories and {picture.information_sets:,} information "
+        f"sets on {picture.width:.1f} x {picture.height:.1f} inches"
+    )
