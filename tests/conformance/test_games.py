@@ -12,7 +12,16 @@ from counterplay.game.efg import format_efg, parse_efg
 from tests.bridge import to_profile
 from tests.reference.walks import expected_values, histories, infosets, random_profile, walk
 
-SMALL = {"one_card_poker": "one_card_poker(cards=4)"}
+SMALL = {
+    "generic_poker": "generic_poker(bets=1,raises=1,consecutive=1,types=3)",
+    "goofspiel": "goofspiel(cards=3)",
+    "graph_pursuit": "graph_pursuit(moves=3)",
+    "ii_goofspiel": "ii_goofspiel(cards=3)",
+    "one_card_poker": "one_card_poker(cards=4)",
+    "oshi_zumo": "oshi_zumo(coins=4)",
+    "random_game": "random_game(depth=4)",
+    "search_game": "search_game(moves=2)",
+}
 """Smaller parameters for games whose defaults are slow for the twins."""
 
 NAMES = [SMALL.get(name, name) for name in cp.game_names()]
