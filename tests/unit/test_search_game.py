@@ -6,10 +6,13 @@ graph that is lost.
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 import counterplay as cp
 from counterplay.errors import GameError
+from counterplay.games.search_game import SearchGame
 from tests.reference.compiled import sizes, tree_value
 
 
@@ -27,6 +30,70 @@ def test_counts_and_values(moves: int, infosets: tuple[int, int], sequences: tup
     assert sizes(tree) == {"infosets": infosets, "sequences": sequences}
     assert tree.recall == ("perfect", "perfect")
     assert -tree_value(tree) == pytest.approx(value, abs=1e-8)
+
+
+def count_by_beliefs(moves: int) -> dict[str, tuple[int, int]]:
+    """Information sets and sequences without a tree: what a player knows matters only by what it leaves possible.
+
+    Each level is a count of the ways to each (own position, possible places of the others).
+    """
+    game = SearchGame(moves=moves)
+    attackers = Counter({(0, False, frozenset({(17, 18)})): 1})
+    defenders = Counter({((17, 18), frozenset({(0, False, frozenset[int]())})): 1})
+    infosets, sequences = [0, 0], [1, 1]
+    for _ in range(moves):
+        next_attackers: Counter[tuple[int, bool, frozenset[tuple[int, int]]]] = Counter()
+        for (node, waits, places), ways in attackers.items():
+            choices = attacker_choices(game, node, waits)
+            infosets[0] += ways
+            sequences[0] += ways * len(choices)
+            for to, slowly, _ in choices:
+                left = frozenset(
+                    after
+                    for before in places
+                    for after in game.unit_moves[before]
+                    if to != 16 and not caught(node, to, before, after)
+                )
+                next_attackers[to, slowly, left] += ways if left else 0
+        next_defenders: Counter[tuple[tuple[int, int], frozenset[tuple[int, bool, frozenset[int]]]]] = Counter()
+        for (before, beliefs), ways in defenders.items():
+            infosets[1] += ways
+            sequences[1] += ways * len(game.unit_moves[before])
+            for after in game.unit_moves[before]:
+                by_sight: dict[frozenset[int], set[tuple[int, bool, frozenset[int]]]] = {}
+                for node, waits, tracks in beliefs:
+                    for to, slowly, quickly in attacker_choices(game, node, waits):
+                        if to != 16 and not caught(node, to, before, after):
+                            found = tracks | {to} if quickly and to in (4, 5, 6) else tracks
+                            by_sight.setdefault(found & set(after), set()).add((to, slowly, found))
+                for left_beliefs in by_sight.values():
+                    next_defenders[after, frozenset(left_beliefs)] += ways
+        attackers, defenders = +next_attackers, next_defenders
+    return {"infosets": (infosets[0], infosets[1]), "sequences": (sequences[0], sequences[1])}
+
+
+def attacker_choices(game: SearchGame, node: int, waits: bool) -> list[tuple[int, bool, bool]]:
+    """Where the attacker can go: the node, whether slowly, whether quickly."""
+    if waits:
+        return [(node, False, False)]
+    return [(int(name.lstrip("~")), name[0] == "~", name[0] != "~") for name in game.attacker_moves[node]]
+
+
+def caught(node: int, to: int, before: tuple[int, int], after: tuple[int, int]) -> bool:
+    return to in after or (to, node) in zip(before, after, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("moves", "infosets", "sequences"),
+    [
+        (4, (76, 750), (208, 4_331)),
+        (5, (185, 5_629), (495, 32_744)),
+        (6, (420, 39_586), (1_102, 229_919)),
+        (7, (902, 263_051), (2_332, 1_521_822)),
+    ],
+)
+def test_counts_without_a_tree(moves: int, infosets: tuple[int, int], sequences: tuple[int, int]) -> None:
+    assert count_by_beliefs(moves) == {"infosets": infosets, "sequences": sequences}
 
 
 @pytest.mark.parametrize(
