@@ -171,7 +171,7 @@ class Goofspiel(Game):
 
 @register("ii_goofspiel")
 @dataclasses.dataclass(frozen=True)
-class IncompleteGoofspiel(Goofspiel):
+class ImperfectInformationGoofspiel(Goofspiel):
     """Goofspiel with hidden bids, descending prizes and points as payoff (GSx)."""
 
     order: str = dataclasses.field(init=False, default="descending")
