@@ -21,9 +21,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.tree.futures import Futures, Refinement
+from counterplay.tree.compare import TOLERANCE, Aligned, Comparison, cluster, explain
 from counterplay.tree.recall import Verdict
-from counterplay.tree.wellformed import CHUNK_ROWS, TOLERANCE, Aligned, best_scale, cluster, explain
+from counterplay.tree.wellformed import best_scale
 
 __all__ = ["ChanceRelaxedVerdict", "ErrorTerms", "bottleneck", "chance_relaxed", "pair_errors"]
 
@@ -76,12 +76,11 @@ class ChanceRelaxedVerdict(Verdict):
         return shown
 
 
-def chance_relaxed(refinement: Refinement, futures: Futures) -> ChanceRelaxedVerdict:
+def chance_relaxed(comparison: Comparison) -> ChanceRelaxedVerdict:
     """Check the definition for one player and find the errors."""
     total = ErrorTerms()
     by_infoset = {}
-    for chunk in futures.chunks(refinement, CHUNK_ROWS):
-        table = Aligned.of(refinement, chunk)
+    for table in comparison.tables():
         bad = np.flatnonzero(~table.signature_ok)
         if len(bad):
             return ChanceRelaxedVerdict(False, explain(table, int(table.leader[bad[0]]), int(bad[0]), 2))
@@ -98,13 +97,12 @@ def chance_relaxed(refinement: Refinement, futures: Futures) -> ChanceRelaxedVer
     return ChanceRelaxedVerdict(True, errors=total, errors_by_infoset=by_infoset)
 
 
-def pair_errors(refinement: Refinement, futures: Futures, first: int, second: int) -> ErrorTerms | None:
+def pair_errors(comparison: Comparison, first: int, second: int) -> ErrorTerms | None:
     """The errors of an ordered pair of parts of one set; None if their sequences do not match."""
-    table = Aligned.of(refinement, futures.take(np.flatnonzero(np.isin(futures.part, (first, second)))))
+    table = comparison.table_of(first, second)
     if not table.signature_ok.all():
         return None
-    places = {int(part): place for place, part in enumerate(table.part)}
-    return _errors(_Leaves.of(table, places[first]), _Leaves.of(table, places[second]))
+    return _errors(_Leaves.of(table, table.place_of(first)), _Leaves.of(table, table.place_of(second)))
 
 
 def _uneven_sets(table: Aligned) -> list[int]:
