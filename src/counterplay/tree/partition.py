@@ -47,9 +47,11 @@ def repartition(
     GameError
         If a set would join two players or histories with different numbers of actions; the set is named.
     """
+    met = _preorder(tree)
     decisions = np.flatnonzero(tree.player >= 0)
+    decisions = decisions[np.argsort(met[decisions])]
     numbers, first, inverse = np.unique(part[decisions], return_index=True, return_inverse=True)
-    leaders = decisions[first]  # the first history of each set
+    leaders = decisions[first]  # the history of each set that is met first
     for what, column in (("players", tree.player), ("numbers of actions", tree.num_children)):
         wrong = column[decisions] != column[leaders[inverse]]
         if wrong.any():
@@ -58,7 +60,7 @@ def repartition(
                 f"{name}: the set {names[part[node]]!r} would join different {what}: "
                 f"{tree.infoset_names[tree.infoset[leader]]!r} and {tree.infoset_names[tree.infoset[node]]!r}"
             )
-    order = np.lexsort((leaders, tree.player[leaders]))
+    order = np.lexsort((met[leaders], tree.player[leaders]))
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     infoset = np.full(tree.num_histories, NULL, np.int32)
@@ -80,6 +82,26 @@ def repartition(
     placed = np.full(len(names), NULL, np.int32)
     placed[numbers] = rank
     return new, placed
+
+
+def _preorder(tree: GameTree) -> NDArray[np.int64]:
+    """The place of each history in the walk that compiles a game: depth first, actions in their order.
+
+    Histories are numbered otherwise (siblings are neighbours), and the order of information sets follows the walk; so
+    a tree that is divided into its own sets stays the same.
+    """
+    order = np.argsort(tree.depth, kind="stable")
+    bounds = np.searchsorted(tree.depth[order], np.arange(int(tree.depth.max()) + 2))
+    levels = [order[bounds[depth] : bounds[depth + 1]] for depth in range(1, len(bounds) - 1)]
+    size = np.ones(tree.num_histories, np.int64)
+    for level in reversed(levels):
+        np.add.at(size, tree.parent[level], size[level])
+    before = np.concatenate(([0], np.cumsum(size)[:-1]))  # siblings are neighbours
+    place = np.zeros(tree.num_histories, np.int64)
+    for level in levels:
+        parent = tree.parent[level]
+        place[level] = place[parent] + 1 + before[level] - before[tree.first_child[parent]]
+    return place
 
 
 def perfect_recall_refinement(tree: GameTree) -> GameTree:

@@ -20,7 +20,7 @@ The tolerance is that of ``tree.compare``.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,11 @@ from counterplay.tree.recall import Verdict
 __all__ = ["PairConstants", "SkewVerdict", "WellFormedVerdict", "best_scale", "pair_constants", "skew_well_formed",
            "well_formed"]  # fmt: skip
 
+WORK = 3e8
+"""How many numbers are looked at for smallest δ before bounds are taken instead; some seconds."""
+
 Float64: TypeAlias = NDArray[np.float64]
+_Number = TypeVar("_Number", np.float64, np.int64)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,16 +73,20 @@ class SkewVerdict(Verdict):
         The sum over information sets of (number of parts) · δ_I, the part of theorem 2 that does not vanish.
     K : float or None
         The sum over information sets of the largest k·l, as in theorem 2, with the k that make δ smallest.
+    exact : bool
+        Whether these are the smallest; otherwise they are bounds from above.
     """
 
     delta: float | None = None
     error: float | None = None
     K: float | None = None
     delta_by_infoset: dict[str, float] = dataclasses.field(default_factory=dict)
+    exact: bool = True
 
     def as_dict(self) -> dict[str, Any]:
         """The verdict for JSON."""
-        return {**super().as_dict(), **({"delta": self.delta, "error": self.error, "K": self.K} if self.holds else {})}
+        constants = {"delta": self.delta, "error": self.error, "K": self.K, "exact": self.exact}
+        return {**super().as_dict(), **(constants if self.holds else {})}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,7 +113,7 @@ def well_formed(comparison: Comparison) -> WellFormedVerdict:
     return WellFormedVerdict(True, K=total, largest=largest)
 
 
-def skew_well_formed(comparison: Comparison, k: float | None = None) -> SkewVerdict:
+def skew_well_formed(comparison: Comparison, k: float | None = None, work: float = WORK) -> SkewVerdict:
     """Check definition 3 for one player and find the smallest δ.
 
     Parameters
@@ -114,11 +122,15 @@ def skew_well_formed(comparison: Comparison, k: float | None = None) -> SkewVerd
         From ``compare``.
     k : float, optional
         Use this k for every pair (1 in the examples of the papers); by default the best one of each pair.
+    work : float
+        About how many numbers to look at for the best k of all pairs.  Sets that are left are bounded from above
+        with k = 1, and the verdict is not ``exact``.
     """
     if k is not None and not k >= 0.0:
         raise GameError(f"the factor k of utilities must be at least 0; got {k}")
     worst, error, total = 0.0, 0.0, float(comparison.num_infosets)
     by_infoset = {}
+    left, exact = work, True
     for table in comparison.tables():
         bad = np.flatnonzero(~table.chance_ok)
         if len(bad):
@@ -126,14 +138,19 @@ def skew_well_formed(comparison: Comparison, k: float | None = None) -> SkewVerd
         straight = np.logical_and.reduceat(table.utility_ok, table.set_start) & (k is None)
         total += float((table.largest_factors()[straight] - 1.0).sum())
         for number in np.flatnonzero(~straight).tolist():
-            skew = _skew_of_set(table, number, k)
-            worst = max(worst, float(skew.delta.max()))
-            total += float((skew.k * skew.l).max()) - 1.0
-            delta = float((skew.delta * skew.l).max())
-            if delta > 0.0:
-                error += len(skew.parts) * delta
-                by_infoset[table.set_name(number)] = delta
-    return SkewVerdict(True, delta=worst, error=error, K=total, delta_by_infoset=by_infoset)
+            cost = _work(table, number)
+            if cost <= left:
+                left -= cost
+                parts, delta, weighted, factor = _skew_of_set(table, number, k).largest()
+            else:
+                exact = False
+                parts, delta, weighted, factor = _bound_of_set(table, number, 1.0 if k is None else k)
+            worst = max(worst, delta)
+            total += factor - 1.0
+            error += parts * weighted
+            if weighted > 0.0:
+                by_infoset[table.set_name(number)] = weighted
+    return SkewVerdict(True, delta=worst, error=error, K=total, delta_by_infoset=by_infoset, exact=exact)
 
 
 def pair_constants(comparison: Comparison, infoset: int, k: float | None = None) -> list[PairConstants] | None:
@@ -163,39 +180,71 @@ class _Skew:
     l: Float64  # noqa: E741 - the name in the papers
     delta: Float64
 
+    def largest(self) -> tuple[int, float, float, float]:
+        """The number of parts and the largest δ, δ·l and k·l."""
+        delta, weighted, factor = self.delta, self.delta * self.l, self.k * self.l
+        return len(self.parts), float(delta.max()), float(weighted.max()), float(factor.max())
+
 
 def _skew_of_set(table: Aligned, number: int, k: float | None) -> _Skew:
     """Constants of the pairs of one set whose chances match.
 
     Parts with the same relative utilities form a class; only one pair of each two classes is optimised, because
-    scaling the first part of a pair scales δ and k.
+    scaling a part scales δ and k.
     """
     parts = table.parts_of(number)
-    chance = np.where(table.top_chance[parts] > 0.0, table.top_chance[parts], 1.0)
+    ell = _chance_factors(table, parts)
     scale = np.where(table.top_utility[parts] > 0.0, table.top_utility[parts], 1.0)
-    ell = chance[:, None] / chance[None, :]
-    span = slice(int(table.start[parts.start]), int(table.start[parts.stop]))
-    utilities = table.rows.utility[span].reshape(len(parts), -1)
+    utilities = _by_part(table, parts, table.rows.utility)
     if k is not None:
-        gaps = np.array([np.abs(utilities - k * other).max(axis=1) for other in utilities]).T
-        np.fill_diagonal(gaps, 0.0)
-        gaps[gaps <= TOLERANCE * scale[:, None]] = 0.0
+        delta = np.array([np.abs(utilities - k * other).max(axis=1) for other in utilities]).T
+        np.fill_diagonal(delta, 0.0)
+        delta[delta <= TOLERANCE * scale[:, None]] = 0.0
         factor = np.full_like(ell, k)
         np.fill_diagonal(factor, 1.0)
-        return _Skew(table.part[parts].tolist(), factor, ell, gaps)
-    numbers = table.utility[span].reshape(len(parts), -1)
-    _, example, kind = np.unique(numbers, axis=0, return_index=True, return_inverse=True)
+        return _Skew(table.part[parts].tolist(), factor, ell, delta)
+    _, example, kind = np.unique(_by_part(table, parts, table.utility), axis=0, return_index=True, return_inverse=True)
     kind = kind.reshape(-1)
     best = np.ones((len(example), len(example)))
     least = np.zeros((len(example), len(example)))
-    relative = utilities / scale[:, None]
     for a, first in enumerate(example.tolist()):
         for b, second in enumerate(example.tolist()):
             if a != b:
-                best[a, b], least[a, b] = best_scale(relative[first], relative[second])
-    factor = best[kind[:, None], kind[None, :]] * (scale[:, None] / scale[None, :])
-    delta = least[kind[:, None], kind[None, :]] * scale[:, None]
+                best[a, b], least[a, b] = best_scale(utilities[first], utilities[second])
+    size = scale / scale[example[kind]]  # of a part relative to the example of its class
+    factor = best[kind[:, None], kind[None, :]] * (size[:, None] / size[None, :])
+    delta = least[kind[:, None], kind[None, :]] * size[:, None]
     return _Skew(table.part[parts].tolist(), factor, ell, delta)
+
+
+def _work(table: Aligned, number: int) -> float:
+    """How many numbers the best scales of a set look at, roughly."""
+    parts = table.parts_of(number)
+    classes = len(np.unique(_by_part(table, parts, table.utility), axis=0))
+    leaves = int(table.start[parts.start + 1] - table.start[parts.start])
+    return 8.0 * classes * (classes - 1) * (200 + leaves)
+
+
+def _bound_of_set(table: Aligned, number: int, k: float) -> tuple[int, float, float, float]:
+    """The number of parts and bounds from above of δ, δ·l and k·l of a set, with the same k for all its pairs."""
+    parts = table.parts_of(number)
+    utilities = _by_part(table, parts, table.rows.utility)
+    most, least = utilities.max(axis=0), utilities.min(axis=0)
+    delta = float(np.maximum(most - k * least, k * most - least).max())
+    chance = np.where(table.top_chance[parts] > 0.0, table.top_chance[parts], 1.0)
+    ell = float(chance.max() / chance.min())
+    return len(parts), delta, delta * ell, max(k * ell, 1.0)
+
+
+def _by_part(table: Aligned, parts: range, column: NDArray[_Number]) -> NDArray[_Number]:
+    """A column of the rows of parts that all have the same number of leaves, part by part."""
+    return column[int(table.start[parts.start]) : int(table.start[parts.stop])].reshape(len(parts), -1)
+
+
+def _chance_factors(table: Aligned, parts: range) -> Float64:
+    chance = np.where(table.top_chance[parts] > 0.0, table.top_chance[parts], 1.0)
+    factors: Float64 = chance[:, None] / chance[None, :]
+    return factors
 
 
 def best_scale(first: Float64, second: Float64) -> tuple[float, float]:
