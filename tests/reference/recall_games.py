@@ -16,23 +16,25 @@ from counterplay.game.builder import ExplicitGame, Node, chance, decision, termi
 def random_game(seed: int) -> Game:
     """A small game; its classes are a matter of luck."""
     draw = random.Random(seed)
-    make = _merged_at_random if seed % 3 == 0 else _copies
-    return ExplicitGame(make(draw), players=2, name=f"random {seed}")
+    if seed % 3:
+        return ExplicitGame(_copies(draw), players=2, name=f"random {seed}")
+    players = 3 if seed % 4 == 0 else 2
+    return ExplicitGame(_merged_at_random(draw, players), players=players, name=f"random {seed}")
 
 
-def _merged_at_random(draw: random.Random) -> Node:
+def _merged_at_random(draw: random.Random, players: int) -> Node:
     """A tree of at most four moves; keys are drawn from a few."""
     use_chance = draw.random() < 0.5
     keys = draw.choice([1, 2, 3])
 
     def node(depth: int) -> Node:
         if depth == 0 or (depth < 3 and draw.random() < 0.3):
-            return terminal(draw.choice([-1, 0, 1, 2]), draw.choice([-1, 0, 1]))
+            return terminal(*(draw.choice([-1, 0, 1, 2]) for _ in range(players)))
         kind = draw.random()
         if use_chance and kind < 0.3:
             p = draw.choice([0.5, 0.25])
             return chance({"x": (p, node(depth - 1)), "y": (1 - p, node(depth - 1))})
-        player = 0 if kind < 0.75 else 1
+        player = 0 if kind < 0.75 else draw.randrange(1, players)
         return decision(player, f"K{draw.randrange(keys)}", {a: node(depth - 1) for a in "lr"})
 
     return node(draw.choice([3, 4]))
@@ -48,7 +50,7 @@ def _copies(draw: random.Random) -> Node:
     for number in range(count):
         does = draw.choice(["scaled", "shifted", "uneven", "seen", "recalled"]) if style == "any" else style
         copies.append(_copy(draw, future, number, does))
-    start = draw.choice(["chance", "chance and choice", "choice", "choice", "again"])
+    start = draw.choice(["chance", "chance and choice", "chance and choice", "choice", "choice", "choice", "again"])
     names = "abc"[:count]
     if start == "choice":
         return decision(0, "R", dict(zip(names, copies, strict=True)))
@@ -159,3 +161,30 @@ def die_roll_poker(
         return decision(mover, f"{known}:{past}{now}", branches)
 
     return ExplicitGame(roll(0, ((), ()), "", (1, 1)), players=2, name="die-roll poker")
+
+
+def bluff(sides: int, recall: int) -> Game:
+    """Bluff with one die each; players remember the last bids only (Lanctot et al. 2012, section 6).
+
+    The highest face is wild; a bid is (quantity, face), and the next one must be higher.
+    """
+    bids = [(quantity, face) for quantity in (1, 2) for face in range(1, sides + 1)]
+
+    def called(dice: tuple[int, int], made: tuple[int, ...]) -> Node:
+        quantity, face = bids[made[-1]]
+        bidder = (len(made) - 1) % 2
+        winner = bidder if sum(die in (face, sides) for die in dice) >= quantity else 1 - bidder
+        return terminal(1, -1) if winner == 0 else terminal(-1, 1)
+
+    def bid(dice: tuple[int, int], made: tuple[int, ...]) -> Node:
+        mover = len(made) % 2
+        higher = range(made[-1] + 1 if made else 0, len(bids))
+        branches: dict[object, Node] = {number: bid(dice, (*made, number)) for number in higher}
+        if made:
+            branches["bluff"] = called(dice, made)
+        return decision(mover, f"{dice[mover]}:{made[-recall:]}", branches)
+
+    faces = range(1, sides + 1)
+    return ExplicitGame(
+        chance({f"{a}{b}": (1.0 / sides**2, bid((a, b), ())) for a, b in product(faces, faces)}), name="bluff"
+    )

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from counterplay.errors import GameError
 from counterplay.tree.arrays import GameTree
-from counterplay.tree.futures import Futures, Refinement, build_futures, refine
+from counterplay.tree.futures import Futures, Refinement, Rows, build_futures, refine
 from counterplay.tree.recall import Witness
 
 __all__ = ["Aligned", "Comparison", "cluster", "compare", "explain", "intern"]
@@ -59,7 +59,7 @@ class Comparison:
     def tables(self) -> Iterator[Aligned]:
         """The sorted leaves, some whole information sets at a time."""
         if len(self.futures) > KEPT_ROWS:
-            for chunk in self.futures.chunks(self.refinement, CHUNK_ROWS):
+            for chunk in self.futures.chunks(CHUNK_ROWS):
                 yield Aligned.of(self.refinement, chunk)
             return
         kept, chunks = self._kept
@@ -74,9 +74,9 @@ class Comparison:
             number += 1
 
     @functools.cached_property
-    def _kept(self) -> tuple[list[Aligned], Iterator[Futures]]:
+    def _kept(self) -> tuple[list[Aligned], Iterator[Rows]]:
         """The tables made so far, and what the others will be made of."""
-        return [], self.futures.chunks(self.refinement, CHUNK_ROWS)
+        return [], self.futures.chunks(CHUNK_ROWS)
 
     def parts_of(self, infoset: int) -> list[int]:
         """The parts of an information set, by number."""
@@ -88,10 +88,10 @@ class Comparison:
         sets = {int(self.refinement.infoset[part]) for part in parts}
         if len(sets) != 1 or len(set(parts)) != len(parts) or len(parts) < 2:
             raise GameError(f"different parts of one information set are compared; got parts {parts}")
-        rows = np.flatnonzero(np.isin(self.futures.part, parts))
+        rows = self.futures.rows_of(parts)
         if not len(rows):
             raise GameError(f"parts {parts} are not parts of an information set of player {self.player + 1}")
-        return Aligned.of(self.refinement, self.futures.take(rows))
+        return Aligned.of(self.refinement, rows)
 
 
 def compare(tree: GameTree, player: int, refinement: GameTree | NDArray[np.integer] | None = None) -> Comparison:
@@ -110,7 +110,7 @@ class Aligned:
     """
 
     refinement: Refinement
-    rows: Futures
+    rows: Rows
     signature: Int64
     chance: Int64
     utility: Int64
@@ -125,7 +125,7 @@ class Aligned:
     utility_ok: Bool  # and relative utilities
 
     @classmethod
-    def of(cls, refinement: Refinement, rows: Futures) -> Aligned:
+    def of(cls, refinement: Refinement, rows: Rows) -> Aligned:
         heads = np.flatnonzero(np.diff(rows.part, prepend=-1))
         start = np.append(heads, len(rows))
         which = np.repeat(np.arange(len(heads)), np.diff(start))
@@ -205,7 +205,8 @@ def explain(table: Aligned, first: int, second: int, conditions: int = 4) -> Wit
 
     ``conditions`` says how many of (iii), (iv), (ii), (i) had to hold.  If it is enough to give up one of them, that
     one is named: rather one that fails on its own, then (ii), (i), (iii), (iv).  Otherwise those that fail on their
-    own are named, and otherwise all, which fail only together.
+    own are named, and otherwise all, which fail only together.  Where the parts have not even the same number of
+    leaves, it is (iii) or (iv) if there are sequences on one side only, and ``bijection`` if there are not.
     """
     rows, spans = table.rows, (table.rows_of(first), table.rows_of(second))
     columns = {"(iii)": rows.others, "(iv)": rows.own, "(ii)": table.chance, "(i)": table.utility}
@@ -214,21 +215,26 @@ def explain(table: Aligned, first: int, second: int, conditions: int = 4) -> Wit
     def differ(kept: list[Int64]) -> bool:
         return _counts(kept, spans[0]) != _counts(kept, spans[1])
 
-    alone = [name for name, column in tests.items() if differ([column])]
-    enough = [name for name in tests if not differ([tests[other] for other in tests if other != name])]
-    enough.sort(key=lambda name: (name not in alone, ["(ii)", "(i)", "(iii)", "(iv)"].index(name)))
-    broken = enough[:1] or alone or list(tests)
-    shown = [tests[name] for name in broken]
-    if not differ(shown):  # the condition fails only where the others hold
-        shown = list(tests.values())
+    if spans[0].stop - spans[0].start != spans[1].stop - spans[1].start:  # then everything differs in its counts
+        broken = [name for name in list(tests)[:2] if set(tests[name][spans[0]]) != set(tests[name][spans[1]])]
+        shown = [tests[name] for name in broken or list(tests)[:2]]
+    else:
+        alone = [name for name, column in tests.items() if differ([column])]
+        enough = [name for name in tests if not differ([tests[other] for other in tests if other != name])]
+        enough.sort(key=lambda name: (name not in alone, ["(ii)", "(i)", "(iii)", "(iv)"].index(name)))
+        broken = enough[:1] or alone or list(tests)
+        shown = [tests[name] for name in broken]
+        if not differ(shown):  # the condition fails only where the others hold
+            shown = list(tests.values())
     counts = [_counts(shown, span) for span in spans]
-    key = next(key for key in {**counts[0], **counts[1]} if counts[0][key] != counts[1][key])
+    unlike = [key for key in counts[0] | counts[1] if counts[0][key] != counts[1][key]]
+    key = min(unlike, key=lambda key: counts[0][key] > 0 and counts[1][key] > 0)  # rather one that is missing
     side = 0 if counts[0][key] > counts[1][key] else 1
     span = spans[side]
     row = next(row for row in range(span.start, span.stop) if tuple(int(column[row]) for column in shown) == key)
     refinement = table.refinement
     leaf = tuple(refinement.tree.history(int(rows.leaf[row])))
-    condition = ",".join(sorted(broken, key=["(i)", "(ii)", "(iii)", "(iv)"].index))
+    condition = ",".join(sorted(broken, key=["(i)", "(ii)", "(iii)", "(iv)"].index)) or "bijection"
     return Witness(
         condition,
         refinement.tree.infoset_names[int(refinement.infoset[table.part[second]])],

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.tree.compare import Aligned, Comparison, explain, intern
-from counterplay.tree.futures import Futures
+from counterplay.tree.futures import Rows
 from counterplay.tree.recall import Verdict, Witness
 
 __all__ = ["Bijections", "Correspondence", "find_bijections", "nearly_well_formed", "verify_nearly_well_formed",
@@ -181,7 +181,7 @@ def _without_own(table: Aligned, first: int, second: int, columns: tuple[Int64, 
     return explain(dataclasses.replace(table, rows=others, signature=columns[0]), first, second)
 
 
-def _future(rows: Futures, kind: Int64, side: slice) -> _Future:
+def _future(rows: Rows, kind: Int64, side: slice) -> _Future:
     """The own sequences below a part, each with the kinds of its leaves."""
     leaves: dict[int, list[int]] = defaultdict(list)
     for own, what in zip(rows.own[side].tolist(), kind[side].tolist(), strict=True):
@@ -189,7 +189,7 @@ def _future(rows: Futures, kind: Int64, side: slice) -> _Future:
     return {tuple(rows.spelled(own)): tuple(sorted(kinds)) for own, kinds in leaves.items()}
 
 
-def _leaf_bijection(rows: Futures, kind: Int64, here: slice, there: slice, omega: dict[int, int]) -> dict[int, int]:
+def _leaf_bijection(rows: Rows, kind: Int64, here: slice, there: slice, omega: dict[int, int]) -> dict[int, int]:
     """φ: leaves of one own sequence and one kind, in their order."""
     places: dict[tuple[_Path, int], list[int]] = defaultdict(list)
     spelled: dict[int, _Path] = {}
