@@ -256,7 +256,7 @@ def part_chance(game: Game, player: int, part: Part) -> Fraction:
 def least_errors(game: Game, player: int, one: Part, other: Part, k: Fraction) -> tuple[Fraction, Fraction]:
     """The smallest possible max ε^R over all k and α, and the smallest max ε^R + W (ε^C + ε^D) for the given k."""
     first, second = below(game, player, one), below(game, player, other)
-    totals = part_chance(game, player, one), part_chance(game, player, other)
+    totals = [part_chance(game, player, part) or Fraction(1) for part in (one, other)]  # chance may never come
     weight = max(abs(leaf.utilities[player]) for leaf, _ in first + second)
     rewards, combined = [], []
     for matching in bijections(first, second, structural(player)):

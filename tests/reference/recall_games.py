@@ -56,7 +56,7 @@ def _copies(draw: random.Random) -> Node:
         return decision(0, "R", dict(zip(names, copies, strict=True)))
     if start == "again":  # the forgotten choice is made in the set itself: absent-minded
         return decision(0, draw.choice(["I", "R"]), {"l": copies[0], "r": copies[1]})
-    weights = draw.choice([[0.5, 0.5, 0.0], [0.25, 0.75, 0.0]]) if count == 2 else [0.25, 0.25, 0.5]
+    weights = draw.choice([[0.5, 0.5], [0.25, 0.75], [0.0, 1.0]]) if count == 2 else [0.25, 0.25, 0.5]
     branches: dict[object, tuple[float, Node]] = {}
     for number, copy in enumerate(copies):
         inside: Node = decision(0, f"J{number}", {"m": copy})
@@ -92,7 +92,7 @@ def _copy(draw: random.Random, future: Future, number: int, style: str) -> Node:
             return terminal(utility, -utility)
         kind, name, left, right = what
         if kind == "chance":
-            p = draw.choice([0.5, 0.25]) if style in ("uneven", "mixed") else 0.5
+            p = draw.choice([0.5, 0.25, 0.25, 0.0]) if style in ("uneven", "mixed") else 0.5
             return chance({"x": (p, node(left)), "y": (1 - p, node(right))})
         if kind == "other":
             seen = str(number) if style == "seen" and draw.random() < 0.5 else ""

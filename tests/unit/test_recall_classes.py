@@ -375,6 +375,8 @@ def test_absent_minded_driver() -> None:
     assert (one.absent_minded.first, one.absent_minded.second) == ((), ("s",))
     assert recall_report(tree).strongest == "absent-minded"
     assert split_to_a_loss(tree, 0).recall == ("perfect",)
+    with pytest.raises(cp.GameError, match="player 1 is absent-minded"):
+        compare(tree, 0)
 
 
 def test_time_inconsistent_set() -> None:
@@ -667,6 +669,22 @@ def test_a_tree_divided_into_its_own_sets_stays_the_same(name: str) -> None:
     report = recall_report(tree)
     assert report.strongest == "perfect recall"
     assert [one.well_formed.K for one in report.players] == [len(tree.infosets_of(p)) for p in range(tree.players)]
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        pytest.param(end(1), id="nothing happens"),
+        pytest.param(chance({"x": (1.0, end(1))}), id="only chance"),
+        pytest.param(decision(1, "J", {"a": end(0)}), id="one decision"),
+    ],
+)
+def test_games_without_decisions(root: Node) -> None:
+    tree = zero_sum(root, "tiny")
+    report = recall_report(tree)
+    assert report.strongest == "perfect recall"
+    assert [one.well_formed.K for one in report.players] == [len(tree.infosets_of(player)) for player in range(2)]
+    assert split_to_a_loss(tree, 0).fingerprint == tree.fingerprint
 
 
 def test_repartition_names_what_cannot_be_joined() -> None:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from counterplay.errors import GameError
 from counterplay.tree.arrays import GameTree
 from counterplay.tree.futures import Futures, Refinement, Rows, build_futures, refine
-from counterplay.tree.recall import Witness
+from counterplay.tree.recall import Witness, find_absent_mindedness
 
 __all__ = ["Aligned", "Comparison", "cluster", "compare", "explain", "intern"]
 
@@ -98,6 +98,11 @@ def compare(tree: GameTree, player: int, refinement: GameTree | NDArray[np.integ
     """One player of a game beside a refinement of it, by default the coarsest with perfect recall; see ``refine``."""
     if not 0 <= player < tree.players:
         raise GameError(f"{tree.name}: player must be 0 .. {tree.players - 1}; got {player}")
+    absent = find_absent_mindedness(tree, player)
+    if absent is not None:
+        raise GameError(
+            f"{tree.name}: player {player + 1} is absent-minded ({absent.detail}); no class is defined then"
+        )
     return Comparison(refine(tree, refinement), player)
 
 
