@@ -4,7 +4,7 @@ A *refinement* of a game has the same histories and smaller information sets, in
 everything (Lanctot et al. 2012, section 5.1; Čermák 2018, section 2.2.1).  The sets of the refinement that lie in a set
 of the game are its *parts*.  Well-formed games and their relatives compare the leaves below two parts of one set; for
 every leaf they ask what the others did (X_{-i}), what the player did since the part (X_i), how likely chance made it
-and what it pays.  ``Futures`` holds all that, a row for each pair of a part and a leaf below it, with sequences as
+and what it pays.  ``Futures`` tells all that, a row for each pair of a part and a leaf below it, with sequences as
 numbers that are equal exactly when the sequences are.
 
 For three and more players X_{-i} is taken in the order of play, as it is defined.
@@ -25,7 +25,7 @@ from counterplay.tree.arrays import NULL, GameTree
 from counterplay.tree.partition import number_parts, repartition
 from counterplay.tree.sequences import chance_reach, decision_points, sequences_at
 
-__all__ = ["Futures", "Refinement", "build_futures", "refine"]
+__all__ = ["Futures", "Refinement", "Rows", "build_futures", "refine"]
 
 Int32: TypeAlias = NDArray[np.int32]
 Int64: TypeAlias = NDArray[np.int64]
@@ -131,8 +131,8 @@ def _checked(tree: GameTree, refinement: GameTree | NDArray[np.integer]) -> NDAr
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Futures:
-    """Pairs of a part of a merged set of one player and a leaf below it, sorted by information set and part.
+class Rows:
+    """Pairs of a part of a merged set of one player and a leaf below it.  R pairs, S own sequences.
 
     Attributes
     ----------
@@ -152,7 +152,6 @@ class Futures:
         The number of what follows it.
     """
 
-    player: int
     part: Int64
     leaf: Int64
     at: Int64
@@ -168,22 +167,10 @@ class Futures:
     def __len__(self) -> int:
         return len(self.part)
 
-    def take(self, rows: slice | Int64) -> Futures:
-        """Some of the rows."""
+    def take(self, rows: Int64) -> Rows:
+        """Some of the pairs."""
         columns = ("part", "leaf", "at", "others", "own", "chance", "before", "after", "utility")
         return dataclasses.replace(self, **{name: getattr(self, name)[rows] for name in columns})
-
-    def chunks(self, refinement: Refinement, size: int) -> Iterator[Futures]:
-        """Whole information sets, together about ``size`` rows at a time, so that little memory is needed."""
-        if not len(self):
-            return
-        infoset = refinement.infoset[self.part]
-        starts = np.append(np.flatnonzero(np.diff(infoset, prepend=-1)), len(self))
-        begin = 0
-        while begin < len(starts) - 1:
-            end = max(begin + 1, int(np.searchsorted(starts, starts[begin] + size, side="right")) - 1)
-            yield self.take(slice(int(starts[begin]), int(starts[end])))
-            begin = end
 
     def spelled(self, sequence: int) -> list[int]:
         """The entries of a sequence number, in order."""
@@ -192,6 +179,55 @@ class Futures:
             entries.append(int(self.entry[sequence]))
             sequence = int(self.rest[sequence])
         return entries
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Futures:
+    """All pairs of a part of a merged set of one player and a leaf below it, sorted by information set and part.
+
+    Only what must be is kept for every pair; ``rows`` gives some of them in full.
+    """
+
+    refinement: Refinement
+    player: int
+    leaf: Int32
+    at: Int32
+    own: Int32
+    after: Float64
+    others: Int64  # of every history
+    reach: Float64  # of every history, by chance
+    entry: Int64
+    rest: Int64
+
+    def __len__(self) -> int:
+        return len(self.leaf)
+
+    def rows(self, chosen: slice | Int64) -> Rows:
+        """Some of the pairs in full."""
+        tree = self.refinement.tree
+        leaf, at = self.leaf[chosen].astype(np.int64), self.at[chosen].astype(np.int64)
+        return Rows(
+            part=self.refinement.part[at].astype(np.int64), leaf=leaf, at=at, others=self.others[leaf],
+            own=self.own[chosen].astype(np.int64), chance=self.reach[leaf], before=self.reach[at],
+            after=self.after[chosen], utility=tree.utility[tree.outcome[leaf], self.player],
+            entry=self.entry, rest=self.rest,
+        )  # fmt: skip
+
+    def rows_of(self, parts: tuple[int, ...]) -> Rows:
+        """The pairs of some parts."""
+        return self.rows(np.flatnonzero(np.isin(self.refinement.part[self.at], parts)))
+
+    def chunks(self, size: int) -> Iterator[Rows]:
+        """Whole information sets, together about ``size`` pairs at a time, so that little memory is needed."""
+        if not len(self):
+            return
+        infoset = self.refinement.tree.infoset[self.at]
+        starts = np.append(np.flatnonzero(np.diff(infoset, prepend=-1)), len(self))
+        begin = 0
+        while begin < len(starts) - 1:
+            end = max(begin + 1, int(np.searchsorted(starts, starts[begin] + size, side="right")) - 1)
+            yield self.rows(slice(int(starts[begin]), int(starts[end])))
+            begin = end
 
 
 def build_futures(refinement: Refinement, player: int) -> Futures:
@@ -204,12 +240,11 @@ def build_futures(refinement: Refinement, player: int) -> Futures:
     last, via, after = _own_steps(tree, player)
     entry_into = _entries(tree)
     merged = refinement.merged()
-    reach = chance_reach(tree)
     leaf = np.flatnonzero(tree.player == TERMINAL)
     at, own, chance_after = leaf, np.zeros(len(leaf), np.int64), np.ones(len(leaf))
     entries, rests = [np.array([NULL])], [np.array([0])]
     numbered = 1
-    rows: list[tuple[Int64, Int64, Int64, Float64]] = []
+    rows: list[tuple[Int32, Int32, Int32, Float64]] = []
     while True:
         going = last[at] != NULL
         if not going.any():
@@ -224,16 +259,17 @@ def build_futures(refinement: Refinement, player: int) -> Futures:
         own = numbered + number
         numbered += len(made)
         kept = merged[tree.infoset[at]]
-        rows.append((leaf[kept], at[kept], own[kept], chance_after[kept]))
-    columns = [np.concatenate([row[column] for row in rows]) if rows else np.empty(0) for column in range(4)]
-    leaf, at, own = (column.astype(np.int64) for column in columns[:3])
-    part = refinement.part[at].astype(np.int64)
+        short = (column[kept].astype(np.int32) for column in (leaf, at, own))
+        rows.append((*short, chance_after[kept]))
+    leaves, places, sequences, chances = (
+        np.concatenate([row[column] for row in rows]) if rows else np.empty(0, np.int32) for column in range(4)
+    )
+    part = refinement.part[places]
     order = np.lexsort((part, refinement.infoset[part]))
-    leaf, at, own, part = leaf[order], at[order], own[order], part[order]
     return Futures(
-        player, part, leaf, at, _others(tree, player, entry_into)[leaf], own,
-        chance=reach[leaf], before=reach[at], after=columns[3][order],
-        utility=tree.utility[tree.outcome[leaf], player],
+        refinement, player,
+        leaf=leaves[order], at=places[order], own=sequences[order], after=chances[order].astype(np.float64),
+        others=_others(tree, player, entry_into), reach=chance_reach(tree),
         entry=np.concatenate(entries), rest=np.concatenate(rests),
     )  # fmt: skip
 

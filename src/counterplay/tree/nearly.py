@@ -27,10 +27,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import GameError
-from counterplay.tree.futures import Futures, Refinement
+from counterplay.tree.compare import Aligned, Comparison, explain, intern
+from counterplay.tree.futures import Rows
 from counterplay.tree.recall import Verdict, Witness
-from counterplay.tree.wellformed import CHUNK_ROWS, Aligned, explain, intern
 
 __all__ = ["Bijections", "Correspondence", "find_bijections", "nearly_well_formed", "verify_nearly_well_formed",
            "verify_pair"]  # fmt: skip
@@ -54,21 +53,18 @@ class Bijections:
     omega: Correspondence
 
 
-def verify_nearly_well_formed(
-    refinement: Refinement, futures: Futures, bijections: Callable[[int, int], Bijections]
-) -> Verdict:
+def verify_nearly_well_formed(comparison: Comparison, bijections: Callable[[int, int], Bijections]) -> Verdict:
     """Check definition 4 for one player, with bijections given by the caller.
 
     Parameters
     ----------
-    refinement, futures
-        From ``refine`` and ``build_futures``.
+    comparison : Comparison
+        From ``compare``.
     bijections : function
         From two parts of one set to their bijections.  It is asked for the first part of each set with every other
         one; bijections can be composed and inverted, so these decide about all pairs.
     """
-    for chunk in futures.chunks(refinement, CHUNK_ROWS):
-        table = Aligned.of(refinement, chunk)
+    for table in comparison.tables():
         for part in range(len(table.part)):
             leader = int(table.leader[part])
             if leader != part:
@@ -79,36 +75,26 @@ def verify_nearly_well_formed(
     return Verdict(True)
 
 
-def verify_pair(refinement: Refinement, futures: Futures, first: int, second: int, bijections: Bijections) -> Verdict:
+def verify_pair(comparison: Comparison, first: int, second: int, bijections: Bijections) -> Verdict:
     """Check the conditions of definition 4 for two parts of one set."""
-    if refinement.infoset[first] != refinement.infoset[second] or first == second:
-        raise GameError(f"two different parts of one information set are compared; got {first} and {second}")
-    table = Aligned.of(refinement, futures.take(np.flatnonzero(np.isin(futures.part, (first, second)))))
-    places = {int(part): place for place, part in enumerate(table.part)}
-    return _verify(table, places[first], places[second], bijections)
+    table = comparison.table_of(first, second)
+    return _verify(table, table.place_of(first), table.place_of(second), bijections)
 
 
-def nearly_well_formed(refinement: Refinement, futures: Futures, budget: int = BUDGET) -> Verdict:
+def nearly_well_formed(comparison: Comparison, budget: int = BUDGET) -> Verdict:
     """Look for the bijections of definition 4 for one player; see the head of this module."""
-    unsure: Verdict | None = None
-    for chunk in futures.chunks(refinement, CHUNK_ROWS):
-        table = Aligned.of(refinement, chunk)
-        for part in np.flatnonzero(~table.utility_ok).tolist():  # the others are well-formed, with ψ and ω nothing
+    for table in comparison.tables():
+        for part in np.flatnonzero(~table.utility_ok).tolist():  # for the others ψ and ω are the identity
             verdict = _search(table, int(table.leader[part]), part, budget)[1]
-            if not verdict.holds and verdict.conclusive:
+            if not verdict.holds:
                 return verdict
-            if not verdict.holds and unsure is None:
-                unsure = verdict
-    return unsure or Verdict(True)
+    return Verdict(True)
 
 
-def find_bijections(
-    refinement: Refinement, futures: Futures, first: int, second: int, budget: int = BUDGET
-) -> Bijections | None:
+def find_bijections(comparison: Comparison, first: int, second: int, budget: int = BUDGET) -> Bijections | None:
     """Bijections of definition 4 for two parts of one set, if the search finds any."""
-    table = Aligned.of(refinement, futures.take(np.flatnonzero(np.isin(futures.part, (first, second)))))
-    places = {int(part): place for place, part in enumerate(table.part)}
-    return _search(table, places[first], places[second], budget)[0]
+    table = comparison.table_of(first, second)
+    return _search(table, table.place_of(first), table.place_of(second), budget)[0]
 
 
 def _function(given: Correspondence) -> Callable[[int], int]:
@@ -195,7 +181,7 @@ def _without_own(table: Aligned, first: int, second: int, columns: tuple[Int64, 
     return explain(dataclasses.replace(table, rows=others, signature=columns[0]), first, second)
 
 
-def _future(rows: Futures, kind: Int64, side: slice) -> _Future:
+def _future(rows: Rows, kind: Int64, side: slice) -> _Future:
     """The own sequences below a part, each with the kinds of its leaves."""
     leaves: dict[int, list[int]] = defaultdict(list)
     for own, what in zip(rows.own[side].tolist(), kind[side].tolist(), strict=True):
@@ -203,7 +189,7 @@ def _future(rows: Futures, kind: Int64, side: slice) -> _Future:
     return {tuple(rows.spelled(own)): tuple(sorted(kinds)) for own, kinds in leaves.items()}
 
 
-def _leaf_bijection(rows: Futures, kind: Int64, here: slice, there: slice, omega: dict[int, int]) -> dict[int, int]:
+def _leaf_bijection(rows: Rows, kind: Int64, here: slice, there: slice, omega: dict[int, int]) -> dict[int, int]:
     """φ: leaves of one own sequence and one kind, in their order."""
     places: dict[tuple[_Path, int], list[int]] = defaultdict(list)
     spelled: dict[int, _Path] = {}

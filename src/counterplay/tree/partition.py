@@ -100,7 +100,9 @@ def number_parts(tree: GameTree, part: NDArray[np.integer]) -> tuple[NDArray[np.
     (P,) int64
         The old number of each part.
     """
+    met = _preorder(tree)
     decisions = np.flatnonzero(tree.player >= 0)
+    decisions = decisions[np.argsort(met[decisions])]
     numbers, first, inverse = np.unique(part[decisions], return_index=True, return_inverse=True)
     order = np.lexsort((first, tree.player[decisions[first]]))
     rank = np.empty(len(order), np.int64)
@@ -108,6 +110,26 @@ def number_parts(tree: GameTree, part: NDArray[np.integer]) -> tuple[NDArray[np.
     numbered = np.full(tree.num_histories, NULL, np.int64)
     numbered[decisions] = rank[inverse]
     return numbered, numbers[order].astype(np.int64)
+
+
+def _preorder(tree: GameTree) -> NDArray[np.int64]:
+    """The place of each history in the walk that compiles a game: depth first, actions in their order.
+
+    Histories are numbered otherwise (siblings are neighbours), and the order of information sets follows the walk; so
+    a tree that is divided into its own sets stays the same.
+    """
+    order = np.argsort(tree.depth, kind="stable")
+    bounds = np.searchsorted(tree.depth[order], np.arange(int(tree.depth.max()) + 2))
+    levels = [order[bounds[depth] : bounds[depth + 1]] for depth in range(1, len(bounds) - 1)]
+    size = np.ones(tree.num_histories, np.int64)
+    for level in reversed(levels):
+        np.add.at(size, tree.parent[level], size[level])
+    before = np.concatenate(([0], np.cumsum(size)[:-1]))  # siblings are neighbours
+    place = np.zeros(tree.num_histories, np.int64)
+    for level in levels:
+        parent = tree.parent[level]
+        place[level] = place[parent] + 1 + before[level] - before[tree.first_child[parent]]
+    return place
 
 
 def reorder_actions(tree: GameTree, position: NDArray[np.integer]) -> GameTree:
@@ -165,8 +187,6 @@ def perfect_recall_refinement(tree: GameTree) -> GameTree:
 
 def perfect_information_refinement(tree: GameTree) -> GameTree:
     """The refinement in which every decision is an information set of its own, named by its history."""
-    nodes = np.concatenate([np.flatnonzero(tree.player == player) for player in range(tree.players)])
-    part = np.full(tree.num_histories, NULL, np.int64)
-    part[nodes] = np.arange(len(nodes))
+    part, nodes = number_parts(tree, np.arange(tree.num_histories))
     names = ["/".join(tree.history(int(node))) or "root" for node in nodes]
     return repartition(tree, part, names, f"{tree.name}, with perfect information")

@@ -6,11 +6,13 @@ the sequence form: an information set with more than one decision point forgets 
 it has A-loss recall when any two of its sequences part at an information set by different actions, so that only the
 player's own choice is forgotten.  A-loss recall is denied to an absent-minded player.
 
-A sequence is a partial assignment of actions to information sets, and A-loss recall asks whether some two assignments
-of a set agree wherever both are defined.  Comparing all pairs is the obvious way.  Here the sequences of a set are
-first divided, again and again, by an information set that all of a group pass and where they differ: sequences in
-different groups have parted.  All sets are divided at once with NumPy, and in the games that people write nothing
-or a small rest is left.  The rest is compared with bit masks, a machine word of sequences at a time.
+Comparing all pairs of sequences of a set is the obvious way to decide A-loss recall, and slow.  It is enough to look
+where two sequences of a set come apart first.  Let the player have A-loss recall, and let two sequences of a set take
+different actions at an information set J.  What precedes J in the two are sequences of J: they are the same, or take
+different actions at a set before J, and so on back.  So there is a decision point that both pass and leave by different
+actions.  Conversely, that is A-loss recall.  Hence the player has it if and only if, for each information set, the
+decision points on the ways to it follow different sequences.  Two that follow the same sequence lead to a witness by
+the same way back.
 """
 
 from __future__ import annotations
@@ -100,26 +102,25 @@ def classify_recall(tree: GameTree, player: int) -> Recall:
     """Classify what one player remembers."""
     if tree.sequences.has_perfect_recall(player):
         return "perfect"
-    past = _Past.of(tree, player)
-    if past.repeats().size:
+    ways = _Ways.to_sets_of(tree, player)
+    if ways.repeat(tree) is not None:
         return "absent-minded"
-    return "a-loss" if past.compatible_pair() is None else "imperfect"
+    return "a-loss" if ways.fork(tree) is None else "imperfect"
 
 
 def find_absent_mindedness(tree: GameTree, player: int) -> Witness | None:
     """A path that meets one of the player's information sets twice, if there is one."""
-    past = _Past.of(tree, player)
-    repeats = past.repeats()
-    if not repeats.size:
+    point = _Ways.to_sets_of(tree, player).repeat(tree)
+    if point is None:
         return None
-    later = _first_histories(tree)[past.point[past.owner[repeats[0]]]]
+    later = int(_first_histories(tree)[point])
     infoset = int(tree.infoset[later])
     earlier = int(tree.parent[later])
     while tree.infoset[earlier] != infoset:
         earlier = int(tree.parent[earlier])
     name = tree.infoset_names[infoset]
     return Witness(
-        "absent-mindedness", name, tuple(tree.history(earlier)), tuple(tree.history(int(later))),
+        "absent-mindedness", name, tuple(tree.history(earlier)), tuple(tree.history(later)),
         detail=f"a path meets {name!r} twice",
     )  # fmt: skip
 
@@ -144,9 +145,10 @@ def has_a_loss_recall(tree: GameTree, player: int) -> Verdict:
     absent = find_absent_mindedness(tree, player)
     if absent is not None:
         return Verdict(False, absent)
-    pair = _Past.of(tree, player).compatible_pair()
-    if pair is None:
+    fork = _Ways.to_sets_of(tree, player).fork(tree)
+    if fork is None:
         return Verdict(True)
+    pair = _unparted(tree, *fork)
     return Verdict(False, _forgotten(tree, pair, "A-loss recall", "no choice of the player parts the two"))
 
 
@@ -253,97 +255,66 @@ class _Part:
         self.size += 1
 
 
-@dataclasses.dataclass
-class _Past:
-    """The choices before the decision points of the sets that have several: row r is one choice before ``owner[r]``."""
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Ways:
+    """The decision points on the ways to the sets that have several: row r says that one lies before ``point[r]``."""
 
-    point: Int64  # (N,) the decision points, by information set
-    infoset: Int64  # (N,) their information sets
-    owner: Int64  # (R,) index into point
-    passed: Int64  # (R,) the information set at which the choice was made
-    action: Int64  # (R,)
+    infoset: Int64  # (R,) the set that the way leads to
+    passed: Int64  # (R,) a decision point on it, the last one included
+    point: Int64  # (R,) a decision point of the set that it leads to
 
     @classmethod
-    def of(cls, tree: GameTree, player: int) -> _Past:
+    def to_sets_of(cls, tree: GameTree, player: int) -> _Ways:
         form = tree.sequences
-        decision_of, action_of = _origins(form)
+        decision_of, _ = _origins(form)
         low, high = int(form.decision_start[player]), int(form.decision_start[player + 1])
-        infosets = form.decision_infoset[low:high].astype(np.int64)
-        several = np.bincount(infosets, minlength=tree.num_infosets) > 1
-        point = low + np.flatnonzero(several[infosets])
-        point = point[np.argsort(form.decision_infoset[point], kind="stable")]
-        owner = np.arange(len(point))
-        sequence = form.decision_parent[point].astype(np.int64)
-        owners, passed, actions = [], [], []
-        while True:
-            before = decision_of[sequence]
-            going = before != NULL
-            if not going.any():
-                break
-            owner, sequence, before = owner[going], sequence[going], before[going]
-            owners.append(owner)
-            passed.append(form.decision_infoset[before].astype(np.int64))
-            actions.append(action_of[sequence])
-            sequence = form.decision_parent[before].astype(np.int64)
-        empty = [np.empty(0, np.int64)]
-        return cls(
-            point, form.decision_infoset[point].astype(np.int64),
-            np.concatenate(owners or empty), np.concatenate(passed or empty), np.concatenate(actions or empty),
-        )  # fmt: skip
+        several = np.bincount(form.decision_infoset[low:high], minlength=tree.num_infosets) > 1
+        point = low + np.flatnonzero(several[form.decision_infoset[low:high]])
+        passed, infoset = point, form.decision_infoset[point].astype(np.int64)
+        columns = [(infoset, passed, point)]
+        while len(passed):
+            passed = decision_of[form.decision_parent[passed]]
+            going = passed != NULL
+            passed, infoset, point = passed[going], infoset[going], point[going]
+            _, first = np.unique(infoset * form.num_decisions + passed, return_index=True)
+            passed, infoset, point = passed[first], infoset[first], point[first]
+            columns.append((infoset, passed, point))
+        return cls(*(np.concatenate([column[place] for column in columns]) for place in range(3)))
 
-    def repeats(self) -> Int64:
-        """Rows in which a decision point has passed its own information set before; the first set's come first."""
-        rows = np.flatnonzero(self.passed == self.infoset[self.owner])
-        return rows[np.argsort(self.owner[rows], kind="stable")]
+    def repeat(self, tree: GameTree) -> int | None:
+        """A decision point whose information set was passed before."""
+        form = tree.sequences
+        rows = np.flatnonzero((form.decision_infoset[self.passed] == self.infoset) & (self.passed != self.point))
+        return int(self.point[rows].min()) if len(rows) else None
 
-    def compatible_pair(self) -> tuple[int, int] | None:
-        """Two decision points of one information set that no choice of the player has parted."""
-        group = self._divide()
-        order = np.argsort(group, kind="stable")
-        _, starts, sizes = np.unique(group[order], return_index=True, return_counts=True)
-        rest = np.flatnonzero(sizes > 1)
-        if not len(rest):
-            return None
-        by_owner = np.argsort(self.owner, kind="stable")
-        bounds = np.searchsorted(self.owner[by_owner], np.arange(len(self.point) + 1))
-        for number in rest.tolist():
-            part = _Part()
-            members = order[starts[number] : starts[number] + sizes[number]].tolist()
-            for member in members:
-                rows = by_owner[bounds[member] : bounds[member + 1]]
-                choices = list(zip(self.passed[rows].tolist(), self.action[rows].tolist(), strict=True))
-                other = part.first_compatible(choices)
-                if other is not None:
-                    return int(self.point[members[other]]), int(self.point[member])
-                part.add(choices)
-        return None
+    def fork(self, tree: GameTree) -> tuple[int, int] | None:
+        """Two decision points of one set, the ways to which come apart without a choice of the player."""
+        after = tree.sequences.decision_parent[self.passed]
+        order = np.lexsort((self.passed, after, self.infoset))
+        infoset, after, passed = self.infoset[order], after[order], self.passed[order]
+        apart = (infoset[1:] == infoset[:-1]) & (after[1:] == after[:-1]) & (passed[1:] != passed[:-1])
+        rows = np.flatnonzero(apart)
+        return (int(self.point[order[rows[0]]]), int(self.point[order[rows[0] + 1]])) if len(rows) else None
 
-    def _divide(self) -> Int64:
-        """Groups of decision points: those in different groups of one set have parted."""
-        group = np.unique(self.infoset, return_inverse=True)[1].astype(np.int64)
-        owner, passed, action = self.owner, self.passed, self.action
-        width = int(self.passed.max(initial=0)) + 1
-        while len(owner):
-            sizes = np.bincount(group)
-            live = sizes[group[owner]] > 1
-            owner, passed, action = owner[live], passed[live], action[live]
-            key = group[owner] * width + passed
-            order = np.argsort(key, kind="stable")
-            starts = np.flatnonzero(np.diff(key[order], prepend=-1))
-            if not len(starts):
-                break
-            counts = np.diff(np.append(starts, len(order)))
-            least = np.minimum.reduceat(action[order], starts)
-            most = np.maximum.reduceat(action[order], starts)
-            heads = key[order][starts]
-            useful = np.flatnonzero((counts == sizes[heads // width]) & (least < most))
-            if not len(useful):
-                break
-            groups, first = np.unique(heads[useful] // width, return_index=True)
-            divider = np.full(len(sizes), -1, np.int64)
-            divider[groups] = heads[useful[first]] % width
-            rows = np.flatnonzero(passed == divider[group[owner]])
-            taken = np.zeros(len(group), np.int64)
-            taken[owner[rows]] = action[rows]
-            group = np.unique(group * (int(action.max()) + 1) + taken, return_inverse=True)[1].astype(np.int64)
-        return group
+
+def _unparted(tree: GameTree, one: int, other: int) -> tuple[int, int]:
+    """From a fork to two decision points of one set that no choice parts: back to where both pass a set and differ."""
+    form = tree.sequences
+    decision_of, action_of = _origins(form)
+
+    def choices(point: int) -> dict[int, tuple[int, int]]:
+        """Information set -> action and decision point, on the way to a decision point."""
+        found = {}
+        sequence = int(form.decision_parent[point])
+        while decision_of[sequence] != NULL:
+            before = int(decision_of[sequence])
+            found[int(form.decision_infoset[before])] = (int(action_of[sequence]), before)
+            sequence = int(form.decision_parent[before])
+        return found
+
+    while True:
+        first, second = choices(one), choices(other)
+        parting = next((key for key in first if key in second and first[key][0] != second[key][0]), None)
+        if parting is None:
+            return one, other
+        one, other = first[parting][1], second[parting][1]

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.tree.arrays import GameTree
-from counterplay.tree.futures import Refinement, build_futures, refine
+from counterplay.tree.compare import Comparison
+from counterplay.tree.futures import Refinement, refine
 from counterplay.tree.nearly import nearly_well_formed
 from counterplay.tree.recall import (
     Recall,
@@ -162,10 +163,18 @@ def _about(tree: GameTree, refinement: Refinement, player: int) -> PlayerRecall:
             player, absent, perfect, no, WellFormedVerdict(False, absent), SkewVerdict(False, absent),
             ChanceRelaxedVerdict(False, absent), no, merged,
         )  # fmt: skip
-    futures = build_futures(refinement, player)
-    formed = well_formed(refinement, futures)
-    relaxed = chance_relaxed(refinement, futures)
-    skew = skew_well_formed(refinement, futures)
-    nearly = Verdict(True) if formed.holds else nearly_well_formed(refinement, futures)
+    comparison = Comparison(refinement, player)
+    formed = well_formed(comparison)
+    nearly = Verdict(True) if formed.holds else nearly_well_formed(comparison)
     a_loss = Verdict(True) if perfect.holds else has_a_loss_recall(tree, player)
-    return PlayerRecall(player, absent, perfect, a_loss, formed, skew, relaxed, nearly, merged)
+    return PlayerRecall(
+        player,
+        absent,
+        perfect,
+        a_loss,
+        formed,
+        skew_well_formed(comparison),
+        chance_relaxed(comparison),
+        nearly,
+        merged,
+    )

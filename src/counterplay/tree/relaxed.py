@@ -10,20 +10,22 @@ The source leaves α and k open, and the three errors may want different ones.  
 any α allows, and α, for that k, the largest ε^R + W (ε^C + ε^D), where W is the largest absolute utility below the
 set, so that all three are in chips.  Leaves with the same sequences form a group, and α is a bottleneck assignment in
 each.  Sorting finds it nearly always; where a lower bound shows that it may not have, the assignment is solved, unless
-the group is larger than ``LARGEST_GROUP``: then the errors are those of the sorted matching, and ``exact`` is False.
+the group is larger than ``LARGEST_GROUP`` or the pairs are too many: then the errors are those of the sorted matching,
+and ``exact`` is False.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.tree.futures import Futures, Refinement
+from counterplay.tree.compare import TOLERANCE, Aligned, Comparison, cluster, explain
 from counterplay.tree.recall import Verdict
-from counterplay.tree.wellformed import CHUNK_ROWS, TOLERANCE, Aligned, best_scale, cluster, explain
+from counterplay.tree.wellformed import WORK, best_scale
 
 __all__ = ["ChanceRelaxedVerdict", "ErrorTerms", "bottleneck", "chance_relaxed", "pair_errors"]
 
@@ -76,35 +78,40 @@ class ChanceRelaxedVerdict(Verdict):
         return shown
 
 
-def chance_relaxed(refinement: Refinement, futures: Futures) -> ChanceRelaxedVerdict:
-    """Check the definition for one player and find the errors."""
-    total = ErrorTerms()
+def chance_relaxed(comparison: Comparison, work: float = WORK) -> ChanceRelaxedVerdict:
+    """Check the definition for one player and find the errors.
+
+    ``work`` is about how many numbers to look at; the pairs of sets that are left are matched by sorting, with k = 1,
+    and the errors are not ``exact``.
+    """
+    total, left = ErrorTerms(), work
     by_infoset = {}
-    for chunk in futures.chunks(refinement, CHUNK_ROWS):
-        table = Aligned.of(refinement, chunk)
+    for table in comparison.tables():
         bad = np.flatnonzero(~table.signature_ok)
         if len(bad):
             return ChanceRelaxedVerdict(False, explain(table, int(table.leader[bad[0]]), int(bad[0]), 2))
         for number in _uneven_sets(table):
-            errors = ErrorTerms()
             leaves = [_Leaves.of(table, part) for part in table.parts_of(number)]
-            different = {one.key(): one for one in leaves}
-            for one in different.values():
-                for other in different.values():
-                    if one is not other:
-                        errors = errors.worst(_errors(one, other))
+            different = list({one.key(): one for one in leaves}.values())
+            cost = 30.0 * len(different) * (len(different) - 1) * (200 + len(leaves[0].utility))
+            if cost <= left:
+                left -= cost
+                errors = ErrorTerms()
+                for one, other in itertools.permutations(different, 2):
+                    errors = errors.worst(_errors(one, other))
+            else:
+                errors = _sorted_errors(different)
             total = total.worst(errors)
             by_infoset[table.set_name(number)] = errors
     return ChanceRelaxedVerdict(True, errors=total, errors_by_infoset=by_infoset)
 
 
-def pair_errors(refinement: Refinement, futures: Futures, first: int, second: int) -> ErrorTerms | None:
+def pair_errors(comparison: Comparison, first: int, second: int) -> ErrorTerms | None:
     """The errors of an ordered pair of parts of one set; None if their sequences do not match."""
-    table = Aligned.of(refinement, futures.take(np.flatnonzero(np.isin(futures.part, (first, second)))))
+    table = comparison.table_of(first, second)
     if not table.signature_ok.all():
         return None
-    places = {int(part): place for place, part in enumerate(table.part)}
-    return _errors(_Leaves.of(table, places[first]), _Leaves.of(table, places[second]))
+    return _errors(_Leaves.of(table, table.place_of(first)), _Leaves.of(table, table.place_of(second)))
 
 
 def _uneven_sets(table: Aligned) -> list[int]:
@@ -147,6 +154,18 @@ class _Leaves:
     def key(self) -> bytes:
         """The same for parts that are the same leaf by leaf; others may differ by rounding only, which costs time."""
         return self.utility.tobytes() + self.share.tobytes() + self.after.tobytes()
+
+
+def _sorted_errors(leaves: list[_Leaves]) -> ErrorTerms:
+    """Errors of all pairs at once, with k = 1, when leaves are matched in their sorted order."""
+    reward, chance, distribution = (
+        np.ptp(np.array([getattr(one, name) for one in leaves]), axis=0) for name in ("utility", "after", "share")
+    )
+    weight = max(float(np.abs(one.utility).max()) for one in leaves)
+    combined = reward + weight * (chance + distribution)
+    return ErrorTerms(
+        float(reward.max()), float(chance.max()), float(distribution.max()), float(combined.max()), exact=False
+    )
 
 
 def _errors(one: _Leaves, other: _Leaves) -> ErrorTerms:

@@ -14,32 +14,29 @@ In a skew well-formed game (i) is |u_i(z) - k u_i(φ(z))| <= δ.  For any k >= 0
 may be matched are matched in the order of their utilities, so φ does not depend on k, and δ is the least value of a
 convex function of k with linear pieces, found at one of its corners.
 
-Tolerance: chances that differ by one part in 10^9, and utilities that differ by 10^-9 of the largest below the part,
-count as equal.
+The tolerance is that of ``tree.compare``.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError
-from counterplay.tree.futures import Futures, Refinement
-from counterplay.tree.recall import Verdict, Witness
+from counterplay.tree.compare import TOLERANCE, Aligned, Comparison, explain
+from counterplay.tree.recall import Verdict
 
 __all__ = ["PairConstants", "SkewVerdict", "WellFormedVerdict", "best_scale", "pair_constants", "skew_well_formed",
            "well_formed"]  # fmt: skip
 
-TOLERANCE = 1e-9
-CHUNK_ROWS = 2_000_000
+WORK = 3e8
+"""How many numbers are looked at for smallest δ before bounds are taken instead; some seconds."""
 
-Int64: TypeAlias = NDArray[np.int64]
 Float64: TypeAlias = NDArray[np.float64]
-Bool: TypeAlias = NDArray[np.bool_]
+_Number = TypeVar("_Number", np.float64, np.int64)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,16 +73,20 @@ class SkewVerdict(Verdict):
         The sum over information sets of (number of parts) · δ_I, the part of theorem 2 that does not vanish.
     K : float or None
         The sum over information sets of the largest k·l, as in theorem 2, with the k that make δ smallest.
+    exact : bool
+        Whether these are the smallest; otherwise they are bounds from above.
     """
 
     delta: float | None = None
     error: float | None = None
     K: float | None = None
     delta_by_infoset: dict[str, float] = dataclasses.field(default_factory=dict)
+    exact: bool = True
 
     def as_dict(self) -> dict[str, Any]:
         """The verdict for JSON."""
-        return {**super().as_dict(), **({"delta": self.delta, "error": self.error, "K": self.K} if self.holds else {})}
+        constants = {"delta": self.delta, "error": self.error, "K": self.K, "exact": self.exact}
+        return {**super().as_dict(), **(constants if self.holds else {})}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,11 +100,10 @@ class PairConstants:
     delta: float
 
 
-def well_formed(refinement: Refinement, futures: Futures) -> WellFormedVerdict:
+def well_formed(comparison: Comparison) -> WellFormedVerdict:
     """Check definition 2 for one player, with a witness or the constants of theorem 1."""
-    largest, total = 1.0, float(np.count_nonzero(refinement.tree.infoset_player == futures.player))
-    for chunk in futures.chunks(refinement, CHUNK_ROWS):
-        table = Aligned.of(refinement, chunk)
+    largest, total = 1.0, float(comparison.num_infosets)
+    for table in comparison.tables():
         bad = np.flatnonzero(~table.utility_ok)
         if len(bad):
             return WellFormedVerdict(False, explain(table, int(table.leader[bad[0]]), int(bad[0])))
@@ -113,152 +113,62 @@ def well_formed(refinement: Refinement, futures: Futures) -> WellFormedVerdict:
     return WellFormedVerdict(True, K=total, largest=largest)
 
 
-def skew_well_formed(refinement: Refinement, futures: Futures, k: float | None = None) -> SkewVerdict:
+def skew_well_formed(comparison: Comparison, k: float | None = None, work: float = WORK) -> SkewVerdict:
     """Check definition 3 for one player and find the smallest δ.
 
     Parameters
     ----------
-    refinement, futures
-        From ``refine`` and ``build_futures``.
+    comparison : Comparison
+        From ``compare``.
     k : float, optional
         Use this k for every pair (1 in the examples of the papers); by default the best one of each pair.
+    work : float
+        About how many numbers to look at for the best k of all pairs.  Sets that are left are bounded from above
+        with k = 1, and the verdict is not ``exact``.
     """
     if k is not None and not k >= 0.0:
         raise GameError(f"the factor k of utilities must be at least 0; got {k}")
-    worst, error = 0.0, 0.0
-    total = float(np.count_nonzero(refinement.tree.infoset_player == futures.player))
+    worst, error, total = 0.0, 0.0, float(comparison.num_infosets)
     by_infoset = {}
-    for chunk in futures.chunks(refinement, CHUNK_ROWS):
-        table = Aligned.of(refinement, chunk)
+    left, exact = work, True
+    for table in comparison.tables():
         bad = np.flatnonzero(~table.chance_ok)
         if len(bad):
             return SkewVerdict(False, explain(table, int(table.leader[bad[0]]), int(bad[0]), 3))
         straight = np.logical_and.reduceat(table.utility_ok, table.set_start) & (k is None)
         total += float((table.largest_factors()[straight] - 1.0).sum())
         for number in np.flatnonzero(~straight).tolist():
-            skew = _skew_of_set(table, number, k)
-            worst = max(worst, float(skew.delta.max()))
-            total += float((skew.k * skew.l).max()) - 1.0
-            delta = float((skew.delta * skew.l).max())
-            if delta > 0.0:
-                error += len(skew.parts) * delta
-                by_infoset[table.set_name(number)] = delta
-    return SkewVerdict(True, delta=worst, error=error, K=total, delta_by_infoset=by_infoset)
+            cost = _work(table, number)
+            if cost <= left:
+                left -= cost
+                parts, delta, weighted, factor = _skew_of_set(table, number, k).largest()
+            else:
+                exact = False
+                parts, delta, weighted, factor = _bound_of_set(table, number, 1.0 if k is None else k)
+            worst = max(worst, delta)
+            total += factor - 1.0
+            error += parts * weighted
+            if weighted > 0.0:
+                by_infoset[table.set_name(number)] = weighted
+    return SkewVerdict(True, delta=worst, error=error, K=total, delta_by_infoset=by_infoset, exact=exact)
 
 
-def pair_constants(
-    refinement: Refinement, futures: Futures, infoset: int, k: float | None = None
-) -> list[PairConstants] | None:
+def pair_constants(comparison: Comparison, infoset: int, k: float | None = None) -> list[PairConstants] | None:
     """k, l and the smallest δ of every ordered pair of parts of a set; None if conditions (ii) to (iv) do not hold."""
-    rows = np.flatnonzero(refinement.infoset[futures.part] == infoset)
-    if not len(rows):
+    parts = comparison.parts_of(infoset)
+    if len(parts) < 2:
         return []
-    table = Aligned.of(refinement, futures.take(rows))
+    table = comparison.table_of(*parts)
     if not table.chance_ok.all():
         return None
     skew = _skew_of_set(table, 0, k)
-    shown = [refinement.history(part) for part in skew.parts]
+    shown = [comparison.refinement.history(part) for part in skew.parts]
     return [
         PairConstants(shown[a], shown[b], float(skew.k[a, b]), float(skew.l[a, b]), float(skew.delta[a, b]))
         for a in range(len(shown))
         for b in range(len(shown))
         if a != b
     ]
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Aligned:
-    """Rows of ``Futures`` sorted so that the parts of a set can be compared place by place.
-
-    P parts, R rows.  ``signature``, ``chance`` and ``utility`` are numbers that are equal when X_{-i} and X_i, the
-    relative chances and the relative utilities are.
-    """
-
-    refinement: Refinement
-    rows: Futures
-    signature: Int64
-    chance: Int64
-    utility: Int64
-    part: Int64  # (P,) parts
-    start: Int64  # (P+1,) rows of each
-    leader: Int64  # (P,) the first part of the same set, as an index into part
-    set_start: Int64  # the parts of each set
-    top_chance: Float64  # (P,) largest chance below the part
-    top_utility: Float64  # (P,) largest absolute utility
-    signature_ok: Bool  # (P,) signatures match those of the leader
-    chance_ok: Bool  # signatures and relative chances do
-    utility_ok: Bool  # and relative utilities
-
-    @classmethod
-    def of(cls, refinement: Refinement, rows: Futures) -> Aligned:
-        heads = np.flatnonzero(np.diff(rows.part, prepend=-1))
-        start = np.append(heads, len(rows))
-        which = np.repeat(np.arange(len(heads)), np.diff(start))
-        top_chance = np.maximum.reduceat(rows.chance, heads)
-        top_utility = np.maximum.reduceat(np.abs(rows.utility), heads)
-        chance = cluster(_relative(rows.chance, top_chance[which]), relative=True)
-        utility = cluster(_relative(rows.utility, top_utility[which]))
-        signature = intern(rows.others, rows.own)
-        order = np.lexsort((rows.utility, chance, signature, which))
-        rows = rows.take(order)
-        signature, chance, utility = signature[order], chance[order], utility[order]
-        part = rows.part[heads]
-        set_start = np.flatnonzero(np.diff(refinement.infoset[part], prepend=-1))
-        leader = np.repeat(set_start, np.diff(np.append(set_start, len(part))))
-        lengths = np.diff(start)
-        same_length = lengths == lengths[leader]
-        # Rows of parts of another length are compared with themselves; they fail anyway.
-        partner = np.arange(len(rows)) + np.where(same_length, start[leader] - heads, 0)[which]
-        verdicts = []
-        fine = same_length
-        for column in (signature, chance, utility):
-            fine = fine & np.logical_and.reduceat(column == column[partner], heads)
-            verdicts.append(fine)
-        return cls(refinement, rows, signature, chance, utility, part, start, leader, set_start, top_chance,
-                   top_utility, *verdicts)  # fmt: skip
-
-    def parts_of(self, number: int) -> range:
-        """The parts of a set, as indices."""
-        ends = np.append(self.set_start, len(self.part))
-        return range(int(ends[number]), int(ends[number + 1]))
-
-    def largest_factors(self) -> Float64:
-        """The largest k·l of two parts of each set whose parts match."""
-        weight = self.top_chance * np.where(self.top_utility > 0.0, self.top_utility, 1.0)
-        weight[weight == 0.0] = 1.0  # chance never comes here; l is 1
-        largest: Float64 = np.maximum.reduceat(weight, self.set_start) / np.minimum.reduceat(weight, self.set_start)
-        return largest
-
-    def set_name(self, number: int) -> str:
-        """The name of the information set with this number."""
-        part = self.part[self.set_start[number]]
-        return self.refinement.tree.infoset_names[int(self.refinement.infoset[part])]
-
-    def rows_of(self, part: int) -> slice:
-        """The rows of a part."""
-        return slice(int(self.start[part]), int(self.start[part + 1]))
-
-
-def _relative(values: Float64, top: Float64) -> Float64:
-    scaled: Float64 = np.divide(values, top, out=np.zeros_like(values), where=top > 0.0)
-    return scaled
-
-
-def cluster(values: Float64, relative: bool = False) -> Int64:
-    """Numbers in the order of values, the same for neighbours within the tolerance."""
-    distinct, inverse = np.unique(values, return_inverse=True)
-    scale = np.abs(distinct[1:]) if relative else 1.0
-    fresh = np.diff(distinct) > TOLERANCE * scale
-    numbers: Int64 = np.concatenate(([0], np.cumsum(fresh)))[inverse]
-    return numbers
-
-
-def intern(*columns: Int64) -> Int64:
-    """A number for each row, the same for equal rows."""
-    number = np.zeros(len(columns[0]), np.int64)
-    for column in columns:
-        number = np.unique(number * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1].astype(np.int64)
-    return number
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -270,39 +180,71 @@ class _Skew:
     l: Float64  # noqa: E741 - the name in the papers
     delta: Float64
 
+    def largest(self) -> tuple[int, float, float, float]:
+        """The number of parts and the largest δ, δ·l and k·l."""
+        delta, weighted, factor = self.delta, self.delta * self.l, self.k * self.l
+        return len(self.parts), float(delta.max()), float(weighted.max()), float(factor.max())
+
 
 def _skew_of_set(table: Aligned, number: int, k: float | None) -> _Skew:
     """Constants of the pairs of one set whose chances match.
 
     Parts with the same relative utilities form a class; only one pair of each two classes is optimised, because
-    scaling the first part of a pair scales δ and k.
+    scaling a part scales δ and k.
     """
     parts = table.parts_of(number)
-    chance = np.where(table.top_chance[parts] > 0.0, table.top_chance[parts], 1.0)
+    ell = _chance_factors(table, parts)
     scale = np.where(table.top_utility[parts] > 0.0, table.top_utility[parts], 1.0)
-    ell = chance[:, None] / chance[None, :]
-    span = slice(int(table.start[parts.start]), int(table.start[parts.stop]))
-    utilities = table.rows.utility[span].reshape(len(parts), -1)
+    utilities = _by_part(table, parts, table.rows.utility)
     if k is not None:
-        gaps = np.array([np.abs(utilities - k * other).max(axis=1) for other in utilities]).T
-        np.fill_diagonal(gaps, 0.0)
-        gaps[gaps <= TOLERANCE * scale[:, None]] = 0.0
+        delta = np.array([np.abs(utilities - k * other).max(axis=1) for other in utilities]).T
+        np.fill_diagonal(delta, 0.0)
+        delta[delta <= TOLERANCE * scale[:, None]] = 0.0
         factor = np.full_like(ell, k)
         np.fill_diagonal(factor, 1.0)
-        return _Skew(table.part[parts].tolist(), factor, ell, gaps)
-    numbers = table.utility[span].reshape(len(parts), -1)
-    _, example, kind = np.unique(numbers, axis=0, return_index=True, return_inverse=True)
+        return _Skew(table.part[parts].tolist(), factor, ell, delta)
+    _, example, kind = np.unique(_by_part(table, parts, table.utility), axis=0, return_index=True, return_inverse=True)
     kind = kind.reshape(-1)
     best = np.ones((len(example), len(example)))
     least = np.zeros((len(example), len(example)))
-    relative = utilities / scale[:, None]
     for a, first in enumerate(example.tolist()):
         for b, second in enumerate(example.tolist()):
             if a != b:
-                best[a, b], least[a, b] = best_scale(relative[first], relative[second])
-    factor = best[kind[:, None], kind[None, :]] * (scale[:, None] / scale[None, :])
-    delta = least[kind[:, None], kind[None, :]] * scale[:, None]
+                best[a, b], least[a, b] = best_scale(utilities[first], utilities[second])
+    size = scale / scale[example[kind]]  # of a part relative to the example of its class
+    factor = best[kind[:, None], kind[None, :]] * (size[:, None] / size[None, :])
+    delta = least[kind[:, None], kind[None, :]] * size[:, None]
     return _Skew(table.part[parts].tolist(), factor, ell, delta)
+
+
+def _work(table: Aligned, number: int) -> float:
+    """How many numbers the best scales of a set look at, roughly."""
+    parts = table.parts_of(number)
+    classes = len(np.unique(_by_part(table, parts, table.utility), axis=0))
+    leaves = int(table.start[parts.start + 1] - table.start[parts.start])
+    return 8.0 * classes * (classes - 1) * (200 + leaves)
+
+
+def _bound_of_set(table: Aligned, number: int, k: float) -> tuple[int, float, float, float]:
+    """The number of parts and bounds from above of δ, δ·l and k·l of a set, with the same k for all its pairs."""
+    parts = table.parts_of(number)
+    utilities = _by_part(table, parts, table.rows.utility)
+    most, least = utilities.max(axis=0), utilities.min(axis=0)
+    delta = float(np.maximum(most - k * least, k * most - least).max())
+    chance = np.where(table.top_chance[parts] > 0.0, table.top_chance[parts], 1.0)
+    ell = float(chance.max() / chance.min())
+    return len(parts), delta, delta * ell, max(k * ell, 1.0)
+
+
+def _by_part(table: Aligned, parts: range, column: NDArray[_Number]) -> NDArray[_Number]:
+    """A column of the rows of parts that all have the same number of leaves, part by part."""
+    return column[int(table.start[parts.start]) : int(table.start[parts.stop])].reshape(len(parts), -1)
+
+
+def _chance_factors(table: Aligned, parts: range) -> Float64:
+    chance = np.where(table.top_chance[parts] > 0.0, table.top_chance[parts], 1.0)
+    factors: Float64 = chance[:, None] / chance[None, :]
+    return factors
 
 
 def best_scale(first: Float64, second: Float64) -> tuple[float, float]:
@@ -339,56 +281,3 @@ def best_scale(first: Float64, second: Float64) -> tuple[float, float]:
                 rising, rising_slope = intercept, slope
     at_one = line_at(1.0)[0]
     return (1.0, at_one) if at_one <= value + 1e-12 * top_first else (k, value)
-
-
-def explain(table: Aligned, first: int, second: int, conditions: int = 4) -> Witness:
-    """Which condition two parts of a set break, with a leaf that has no partner.
-
-    ``conditions`` says how many of (iii), (iv), (ii), (i) had to hold.  If it is enough to give up one of them, that
-    one is named: rather one that fails on its own, then (ii), (i), (iii), (iv).  Otherwise those that fail on their own
-    are named, and otherwise all, which fail only together.
-    """
-    rows, spans = table.rows, (table.rows_of(first), table.rows_of(second))
-    columns = {"(iii)": rows.others, "(iv)": rows.own, "(ii)": table.chance, "(i)": table.utility}
-    tests = dict(list(columns.items())[:conditions])
-
-    def differ(kept: list[Int64]) -> bool:
-        return _counts(kept, spans[0]) != _counts(kept, spans[1])
-
-    alone = [name for name, column in tests.items() if differ([column])]
-    enough = [name for name in tests if not differ([tests[other] for other in tests if other != name])]
-    enough.sort(key=lambda name: (name not in alone, ["(ii)", "(i)", "(iii)", "(iv)"].index(name)))
-    broken = enough[:1] or alone or list(tests)
-    shown = [tests[name] for name in broken]
-    if not differ(shown):  # the condition fails only where the others hold
-        shown = list(tests.values())
-    counts = [_counts(shown, span) for span in spans]
-    key = next(key for key in {**counts[0], **counts[1]} if counts[0][key] != counts[1][key])
-    side = 0 if counts[0][key] > counts[1][key] else 1
-    span = spans[side]
-    row = next(row for row in range(span.start, span.stop) if tuple(int(column[row]) for column in shown) == key)
-    refinement = table.refinement
-    leaf = tuple(refinement.tree.history(int(rows.leaf[row])))
-    condition = ",".join(sorted(broken, key=["(i)", "(ii)", "(iii)", "(iv)"].index))
-    return Witness(
-        condition,
-        refinement.tree.infoset_names[int(refinement.infoset[table.part[second]])],
-        refinement.history(int(table.part[first])),
-        refinement.history(int(table.part[second])),
-        leaf=leaf,
-        detail=f"{_MEANING.get(condition, 'the futures')} of the two parts do not match: {counts[side][key]} of the "
-        f"{span.stop - span.start} leaves below the {('first', 'second')[side]} are like {'/'.join(leaf)}, "
-        f"{counts[1 - side][key]} of the {spans[1 - side].stop - spans[1 - side].start} below the other",
-    )
-
-
-_MEANING = {
-    "(i)": "the utilities",
-    "(ii)": "the chances",
-    "(iii)": "the other players' sequences",
-    "(iv)": "the player's own sequences after the set",
-}
-
-
-def _counts(columns: list[Int64], rows: slice) -> Counter[tuple[int, ...]]:
-    return Counter(zip(*(column[rows].tolist() for column in columns), strict=True))
