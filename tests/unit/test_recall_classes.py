@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.reference.figures import fig_2_3, fig_6_2a, fig_6_2b
 
 import counterplay as cp
 from counterplay.game.base import Game
@@ -27,7 +26,7 @@ from counterplay.tree.nearly import (
     verify_nearly_well_formed,
     verify_pair,
 )
-from counterplay.tree.partition import perfect_information, perfect_recall_refinement, repartition
+from counterplay.tree.partition import perfect_information_refinement, perfect_recall_refinement, repartition
 from counterplay.tree.recall import Verdict, classify_recall, has_a_loss_recall, has_perfect_recall
 from counterplay.tree.relaxed import bottleneck, chance_relaxed, pair_errors
 from counterplay.tree.wellformed import best_scale, pair_constants, skew_well_formed, well_formed
@@ -276,7 +275,7 @@ def condition(verdict: Verdict) -> str:
 
 def test_figure_2_breaks_only_iii() -> None:
     """Lanctot et al. 2012, section 7 and figure 2."""
-    one = only_player(fig_6_2a(0.5))
+    one = only_player(cp.make("toy_deadlock", xi=0.5))
     assert condition(one.well_formed) == "(iii)"
     assert condition(one.chance_relaxed) == "(iii)"
     assert condition(one.nearly) == "(iii)"
@@ -285,7 +284,7 @@ def test_figure_2_breaks_only_iii() -> None:
 
 def test_the_announced_example_breaks_only_ii() -> None:
     """Gibson 2014, figure 6.2b: announced in Lanctot et al. 2012, section 7."""
-    one = only_player(fig_6_2b())
+    one = only_player(cp.make("toy_forgotten_lever"))
     assert condition(one.well_formed) == "(ii)"
     assert one.chance_relaxed.holds
 
@@ -313,7 +312,7 @@ def test_a_negative_factor_breaks_i() -> None:
 
 def test_koller_and_megiddo() -> None:
     """Gibson 2014, figure 2.3: the second player forgets the own first choice."""
-    first, second = recall_report(cp.compile_game(fig_2_3())).players
+    first, second = recall_report(cp.compile_game(cp.make("toy_forgotten_choice"))).players
     assert first.strongest == "perfect recall"
     assert second.recall == "a-loss"
     assert condition(second.well_formed) == "(i)"
@@ -629,7 +628,7 @@ def test_refinement_given_as_tree_or_parts() -> None:
     whole = recall_report(tree)
     assert recall_report(tree, finer) == whole
     assert recall_report(tree, finer.infoset) == whole
-    finest = recall_report(tree, perfect_information(tree))
+    finest = recall_report(tree, perfect_information_refinement(tree))
     assert "(iii)" in condition(finest.players[0].well_formed)  # parts with one deal each, which the other player sees
 
 
@@ -665,7 +664,7 @@ def test_bad_arguments() -> None:
 def test_a_tree_divided_into_its_own_sets_stays_the_same(name: str) -> None:
     tree = cp.compile_game(name)
     assert perfect_recall_refinement(tree).fingerprint == tree.fingerprint
-    assert repartition(tree, tree.infoset, tree.infoset_names, name)[0].fingerprint == tree.fingerprint
+    assert repartition(tree, tree.infoset, tree.infoset_names, name).fingerprint == tree.fingerprint
     report = recall_report(tree)
     assert report.strongest == "perfect recall"
     assert [one.well_formed.K for one in report.players] == [len(tree.infosets_of(p)) for p in range(tree.players)]
@@ -694,7 +693,7 @@ def test_repartition_names_what_cannot_be_joined() -> None:
 
 
 def test_the_report_is_json() -> None:
-    for tree in (dice(), dice(skew=0.2), cp.compile_game(fig_6_2a(0.5))):
+    for tree in (dice(), dice(skew=0.2), cp.compile_game(cp.make("toy_deadlock", xi=0.5))):
         report = recall_report(tree)
         shown = json.loads(json.dumps(report.as_dict()))
         assert shown["strongest"] == report.strongest

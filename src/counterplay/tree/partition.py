@@ -174,15 +174,16 @@ def reorder_actions(tree: GameTree, position: NDArray[np.integer]) -> GameTree:
 
 def perfect_recall_refinement(tree: GameTree) -> GameTree:
     """The coarsest refinement in which everybody remembers: each decision point becomes an information set."""
-    form = tree.sequences
+    part, points = number_parts(tree, decision_points(tree))
+    infosets = tree.sequences.decision_infoset
     names = []
     seen: dict[int, int] = {}
-    repeated = np.bincount(form.decision_infoset, minlength=tree.num_infosets) > 1
-    for infoset in form.decision_infoset.tolist():
+    repeated = np.bincount(infosets, minlength=tree.num_infosets) > 1
+    for infoset in infosets[points].tolist():
         seen[infoset] = seen.get(infoset, 0) + 1
         suffix = f" #{seen[infoset]}" if repeated[infoset] else ""
         names.append(tree.infoset_names[infoset] + suffix)
-    return repartition(tree, decision_points(tree), names, f"{tree.name}, remembered")
+    return repartition(tree, part, names, f"{tree.name}, remembered")
 
 
 def perfect_information_refinement(tree: GameTree) -> GameTree:
