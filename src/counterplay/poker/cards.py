@@ -16,7 +16,12 @@ RANKS = "23456789TJQKA"
 SUITS = "cdhs"
 
 _TEXTS = [rank + suit for rank in RANKS for suit in SUITS]
-_NUMBERS = {form: number for number, text in enumerate(_TEXTS) for form in (text, text.lower(), text.upper())}
+_NUMBERS = {
+    rank + suit: number
+    for number, text in enumerate(_TEXTS)
+    for rank in {text[0], text[0].lower()}
+    for suit in {text[1], text[1].upper()}
+}
 
 
 def card_text(card: int) -> str:
