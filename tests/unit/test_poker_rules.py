@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 
 from counterplay.errors import GameError
 from counterplay.game.base import TERMINAL
-from counterplay.poker.cards import cards_text, parse_cards
+from counterplay.poker.cards import cards_text
 from counterplay.poker.definition import UNLIMITED, GameDefinition
 from counterplay.poker.hands import rank_hand
 from counterplay.poker.rules import Betting, parse_actions
 from counterplay.poker.standard import STANDARD
+from counterplay.poker.states import rank_cards
 from tests.poker_hands import definitions, random_action
 from tests.reference.poker import Table, hand_strength
 
@@ -280,23 +281,9 @@ def test_messages_show_the_choices() -> None:
         Betting.after(NO_LIMIT, "r20000c").values()
 
 
-# ---------------------------------------------------------------------------------------------- hand ranks
-
-
-@settings(max_examples=400, deadline=None)
-@given(st.integers(1, 7), st.data())
-def test_ranks_order_hands_as_the_twin_does(size: int, data: st.DataObject) -> None:
-    ranks = data.draw(st.sampled_from([3, 5, 13]))
-    deck = [card for card in range(52) if card // 4 >= 13 - ranks]
-    hand = st.lists(st.sampled_from(deck), min_size=size, max_size=size, unique=True).map(tuple)
-    one, other = data.draw(hand), data.draw(hand)
-    left, right = hand_strength(one), hand_strength(other)
-    assert (left > right) == (rank_hand(one) > rank_hand(other))
-    assert (left == right) == (rank_hand(one) == rank_hand(other))
-
-
-def test_order_of_the_categories() -> None:
-    texts = ["AsKd9h8c2s", "AsAd9h8c2s", "AsAd9h9c2s", "AsAdAh8c2s", "As2d3h4c5s", "As9s8s3s2s", "AsAdAh2c2s",
-             "AsAdAhAc2s", "As2s3s4s5s", "AsKsQsJsTs"]  # fmt: skip
-    ranks = [rank_hand(parse_cards(text)) for text in texts]
-    assert ranks == sorted(set(ranks))
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 51), min_size=20, max_size=20, unique=True), st.integers(8, 10))
+def test_ranks_of_more_than_seven_cards(cards: list[int], size: int) -> None:
+    """Definitions allow three hole cards and seven on the board."""
+    one, other = tuple(cards[:size]), tuple(cards[-size:])
+    assert (rank_cards(one) > rank_cards(other)) == (hand_strength(one) > hand_strength(other))

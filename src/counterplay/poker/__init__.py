@@ -1,1 +1,1 @@
-"""Poker: cards, hands, the competition's game definitions, rules, state strings, logs, betting trees."""
+"""Poker: cards, hands, suit isomorphism, game definitions and betting trees; import its modules when needed."""

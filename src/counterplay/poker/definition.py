@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from counterplay.errors import GameError
-from counterplay.poker.cards import make_deck
+from counterplay.poker.cards import deck
 
 __all__ = ["UNLIMITED", "GameDefinition", "format_definition", "parse_definition", "read_definition"]
 
@@ -101,7 +101,7 @@ class GameDefinition:
     @functools.cached_property
     def deck(self) -> tuple[int, ...]:
         """The cards of the deck, suit by suit from the lowest, ranks ascending: the dealer's order."""
-        return make_deck(self.suits, self.ranks)
+        return deck(self.ranks, self.suits)
 
     @functools.cached_property
     def board_ends(self) -> tuple[int, ...]:

@@ -23,14 +23,11 @@ from counterplay.game.base import CHANCE, Game
 from counterplay.game.registry import parameter, register
 from counterplay.poker.cards import RANKS, cards_text, parse_cards
 from counterplay.poker.definition import GameDefinition, read_definition
-from counterplay.poker.hands import rank_hand
 from counterplay.poker.rules import Betting, Chips
 from counterplay.poker.standard import STANDARD
+from counterplay.poker.states import rank_cards
 
 __all__ = ["PokerFile", "PokerGame", "PokerState", "StandardPoker", "poker_game"]
-
-
-_rank = functools.lru_cache(maxsize=1 << 16)(rank_hand)
 
 
 class _Point:
@@ -116,7 +113,7 @@ class PokerState:
         if not betting.showdown:
             return betting.values()
         board = tuple([card for cards in self.board for card in cards])
-        return betting.values([_rank((*hole, *board)) for hole in self.hole])
+        return betting.values([rank_cards((*hole, *board)) for hole in self.hole])
 
 
 def _name_suits(seen: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...]:

@@ -17,13 +17,15 @@ lie in two places, are refused.
 from __future__ import annotations
 
 import dataclasses
+import functools
+import itertools
 import re
 
 from counterplay.errors import GameError
 from counterplay.poker.cards import cards_text, parse_cards
 from counterplay.poker.deals import Deal
 from counterplay.poker.definition import GameDefinition
-from counterplay.poker.hands import rank_hand
+from counterplay.poker.hands import MAX_HAND, rank_hand
 from counterplay.poker.rules import Betting, Chips
 
 __all__ = ["MatchState", "hand_ranks", "hand_values", "parse_match_state", "parse_reply", "parse_state"]
@@ -111,8 +113,14 @@ def hand_ranks(betting: Betting, deal: Deal) -> list[int]:
             continue
         if len(hole) != betting.game.hole_cards or len(deal.board) < betting.game.board_ends[-1]:
             raise GameError(f"the cards of position {position} or of the board are not known; a showdown needs them")
-        ranks.append(rank_hand((*hole, *deal.board[: betting.game.board_ends[-1]])))
+        ranks.append(rank_cards((*hole, *deal.board[: betting.game.board_ends[-1]])))
     return ranks
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def rank_cards(cards: tuple[int, ...]) -> int:
+    """The rank of the best hand among any number of cards; definitions allow up to ten."""
+    return max(map(rank_hand, itertools.combinations(cards, min(MAX_HAND, len(cards)))))
 
 
 def hand_values(betting: Betting, deal: Deal) -> tuple[Chips, ...]:
