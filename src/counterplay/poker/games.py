@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 from counterplay.errors import GameError
 from counterplay.game.base import CHANCE, Game
 from counterplay.game.registry import parameter, register
-from counterplay.poker.cards import RANKS, cards_text, parse_cards
+from counterplay.poker.cards import RANKS, card_text, cards_text, parse_cards
 from counterplay.poker.definition import GameDefinition, read_definition
 from counterplay.poker.rules import Betting, Chips
 from counterplay.poker.standard import STANDARD
@@ -76,7 +76,8 @@ class PokerState:
         gone = {card for cards in (*self.hole, *self.board) for card in cards}
         left = [card for card in sorted(game.deck) if card not in gone]
         probability = 1 / math.comb(len(left), wanted)
-        return [(cards_text(cards), probability) for cards in itertools.combinations(left, wanted)]
+        texts = [card_text(card) for card in left]
+        return [("".join(cards), probability) for cards in itertools.combinations(texts, wanted)]
 
     def actions(self) -> tuple[str, ...]:
         return self.point.actions

@@ -167,7 +167,8 @@ def from_record(record: HandRecord) -> HandHistory:
         If the game is not the limit or no-limit hold'em of the format.
     """
     game = record.betting.game
-    if game != _definition(game.limit, game.players, game.blinds, game.stacks, game.raise_sizes):
+    sizes = game.raise_sizes[:1] * 2 + game.raise_sizes[-1:] * 2
+    if game != _definition(game.limit, game.players, game.blinds, game.stacks, sizes):
         raise GameError("the format knows Texas hold'em with blinds, usual bets and four bets a round only")
     blinds = list(game.blinds[::-1] if game.players == 2 else game.blinds)
     stacks = [Decimal("inf") if stack == UNLIMITED else stack for stack in game.stacks]

@@ -170,10 +170,15 @@ def _match_state(game: GameDefinition, line: str) -> tuple[MatchState, str]:
 
 def read_hand(game: GameDefinition, hand_id: int, betting: str, cards: str, position: int | None) -> MatchState:
     """Put a hand together from its betting string and its cards."""
-    after = Betting.after(game, betting)
+    after = _betting_after(game, betting)
     return MatchState(hand_id, after, parse_deal(game, cards, after.round), position)
 
 
+_betting_after = functools.lru_cache(maxsize=1 << 12)(Betting.after)
+"""Each message of a hand is read by every player, and much betting comes again."""
+
+
+@functools.lru_cache(maxsize=1 << 12)
 def parse_deal(game: GameDefinition, text: str, last_round: int) -> Deal:
     """Read the cards of a line whose betting has reached ``last_round``."""
     each = game.hole_cards
