@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 
 from counterplay.errors import GameError
 from counterplay.poker.deals import deals
-from counterplay.poker.definition import UNLIMITED
 from counterplay.poker.logs import HandRecord, parse_record
 from counterplay.poker.phh import (
     HandHistory,
@@ -103,23 +102,20 @@ def test_random_hands_go_round(name: str, seed: int, stack: int | None) -> None:
     assert back.betting.game == record.betting.game
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        other = played(text)
+        other = played(text.replace("inf", "2000"))  # it cannot split pots of players with endless chips
         other = dataclasses.replace(other, divmod=lambda chips, parts: (Fraction(chips, parts), 0))
         *_, last = other
-        if UNLIMITED not in record.betting.game.stacks:
-            assert [Fraction(chips) for chips in last.payoffs] == list(record.values)
+        assert last.payoffs == list(record.values)
         said = [line for _, line in other.to_acpc_protocol(0)]
     if record.betting.game.players == 2 and all(record.betting.actions):
         assert said[-1].strip() == record.state().seen_by(0).text()
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_limit_hands_without_stacks_in_pokerkit(seed: int) -> None:
-    record = random_record("holdem.limit.2p.reverse_blinds", seed)
+def test_stacks_without_limit() -> None:
+    record = random_record("holdem.limit.2p.reverse_blinds", 1)
     text = format_phh(from_record(record))
     assert "starting_stacks = [inf, inf]" in text
-    *_, last = played(text.replace("inf", "2000"))
-    assert tuple(last.payoffs) == record.values
+    assert to_record(parse_phh(text)[0]).betting.game == LIMIT
 
 
 def test_what_pokerkit_writes_is_read() -> None:
