@@ -707,3 +707,40 @@ def test_short_and_long_form_agree(seeds: range) -> None:
     for seed in seeds:
         _, tree, players = judged(seed)
         assert [one.recall for one in players] == [classify_recall(tree, player) for player in range(tree.players)]
+
+
+# --- registered games ----------------------------------------------------------------------------------------------
+
+SMALL_BOARD = 'x="0,8",o="1,4"'
+
+
+def registered(name: str) -> GameTree:
+    """A game that may not be there in a partial installation."""
+    if name.split("(")[0] not in cp.game_names():
+        pytest.skip(f"{name} is not registered")
+    return cp.compile_game(name)
+
+
+@pytest.mark.parametrize("variant", ["FOI", "FOS", "FOE"])
+def test_phantom_tic_tac_toe_breaks_iii(variant: str) -> None:
+    """Lanctot et al. 2012, section 6: none of the three is well-formed; the players forget only own attempts."""
+    report = recall_report(registered(f"phantom_ttt(variant={variant},{SMALL_BOARD})"))
+    assert report.strongest == "A-loss recall"
+    for one in report.players:
+        if not one.perfect.holds:
+            assert condition(one.well_formed) == "(iii)"
+
+
+def test_order_of_failures_does_not_matter() -> None:
+    """Forgetting the order of failures within a turn is well-formed (Lanctot et al. 2012, section 6)."""
+    report = recall_report(registered(f"phantom_ttt(variant=FOSF-strict,{SMALL_BOARD})"))
+    assert report.strongest == "well-formed"
+    assert [one.merged for one in report.players] == [16, 17]
+
+
+@pytest.mark.slow
+def test_order_of_failures_in_completed_turns() -> None:
+    """The variant of the paper needs a larger board to forget anything: four million histories."""
+    report = recall_report(registered('phantom_ttt(variant=FOSF,x="4",o="0")'))
+    assert report.strongest == "well-formed"
+    assert all(one.merged > 0 for one in report.players)
