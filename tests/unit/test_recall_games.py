@@ -26,8 +26,7 @@ from counterplay.tree.recall import Verdict, has_a_loss_recall, has_perfect_reca
 from counterplay.tree.relaxed import chance_relaxed, pair_errors
 from counterplay.tree.wellformed import pair_constants, skew_well_formed, well_formed
 from tests.reference import recall as twin
-from tests.reference.figures import fig_2_3, fig_6_2a, fig_6_2b
-from tests.reference.recall_games import bluff, die_roll_poker
+from tests.reference.recall_games import bluff, deadlock, die_roll_poker, forgotten_choice, forgotten_lever
 
 # --- the games of the papers ---------------------------------------------------------------------------------------
 
@@ -64,7 +63,7 @@ def condition(verdict: Verdict) -> str:
 
 def test_figure_2_breaks_only_iii() -> None:
     """Lanctot et al. 2012, section 7 and figure 2."""
-    one = only_player(fig_6_2a(0.5))
+    one = only_player(deadlock(0.5))
     assert condition(one.well_formed) == "(iii)"
     assert condition(one.chance_relaxed) == "(iii)"
     assert condition(one.nearly) == "(iii)"
@@ -73,7 +72,7 @@ def test_figure_2_breaks_only_iii() -> None:
 
 def test_the_announced_example_breaks_only_ii() -> None:
     """Gibson 2014, figure 6.2b: announced in Lanctot et al. 2012, section 7."""
-    one = only_player(fig_6_2b())
+    one = only_player(forgotten_lever(0.75))
     assert condition(one.well_formed) == "(ii)"
     assert one.chance_relaxed.holds
 
@@ -101,7 +100,7 @@ def test_a_negative_factor_breaks_i() -> None:
 
 def test_koller_and_megiddo() -> None:
     """Gibson 2014, figure 2.3: the second player forgets the own first choice."""
-    first, second = recall_report(cp.compile_game(fig_2_3())).players
+    first, second = recall_report(cp.compile_game(forgotten_choice())).players
     assert first.strongest == "perfect recall"
     assert second.recall == "a-loss"
     assert condition(second.well_formed) == "(i)"
@@ -482,7 +481,7 @@ def test_repartition_names_what_cannot_be_joined() -> None:
 
 
 def test_the_report_is_json() -> None:
-    for tree in (dice(), dice(skew=0.2), cp.compile_game(fig_6_2a(0.5))):
+    for tree in (dice(), dice(skew=0.2), cp.compile_game(deadlock(0.5))):
         report = recall_report(tree)
         shown = json.loads(json.dumps(report.as_dict()))
         assert shown["strongest"] == report.strongest
