@@ -288,6 +288,7 @@ def test_three_rounds_are_nearly_well_formed(sides: int) -> None:
     assert report.strongest == "nearly well-formed"
     for one in report.players:
         assert condition(one.well_formed) == condition(one.chance_relaxed) == "(iv)"
+        assert len(dice(sides=sides, rounds=3).infosets_of(one.player)) == one.nearly.K  # k = l = 1
 
 
 def swap_dice(player: int, history: list[str] | tuple[str, ...], new: tuple[str, str]) -> tuple[str, ...]:
