@@ -723,7 +723,7 @@ def test_a_game_that_is_refused_before_the_walk(capsys: Capture) -> None:
     message = str(caught.value)
     found = re.fullmatch(
         r"leduc\(ranks=12,suited=true\) has about (\S+) histories and would need about (\S+) MiB, but only 976\.6 KiB "
-        r"may be used; use an abstraction, smaller parameters or a higher memory limit",
+        r"may be used; use smaller parameters, a higher memory limit or a solver that samples",
         message,
     )
     assert found is not None, message
@@ -754,7 +754,7 @@ def test_a_game_that_is_refused_during_the_walk(capsys: Capture, games_file: Pat
     message = str(caught.value)
     found = re.fullmatch(
         re.escape(spec) + r": over ([\d,]+) histories, and 2\.3 MiB of memory are not enough to go on; "
-        r"use an abstraction, smaller parameters or a higher memory limit",
+        r"use smaller parameters, a higher memory limit or a solver that samples",
         message,
     )
     assert found is not None, message

@@ -81,6 +81,14 @@ def check_writable(*paths: Path | None) -> None:
             raise CounterplayError(f"{path} cannot be written")
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, or say in one line why not."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CounterplayError(f"cannot write {path}: {error.strerror or error}") from None
+
+
 def compile_with_progress(game: Game, memory_limit: int | None, quiet: bool) -> GameTree:
     """Compile a game, with a live count of histories on a terminal."""
     if quiet or not sys.stderr.isatty():

@@ -89,6 +89,13 @@ class Game:
         """Chips in one big blind (the ante, where there are no blinds) of a poker game; None elsewhere."""
         return None
 
+    def num_histories(self) -> int | None:
+        """The number of histories, if the game can tell without being walked; None otherwise.
+
+        A game whose size is known is refused at once when it does not fit into memory.
+        """
+        return None
+
     def forget(self, what: str, value: str) -> Callable[[str], str]:
         """A function from the name of an information set to what is left of it when ``what`` is forgotten.
 

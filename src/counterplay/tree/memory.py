@@ -94,14 +94,20 @@ def preflight(game: Game, limit: int, max_depth: int) -> None:
         With the estimate and the limit.
     """
     try:
-        estimate = estimate_size(game, max_depth=min(max_depth, 1000))
+        exact = game.num_histories()
+        estimate = None if exact else estimate_size(game, max_depth=min(max_depth, 1000))
     except Exception:
         return  # the walk meets the same trouble and can say where
-    if estimate.ended and estimate.bytes > SAFETY * limit:
+    if estimate is None:
+        count, needed, margin = f"{exact:,}", (exact or 0) * BUILD_BYTES_PER_HISTORY, 1.0
+    elif estimate.ended:
+        count, needed, margin = f"about {estimate.histories:.2g}", estimate.bytes, SAFETY
+    else:
+        return
+    if needed > margin * limit:
         raise MemoryLimitError(
-            f"{game.spec()} has about {estimate.histories:.2g} histories and would need about "
-            f"{format_bytes(estimate.bytes)}, but only {format_bytes(limit)} may be used; "
-            "use an abstraction, smaller parameters or a higher memory limit"
+            f"{game.spec()} has {count} histories and would need about {format_bytes(needed)}, but only "
+            f"{format_bytes(limit)} may be used; use smaller parameters, a higher memory limit or a solver that samples"
         )
 
 
