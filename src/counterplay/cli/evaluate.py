@@ -15,6 +15,7 @@ from counterplay.cli.common import (
     chips,
     compile_with_progress,
     exploitability_text,
+    forgetful_note,
     make_game,
     measured,
     print_json,
@@ -80,4 +81,5 @@ def command(
         ("exploitability", exploitability_text(measurement.exploitability, tree.big_blind)),
         ("NashConv", f"{measurement.nash_conv:.3g} chips, the sum of those gains"),
         ("epsilon", f"{measurement.epsilon:.3g} chips, the largest of them"),
+        *forgetful_note(tree),
     ])  # fmt: skip

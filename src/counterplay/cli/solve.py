@@ -22,6 +22,7 @@ from counterplay.cli.common import (
     chips,
     compile_with_progress,
     exploitability_text,
+    forgetful_note,
     make_game,
     measured,
     note,
@@ -73,7 +74,8 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> int:
     """Solve a game and report its value and the exploitability of the strategy found."""
-    check_writable(out, plot, checkpoint)
+    check_writable(plot)
+    check_writable(out, checkpoint, replaced=True)
     if plot is not None and plot.suffix.lower() not in PLOT_FORMATS:
         raise SolverError(f"a plot is a {', '.join(PLOT_FORMATS)} file; got {str(plot)!r}")
     if game is None and resume is None:
@@ -325,11 +327,7 @@ def _summarise(
             f"{format_bytes(_tree_bytes(solver))} tree, {format_bytes(tables)} tables, {format_bytes(peak)} process",
         ),
     ]
-    imperfect = [str(player + 1) for player, recall in enumerate(solver.tree.recall) if recall != "perfect"]
-    if imperfect:
-        rows.append(
-            ("note", f"player {', '.join(imperfect)} forgets: best responses are those of a player who remembers")
-        )
+    rows += forgetful_note(solver.tree)
     files = [("strategy", out), ("plot", plot), ("checkpoint", saved)]
     rows += [(name, str(path)) for name, path in files if path is not None]
     table(rows)
