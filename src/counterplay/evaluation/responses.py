@@ -6,11 +6,12 @@ All functions take a compiled tree (or a game, which is compiled) and a profile,
 from __future__ import annotations
 
 import dataclasses
+import numbers
 
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import GameError
+from counterplay.errors import GameError, StrategyError
 from counterplay.game.base import Game
 from counterplay.kernels.jit import form_arrays
 from counterplay.kernels.passes import backward_best, forward_reach, leaf_values
@@ -50,9 +51,21 @@ def as_tree(game: GameTree | Game | str) -> GameTree:
     return game if isinstance(game, GameTree) else compile_game(game)
 
 
+def check_player(tree: GameTree, player: int) -> None:
+    """Refuse what is no player of a game."""
+    if not isinstance(player, numbers.Integral) or not 0 <= player < tree.players:
+        raise GameError(f"{tree.name} has players 0 .. {tree.players - 1}; got {player}")
+
+
 def evaluate(game: GameTree | Game | str, profile: Profile) -> Measurement:
-    """Expected values, best-response values, NashConv and exploitability of a profile."""
+    """Expected values, best-response values, NashConv and exploitability of a profile.
+
+    The best responses of players with imperfect recall are those of players who remember: upper bounds, and with them
+    NashConv and exploitability; ``best_response`` tells whether one is reached.
+    """
     tree = as_tree(game)
+    if not isinstance(profile, Profile):
+        raise StrategyError(f"a Profile is measured (Profile.load reads one); got {type(profile).__name__}")
     return measure_strategy(tree, form_arrays(tree.sequences), profile.for_tree(tree))
 
 
@@ -74,8 +87,7 @@ def exploitability(game: GameTree | Game | str, profile: Profile) -> float:
 def best_response(game: GameTree | Game | str, profile: Profile, player: int) -> BestResponse:
     """A pure best response of ``player`` to the others; the first action wins ties."""
     tree = as_tree(game)
-    if not 0 <= player < tree.players:
-        raise GameError(f"{tree.name} has players 0 .. {tree.players - 1}; got {player}")
+    check_player(tree, player)
     form = form_arrays(tree.sequences)
     strategy = np.ascontiguousarray(profile.for_tree(tree), dtype=np.float64)
     reach = np.ones(tree.sequences.num_sequences)
@@ -89,7 +101,8 @@ def best_response(game: GameTree | Game | str, profile: Profile, player: int) ->
     response = Profile.from_tree(tree, _pure(tree, player, strategy, choice), Provenance("best response"))
     exact = tree.sequences.has_perfect_recall(player)
     if not exact:
-        exact = expected_values(tree, response)[player] >= best - 1e-12 * max(1.0, abs(best))
+        rounding = 1e-12 * float(np.abs(tree.utility[:, player]).max())
+        exact = expected_values(tree, response)[player] >= best - rounding
     return BestResponse(player, best, response, exact)
 
 

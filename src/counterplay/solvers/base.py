@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import numbers
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,12 +45,16 @@ class Until:
     exploitability: float | None = None
 
     def __post_init__(self) -> None:
-        limits = dataclasses.asdict(self)
+        limits: dict[str, Any] = dataclasses.asdict(self)
         if all(limit is None for limit in limits.values()):
             raise SolverError("say when to stop: give iterations, seconds or exploitability")
         for name, limit in limits.items():
-            if limit is not None and not (math.isfinite(limit) and limit > 0):
-                raise SolverError(f"{name} must be a positive number; got {limit!r}")
+            if limit is None:
+                continue
+            whole = name == "iterations"
+            fits = isinstance(limit, numbers.Integral if whole else numbers.Real) and not isinstance(limit, bool)
+            if not fits or not 0 < limit < math.inf:
+                raise SolverError(f"{name} must be a positive {'whole ' if whole else ''}number; got {limit!r}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -169,14 +174,17 @@ class Solver(ABC):
         check_every : int, optional
             Measure at multiples of this number instead of the growing distances.
         """
-        if check_every is not None and check_every < 1:
-            raise SolverError(f"check_every must be at least 1; got {check_every}")
+        if check_every is not None and (not isinstance(check_every, numbers.Integral) or check_every < 1):
+            raise SolverError(f"check_every must be a whole number, at least 1; got {check_every!r}")
         self.step(0)  # kernels are compiled before the clock starts
         last = self.check() if self.iterations == 0 else self.measure()
+        if self._missed_check(check_every):
+            last = self.check()
+            self.curve.append(self._progress(last.exploitability, self.iterations))
         status: Status = "interrupted"
         clock, cpu_clock = time.perf_counter() - self.seconds, time.process_time() - self.cpu_seconds
         pace = 1
-        check = self._following_check(check_every)
+        check = _following_check(self.iterations, check_every)
         try:
             while True:
                 reached = self._reached(until, last)
@@ -192,7 +200,7 @@ class Solver(ABC):
                 pace = _next_pace(count, after - before)
                 if self.iterations == target or self._out_of_time(until):
                     last = self.check() if self.iterations == check else self.measure()
-                    check = self._following_check(check_every)
+                    check = _following_check(self.iterations, check_every)
                     self.curve.append(self._progress(last.exploitability, self.iterations))
                     self.seconds, self.cpu_seconds = time.perf_counter() - clock, time.process_time() - cpu_clock
                 if callback is not None:
@@ -201,10 +209,10 @@ class Solver(ABC):
             pass
         return self._result(status)
 
-    def _following_check(self, check_every: int | None) -> int:
-        if check_every is None:
-            return next_check(self.iterations)
-        return (self.iterations // check_every + 1) * check_every
+    def _missed_check(self, check_every: int | None) -> bool:
+        """Whether this iteration is on the schedule and was not measured: Ctrl-C came while it was computed."""
+        measured = self.curve[-1].iterations if self.curve else 0
+        return measured < self.iterations == _following_check(self.iterations - 1, check_every)
 
     def _out_of_time(self, until: Until) -> bool:
         return until.seconds is not None and self.seconds >= until.seconds
@@ -233,6 +241,10 @@ class Solver(ABC):
             information_sets=self.tree.num_infosets,
             curve=tuple(self.curve),
         )
+
+
+def _following_check(iteration: int, check_every: int | None) -> int:
+    return next_check(iteration) if check_every is None else (iteration // check_every + 1) * check_every
 
 
 def _next_pace(count: int, seconds: float) -> int:

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import numbers
 import os
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -29,7 +30,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import MemoryLimitError, SolverError, StrategyError
+from counterplay.errors import CounterplayError, GameError, MemoryLimitError, SolverError, StrategyError
 from counterplay.game.base import Game
 from counterplay.game.registry import make
 from counterplay.kernels.cfr import iterate_cfr, match_regrets
@@ -47,6 +48,12 @@ __all__ = ["CFR_PRESETS", "CfrConfig", "CfrSolver", "ProfileKind"]
 
 ProfileKind = Literal["average", "last", "best"]
 """Which profile: the average of all iterations, the current one, or the least exploitable one seen at checks."""
+
+MAX_GAMMA = {"float64": 20, "float32": 4}
+"""Largest exponent of the averaging weights: sums of t^gamma stay in the range of the tables for 10^7 iterations."""
+
+FLOAT32_UTILITIES = (1e-25, 1e25)
+"""Between these the largest utility of a game must lie, so that its regrets neither vanish nor overflow in float32."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,14 +108,20 @@ class CfrConfig:
         for name in ("alternating", "regret_floor", "shifted", "predictive"):
             if not isinstance(getattr(self, name), bool):
                 raise SolverError(f"{name} must be true or false; got {getattr(self, name)!r}")
-        if not isinstance(self.delay, int) or self.delay < 0:
-            raise SolverError(f"delay must be a whole number, at least 0; got {self.delay!r}")
+        if not isinstance(self.delay, int) or not 0 <= self.delay < 2**63:
+            raise SolverError(f"delay must be a whole number, at least 0 and below 2^63; got {self.delay!r}")
         for name in ("alpha", "beta", "gamma"):
             number = getattr(self, name)
             if number is None and name != "gamma":
                 continue
             if not isinstance(number, int | float) or not math.isfinite(number):
                 raise SolverError(f"{name} must be a finite number; got {number!r}")
+        largest = MAX_GAMMA[self.storage]
+        if abs(self.gamma) > largest:
+            raise SolverError(
+                f"gamma must lie in [-{largest}, {largest}] with {self.storage} tables, or the weights t^gamma would "
+                f"overflow them; got {self.gamma!r}"
+            )
 
     @property
     def keeps_average(self) -> bool:
@@ -149,9 +162,12 @@ class CfrSolver(Solver):
         memory_limit: int | None = None,
     ) -> None:
         super().__init__()
+        if not isinstance(config, CfrConfig | str):
+            raise SolverError(f"config is a CfrConfig or the name of a preset; got {config!r}")
         self.config = CFR_PRESETS[_preset(config)] if isinstance(config, str) else config
         self.algorithm = algorithm or _name_of(config)
         self.tree = game if isinstance(game, GameTree) else compile_game(make(game), memory_limit=memory_limit)
+        _check_storage(self.tree, self.config)
         needed = self.memory_bytes(self.tree, self.config)
         limit = available_memory() if memory_limit is None else memory_limit
         if needed > limit:
@@ -189,6 +205,8 @@ class CfrSolver(Solver):
 
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations."""
+        if not isinstance(iterations, numbers.Integral) or iterations < 0:
+            raise SolverError(f"step takes a whole number of iterations, at least 0; got {iterations!r}")
         config = self.config
         iterate_cfr(
             self.form, self.tree.infoset_offset, self.tree.player_infosets,
@@ -196,7 +214,7 @@ class CfrSolver(Solver):
             np.nan if config.alpha is None else float(config.alpha),
             np.nan if config.beta is None else float(config.beta),
             float(config.gamma), config.delay, config.shifted, config.fallback == "argmax-uniform",
-            iterations, self._clock, self.regret, self.average, self.prediction, self._current,
+            int(iterations), self._clock, self.regret, self.average, self.prediction, self._current,
             self._reach, self._value, self._step,
         )  # fmt: skip
 
@@ -231,8 +249,8 @@ class CfrSolver(Solver):
         if self.config.profile == "best":
             now = measure_strategy(self.tree, self.form, self._current)
             if now.exploitability < self.best_exploitability:
+                self.best[:] = self._current  # the number last: Ctrl-C between the two is then mended by the next check
                 self.best_exploitability = now.exploitability
-                self.best[:] = self._current
         return self.measure()
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -269,13 +287,18 @@ class CfrSolver(Solver):
         header, tables = read_container(path, "checkpoint")
         try:
             config = CfrConfig(**header["config"])
-            solver = cls(header["game"] if game is None else game, config, header["algorithm"], memory_limit)
-            if solver.tree.fingerprint != header["fingerprint"]:
-                raise StrategyError(f"{path} is a checkpoint of {header['game']}; it does not fit {solver.tree.name}")
-            solver.regret[:] = tables["regret"]
-            solver.average[:] = tables["average"]
-            solver.prediction[:] = tables["prediction"]
-            solver.best[:] = tables["best"]
+            name, algorithm, fingerprint = header["game"], header["algorithm"], header["fingerprint"]
+        except (KeyError, TypeError) as error:
+            raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}") from None
+        solver = cls(_made(name if game is None else game), config, algorithm, memory_limit)
+        if solver.tree.fingerprint != fingerprint:
+            raise StrategyError(f"{path} is a checkpoint of {name}; it does not fit {solver.tree.name}")
+        try:
+            for key in ("regret", "average", "prediction", "best"):
+                table = getattr(solver, key)
+                if (tables[key].shape, tables[key].dtype) != (table.shape, table.dtype):
+                    raise ValueError(f"table {key} is {tables[key].dtype} {tables[key].shape}")
+                table[:] = tables[key]
             solver._clock[0] = header["iterations"]
             solver.seconds, solver.cpu_seconds = header["seconds"], header["cpu_seconds"]
             best = header["best_exploitability"]
@@ -293,6 +316,27 @@ class CfrSolver(Solver):
         match_regrets(offset, 0, infosets, self.regret, self.prediction, argmax, self._current)
         for player in range(self.tree.players):
             forward_reach(self.form, player, self._current, self._reach)
+
+
+def _made(game: GameTree | Game | str) -> GameTree | Game:
+    """The game of a checkpoint; what goes wrong in a user's own file is the fault of that file."""
+    try:
+        return make(game) if isinstance(game, str) else game
+    except CounterplayError:
+        raise
+    except Exception as error:
+        raise GameError(f"{game} cannot be made: {type(error).__name__}: {error}") from error
+
+
+def _check_storage(tree: GameTree, config: CfrConfig) -> None:
+    """Refuse tables that cannot hold the regrets of a game."""
+    largest = max(abs(tree.facts.min_utility), abs(tree.facts.max_utility))
+    low, high = FLOAT32_UTILITIES
+    if config.storage == "float32" and largest > 0 and not low <= largest <= high:
+        raise SolverError(
+            f"float32 tables need a largest utility from {low:g} to {high:g}; that of {tree.name} is {largest:g}; "
+            "use storage float64"
+        )
 
 
 def _preset(name: str) -> str:

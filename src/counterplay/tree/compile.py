@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,9 @@ __all__ = ["compile_game"]
 
 PROBABILITY_TOLERANCE = 1e-9
 PROGRESS_EVERY = 1 << 14
+
+MAX_UTILITY = 1e100
+"""Largest utility; sums of regrets over iterations and histories then stay far from the largest float."""
 
 
 def compile_game(
@@ -117,12 +120,14 @@ class _Walk:
             if mover >= 0:
                 key = state.infoset()
                 actions = state.actions()
+                if type(actions) is not tuple:
+                    actions = tuple(actions)
                 row = infosets[mover].get(key)
                 if row is None:
                     row = self._new_infoset(mover, key, actions, node)
                 elif infoset_actions[row] != actions:
                     self._compare_actions(row, key, actions, node)
-                outcomes = actions
+                outcomes: Sequence[Hashable] = actions
             else:
                 outcomes, row = self._chance_event(state.chance(), node)
             expanded.append(node)
@@ -354,15 +359,16 @@ class _Walk:
         return probabilities
 
     def _check_utilities(self, tree: GameTree) -> None:
-        wrong = ~np.isfinite(tree.utility).all(axis=1)
+        wrong = ~(np.abs(tree.utility) <= MAX_UTILITY).all(axis=1)  # NaN too
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])
             node = int(np.flatnonzero(tree.outcome == row)[0])
             moves = ", ".join(tree.history(node)) or "the root"
-            raise GameError(f"{tree.name}: utilities must be finite; got {tree.utility[row].tolist()} (after {moves})")
-        if self.game.zero_sum and np.abs(tree.utility.sum(axis=1)).max(initial=0.0) > 1e-9 * max(
-            1.0, np.abs(tree.utility).max()
-        ):
+            raise GameError(
+                f"{tree.name}: utilities must be finite and at most {MAX_UTILITY:g}; "
+                f"got {tree.utility[row].tolist()} (after {moves})"
+            )
+        if self.game.zero_sum and not tree.sums_to_zero:
             row = int(np.abs(tree.utility.sum(axis=1)).argmax())
             node = int(np.flatnonzero(tree.outcome == row)[0])
             raise GameError(
