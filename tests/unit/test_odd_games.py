@@ -7,17 +7,20 @@ import random
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from counterplay.errors import GameError
 from counterplay.evaluation import best_response, evaluate
+from counterplay.evaluation.bounds import m_value, own_action_partition
 from counterplay.game import CHANCE, TERMINAL, Game
 from counterplay.game.builder import ExplicitGame, Node, chance, decision, terminal
 from counterplay.solvers import CFR_PRESETS, CfrSolver, solve
 from counterplay.strategy import Profile
-from counterplay.tree import compile_game
+from counterplay.tree import compile_game, memory
 from tests.reference.best_response import brute_force_best_response
 from tests.reference.cfr import ReferenceCfr
 from tests.reference.walks import expected_values
@@ -232,3 +235,42 @@ def test_measures_equal_the_twins_whatever_is_forgotten() -> None:
                 assert expected_values(game, replaced)[player] == pytest.approx(best)
             bounds += not response.exact
     assert bounds > 0  # pure strategies that do not reach the bound were among them
+
+
+# ---------------------------------------------------------------------------------------------- messages
+
+
+def test_messages_about_wide_games_are_short() -> None:
+    doubled = [*range(1000), 0]
+    with pytest.raises(GameError, match=r"equal actions: \[0, 1, .*, 9, \.\.\. 1,001 in all\]") as caught:
+        compile_game(Odd(Place(0, {}, "i", listing=lambda: doubled)))
+    assert len(str(caught.value)) < 200
+    half = {number: (-0.5, end(0, 0)) for number in range(1000)}
+    with pytest.raises(GameError, match=r"must lie in \[0, 1\]; got \[-0\.5, .*\.\.\. 1,000 in all\]"):
+        compile_game(Odd(Place(CHANCE, half)))
+
+
+def test_the_partition_by_own_actions_needs_recall() -> None:
+    last = decision(0, "i", {"a": terminal(4), "b": terminal(1)})
+    tree = compile_game(ExplicitGame(decision(0, "i", {"a": terminal(0), "b": last})))
+    with pytest.raises(GameError, match="player 1 of hand-written has imperfect recall; a partition by own actions"):
+        own_action_partition(tree, 0)
+    with pytest.raises(GameError, match="has imperfect recall"):
+        m_value(tree, 0)
+
+
+# ---------------------------------------------------------------------------------------------- memory
+
+
+def test_the_limit_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = (str(tmp_path / "memory.max"), str(tmp_path / "memory.current"), "inactive_file")
+    monkeypatch.setattr(memory, "CONTROL_GROUPS", (names,))
+    free = memory.available_memory()
+    assert free > 10_000
+    (tmp_path / "memory.current").write_text("6000\n")
+    (tmp_path / "memory.stat").write_text("anon 4500\ninactive_file 1500\n")
+    for limit, expected in (("10000\n", 5500), ("1000\n", 0)):
+        (tmp_path / "memory.max").write_text(limit)
+        assert memory.available_memory() == expected
+    (tmp_path / "memory.max").write_text("max\n")
+    assert memory.available_memory() > 10_000

@@ -5,8 +5,8 @@ kept in an on-disk cache.  ``fastmath`` stays off: regret matching turns roundin
 reordered sums would change results.
 
 numba's own cache looks at the file of a kernel only, so that a kernel would go on with the old code of those it calls
-from other files after an update.  Here the stamp of a kernel covers every file of its folder that its file imports (constants from
-elsewhere are not seen: keep those that kernels use in this package).
+from other files after an update.  Here the stamp of a kernel covers every file of its folder that its file imports.
+Constants from other packages are not seen: keep those that kernels use in this one.
 """
 
 from __future__ import annotations

@@ -65,6 +65,13 @@ def compile_game(
     return walk.finish()
 
 
+def _few(values: Sequence[Any]) -> str:
+    """A list for a message, cut where it is long."""
+    if len(values) <= 20:
+        return str(list(values))
+    return f"[{', '.join(map(repr, values[:10]))}, ... {len(values):,} in all]"
+
+
 class _Walk:
     """The walk over the histories of one game, and what it has written down."""
 
@@ -171,7 +178,7 @@ class _Walk:
         if not actions:
             raise GameError(f"{self.game.spec()}: information set {key!r} has no actions ({self.describe(node)})")
         if len({str(action) for action in actions}) != len(actions):
-            raise GameError(f"{self.game.spec()}: information set {key!r} has equal actions: {list(actions)}")
+            raise GameError(f"{self.game.spec()}: information set {key!r} has equal actions: {_few(actions)}")
         row = len(self.infoset_actions)
         self.infosets[mover][key] = row
         self.infoset_actions.append(actions)
@@ -182,8 +189,8 @@ class _Walk:
         known = self.infoset_actions[row]
         if tuple(actions) != known:
             raise GameError(
-                f"{self.game.spec()}: the actions at information set {key!r} differ: {list(actions)} "
-                f"({self.describe(node)}) but {list(known)} earlier; the mover could tell the two apart"
+                f"{self.game.spec()}: the actions at information set {key!r} differ: {_few(actions)} "
+                f"({self.describe(node)}) but {_few(known)} earlier; the mover could tell the two apart"
             )
 
     def _chance_event(self, outcomes: Any, node: int) -> tuple[list[Hashable], int]:
@@ -191,11 +198,11 @@ class _Walk:
         row = self.events.get(pairs)
         if row is None:
             if len({str(label) for label, _ in pairs}) != len(pairs):
-                labels = [label for label, _ in pairs]
+                labels = _few([label for label, _ in pairs])
                 raise GameError(f"{self.game.spec()}: chance has equal outcomes: {labels} ({self.describe(node)})")
             total = math.fsum(probability for _, probability in pairs)
             if not all(0.0 <= probability <= 1.0 + PROBABILITY_TOLERANCE for _, probability in pairs):
-                bad = [probability for _, probability in pairs]
+                bad = _few([probability for _, probability in pairs])
                 raise GameError(
                     f"{self.game.spec()}: chance probabilities must lie in [0, 1]; got {bad} ({self.describe(node)})"
                 )
