@@ -158,7 +158,9 @@ def test_bluff_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> None
     assert shown["game"] == "bluff(sides=3)"
     assert shown["abstraction"] == "last-bids=1"
     assert shown["abstraction_information_sets"] < shown["information_sets"]
-    assert shown["exploitability"] > shown["abstract"]["exploitability"] >= 0
+    assert shown["recall"] == ["perfect", "perfect"]
+    assert shown["abstract"]["recall"] == ["imperfect", "imperfect"]
+    assert shown["exploitability"] >= shown["abstract"]["exploitability"] - 1e-12 > 0.01
     assert shown["value"] == pytest.approx(shown["abstract"]["value"], abs=1e-12)
 
 

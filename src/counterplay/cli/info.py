@@ -104,10 +104,13 @@ def _say_recall(report: RecallReport) -> None:
         if player.absent_minded is not None:
             say(f"  {player.absent_minded.detail}: {' / '.join(player.absent_minded.second) or 'root'}")
             continue
-        rows = []
+        rows: list[tuple[str, str]] = []
+        said: dict[str, str] = {}  # a reason is written once
         for field, title in CLASSES.items():
-            verdict = getattr(player, field)
-            rows.append((title, _verdict_text(verdict.as_dict())))
+            text = _verdict_text(getattr(player, field).as_dict())
+            rows.append((title, f"no, as {said[text]}" if text in said else text))
+            if text.startswith("no"):
+                said.setdefault(text, title)
         table(rows)
 
 
