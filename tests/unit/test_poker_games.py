@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from fractions import Fraction
 from pathlib import Path
 
@@ -57,10 +58,46 @@ def test_uniform_play_of_three_player_kuhn() -> None:
     assert values == pytest.approx([0.234375, -0.046875, -0.1875], abs=1e-12)
 
 
-@pytest.mark.parametrize("name", ["rhode_island", "holdem_limit_2p", "holdem_nolimit_3p", "holdem_2_1"])
-def test_large_games_are_refused_before_they_are_walked(name: str) -> None:
-    with pytest.raises(MemoryLimitError, match=f"{name} has about .* histories and would need about"):
+@pytest.mark.parametrize(
+    ("name", "histories"),
+    [
+        pytest.param("rhode_island", r"[\d,]+ histories", id="rhode_island"),
+        pytest.param("holdem_limit_2p", r"[\d,]+ histories", id="holdem_limit_2p"),
+        pytest.param("holdem_nolimit_3p", "about [0-9.e+]+ histories", id="holdem_nolimit_3p"),
+        pytest.param("holdem_2_1", r"[\d,]+ histories", id="holdem_2_1"),
+    ],
+)
+def test_large_games_are_refused_before_they_are_walked(name: str, histories: str) -> None:
+    with pytest.raises(MemoryLimitError, match=f"{name} has {histories} and would need about"):
         cp.compile_game(name, memory_limit=1 << 30)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["kuhn_limit_3p", "leduc_limit_2p", "leduc_nolimit_2p(stack=104)", "holdem_2_1(ranks=7,suits=1)",
+     "holdem_2_nolimit(stack=4,ranks=7,suits=1)", "rhode_island(ranks=4,suits=1)"],
+)  # fmt: skip
+def test_the_size_is_known_without_walking(name: str) -> None:
+    game = cp.make(name)
+    assert game.num_histories() == cp.compile_game(game).num_histories
+
+
+def test_sizes_with_run_outs_and_open_first_boards() -> None:
+    definition = GameDefinition(
+        limit=False, players=3, rounds=3, blinds=(1, 1, 0), stacks=(2, 3, 3), suits=1, ranks=5, hole_cards=1,
+        board_cards=(1, 0, 1),
+    )  # fmt: skip
+    game = poker_game(definition)
+    assert game.num_histories() == cp.compile_game(game).num_histories
+
+
+def test_the_states_of_limit_holdem() -> None:
+    """Decisions only: 3.16e17 (Johanson 2016, section 9.1, exact number computed independently)."""
+    definition = STANDARD["holdem.limit.2p.reverse_blinds"]
+    deals = [1326 * 1225]
+    for left, cards in ((48, 3), (45, 1), (44, 1)):
+        deals.append(deals[-1] * math.comb(left, cards))
+    assert count_betting(definition).infosets(deals) == 316_207_058_696_146_800
 
 
 def test_betting_counts_give_the_terminals() -> None:

@@ -32,7 +32,7 @@ FOLD = -1
 CALL = 0
 """The ``action`` of a node that is reached by a check or a call; a raise is the chips that it reaches."""
 
-MAX_ROWS = 30_000_000
+MAX_ROWS = 4_000_000
 """Points of one level with different futures that counting may hold."""
 
 Rows: TypeAlias = NDArray[np.int32]

@@ -18,9 +18,10 @@ import math
 import os
 from typing import Any, ClassVar
 
-from counterplay.errors import GameError
+from counterplay.errors import GameError, MemoryLimitError
 from counterplay.game.base import CHANCE, Game
 from counterplay.game.registry import parameter, register
+from counterplay.poker.betting import BettingCounts, count_betting
 from counterplay.poker.cards import RANKS, card_text, cards_text, parse_cards
 from counterplay.poker.definition import GameDefinition, read_definition
 from counterplay.poker.rules import Betting, Chips
@@ -28,6 +29,10 @@ from counterplay.poker.standard import STANDARD
 from counterplay.poker.states import rank_cards
 
 __all__ = ["PokerFile", "PokerGame", "PokerState", "StandardPoker", "poker_game"]
+
+
+COUNTED_ROWS = 100_000
+"""Different futures at one depth up to which the betting of a game is counted to tell its size."""
 
 
 class _Point:
@@ -127,6 +132,26 @@ def _name_suits(seen: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...
     return max(forms)
 
 
+def _count_histories(game: GameDefinition, counts: BettingCounts) -> int:
+    """Every betting sequence is met once for each deal of the cards that are out; deals are histories too."""
+    left, deals, total = game.suits * game.ranks, 1, 0
+    for _ in range(game.players):
+        total += deals
+        deals *= math.comb(left, game.hole_cards)
+        left -= game.hole_cards
+    waiting = 1  # betting sequences that wait for the next board: into the round, and all-in
+    all_in = 0
+    for number, cards in enumerate(game.board_cards):
+        if cards:
+            total += deals * (waiting + all_in)
+            deals *= math.comb(left, cards)
+            left -= cards
+        total += deals * (counts.decisions[number] + counts.folds[number])
+        waiting = counts.continuing[number]
+        all_in += counts.showdowns[number]
+    return total + deals * all_in
+
+
 class PokerGame(Game):
     """A game of poker from its definition; not registered itself."""
 
@@ -142,6 +167,14 @@ class PokerGame(Game):
     @functools.cached_property
     def _start(self) -> _Point:
         return _Point(Betting.start(self.definition))
+
+    def num_histories(self) -> int | None:
+        """Counted from the betting and the deals; None where the betting alone is too large to be counted."""
+        try:
+            counts = count_betting(self.definition, max_rows=COUNTED_ROWS)
+        except MemoryLimitError:
+            return None
+        return _count_histories(self.definition, counts)
 
     def root(self) -> PokerState:
         """Before the deal."""
