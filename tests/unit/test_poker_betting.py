@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import random
 
@@ -102,6 +103,7 @@ def test_counts_of_subtrees(game: GameDefinition, after: str, decisions: tuple[i
         pytest.param(STANDARD["2-4"], "", (5, 25), 1790, id="2-4 5s, Johanson 2016, section 4.4"),
         pytest.param(STANDARD["leduc.limit.2p"], "", (3, 9), 288, id="Leduc by ranks, Johanson 2016, section 1.1"),
         pytest.param(STANDARD["leduc.limit.2p"], "", (3, 15), 468, id="Leduc, Gibson 2014, table 7.1"),
+        pytest.param(STANDARD["rhode"], "", (13, 325, 9997), 3_937_128, id="Rhode Island: 3.94e6, Johanson 2016, 9.2"),
         pytest.param(STANDARD["kuhn.limit.2p"], "", (3,), 12, id="Kuhn"),
         pytest.param(STANDARD["kuhn.limit.3p"], "", (4,), 48, id="Kuhn, three players, Gibson 2014, section 3.2"),
     ],
@@ -258,8 +260,11 @@ def test_trees_that_are_too_large_are_refused() -> None:
 # ---------------------------------------------------------------------------------------------- abstractions of bets
 
 
+tree_of = functools.lru_cache(build_betting_tree)
+
+
 def choices(game: GameDefinition, bets: BetAbstraction, after: str) -> list[str]:
-    tree = build_betting_tree(game, bets)
+    tree = tree_of(game, bets)
     return tree.actions(tree.find(Betting.after(game, after)))
 
 
@@ -287,7 +292,7 @@ def test_sizes_by_round_and_raise_number() -> None:
 
 def test_the_abstraction_of_2011() -> None:
     """Gibson 2014, section 5.6: at most eight actions, half and three-quarter pots once a player and round."""
-    tree = build_betting_tree(NO_LIMIT, CPRG_2011)
+    tree = tree_of(NO_LIMIT, CPRG_2011)
     assert tree.num_children.max() == 8
     assert choices(NO_LIMIT, CPRG_2011, "") == ["f", "c", "r300", "r700", "r2300", "r20000"]
     assert choices(NO_LIMIT, CPRG_2011, "cc") == ["c", "r200", "r250", "r300", "r700", "r2300", "r20000"]

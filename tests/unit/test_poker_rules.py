@@ -287,3 +287,29 @@ def test_ranks_of_more_than_seven_cards(cards: list[int], size: int) -> None:
     """Definitions allow three hole cards and seven on the board."""
     one, other = tuple(cards[:size]), tuple(cards[-size:])
     assert (rank_cards(one) > rank_cards(other)) == (hand_strength(one) > hand_strength(other))
+
+
+@pytest.mark.parametrize(
+    ("game", "after", "answer", "played"),
+    [
+        pytest.param(LIMIT, "", "r", "r", id="legal"),
+        pytest.param(LIMIT, "", "B", "r", id="a letter of others"),
+        pytest.param(LIMIT, "c", "f", "c", id="fold when checking is free"),
+        pytest.param(LIMIT, "r", "f", "f", id="fold"),
+        pytest.param(LIMIT, "rrr", "r", "c", id="one raise too many"),
+        pytest.param(LIMIT, "", "r500", "r", id="a size in a limit game"),
+        pytest.param(LIMIT, "", "", "c", id="nothing"),
+        pytest.param(LIMIT, "", "/", "c", id="slash"),
+        pytest.param(LIMIT, "", "hello", "c", id="garbage"),
+        pytest.param(LIMIT, "r", "fold", "f", id="a word"),
+        pytest.param(NO_LIMIT, "", "r", "c", id="no size"),
+        pytest.param(NO_LIMIT, "", "r7", "r200", id="too small"),
+        pytest.param(NO_LIMIT, "", "r300", "r300", id="a size"),
+        pytest.param(NO_LIMIT, "", "r99999999", "r20000", id="too large"),
+        pytest.param(NO_LIMIT, "r20000", "r20000", "c", id="nobody to raise"),
+        pytest.param(NO_LIMIT, "", "r" + "9" * 5000, "r20000", id="a very long size"),
+    ],
+)
+def test_what_a_dealer_plays_for_an_answer(game: GameDefinition, after: str, answer: str, played: str) -> None:
+    """The reference dealer: sizes move to the nearest legal one, all else that is not legal is a call."""
+    assert Betting.after(game, after).nearest_legal(answer) == played

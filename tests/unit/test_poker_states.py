@@ -184,6 +184,7 @@ def test_what_readers_tolerate(line: str, text: str) -> None:
         pytest.param("MATCHSTATE:0:0:rrc/:TdAs|/2c8cTd", "lies in two places", id="twice"),
         pytest.param("MATCHSTATE:0:0::1dAs|", "got '1d'", id="no card"),
         pytest.param("MATCHSTATE:0:0::TdAs|:r", "':r' follows the state", id="an action follows"),
+        pytest.param("MATCHSTATE:0:0:" + "/" * 5000 + ":TdAs|", "at most 4096 characters; got 5005", id="too long"),
         pytest.param("MATCHSTATE:0:99999999999::TdAs|", "cannot read", id="hand number"),
     ],
 )

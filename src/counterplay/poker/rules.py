@@ -167,6 +167,27 @@ class Betting:
             actions += ["r"] if self.game.limit else [f"r{size}" for size in range(span[0], span[1] + 1)]
         return actions
 
+    def nearest_legal(self, action: str) -> str:
+        """The action that a dealer plays for what a player has answered.
+
+        A legal action is played as it is.  A no-limit raise of a size that is not legal becomes the nearest size that
+        is; everything else (a fold when checking is free, a raise when none is legal, what cannot be read) a call.
+        Letters of other programs are understood.
+        """
+        found = _ACTION.match(action[:20])  # what follows the action is not looked at
+        if found is None or found.group(5):
+            return "c"
+        if found.group(1):
+            return "f" if self.can_fold() else "c"
+        span = self.raise_range() if found.group(3) else None
+        if span is None:
+            return "c"
+        if self.game.limit:
+            return "r"
+        if not found.group(4):
+            return "c"
+        return f"r{min(max(int(found.group(4)), span[0]), span[1])}"
+
     def text(self) -> str:
         """The betting string: the actions of each round reached, rounds parted by ``/``."""
         return "/".join(["".join(actions) for actions in self.actions])

@@ -30,6 +30,9 @@ from counterplay.poker.rules import Betting, Chips
 
 __all__ = ["MatchState", "hand_ranks", "hand_values", "parse_match_state", "parse_reply", "parse_state"]
 
+MAX_LINE = 4096
+"""The longest line of the protocol."""
+
 _STATE = re.compile(r"STATE:(\d{1,10}):([^:]*):([^:]*)")
 _MATCH_STATE = re.compile(r"MATCHSTATE:(\d{1,10}):(\d{1,10}):([^:]*):([^:]*)")
 
@@ -170,6 +173,8 @@ def _match_state(game: GameDefinition, line: str) -> tuple[MatchState, str]:
 
 def read_hand(game: GameDefinition, hand_id: int, betting: str, cards: str, position: int | None) -> MatchState:
     """Put a hand together from its betting string and its cards."""
+    if len(betting) + len(cards) > MAX_LINE:
+        raise GameError(f"a state has at most {MAX_LINE} characters; got {len(betting) + len(cards)}")
     after = _betting_after(game, betting)
     return MatchState(hand_id, after, parse_deal(game, cards, after.round), position)
 
