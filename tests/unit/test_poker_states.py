@@ -282,6 +282,19 @@ def test_logs_of_earlier_years() -> None:
     assert record.recomputed() == record.values
 
 
+def test_lines_of_six_players() -> None:
+    """The shape in which hands of six-player no-limit hold'em were published: blinds 50 and 100, stacks 10,000."""
+    game = GameDefinition(
+        limit=False, players=6, rounds=4, blinds=(50, 100, 0, 0, 0, 0), stacks=(10_000,) * 6,
+        first_players=(2, 0, 0, 0), suits=4, ranks=13, hole_cards=2, board_cards=(0, 3, 1, 1),
+    )  # fmt: skip
+    cards = "2c3d|4h5s|6c7d|8h9s|TcJd|QhKs/2d3c4c"
+    line = f"STATE:7:fffr225fc/cr500f:{cards}:-50|-225|0|0|0|275:A|B|C|D|E|F"
+    record = parse_record(game, line)
+    assert record.text() == line
+    assert record.recomputed() == (-50, -225, 0, 0, 0, 275) == record.values
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [(110, "110"), (0, "0"), (Fraction(-4105, 2), "-2052.5"), (Fraction(100, 3), "33.333333"), (-7, "-7"),
