@@ -9,7 +9,7 @@ another.  With at most seven cards nothing that a flush could be beaten by fits 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class HandTables(NamedTuple):
 
 
 @kernel
-def rank_by_key(tables: HandTables, key: int) -> int:
+def rank_by_key(tables: HandTables, key: int) -> Any:
     """The rank of a hand without a flush, from its key."""
     low = tables.low_place[np.uint64(key & LOW_MASK)]
     high = tables.high_place[np.uint64((key >> LOW_BITS) & HIGH_MASK)]
@@ -53,7 +53,7 @@ def rank_by_key(tables: HandTables, key: int) -> int:
 
 
 @kernel
-def rank_flush(tables: HandTables, key: int, cards: np.uint64) -> int:
+def rank_flush(tables: HandTables, key: int, cards: np.uint64) -> Any:
     """The rank of a hand with a flush, from its key and the set of its cards."""
     suit = (lowest_bit(np.uint64(key & FLUSH)) - SUIT_SHIFT) >> 2
     same = (cards >> np.uint64(suit)) & np.uint64(0x1111111111111)
