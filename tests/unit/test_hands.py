@@ -16,7 +16,7 @@ import pytest
 
 from counterplay.errors import GameError
 from counterplay.poker.cards import cards_text, deck, parse_cards
-from counterplay.poker.hands import CATEGORIES, count_hands, hand_meaning, rank_hand, rank_hands
+from counterplay.poker.hands import CATEGORIES, count_hands, hand_meaning, rank_hand, rank_hands, rank_holes
 from counterplay.poker.isomorphism import HandIndexer
 from tests.reference.hands import hand_value
 
@@ -216,6 +216,62 @@ def test_every_hand_against_phevaluator() -> None:
     )
 
 
+@pytest.mark.parametrize(("board", "hole"), [(0, 1), (1, 1), (2, 1), (3, 2), (4, 3), (5, 2)])
+def test_hands_on_a_board(board: int, hole: int) -> None:
+    for row in random_hands(5, board + hole, seed=40).tolist():
+        shared = row[:board]
+        holes = np.array(list(itertools.combinations(range(52), hole)), dtype=np.uint8)
+        ranks = rank_holes(shared, holes)
+        possible = ~np.isin(holes, shared).any(axis=1)
+        assert possible.sum() == math.comb(52 - board, hole)
+        assert not ranks[~possible].any()
+        whole = np.hstack([np.tile(np.array(shared, dtype=np.uint8), (possible.sum(), 1)), holes[possible]])
+        np.testing.assert_array_equal(ranks[possible], rank_hands(whole))
+    assert rank_holes([], [[7, 7]]).tolist() == [0]
+
+
+@pytest.mark.slow
+def test_hand_strengths() -> None:
+    """Chances of beating a random hand on every river board, ties counted one half (Johanson 2016, section 5.2).
+
+    1,950 different values on the river (Johanson 2016, section 11.3.1); before the flop the means of 44, 66, TsJs and
+    QsKs are those behind the distances of Johanson 2016, figure 5.2 (computed independently).
+    """
+    boards = HandIndexer((5,))
+    numbers = np.arange(boards.size())
+    seen = np.zeros(2 * 990 + 1, dtype=bool)
+    names = [tuple(sorted(parse_cards(text))) for text in ("4s4h", "6s6h", "TsJs", "QsKs")]
+    classes = HandIndexer((2,))
+    wanted = [classes.index(name) for name in names]
+    pairs = np.array(list(itertools.combinations(range(52), 2)), dtype=np.uint8)
+    of_class = classes.indices(pairs)
+    won, held = np.zeros(169, dtype=np.int64), np.zeros(169, dtype=np.int64)
+    for board, weight in zip(boards.hands(numbers), boards.orbits(numbers), strict=True):
+        ranks = rank_holes(board.tolist(), pairs)
+        possible = ranks > 0
+        strength = twice_the_wins(pairs[possible], ranks[possible])
+        assert len(strength) == 1_081
+        seen[strength] = True
+        found = np.bincount(of_class[possible], weights=strength, minlength=169)
+        won += weight * found.astype(np.int64)
+        held += weight * np.bincount(of_class[possible], minlength=169)
+    assert seen.sum() == 1_950
+    expected = (won / (held * 2 * 990))[wanted]
+    assert np.round(expected, 7).tolist() == [0.5702282, 0.6328475, 0.5752786, 0.6340040]
+
+
+def twice_the_wins(pairs: npt.NDArray[np.uint8], ranks: npt.NDArray[np.uint16]) -> npt.NDArray[np.int64]:
+    """For each hand on a board, two for each hand of other cards that it beats and one for each that it ties."""
+    ordered = np.sort(ranks)
+    points = np.searchsorted(ordered, ranks, "left") + np.searchsorted(ordered, ranks, "right")
+    mine = pairs.T.astype(np.int64) << 16 | ranks  # hands that share a card were counted too: by card, then by rank
+    shared = np.sort(mine, axis=None)
+    before = np.searchsorted(shared, mine, "left") + np.searchsorted(shared, mine, "right")
+    start = np.searchsorted(shared, np.arange(52) << 16)[pairs.T]
+    points -= (before - 2 * start).sum(axis=0)
+    return points + 1  # the hand itself ties once among all, and once with each of its cards
+
+
 def test_other_types_and_layouts() -> None:
     hands = random_hands(1_000, 7, seed=30)
     expected = rank_hands(hands)
@@ -239,6 +295,10 @@ def test_other_types_and_layouts() -> None:
         (lambda: rank_hands([[0.5]]), "type float64"),
         (lambda: rank_hands(np.zeros((3, 0), dtype=np.uint8)), "1 to 7 cards; got 0"),
         (lambda: rank_hands(np.arange(8)[None]), "1 to 7 cards; got 8"),
+        (lambda: rank_holes([0, 0], [[1, 2]]), "twice: 2c2c"),
+        (lambda: rank_holes([0, 52], [[1, 2]]), "got 52"),
+        (lambda: rank_holes(range(6), [[7, 8]]), "not all on it; got 8"),
+        (lambda: rank_holes(range(5), np.zeros((1, 0), dtype=np.uint8)), "not all on it; got 5"),
         (lambda: count_hands(8), "deck's 52 cards; got 8"),
         (lambda: count_hands(4, deck(3, 1)), "deck's 3 cards; got 4"),
         (lambda: hand_meaning(0), f"1 to {HIGHEST}; got 0"),

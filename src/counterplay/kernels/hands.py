@@ -93,6 +93,33 @@ def rank_hands(
 
 
 @kernel
+def rank_holes(
+    tables: HandTables,  # IN
+    board: np.ndarray,  # IN  (b,) uint8: cards that all hands have
+    holes: np.ndarray,  # IN  (N, n) uint8: what else each hand has; b + n is at most 7
+    rank: np.ndarray,  # OUT (N,) uint16: 0 where a card is there twice
+) -> None:
+    """Rank hands that share a board."""
+    size = holes.shape[1]
+    board_key = NO_CARDS
+    board_cards = np.uint64(0)
+    for place in range(len(board)):
+        card = np.uint64(board[place])
+        board_key += tables.card_key[card]
+        board_cards |= np.uint64(1) << card
+    for hand in range(holes.shape[0]):
+        key, cards = board_key, board_cards
+        for place in range(size):
+            card = np.uint64(holes[hand, place])
+            key += tables.card_key[card]
+            cards |= np.uint64(1) << card
+        if count_bits(cards) != len(board) + size:
+            rank[hand] = 0
+        else:
+            rank[hand] = rank_flush(tables, key, cards) if key & FLUSH else rank_by_key(tables, key)
+
+
+@kernel
 def count_hands(
     tables: HandTables,  # IN
     deck: np.ndarray,  # IN  (D,) uint8: the cards, each once

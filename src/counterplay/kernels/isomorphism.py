@@ -197,6 +197,8 @@ def unindex_hands(
             free_count = tables.ranks
             for turn in range(rounds):
                 count = tables.pattern_counts[pattern, turn]
+                if count == 0:
+                    continue
                 size = tables.choose[free_count, count]
                 packed = np.int64(tables.set_ranks[count, left % size])
                 left //= size
