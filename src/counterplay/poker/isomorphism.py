@@ -7,7 +7,7 @@ at a showdown.  Cards of one round have no order; the rounds have one: which car
 
 The order of the numbers is that of Waugh's published program, so that tables made with it can be read: it follows from
 the method (``counterplay.kernels.isomorphism``) with configurations in rising lexicographic order.  The sizes are
-those of Johanson 2016, table of section 2.4.  Departure: decks of any number of ranks and suits.
+those of Johanson 2016, section 2.4.  Departure: decks of any number of ranks and suits.
 """
 
 from __future__ import annotations
@@ -155,7 +155,9 @@ class HandIndexer:
     @functools.cached_property
     def _tables(self) -> tuple[RoundTables, ...]:
         if self.sizes[-1] * 24 >= 1 << 63:
-            raise GameError(f"the shape {self.shape} has {self.sizes[-1]} classes, too many for 64-bit numbers")
+            raise GameError(
+                f"the shape {self.shape} has {self.sizes[-1]} classes, too many for 64-bit numbers; deal fewer cards"
+            )
         return tuple(self._round_tables(self.shape[: turn + 1]) for turn in range(self.rounds))
 
     def _round_tables(self, shape: tuple[int, ...]) -> RoundTables:
