@@ -19,8 +19,8 @@ ZERO_SUM = [name for name in GAMES if "players=3" not in name and "columns" not 
 every_algorithm = pytest.mark.parametrize("algorithm", cp.ALGORITHMS)
 every_cfr = pytest.mark.parametrize("algorithm", CFR_PRESETS)
 
-SLOW = {"fictitious-play": 20.0}
-"""How many times as exploitable an algorithm may be after 4000 iterations as the others must be."""
+SLOW = {"fictitious-play": 0.05}
+"""Algorithms that fall slowly, and not at every step: what they must reach after 4000 iterations."""
 
 
 @every_algorithm
@@ -44,8 +44,11 @@ def test_exploitability_goes_down(name: str, algorithm: str) -> None:
     tree = cp.compile_game(name)
     start = cp.exploitability(tree, cp.Profile.uniform(tree))
     few, many = (cp.solve(tree, algorithm, iterations=n).exploitability for n in (100, 4000))
-    assert -1e-12 <= many <= max(few / 3, 1e-6)
-    assert many <= max(start / 50, 1e-6) * SLOW.get(algorithm, 1.0)
+    if algorithm in SLOW:
+        assert many <= SLOW[algorithm]
+    else:
+        assert -1e-12 <= many <= max(few / 3, 1e-6)
+        assert many <= max(start / 50, 1e-6)
 
 
 @every_cfr
