@@ -15,9 +15,10 @@ import pytest
 import counterplay
 
 PACKAGE = "counterplay"
-LAYERS = ("errors", "storage", "game", "games", "poker", "tree", "kernels", "abstraction", "strategy", "solvers",
+LAYERS = ("errors", "storage", "game", "games", "tree", "kernels", "poker", "abstraction", "strategy", "solvers",
           "evaluation", "modelling", "agents", "experiments", "cli", "web")  # fmt: skip
-"""A layer may import itself and those before it."""
+"""A layer may import itself and those before it.  Poker comes after the kernels because ranking hands and numbering
+them in batches are kernels; trees and kernels know no cards."""
 
 HOMES = {"numba": {"kernels"}, "llvmlite": {"kernels"}, "typer": {"cli"}, "rich": {"cli"},
          "matplotlib": {"cli", "tree"}}  # fmt: skip

@@ -15,7 +15,9 @@ from counterplay.game.base import Game
 from counterplay.tree.arrays import GameTree
 from counterplay.tree.compile import compile_game
 
-GAME_HELP = "A name (leduc), with parameters (leduc(ranks=4)), a file (my_game.py:MyGame, x.efg) or openspiel:NAME."
+GAME_HELP = (
+    "A name (leduc), with parameters (leduc(ranks=4)), a file (my_game.py:MyGame, x.efg, x.game) or openspiel:NAME."
+)
 JSON_HELP = "Print one JSON object on standard output and nothing else there."
 MEMORY_HELP = "Memory that may be used, such as 500MiB or 2GiB; by default what the machine has free."
 

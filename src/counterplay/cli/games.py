@@ -37,4 +37,4 @@ def command(as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = F
         for what, text in entry.forgets.items():
             say(f"      --forget {what}=...  {text}")
     say()
-    say("Also: a file of your own (./my_game.py:MyGame), a Gambit file (x.efg), openspiel:NAME.")
+    say("Also: a file of your own (./my_game.py:MyGame), a Gambit file (x.efg), a poker file (x.game), openspiel:NAME.")
