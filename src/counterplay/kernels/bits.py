@@ -1,4 +1,4 @@
-"""Bits of 64-bit words, one machine instruction each, for sets kept in a word."""
+"""Bits of 64-bit words, one machine instruction each, for sets that are kept in a word."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from numba import types
 from numba.extending import intrinsic
 
 
-@intrinsic
-def count_bits(_context: Any, word: Any) -> Any:
-    """How many bits of a word are set, as an int64."""
-
+def _count_bits(_typing: Any, _word: Any) -> Any:
     def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
 
     return types.int64(types.uint64), build
 
 
-@intrinsic
-def lowest_bit(_context: Any, word: Any) -> Any:
-    """The place of the lowest set bit of a word, as an int64; 64 when none is set."""
-
+def _lowest_bit(_typing: Any, _word: Any) -> Any:
     def build(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        zero_gives_64 = context.get_constant(types.boolean, False)
-        return builder.cttz(arguments[0], zero_gives_64)
+        zero_is_undefined = context.get_constant(types.boolean, False)
+        return builder.cttz(arguments[0], zero_is_undefined)
 
     return types.int64(types.uint64), build
+
+
+count_bits: Any = intrinsic(_count_bits)
+"""How many bits of a word are set, as an int64; in kernels only."""
+
+lowest_bit: Any = intrinsic(_lowest_bit)
+"""The place of the lowest bit of a word that is set, as an int64, 64 if none is; in kernels only."""

@@ -9,7 +9,7 @@ another.  With at most seven cards nothing that a flush could be beaten by fits 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class HandTables(NamedTuple):
 
 
 @kernel
-def rank_by_key(tables: HandTables, key: int) -> int:
+def rank_by_key(tables: HandTables, key: int) -> Any:
     """The rank of a hand without a flush, from its key."""
     low = tables.low_place[np.uint64(key & LOW_MASK)]
     high = tables.high_place[np.uint64((key >> LOW_BITS) & HIGH_MASK)]
@@ -53,7 +53,7 @@ def rank_by_key(tables: HandTables, key: int) -> int:
 
 
 @kernel
-def rank_flush(tables: HandTables, key: int, cards: np.uint64) -> int:
+def rank_flush(tables: HandTables, key: int, cards: np.uint64) -> Any:
     """The rank of a hand with a flush, from its key and the set of its cards."""
     suit = (lowest_bit(np.uint64(key & FLUSH)) - SUIT_SHIFT) >> 2
     same = (cards >> np.uint64(suit)) & np.uint64(0x1111111111111)
@@ -90,6 +90,33 @@ def rank_hands(
             wrong = hand
         rank[hand] = rank_flush(tables, key, cards) if key & FLUSH else rank_by_key(tables, key)
     return wrong
+
+
+@kernel
+def rank_holes(
+    tables: HandTables,  # IN
+    board: np.ndarray,  # IN  (b,) uint8: cards that all hands have
+    holes: np.ndarray,  # IN  (N, n) uint8: what else each hand has; b + n is at most 7
+    rank: np.ndarray,  # OUT (N,) uint16: 0 where a card is there twice
+) -> None:
+    """Rank hands that share a board."""
+    size = holes.shape[1]
+    board_key = NO_CARDS
+    board_cards = np.uint64(0)
+    for place in range(len(board)):
+        card = np.uint64(board[place])
+        board_key += tables.card_key[card]
+        board_cards |= np.uint64(1) << card
+    for hand in range(holes.shape[0]):
+        key, cards = board_key, board_cards
+        for place in range(size):
+            card = np.uint64(holes[hand, place])
+            key += tables.card_key[card]
+            cards |= np.uint64(1) << card
+        if count_bits(cards) != len(board) + size:
+            rank[hand] = 0
+        else:
+            rank[hand] = rank_flush(tables, key, cards) if key & FLUSH else rank_by_key(tables, key)
 
 
 @kernel

@@ -18,7 +18,7 @@ lower ranks and one by the higher.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -30,7 +30,16 @@ from counterplay.poker.cards import CARDS, MAX_RANKS, MAX_SUITS, RANKS, cards_te
 if TYPE_CHECKING:
     from counterplay.kernels.hands import HandTables
 
-__all__ = ["CATEGORIES", "MAX_HAND", "HandMeaning", "count_hands", "hand_meaning", "rank_hand", "rank_hands"]
+__all__ = [
+    "CATEGORIES",
+    "MAX_HAND",
+    "HandMeaning",
+    "count_hands",
+    "hand_meaning",
+    "rank_hand",
+    "rank_hands",
+    "rank_holes",
+]
 
 CATEGORIES = (
     "high card", "pair", "two pair", "three of a kind", "straight", "flush", "full house", "four of a kind",
@@ -98,6 +107,35 @@ def rank_hands(hands: npt.ArrayLike) -> npt.NDArray[np.uint16]:
     wrong = kernels.rank_hands(hand_tables(), cards, rank)
     if wrong >= 0:
         raise GameError(f"a card is in hand {wrong} twice: {cards_text(cards[wrong])}")
+    return rank
+
+
+def rank_holes(board: Sequence[int], holes: npt.ArrayLike) -> npt.NDArray[np.uint16]:
+    """The ranks of hands that share a board.
+
+    Parameters
+    ----------
+    board : cards
+        What every hand has; there may be none.
+    holes : array (N, n) of integers
+        The cards that each hand has beside the board, 1 to 7 with it.
+
+    Returns
+    -------
+    array (N,) of uint16
+        0 where a hand cannot be held, having a card twice or one of the board.
+    """
+    from counterplay.kernels import hands as kernels
+
+    cards = cards_array(holes)
+    shared = cards_array(np.array(board, dtype=np.int64)[None])[0]
+    if len(set(shared.tolist())) < len(shared):
+        raise GameError(f"a card is on the board twice: {cards_text(shared)}")
+    size = len(shared) + cards.shape[1]
+    if cards.shape[1] < 1 or size > MAX_HAND:
+        raise GameError(f"hands have 1 to {MAX_HAND} cards with the board, not all on it; got {size}")
+    rank = np.empty(len(cards), dtype=np.uint16)
+    kernels.rank_holes(hand_tables(), shared, cards, rank)
     return rank
 
 

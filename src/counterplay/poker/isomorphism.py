@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from counterplay.errors import GameError
-from counterplay.poker.cards import MAX_RANKS, cards_text, deck
+from counterplay.poker.cards import MAX_RANKS, MAX_SUITS, cards_text, deck
 from counterplay.poker.hands import cards_array
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ Ints = npt.NDArray[np.int64]
 Pattern = tuple[int, ...]
 """How many cards of one suit came in each round."""
 
-MAX_PATTERNS = 4096
-"""Beyond this a shape's tables would not be small any more; hold'em has 48."""
+MAX_PATTERNS = 1024
+"""More would take seconds to set up; hold'em has 48."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -163,10 +163,11 @@ class HandIndexer:
 
         patterns = np.indices([count + 1 for count in shape]).reshape(len(shape), -1).T
         number = {tuple(pattern): place for place, pattern in enumerate(patterns.tolist())}
-        configurations = [[number[p] for p in patterns] for patterns in self._configurations(shape)]
-        sizes = [self._size(configuration) for configuration in self._configurations(shape)]
-        padded = np.zeros((len(configurations), 4), dtype=np.int64)
-        padded[:, : self.suits] = configurations
+        pattern_size = np.array([self._suit_indices(pattern) for pattern in number], dtype=np.int64)
+        configurations = self._configurations(shape)
+        sizes = [self._size(configuration) for configuration in configurations]
+        numbered = np.array([[number[pattern] for pattern in suits] for suits in configurations], dtype=np.int64)
+        alike, radix = self._parts(configurations)
         place, sets = _rank_sets()
         return RoundTables(
             ranks=self.ranks,
@@ -176,15 +177,35 @@ class HandIndexer:
             set_place=place,
             set_ranks=sets,
             pattern_counts=patterns.astype(np.int64),
-            pattern_size=np.array([self._suit_indices(pattern) for pattern in number], dtype=np.int64),
-            step=_steps(configurations, len(patterns)),
-            configuration=padded,
+            pattern_size=pattern_size,
+            step=_steps(numbered.tolist(), len(patterns)),
+            configuration=numbered,
+            alike=alike,
+            radix=radix,
             offset=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         )
 
+    def _parts(self, configurations: Sequence[tuple[Pattern, ...]]) -> tuple[Ints, Ints]:
+        """For each suit of a configuration: suits of its pattern from it on, and the weight of their number."""
+        alike = np.ones((len(configurations), MAX_SUITS), dtype=np.int64)
+        radix = np.ones_like(alike)
+        for row, suits in enumerate(configurations):
+            weight = 1
+            for suit, pattern in enumerate(suits):
+                if suit and suits[suit - 1] != pattern:
+                    equal = suits.count(suits[suit - 1])
+                    weight *= math.comb(self._suit_indices(suits[suit - 1]) + equal - 1, equal)
+                alike[row, suit] = suits[suit:].count(pattern)
+                radix[row, suit] = weight
+        return alike, radix
+
     def _configurations(self, shape: tuple[int, ...]) -> list[tuple[Pattern, ...]]:
-        """The falling sequences of as many patterns as suits that add up to the shape, in rising order."""
-        return sorted(_falling(shape, shape, self.suits, self.ranks))
+        """The falling sequences of four patterns that add up to the shape, in rising order.
+
+        Suits that the deck has not got are empty; the empty pattern is the lowest.
+        """
+        missing = ((0,) * len(shape),) * (MAX_SUITS - self.suits)
+        return sorted((*suits, *missing) for suits in _falling(shape, shape, self.suits, self.ranks))
 
     def _suit_indices(self, pattern: Pattern) -> int:
         """In how many ways one suit can have a pattern."""
@@ -217,7 +238,7 @@ def _falling(left: Pattern, bound: Pattern, suits: int, ranks: int) -> Iterator[
 
 
 def _steps(configurations: Sequence[Sequence[int]], patterns: int) -> npt.NDArray[np.int32]:
-    """The table that leads from pattern to pattern to the number of a configuration; its last pattern is implied."""
+    """The table that leads from pattern to pattern to the number of a configuration; the fourth one is implied."""
     rows: list[npt.NDArray[np.int32]] = []
     known: dict[tuple[int, ...], int] = {}
 
@@ -228,12 +249,10 @@ def _steps(configurations: Sequence[Sequence[int]], patterns: int) -> npt.NDArra
         return known[prefix]
 
     row(())
-    for number, configuration in enumerate(configurations):
-        *path, last = configuration[:-1] or [0]
-        for length in range(1, len(path) + 1):
-            before = row(tuple(path[: length - 1]))
-            rows[before][path[length - 1]] = row(tuple(path[:length]))
-        rows[row(tuple(path))][last] = number
+    for number, (first, second, third, _) in enumerate(configurations):
+        rows[row(())][first] = row((first,))
+        rows[row((first,))][second] = row((first, second))
+        rows[row((first, second))][third] = number
     return np.array(rows)
 
 
