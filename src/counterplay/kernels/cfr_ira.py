@@ -16,6 +16,7 @@ import numpy as np
 from counterplay.kernels.jit import FormArrays, kernel
 from counterplay.kernels.passes import leaf_values
 from counterplay.kernels.refine import (
+    GameArrays,
     SetArrays,
     backward_merged,
     forward_merged,
@@ -33,26 +34,8 @@ MOST_ACTIONS = 63
 DONE, SAMPLE_NEXT, SAMPLE_STEP, SAMPLED_AT = 0, 1, 2, 3
 
 
-class GameArrays(NamedTuple):
-    """What the updates read of the game besides its sequence form.
-
-    ``offset`` (I+1,) int64 infoset_offset; ``player_infosets`` (n+1,) int64; ``decision_of`` (I,) int32 the decision
-    point of an information set; ``limit`` (I,) float64 Δ_I √|A(I)|; the histories of information set I are
-    ``history_start[I] .. history_start[I+1] - 1`` with ``history_others`` (H', n-1) int32 the others' sequences and
-    ``history_chance`` (H',) float64 the probability of chance.
-    """
-
-    offset: np.ndarray
-    player_infosets: np.ndarray
-    decision_of: np.ndarray
-    limit: np.ndarray
-    history_start: np.ndarray
-    history_others: np.ndarray
-    history_chance: np.ndarray
-
-
 class Reading(NamedTuple):
-    """The settings, see ``CfrIraConfig``."""
+    """The settings, see ``CfrIraConfig``; ``limit`` (I,) float64 is Δ_I √|A(I)|."""
 
     k_h: int
     k_b: int
@@ -69,6 +52,7 @@ class Reading(NamedTuple):
     bound_divisor: float
     visit: float
     tie: float
+    limit: np.ndarray
 
 
 class Tables(NamedTuple):
@@ -90,7 +74,7 @@ class Tables(NamedTuple):
 
 class Scratch(NamedTuple):
     """``reach``, ``value`` (S,) float64; ``step`` (E,) float64, zeros; ``sample`` (k_h,) int32; ``preferred``, ``kinds``
-    (k_h,) uint64; ``votes`` (k_h,) int64; ``own`` (A,) float64; ``drawn`` (n,) int64.
+    (k_h,) uint64; ``votes`` (k_h,) int64; ``own`` (k_h, A) float64; ``drawn`` (n,) int64.
     """
 
     reach: np.ndarray
@@ -127,61 +111,90 @@ def match_merged(
 
 
 @kernel
-def own_regrets(
+def add_sampled_regrets(
     form: FormArrays,  # IN
     game: GameArrays,  # IN
     sets: SetArrays,  # IN
-    infoset: int,  # IN
+    player: int,  # IN  whose pass it was; the sets of others are left out
+    infosets: np.ndarray,  # IN  (k,) int32: the sample
+    count: int,  # IN  how many of it
     strategy: np.ndarray,  # IN  (E,) float64: what was played
     value: np.ndarray,  # IN  (S,) float64: counterfactual values of the pass
-    own: np.ndarray,  # OUT (A,) float64: regrets of this information set alone, by place in its abstract set
+    own: np.ndarray,  # IN OUT (k, A) float64: regrets by place of the action in the abstract set, added to
 ) -> None:
-    """What this pass added to the regrets of one real information set."""
-    decision = game.decision_of[infoset]
-    first = form.decision_first[decision]
-    entry = game.offset[infoset]
-    base = sets.entry[sets.set_of[infoset]]
-    actions = form.decision_actions[decision]
-    mean = 0.0
-    for action in range(actions):
-        mean += strategy[sets.entry_map[entry + action]] * value[first + action]
-    for action in range(actions):
-        own[np.int64(sets.entry_map[entry + action]) - base] = (value[first + action] - mean) * form.unit
+    """What a pass adds to the regrets of single real information sets.
+
+    One loop for the whole sample: numba counts references to every array at every call, which costs more than the sums.
+    """
+    for index in range(count):
+        infoset = infosets[index]
+        merged = sets.set_of[infoset]
+        if sets.owner[merged] != player:
+            continue
+        first = form.decision_first[game.decision_of[infoset]]
+        entry = game.offset[infoset]
+        base = np.int64(sets.entry[merged])
+        mean = 0.0
+        for action in range(sets.actions[merged]):
+            mean += strategy[sets.entry_map[entry + action]] * value[first + action]
+        for action in range(sets.actions[merged]):
+            place = np.int64(sets.entry_map[entry + action]) - base
+            own[index, place] += (value[first + action] - mean) * form.unit
 
 
 @kernel
-def is_visited(
+def drop_unvisited(
     form: FormArrays,  # IN
     game: GameArrays,  # IN
-    infoset: int,  # IN
     visit: float,  # IN  reaches up to this are none
     reach: np.ndarray,  # IN  (S,) float64
-) -> bool:
-    """Whether the player, or the others with chance, come to an information set at all."""
-    if reach[form.decision_parent[game.decision_of[infoset]]] > visit:
-        return True
-    for history in range(game.history_start[infoset], game.history_start[infoset + 1]):
-        others = game.history_chance[history]
-        for other in range(game.history_others.shape[1]):
-            others *= reach[game.history_others[history, other]]
-        if others > visit:
-            return True
-    return False
+    infosets: np.ndarray,  # IN  (k,) int32: the sample
+    count: int,  # IN  how many of it
+    preferred: np.ndarray,  # IN OUT (k,) uint64: made 0 where neither the player nor the others with chance come
+) -> None:
+    """Leave out sampled information sets that nobody comes to."""
+    for index in range(count):
+        infoset = infosets[index]
+        seen = reach[form.decision_parent[game.decision_of[infoset]]] > visit
+        history, last = game.history_start[infoset], game.history_start[infoset + 1]
+        while not seen and history < last:
+            others = game.history_chance[history]
+            for other in range(game.history_others.shape[1]):
+                others *= reach[game.history_others[history, other]]
+            seen = others > visit
+            history += 1
+        if not seen:
+            preferred[index] = np.uint64(0)
 
 
 @kernel
-def preferred_actions(own: np.ndarray, actions: int, clip: bool, slack: float) -> np.uint64:
-    """γ: the actions whose regret comes within ``slack`` of the largest, as bits of a word (algorithm 12)."""
-    largest = -np.inf
-    for action in range(actions):
-        regret = max(own[action], 0.0) if clip else own[action]
-        largest = max(largest, regret)
-    found = np.uint64(0)
-    for action in range(actions):
-        regret = max(own[action], 0.0) if clip else own[action]
-        if regret >= largest - slack:
-            found |= np.uint64(1) << np.uint64(action)
-    return found
+def read_preferences(
+    sets: SetArrays,  # IN
+    infosets: np.ndarray,  # IN  (k,) int32: the sample
+    count: int,  # IN  how many of it
+    clip: bool,  # IN  regrets below 0 count as 0
+    slack: float,  # IN
+    own: np.ndarray,  # IN  (k, A) float64: regrets
+    preferred: np.ndarray,  # OUT (k,) uint64
+) -> None:
+    """γ of each sampled set: the actions whose regret comes within ``slack`` of the largest, as bits (algorithm 12)."""
+    floor = 0.0 if clip else -np.inf
+    for index in range(count):
+        actions = sets.actions[sets.set_of[infosets[index]]]
+        preferred[index] = np.uint64(0)
+        if actions > MOST_ACTIONS:
+            continue
+        largest = floor
+        for action in range(actions):
+            if own[index, action] > largest:
+                largest = own[index, action]
+        found, bit = np.uint64(0), np.uint64(1)
+        for action in range(actions):
+            regret = own[index, action] if own[index, action] > floor else floor
+            if regret >= largest - slack:
+                found |= bit
+            bit <<= np.uint64(1)
+        preferred[index] = found
 
 
 @kernel
@@ -256,51 +269,28 @@ def heuristic_update(
     form: FormArrays,  # IN
     game: GameArrays,  # IN
     rules: Reading,  # IN
+    player: int,  # IN
     time: int,  # IN  iteration
-    count: int,  # IN  how many were sampled
+    count: int,  # IN  how many of the player's sets were sampled
     sets: SetArrays,  # IN OUT
     tables: Tables,  # IN OUT: the strategy is still that of the pass
     scratch: Scratch,  # IN OUT: values and reaches of the pass
 ) -> None:
     """Part sampled sets that prefer other actions than most of their abstract set (algorithm 12)."""
+    sample, own = scratch.sample, scratch.own
+    own[:count] = 0.0
+    add_sampled_regrets(form, game, sets, player, sample, count, tables.strategy, scratch.value, own)
     slack = 1.0 / (rules.heuristic_divisor * np.sqrt(time))
-    for index in range(count):
-        infoset = scratch.sample[index]
-        actions = sets.actions[sets.set_of[infoset]]
-        scratch.preferred[index] = np.uint64(0)
-        if actions > MOST_ACTIONS:
-            continue
-        if rules.need_visit and not is_visited(form, game, infoset, rules.visit, scratch.reach):
-            continue
-        own_regrets(form, game, sets, infoset, tables.strategy, scratch.value, scratch.own)
-        scratch.preferred[index] = preferred_actions(scratch.own, actions, rules.clip, slack)
+    read_preferences(sets, sample, count, rules.clip, slack, own, scratch.preferred)
+    if rules.need_visit:
+        drop_unvisited(form, game, rules.visit, scratch.reach, sample, count, scratch.preferred)
     low = 0
     while low < count:
         high = low + 1
-        while high < count and sets.set_of[scratch.sample[high]] == sets.set_of[scratch.sample[low]]:
+        while high < count and sets.set_of[sample[high]] == sets.set_of[sample[low]]:
             high += 1
         part_sampled(game, rules, sets, tables, scratch, low, high)
         low = high
-
-
-@kernel
-def add_bound_regrets(
-    form: FormArrays,  # IN
-    game: GameArrays,  # IN
-    player: int,  # IN
-    sets: SetArrays,  # IN
-    tables: Tables,  # IN OUT: the strategy is that of the pass
-    scratch: Scratch,  # IN OUT: values of the pass
-) -> None:
-    """Add the pass to the regrets of the sample B."""
-    for index in range(tables.bound_count[0]):
-        infoset = tables.bound_sample[index]
-        merged = sets.set_of[infoset]
-        if sets.owner[merged] != player:
-            continue
-        own_regrets(form, game, sets, infoset, tables.strategy, scratch.value, scratch.own)
-        for action in range(sets.actions[merged]):
-            tables.bound_regret[index, action] += scratch.own[action]
 
 
 @kernel
@@ -322,7 +312,7 @@ def bound_update(
         largest = -np.inf
         for action in range(sets.actions[old]):
             largest = max(largest, tables.bound_regret[index, action])
-        exceeds = largest / rounds > game.limit[infoset] / scale
+        exceeds = largest / rounds > rules.limit[infoset] / scale
         if sets.owner[old] != player or sets.size[old] < 2 or not exceeds:
             index += 1
             continue
@@ -338,7 +328,7 @@ def bound_update(
 
 
 @kernel
-def sample(
+def draw_sample(
     game: GameArrays, rules: Reading, low: int, high: int, wanted: int, sets: SetArrays, tables: Tables,
     scratch: Scratch, chosen: np.ndarray,
 ) -> int:  # fmt: skip
@@ -364,7 +354,7 @@ def update_player(
     scratch: Scratch,  # IN OUT
 ) -> None:
     """One update of CFR+ for a player, then the refinements that it calls for."""
-    count = sample(game, rules, player, player + 1, rules.k_h, sets, tables, scratch, scratch.sample)
+    count = draw_sample(game, rules, player, player + 1, rules.k_h, sets, tables, scratch, scratch.sample)
     weight = 0.0
     if time > rules.delay:
         weight = np.float64(time - rules.delay if rules.shifted else time)
@@ -376,8 +366,11 @@ def update_player(
     for entry in range(sets.count[1]):  # the steps of the others are 0
         tables.regret[entry] = max(tables.regret[entry] + scratch.step[entry] * form.unit, 0.0)
         scratch.step[entry] = 0.0
-    add_bound_regrets(form, game, player, sets, tables, scratch)
-    heuristic_update(form, game, rules, time, count, sets, tables, scratch)
+    add_sampled_regrets(
+        form, game, sets, player, tables.bound_sample, tables.bound_count[0], tables.strategy, scratch.value,
+        tables.bound_regret,
+    )  # fmt: skip
+    heuristic_update(form, game, rules, player, time, count, sets, tables, scratch)
     if time != tables.clock[SAMPLED_AT]:
         bound_update(game, rules, player, time, sets, tables)
     match_merged(sets, player, rules.tie, tables.regret, tables.strategy)
@@ -400,7 +393,7 @@ def iterate_cfr_ira(
     for _ in range(iterations):
         time = clock[DONE] + 1
         if time == clock[SAMPLE_NEXT]:
-            tables.bound_count[0] = sample(
+            tables.bound_count[0] = draw_sample(
                 game, rules, 0, players, rules.k_b, sets, tables, scratch, tables.bound_sample
             )  # fmt: skip
             tables.bound_regret[:] = 0.0

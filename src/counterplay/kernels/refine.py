@@ -45,6 +45,24 @@ class SetArrays(NamedTuple):
     count: np.ndarray
 
 
+class GameArrays(NamedTuple):
+    """What the updates read of the game besides its sequence form.
+
+    ``offset`` (I+1,) int64 infoset_offset; ``player_infosets`` (n+1,) int64; ``decision_of`` (I,) int32 the decision
+    point of an information set, ``infoset_of`` (D,) int32 the way back; the histories of information set I are
+    ``history_start[I] .. history_start[I+1] - 1`` with ``history_others`` (H', n-1) int32 the others' sequences and
+    ``history_chance`` (H',) float64 the probability of chance.
+    """
+
+    offset: np.ndarray
+    player_infosets: np.ndarray
+    decision_of: np.ndarray
+    infoset_of: np.ndarray
+    history_start: np.ndarray
+    history_others: np.ndarray
+    history_chance: np.ndarray
+
+
 @kernel
 def next_random(state: np.ndarray, bound: int) -> int:
     """A whole number below ``bound`` and the next state (1,) uint64 (splitmix64: Steele, Lea and Flood 2014)."""

@@ -30,7 +30,6 @@ from counterplay.errors import SolverError
 from counterplay.game.base import Game
 from counterplay.kernels.cfr_ira import (
     SAMPLE_NEXT,
-    GameArrays,
     Reading,
     Scratch,
     Tables,
@@ -38,15 +37,15 @@ from counterplay.kernels.cfr_ira import (
     match_merged,
 )
 from counterplay.kernels.jit import form_arrays
-from counterplay.kernels.refine import SetArrays, forward_merged
+from counterplay.kernels.refine import GameArrays, SetArrays, forward_merged
 from counterplay.solvers.base import Solver, check_memory
 from counterplay.solvers.cfr import ROUNDING
 from counterplay.solvers.ira.sets import (
     GIVEN,
     as_abstraction,
     check_recall,
-    decision_of_infoset,
-    histories_by_infoset,
+    game_arrays,
+    game_bytes,
     set_arrays,
     set_bytes,
     start_abstraction,
@@ -205,12 +204,11 @@ class CfrIra(Solver):
         self._bound_regret = np.zeros((bound, actions))
         self._sets = set_arrays(tree, abstraction, self._least_actions)
         self._limit = utility_ranges(tree) * np.sqrt(np.diff(tree.infoset_offset))
-        self._decision_of = decision_of_infoset(tree)
-        self._histories = histories_by_infoset(tree)
+        self._game = game_arrays(tree)
         self._scratch = (
             np.ones(sequences), np.zeros(sequences), np.zeros(entries), np.zeros(heuristic, np.int32),
             np.zeros(heuristic, np.uint64), np.zeros(heuristic, np.uint64), np.zeros(heuristic, np.int64),
-            np.zeros(actions), np.zeros(tree.players, np.int64),
+            np.zeros((heuristic, actions)), np.zeros(tree.players, np.int64),
         )  # fmt: skip
         self._match()
 
@@ -224,11 +222,9 @@ class CfrIra(Solver):
     def memory_bytes(cls, tree: GameTree, config: CfrIraConfig | None = None) -> int:
         """Bytes of all arrays that a solver will allocate."""
         heuristic, bound, actions = cls._sample_sizes(tree, config or CfrIraConfig())
-        decisions = int(np.count_nonzero(tree.player >= 0))
         tables = 8 * 4 * tree.num_entries + 16 * tree.sequences.num_sequences + 32 + 8 + 8
-        samples = bound * (4 + 8 * actions) + heuristic * (4 + 3 * 8) + 8 * (actions + tree.players)
-        histories = 8 * (tree.num_infosets + 1) + decisions * (4 * (tree.players - 1) + 8)
-        return tables + samples + histories + 12 * tree.num_infosets + set_bytes(tree)
+        samples = bound * (4 + 8 * actions) + heuristic * (4 + 3 * 8 + 8 * actions) + 8 * tree.players
+        return tables + samples + 8 * tree.num_infosets + game_bytes(tree) + set_bytes(tree)
 
     @property
     def table_bytes(self) -> int:
@@ -261,14 +257,7 @@ class CfrIra(Solver):
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations."""
         iterate_cfr_ira(
-            self.form, self._game, self._reading, iterations, self.sets, self._tables, Scratch(*self._scratch)
-        )  # fmt: skip
-
-    @property
-    def _game(self) -> GameArrays:
-        tree = self.tree
-        return GameArrays(
-            tree.infoset_offset, tree.player_infosets, self._decision_of, self._limit, *self._histories
+            self.form, GameArrays(*self._game), self._reading, iterations, self.sets, self._tables, Scratch(*self._scratch)
         )  # fmt: skip
 
     @property
@@ -280,7 +269,7 @@ class CfrIra(Solver):
             last_first=config.last_first, clip=config.clip_heuristic, keep_remainder=config.keep_remainder,
             by_set=config.sample_by == "set", need_visit=config.skip_unvisited, least_actions=self._least_actions,
             heuristic_divisor=float(config.heuristic_divisor), bound_divisor=float(config.bound_divisor),
-            visit=float(config.visit_threshold), tie=self._tie,
+            visit=float(config.visit_threshold), tie=self._tie, limit=self._limit,
         )  # fmt: skip
 
     @property

@@ -17,12 +17,12 @@ from counterplay.abstraction.refine import from_map
 from counterplay.errors import SolverError
 from counterplay.game.base import TERMINAL
 from counterplay.game.registry import make
-from counterplay.kernels.refine import SetArrays, update_pool
+from counterplay.kernels.refine import GameArrays, SetArrays, update_pool
 from counterplay.tree.arrays import GameTree
 from counterplay.tree.sequences import chance_reach, sequences_at
 
 __all__ = [
-    "GIVEN", "action_places", "as_abstraction", "check_recall", "decision_of_infoset", "histories_by_infoset",
+    "GIVEN", "action_places", "as_abstraction", "check_recall", "game_arrays", "game_bytes", "histories_by_infoset",
     "set_arrays", "set_bytes", "start_abstraction", "utility_ranges",
 ]  # fmt: skip
 
@@ -104,11 +104,21 @@ def as_abstraction(tree: GameTree, sets: SetArrays, name: str) -> Abstraction:
     return from_map(tree, sets.set_of, action_places(tree, sets), name)
 
 
-def decision_of_infoset(tree: GameTree) -> NDArray[np.int32]:
-    """The decision point of each information set; with perfect recall there is one."""
-    decision = np.empty(tree.num_infosets, np.int32)
-    decision[tree.sequences.decision_infoset] = np.arange(tree.num_infosets)
-    return decision
+def game_bytes(tree: GameTree) -> int:
+    """Bytes of the arrays of ``game_arrays``."""
+    decisions = int(np.count_nonzero(tree.player >= 0))
+    ids = 8 * (tree.num_infosets + 1 + tree.players + 1) + 8 * tree.num_infosets
+    return ids + 8 * (tree.num_infosets + 1) + decisions * (4 * (tree.players - 1) + 8)
+
+
+def game_arrays(tree: GameTree) -> tuple[NDArray[Any], ...]:
+    """The fields of ``GameArrays`` for a tree with perfect recall, where a decision point is an information set."""
+    infoset_of = tree.sequences.decision_infoset
+    decision_of = np.empty(tree.num_infosets, np.int32)
+    decision_of[infoset_of] = np.arange(tree.num_infosets)
+    return tuple(
+        GameArrays(tree.infoset_offset, tree.player_infosets, decision_of, infoset_of, *histories_by_infoset(tree))
+    )
 
 
 def histories_by_infoset(
