@@ -19,7 +19,7 @@ ZERO_SUM = [name for name in GAMES if "players=3" not in name and "columns" not 
 every_algorithm = pytest.mark.parametrize("algorithm", cp.ALGORITHMS)
 every_cfr = pytest.mark.parametrize("algorithm", CFR_PRESETS)
 
-SLOW = {"fictitious-play": 20.0}
+SLOW = {"fictitious-play": 20.0, "fpira": 20.0}
 """How many times as exploitable an algorithm may be after 4000 iterations as the others must be."""
 
 
@@ -42,7 +42,7 @@ def test_profiles_are_distributions_and_runs_repeat(name: str, algorithm: str) -
 @pytest.mark.parametrize("name", ZERO_SUM)
 def test_exploitability_goes_down(name: str, algorithm: str) -> None:
     tree = cp.compile_game(name)
-    start = cp.exploitability(tree, cp.Profile.uniform(tree))
+    start = make_solver(tree, algorithm).measure().exploitability
     few, many = (cp.solve(tree, algorithm, iterations=n).exploitability for n in (100, 4000))
     assert -1e-12 <= many <= max(few / 3, 1e-6)
     assert many <= max(start / 50, 1e-6) * SLOW.get(algorithm, 1.0)

@@ -73,8 +73,8 @@ class Tables(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """``reach``, ``value`` (S,) float64; ``step`` (E,) float64, zeros; ``sample`` (k_h,) int32; ``preferred``, ``kinds``
-    (k_h,) uint64; ``votes`` (k_h,) int64; ``own`` (k_h, A) float64; ``drawn`` (n,) int64.
+    """``reach``, ``value`` (S,) float64; ``step`` (E,) float64, zeros; ``sample`` (k_h,) int32; ``preferred``,
+    ``kinds`` (k_h,) uint64; ``votes`` (k_h,) int64; ``own`` (k_h, A) float64; ``drawn`` (n,) int64.
     """
 
     reach: np.ndarray
@@ -97,7 +97,7 @@ def match_merged(
     strategy: np.ndarray,  # OUT (E,) float64
 ) -> None:
     """Regret matching at every abstract set of a player."""
-    for merged in range(sets.count[0]):
+    for merged in range(sets.totals[0]):
         if sets.owner[merged] != player:
             continue
         first, last = sets.entry[merged], sets.entry[merged] + sets.actions[merged]
@@ -204,8 +204,8 @@ def comes_before(one: np.uint64, other: np.uint64) -> bool:
     lowest = differ & (~differ + np.uint64(1))
     above = ~(lowest | (lowest - np.uint64(1)))
     if one & lowest:
-        return (other & above) != np.uint64(0)
-    return (one & above) == np.uint64(0)
+        return bool((other & above) != np.uint64(0))
+    return bool((one & above) == np.uint64(0))
 
 
 @kernel
@@ -363,7 +363,7 @@ def update_player(
         form, player, sets.entry_map, tables.strategy, weight, scratch.reach, scratch.value, scratch.step,
         tables.average,
     )  # fmt: skip
-    for entry in range(sets.count[1]):  # the steps of the others are 0
+    for entry in range(sets.totals[1]):  # the steps of the others are 0
         tables.regret[entry] = max(tables.regret[entry] + scratch.step[entry] * form.unit, 0.0)
         scratch.step[entry] = 0.0
     add_sampled_regrets(

@@ -24,8 +24,8 @@ DONE, LARGEST_RESPONSE, CASE_1, CASE_2 = 0, 1, 2, 3
 
 
 class Scratch(NamedTuple):
-    """``reach``, ``value``, ``difference``, ``pure`` (S,) float64; ``exact``, ``merged`` (E,) float64: the new average by
-    real entry where the response comes, and by abstract entry; ``choice`` (D,) int32; ``place`` (I,) int32 what the
+    """``reach``, ``value``, ``difference``, ``pure`` (S,) float64; ``exact``, ``merged`` (E,) float64: the new average
+    by real entry where the response comes, and by abstract entry; ``choice`` (D,) int32; ``place`` (I,) int32 what the
     response prescribes, -1 for nothing; ``reached``, ``touched``, ``run`` (I,) int32; ``seen`` (S,), ``met`` (I,) int64
     with ``stamp`` (1,) int64: marks of what was met.
     """
@@ -169,7 +169,7 @@ def mix(
     """
     reach, place = scratch.reach, scratch.place
     joint = False
-    for entry in range(sets.count[1]):
+    for entry in range(sets.totals[1]):
         scratch.merged[entry] = average[entry]
     for index in range(touched):
         abstract = scratch.touched[index]
@@ -308,7 +308,7 @@ def iterate_fpira(
             if joint and difference_seen(form, game, player, sets, average, scratch) > tolerance:
                 counters[CASE_2] += part_reached(game, touched, sets, average, scratch)
             else:
-                for entry in range(sets.count[1]):
+                for entry in range(sets.totals[1]):
                     average[entry] = scratch.merged[entry]
             forward_merged(form, player, sets.entry_map, average, scratch.reach)
         counters[DONE] += 1

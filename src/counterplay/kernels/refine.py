@@ -26,7 +26,7 @@ class SetArrays(NamedTuple):
     real one; ``entry`` (I,) int32 the first abstract entry of a set; ``actions`` (I,) int32; ``owner`` (I,) int8 the
     player; ``start``, ``size`` (I,) int32 the run of a set in ``member`` (I,) int32; ``position`` (I,) int32 the place
     of an information set in ``member``; ``pool`` (I,) int32 by player, from ``player_infosets``: the sets that may be
-    sampled; ``pool_place`` (I,) int32 the place of a set in it, -1 outside; ``pool_size`` (n,) int64; ``count`` (2,)
+    sampled; ``pool_place`` (I,) int32 the place of a set in it, -1 outside; ``pool_size`` (n,) int64; ``totals`` (2,)
     int64 numbers of sets and of abstract entries.
     """
 
@@ -42,7 +42,7 @@ class SetArrays(NamedTuple):
     pool: np.ndarray
     pool_place: np.ndarray
     pool_size: np.ndarray
-    count: np.ndarray
+    totals: np.ndarray
 
 
 class GameArrays(NamedTuple):
@@ -64,7 +64,7 @@ class GameArrays(NamedTuple):
 
 
 @kernel
-def next_random(state: np.ndarray, bound: int) -> int:
+def next_random(state: np.ndarray, bound: int) -> np.int64:
     """A whole number below ``bound`` and the next state (1,) uint64 (splitmix64: Steele, Lea and Flood 2014)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     mixed = state[0]
@@ -88,10 +88,10 @@ def open_set(
     old: int,  # IN  the set that members will leave
 ) -> int:
     """A new set without members, with table entries of its own."""
-    new = sets.count[0]
-    sets.count[0] += 1
-    sets.entry[new] = sets.count[1]
-    sets.count[1] += sets.actions[old]
+    new = int(sets.totals[0])
+    sets.totals[0] += 1
+    sets.entry[new] = sets.totals[1]
+    sets.totals[1] += sets.actions[old]
     sets.actions[new] = sets.actions[old]
     sets.owner[new] = sets.owner[old]
     sets.size[new] = 0

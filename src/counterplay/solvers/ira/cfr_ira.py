@@ -48,6 +48,7 @@ from counterplay.solvers.ira.sets import (
     game_bytes,
     set_arrays,
     set_bytes,
+    set_tables,
     start_abstraction,
     utility_ranges,
 )
@@ -81,7 +82,7 @@ class CfrIraConfig:
         Iteration t weighs t - delay in the average, rather than t.
     seed : int
         Of the sampling.
-    start : str
+    forget : str
         The abstraction to start from: ``initial``, ``nothing``, ``map=FILE`` or what the game can forget.
     literal : bool
         Read the thesis to the letter: sets the next five.
@@ -112,7 +113,7 @@ class CfrIraConfig:
     delay: int = 100
     shifted: bool = True
     seed: int = 0
-    start: str = "initial"
+    forget: str = "initial"
     literal: bool = False
     clip_heuristic: bool = True
     keep_remainder: bool = True
@@ -139,8 +140,8 @@ class CfrIraConfig:
                 raise SolverError(f"{field.name} must be a number; got {value!r}")
         if self.sample_by not in ("set", "member"):
             raise SolverError(f"sample_by must be set or member; got {self.sample_by!r}")
-        if not isinstance(self.start, str):
-            raise SolverError(f"start must name an abstraction, such as initial; got {self.start!r}")
+        if not isinstance(self.forget, str):
+            raise SolverError(f"forget must say what to start without, such as initial; got {self.forget!r}")
         if not self.heuristic_divisor > 0:
             raise SolverError(f"heuristic_divisor must be positive; got {self.heuristic_divisor!r}")
         if not self.bound_divisor >= 1:  # below 1 the limit exceeds what the theorem allows
@@ -163,7 +164,7 @@ class CfrIra(Solver):
     memory_limit : int, optional
         Bytes that the tables may take; by default what the machine has free.
     abstraction : Abstraction, optional
-        Where to start, instead of what ``config.start`` names.
+        Where to start, instead of what ``config.forget`` names.
 
     Attributes
     ----------
@@ -188,9 +189,9 @@ class CfrIra(Solver):
         check_recall(tree, algorithm)
         check_memory(f"{algorithm} on {tree.name}", self.memory_bytes(tree, self.config), memory_limit)
         if abstraction is not None:
-            self.config = dataclasses.replace(self.config, start=GIVEN)
+            self.config = dataclasses.replace(self.config, forget=GIVEN)
         else:
-            abstraction = start_abstraction(tree, self.config.start)
+            abstraction = start_abstraction(tree, self.config.forget)
         self.form = form_arrays(tree.sequences)
         entries, sequences = tree.num_entries, tree.sequences.num_sequences
         heuristic, bound, actions = self._sample_sizes(tree, self.config)
@@ -256,9 +257,8 @@ class CfrIra(Solver):
 
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations."""
-        iterate_cfr_ira(
-            self.form, GameArrays(*self._game), self._reading, iterations, self.sets, self._tables, Scratch(*self._scratch)
-        )  # fmt: skip
+        game, scratch = GameArrays(*self._game), Scratch(*self._scratch)
+        iterate_cfr_ira(self.form, game, self._reading, iterations, self.sets, self._tables, scratch)
 
     @property
     def _reading(self) -> Reading:
@@ -312,11 +312,11 @@ class CfrIra(Solver):
             "regret": self.regret,
             "average": self.average,
             "clock": self._clock,
-            "random": self._random,
+            "random": self._random.view(np.int64),
             "bound_sample": self._bound_sample,
             "bound_count": self._bound_count,
             "bound_regret": self._bound_regret,
-            **{f"sets.{name}": array for name, array in self.sets._asdict().items()},
+            **set_tables(self.sets),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:

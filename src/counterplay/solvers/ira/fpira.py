@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ from counterplay.solvers.ira.sets import (
     game_bytes,
     set_arrays,
     set_bytes,
+    set_tables,
     start_abstraction,
 )
 from counterplay.strategy.profile import Profile, Provenance
@@ -49,22 +50,27 @@ class FpiraConfig:
 
     Attributes
     ----------
-    start : str
+    forget : str
         The abstraction to start from: ``initial``, ``nothing`` (which makes it fictitious play), ``map=FILE`` or what
         the game can forget.
+    start : {"first", "uniform"}
+        The strategy before the first response, which counts as one response: the first action, or all alike.
     tolerance : float
         Differences of utility up to this are none.
     tie : float
         Actions whose values differ by no more than this share of the largest utility are equal.
     """
 
-    start: str = "initial"
+    forget: str = "initial"
+    start: Literal["first", "uniform"] = "first"
     tolerance: float = 1e-9
     tie: float = 1e-10
 
     def __post_init__(self) -> None:
-        if not isinstance(self.start, str):
-            raise SolverError(f"start must name an abstraction, such as initial; got {self.start!r}")
+        if not isinstance(self.forget, str):
+            raise SolverError(f"forget must say what to start without, such as initial; got {self.forget!r}")
+        if self.start not in ("first", "uniform"):
+            raise SolverError(f"start must be first or uniform; got {self.start!r}")
         for name in ("tolerance", "tie"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
@@ -85,7 +91,7 @@ class Fpira(Solver):
     memory_limit : int, optional
         Bytes that the tables may take; by default what the machine has free.
     abstraction : Abstraction, optional
-        Where to start, instead of what ``config.start`` names.
+        Where to start, instead of what ``config.forget`` names.
 
     Attributes
     ----------
@@ -110,16 +116,16 @@ class Fpira(Solver):
         check_recall(tree, algorithm)
         check_memory(f"{algorithm} on {tree.name}", self.memory_bytes(tree), memory_limit)
         if abstraction is not None:
-            self.config = dataclasses.replace(self.config, start=GIVEN)
+            self.config = dataclasses.replace(self.config, forget=GIVEN)
         else:
-            abstraction = start_abstraction(tree, self.config.start)
+            abstraction = start_abstraction(tree, self.config.forget)
         self.form = form_arrays(tree.sequences)
         entries, sequences, infosets = tree.num_entries, tree.sequences.num_sequences, tree.num_infosets
         self._counters = np.zeros(4, np.int64)
         self._sets = set_arrays(tree, abstraction, least_actions=2)
         self._game = game_arrays(tree)
         self.average = np.zeros(entries)
-        self.average[self._sets[2][: abstraction.num_sets]] = 1.0
+        self._begin(np.array([len(row) for row in abstraction.set_actions], np.int64))
         self._scratch = (
             np.ones(sequences), np.zeros(sequences), np.zeros(sequences), np.zeros(sequences),
             np.zeros(entries), np.zeros(entries), np.zeros(infosets, np.int32), np.zeros(infosets, np.int32),
@@ -185,12 +191,20 @@ class Fpira(Solver):
         return {
             "average": self.average,
             "counters": self._counters,
-            **{f"sets.{name}": array for name, array in self.sets._asdict().items()},
+            **set_tables(self.sets),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Derive the reaches from the tables."""
         self._forward()
+
+    def _begin(self, actions: NDArray[np.int64]) -> None:
+        """The strategy before the first response, in sets with these numbers of actions."""
+        used = self.average[: int(actions.sum())]
+        if self.config.start == "uniform":
+            used[:] = 1.0 / np.repeat(actions, actions)
+        else:
+            used[np.cumsum(actions) - actions] = 1.0
 
     def _forward(self) -> None:
         for player in range(self.tree.players):

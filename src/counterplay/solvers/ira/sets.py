@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.abstraction.abstraction import Abstraction
-from counterplay.abstraction.forgetting import abstraction_by_name, split_name
+from counterplay.abstraction.build import initial_abstraction, null_abstraction
+from counterplay.abstraction.forgetting import abstraction_by_name
 from counterplay.abstraction.refine import from_map
 from counterplay.errors import SolverError
 from counterplay.game.base import TERMINAL
@@ -23,11 +24,11 @@ from counterplay.tree.sequences import chance_reach, sequences_at
 
 __all__ = [
     "GIVEN", "action_places", "as_abstraction", "check_recall", "game_arrays", "game_bytes", "histories_by_infoset",
-    "set_arrays", "set_bytes", "start_abstraction", "utility_ranges",
+    "set_arrays", "set_bytes", "set_tables", "start_abstraction", "utility_ranges",
 ]  # fmt: skip
 
 GIVEN = "given"
-"""What the setting ``start`` says when the abstraction to start from was handed over as an object."""
+"""What the setting ``forget`` says when the abstraction to start from was handed over as an object."""
 
 
 def check_recall(tree: GameTree, algorithm: str) -> None:
@@ -42,15 +43,17 @@ def check_recall(tree: GameTree, algorithm: str) -> None:
         if not tree.sequences.has_perfect_recall(player):
             raise SolverError(
                 f"{algorithm} starts from the whole game and abstracts it itself, but in {tree.name} player "
-                f"{player + 1} forgets; give the game without it and what to forget at first as start=WHAT"
+                f"{player + 1} forgets; give the game without it and what to forget at first as forget=WHAT"
             )
 
 
-def start_abstraction(tree: GameTree, start: str) -> Abstraction:
+def start_abstraction(tree: GameTree, forget: str) -> Abstraction:
     """The abstraction to start from, by name (``initial``, ``nothing``, ``map=FILE`` or what the game offers)."""
-    if start == GIVEN:
-        start = "initial"  # a place to load a checkpoint into
-    return abstraction_by_name(make(split_name(tree.name)[0]), tree, start)
+    if forget in (GIVEN, "initial"):  # a checkpoint of an abstraction that was given brings the sets itself
+        return initial_abstraction(tree)
+    if forget == "nothing":
+        return null_abstraction(tree)
+    return abstraction_by_name(make(tree.name), tree, forget)
 
 
 def set_bytes(tree: GameTree) -> int:
@@ -86,11 +89,17 @@ def set_arrays(tree: GameTree, abstraction: Abstraction, least_actions: int) -> 
         pool=np.zeros(infosets, np.int32),
         pool_place=np.full(infosets, -1, np.int32),
         pool_size=np.zeros(tree.players, np.int64),
-        count=np.array([sets, actions.sum()], np.int64),
+        totals=np.array([sets, actions.sum()], np.int64),
     )
     for number in range(sets):
         update_pool(arrays, tree.player_infosets, least_actions, number)
     return tuple(arrays)
+
+
+def set_tables(sets: SetArrays) -> dict[str, NDArray[Any]]:
+    """The arrays as a checkpoint holds them, the live ones; unsigned numbers seen as signed ones."""
+    arrays = sets._asdict()
+    return {f"sets.{name}": arrays[name].view(np.int32) if name == "entry_map" else arrays[name] for name in arrays}
 
 
 def action_places(tree: GameTree, sets: SetArrays) -> NDArray[np.int64]:
