@@ -172,7 +172,7 @@ class CfrIra(Solver):
         The tables, by abstract entry; as many are in use as the abstraction has entries.
     """
 
-    kind = "cfr+ira"
+    kind = "cfr-ira"
 
     def __init__(
         self,
