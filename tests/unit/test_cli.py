@@ -235,6 +235,8 @@ def test_solve_of_a_forgetful_player_says_so(run: Run, tmp_path: Path) -> None:
     assert "player 1 forgets: best responses are those of a player who remembers" in text
     assert "value of the profile" in text
     assert "absent-minded (by player)" in run("info", f"{path}:G")
+    measured = run("evaluate", "--strategy", "uniform", "--game", f"{path}:G")
+    assert "player 1 forgets: best responses are those of a player who remembers" in measured
 
 
 def test_evaluate_for_people(run: Run) -> None:

@@ -26,7 +26,7 @@ HOMES = {"numba": {"kernels"}, "llvmlite": {"kernels"}, "typer": {"cli"}, "rich"
 FORBIDDEN = ("pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve")
 """Reading such files runs what they say; strategy files must be safe to open."""
 
-BY_NAME = {"game/registry.py", "__init__.py"}
+BY_NAME = {"game/registry.py", "experiments/__init__.py", "__init__.py"}
 """Modules that may import parts of the package by a name made at run time."""
 
 MAX_LINES = 520

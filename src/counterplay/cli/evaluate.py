@@ -14,6 +14,7 @@ from counterplay.cli.common import (
     MEMORY_HELP,
     chips,
     exploitability_text,
+    forgetful_note,
     measured,
     note,
     print_json,
@@ -75,6 +76,7 @@ def command(
             "seconds": seconds,
             **measured(measurement, tree.big_blind),
             "epsilon": measurement.epsilon,
+            "recall": list(tree.recall),
             "information_sets": tree.num_infosets,
             "histories": tree.num_histories,
             "nodes_per_second": tree.num_histories / seconds if seconds > 0 else 0.0,
@@ -82,7 +84,11 @@ def command(
             **({} if problem.abstraction is None or abstract is None else {
                 "abstraction": problem.abstraction.name,
                 "abstraction_information_sets": problem.abstraction.num_sets,
-                "abstract": {"game": problem.solved.name, **measured(abstract, tree.big_blind)},
+                "abstract": {
+                    "game": problem.solved.name,
+                    **measured(abstract, tree.big_blind),
+                    "recall": list(problem.solved.recall),
+                },
             }),
             "seed": origin.seed,
             "provenance": {"settings": dict(origin.settings), "seconds": origin.seconds, "version": origin.version},
@@ -98,4 +104,4 @@ def command(
     ]  # fmt: skip
     if abstract is not None:
         rows.append(("in the abstract game", exploitability_text(abstract.exploitability, tree.big_blind)))
-    table(rows)
+    table([*rows, *forgetful_note(tree)])

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from counterplay.cli.common import chips, exploitability_text, measured, say, table
+from counterplay.cli.common import chips, exploitability_text, forgetful_note, measured, say, table
 from counterplay.cli.problem import Problem
 from counterplay.tree.memory import format_bytes, tree_bytes
 
@@ -41,6 +41,7 @@ def as_json(
         "seconds": result.seconds,
         "cpu_seconds": result.cpu_seconds,
         **measured(real, tree.big_blind),
+        "recall": list(tree.recall),
         "information_sets": tree.num_infosets,
         "histories": result.histories,
         "nodes_per_second": result.nodes_per_second,
@@ -51,7 +52,11 @@ def as_json(
     if problem.abstraction is not None:
         values["abstraction"] = problem.abstraction.name
         values["abstraction_information_sets"] = problem.abstraction.num_sets
-        values["abstract"] = {"game": result.game, **measured(result.measurement, tree.big_blind)}
+        values["abstract"] = {
+            "game": result.game,
+            **measured(result.measurement, tree.big_blind),
+            "recall": list(problem.solved.recall),
+        }
     return values
 
 
@@ -89,12 +94,7 @@ def summarise(
         ("memory", f"{format_bytes(tree_bytes(tree))} tree, {format_bytes(tables)} tables, "
                    f"{format_bytes(peak)} process"),
     ]  # fmt: skip
-    forgetful = problem.solved.recall if problem.abstraction is None else tree.recall
-    imperfect = [str(player + 1) for player, recall in enumerate(forgetful) if recall != "perfect"]
-    if imperfect:
-        rows.append(
-            ("note", f"player {', '.join(imperfect)} forgets: best responses are those of a player who remembers")
-        )
+    rows += forgetful_note(tree)
     shown = (("strategy", "profile"), ("abstraction map", "map"), ("plot", "plot"), ("checkpoint", "checkpoint"))
     rows += [(title, str(files[name])) for title, name in shown if files.get(name) is not None]
     table(rows)

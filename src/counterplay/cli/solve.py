@@ -75,7 +75,8 @@ def command(
     With --forget the abstract game is solved, --until is measured there, and the strategy is lifted to the real game
     before it is measured and saved.
     """
-    check_writable(out, plot, checkpoint, map_out)
+    check_writable(plot)
+    check_writable(out, checkpoint, map_out, replaced=True)
     if plot is not None and plot.suffix.lower() not in PLOT_FORMATS:
         raise SolverError(f"a plot is a {', '.join(PLOT_FORMATS)} file; got {str(plot)!r}")
     if game is None and resume is None:

@@ -21,7 +21,7 @@ import pkgutil
 import re
 import sys
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -46,11 +46,12 @@ class Parameter:
 
 @dataclasses.dataclass(frozen=True)
 class GameEntry:
-    """A registered game: its name, one line about it, and its parameters."""
+    """A registered game: its name, one line about it, its parameters, and what its players can be made to forget."""
 
     name: str
     summary: str
     parameters: tuple[Parameter, ...]
+    forgets: Mapping[str, str]
 
 
 def register(name: str) -> Callable[[_CLASS], _CLASS]:
@@ -83,7 +84,7 @@ def games() -> list[GameEntry]:
     for name in game_names():
         cls = _REGISTRY[name]
         summary = (cls.__doc__ or "").strip().split("\n")[0]
-        entries.append(GameEntry(name, summary, _parameters(cls)))
+        entries.append(GameEntry(name, summary, _parameters(cls), cls.forgets))
     return entries
 
 

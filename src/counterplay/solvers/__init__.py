@@ -137,7 +137,7 @@ def solve(
     callback : callable, optional
         Called with ``Progress`` several times a second.
     resume : path, optional
-        A checkpoint to go on from; it brings its own algorithm and settings.
+        A checkpoint to go on from; it brings its own algorithm and settings, so no settings can be given.
     memory_limit : int, optional
         Bytes that may be used; by default what the machine has free.
     **settings
@@ -151,6 +151,8 @@ def solve(
     if iterations is None and seconds is None and exploitability is None:
         iterations = 1000
     until = Until(iterations, seconds, exploitability)
+    if resume and settings:
+        raise SolverError(f"a checkpoint brings its own settings; leave out {', '.join(settings)}")
     solver = (
         resume_solver(resume, game, memory_limit) if resume else make_solver(game, algorithm, memory_limit, **settings)
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import numbers
 import os
 import time
 from abc import ABC, abstractmethod
@@ -20,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.abstraction.abstraction import Abstraction
-from counterplay.errors import MemoryLimitError, SolverError, StrategyError
+from counterplay.abstraction.forgetting import compile_by_name
+from counterplay.errors import CounterplayError, GameError, MemoryLimitError, SolverError, StrategyError
 from counterplay.game.base import Game
 from counterplay.kernels.jit import FormArrays
 from counterplay.storage import read_container, write_container
@@ -49,12 +51,16 @@ class Until:
     exploitability: float | None = None
 
     def __post_init__(self) -> None:
-        limits = dataclasses.asdict(self)
+        limits: dict[str, Any] = dataclasses.asdict(self)
         if all(limit is None for limit in limits.values()):
             raise SolverError("say when to stop: give iterations, seconds or exploitability")
         for name, limit in limits.items():
-            if limit is not None and not (math.isfinite(limit) and limit > 0):
-                raise SolverError(f"{name} must be a positive number; got {limit!r}")
+            if limit is None:
+                continue
+            whole = name == "iterations"
+            fits = isinstance(limit, numbers.Integral if whole else numbers.Real) and not isinstance(limit, bool)
+            if not fits or not 0 < limit < math.inf:
+                raise SolverError(f"{name} must be a positive {'whole ' if whole else ''}number; got {limit!r}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -274,20 +280,31 @@ class Solver(ABC):
             If the checkpoint is damaged or belongs to another game or solver.
         """
         header, tables = read_container(path, "checkpoint")
+        damaged = f"{path} is damaged"
         try:
-            if header["solver"] != cls.kind:
-                raise StrategyError(f"{path} is a checkpoint of the solver {header['solver']!r}, not of {cls.kind!r}")
-            name = header["game"] if game is None else game
-            solver = cls.from_checkpoint(name, header["config"], header["algorithm"], memory_limit)
-            if solver.tree.fingerprint != header["fingerprint"]:
-                raise StrategyError(f"{path} is a checkpoint of {header['game']}; it does not fit {solver.tree.name}")
-            for name, table in solver.tables().items():
-                table[...] = tables[name]
+            kind, name, fingerprint = header["solver"], header["game"], header["fingerprint"]
+            config, algorithm = header["config"], header["algorithm"]
+        except (KeyError, TypeError) as error:
+            raise StrategyError(f"{damaged}: {type(error).__name__}: {error}") from None
+        if kind != cls.kind:
+            raise StrategyError(f"{path} is a checkpoint of the solver {kind!r}, not of {cls.kind!r}")
+        tree = _compiled(name if game is None else game, memory_limit)
+        try:
+            solver = cls.from_checkpoint(tree, config, algorithm, memory_limit)
+        except TypeError as error:  # a setting that the configuration does not have
+            raise StrategyError(f"{damaged}: {error}") from None
+        if tree.fingerprint != fingerprint:
+            raise StrategyError(f"{path} is a checkpoint of {name}; it does not fit {tree.name}")
+        try:
+            for key, table in solver.tables().items():
+                if (tables[key].shape, tables[key].dtype) != (table.shape, table.dtype):
+                    raise ValueError(f"table {key} is {tables[key].dtype} {tables[key].shape}")
+                table[...] = tables[key]
             solver.seconds, solver.cpu_seconds = header["seconds"], header["cpu_seconds"]
             solver.curve = [Progress(*point) for point in header["curve"]]
             solver.restore(header["state"])
         except (KeyError, TypeError, ValueError) as error:
-            raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}") from None
+            raise StrategyError(f"{damaged}: {type(error).__name__}: {error}") from None
         return solver
 
     def run(
@@ -307,14 +324,17 @@ class Solver(ABC):
         check_every : int, optional
             Measure at multiples of this number instead of the growing distances.
         """
-        if check_every is not None and check_every < 1:
-            raise SolverError(f"check_every must be at least 1; got {check_every}")
+        if check_every is not None and (not isinstance(check_every, numbers.Integral) or check_every < 1):
+            raise SolverError(f"check_every must be a whole number, at least 1; got {check_every!r}")
         self.step(0)  # kernels are compiled before the clock starts
         last = self.check() if self.iterations == 0 else self.measure()
+        if self._missed_check(check_every):
+            last = self.check()
+            self.curve.append(self._progress(last.exploitability, self.iterations))
         status: Status = "interrupted"
         clock, cpu_clock = time.perf_counter() - self.seconds, time.process_time() - self.cpu_seconds
         pace = 1
-        check = self._following_check(check_every)
+        check = _following_check(self.iterations, check_every)
         try:
             while True:
                 reached = self._reached(until, last)
@@ -330,7 +350,7 @@ class Solver(ABC):
                 pace = _next_pace(count, after - before)
                 if self.iterations == target or self._out_of_time(until):
                     last = self.check() if self.iterations == check else self.measure()
-                    check = self._following_check(check_every)
+                    check = _following_check(self.iterations, check_every)
                     self.curve.append(self._progress(last.exploitability, self.iterations))
                     self.seconds, self.cpu_seconds = time.perf_counter() - clock, time.process_time() - cpu_clock
                 if callback is not None:
@@ -339,10 +359,10 @@ class Solver(ABC):
             pass
         return self._result(status)
 
-    def _following_check(self, check_every: int | None) -> int:
-        if check_every is None:
-            return next_check(self.iterations)
-        return (self.iterations // check_every + 1) * check_every
+    def _missed_check(self, check_every: int | None) -> bool:
+        """Whether this iteration is on the schedule and was not measured: Ctrl-C came while it was computed."""
+        measured = self.curve[-1].iterations if self.curve else 0
+        return measured < self.iterations == _following_check(self.iterations - 1, check_every)
 
     def _out_of_time(self, until: Until) -> bool:
         return until.seconds is not None and self.seconds >= until.seconds
@@ -371,6 +391,20 @@ class Solver(ABC):
             information_sets=self.tree.num_infosets,
             curve=tuple(self.curve),
         )
+
+
+def _compiled(game: GameTree | Game | str, memory_limit: int | None) -> GameTree:
+    """The game of a checkpoint; what goes wrong in a user's own file is the fault of that file."""
+    try:
+        return compile_by_name(game, memory_limit)
+    except CounterplayError:
+        raise
+    except Exception as error:
+        raise GameError(f"{game} cannot be made: {type(error).__name__}: {error}") from error
+
+
+def _following_check(iteration: int, check_every: int | None) -> int:
+    return next_check(iteration) if check_every is None else (iteration // check_every + 1) * check_every
 
 
 def _next_pace(count: int, seconds: float) -> int:
