@@ -44,7 +44,9 @@ def test_exploitability_goes_down(name: str, algorithm: str) -> None:
     tree = cp.compile_game(name)
     first = np.zeros(tree.num_entries)
     first[tree.infoset_offset[:-1]] = 1.0
-    start = max(cp.exploitability(tree, profile) for profile in (cp.Profile.uniform(tree), cp.Profile.from_tree(tree, first)))
+    start = max(
+        cp.exploitability(tree, profile) for profile in (cp.Profile.uniform(tree), cp.Profile.from_tree(tree, first))
+    )
     few, many = (cp.solve(tree, algorithm, iterations=n).exploitability for n in (100, 4000))
     assert -1e-12 <= many <= max(few / 3, 1e-6)
     assert many <= max(start / 50, 1e-6) * SLOW.get(algorithm, 1.0)

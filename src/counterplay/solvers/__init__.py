@@ -35,11 +35,14 @@ class Algorithm:
         ``make(game, name, memory_limit, settings)`` gives a solver.
     refines : bool
         It takes the real game, and what is forgotten at first as the setting ``forget``.
+    seeded : bool
+        It makes random choices, from the setting ``seed``.
     """
 
     summary: str
     make: Callable[[GameTree | Game | str, str, int | None, Mapping[str, Any]], Solver]
     refines: bool = False
+    seeded: bool = False
 
 
 def _cfr(game: GameTree | Game | str, name: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Solver:
@@ -67,7 +70,7 @@ ALGORITHMS: dict[str, Algorithm] = {
     "dcfr": Algorithm("discounted CFR : positive and negative regrets fade differently", _cfr),
     "pcfr+": Algorithm("predictive CFR+ : the last regret is the forecast of the next", _cfr),
     "fictitious-play": Algorithm("fictitious play : best responses to averages", _fictitious_play),
-    "cfr+ira": Algorithm("CFR+ on an abstraction that refines itself", _cfr_ira, refines=True),
+    "cfr+ira": Algorithm("CFR+ on an abstraction that refines itself", _cfr_ira, refines=True, seeded=True),
     "fpira": Algorithm("fictitious play on an abstraction that refines itself", _fpira, refines=True),
 }
 """Every algorithm by name."""
