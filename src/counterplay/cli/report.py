@@ -12,6 +12,7 @@ from counterplay.cli.problem import Problem
 from counterplay.tree.memory import format_bytes, tree_bytes
 
 if TYPE_CHECKING:
+    from counterplay.evaluation.memory import MemoryWords
     from counterplay.solvers import Solver, SolveResult, Until
     from counterplay.strategy.measurement import Measurement
 
@@ -57,7 +58,35 @@ def as_json(
             **measured(result.measurement, tree.big_blind),
             "recall": list(problem.solved.recall),
         }
+    own = solver.abstraction()
+    if own is not None:
+        words = _words(solver)
+        values["abstraction_information_sets"] = own.num_sets
+        values["abstraction_entries"] = own.num_entries
+        values["map_words"] = words.map
+        values["memory_words"] = words.total
     return values
+
+
+def _words(solver: Solver) -> MemoryWords:
+    from counterplay.evaluation.memory import memory_words
+
+    return memory_words(solver)
+
+
+def _own_abstraction(solver: Solver) -> list[tuple[str, str]]:
+    """Lines about the abstraction that an algorithm made itself."""
+    own, tree = solver.abstraction(), solver.tree
+    if own is None:
+        return []
+    words = _words(solver)
+    share = 100.0 * own.num_sets / tree.num_infosets
+    return [
+        ("abstraction", f"{own.num_sets:,} of {tree.num_infosets:,} information sets ({share:.2f} %), "
+                        f"{own.num_entries:,} of {tree.num_entries:,} actions"),
+        ("words", f"{words.total:,} of 32 bits, {words.map:,} of them the map "
+                  f"(cfr+ on the whole game: {2 * tree.num_entries:,})"),
+    ]  # fmt: skip
 
 
 def summarise(
@@ -86,6 +115,7 @@ def summarise(
             ("abstraction", f"{problem.abstraction.num_sets:,} of {tree.num_infosets:,} information sets, "
                             f"{problem.abstraction.num_entries:,} of {tree.num_entries:,} actions"),
         ]  # fmt: skip
+    rows += _own_abstraction(solver)
     rows += [
         ("iterations", f"{result.iterations:,} over {result.histories:,} histories, "
                        f"{result.information_sets:,} information sets"),

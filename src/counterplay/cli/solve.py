@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from counterplay.abstraction import split_name
 from counterplay.cli.common import (
     GAME_HELP,
     JSON_HELP,
@@ -39,7 +40,9 @@ def command(
     game: Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_HELP)] = None,
     algorithm: Annotated[
         str | None,
-        typer.Option("--algorithm", "-a", help="cfr, cfr+ (default), linear, dcfr, pcfr+ or fictitious-play."),
+        typer.Option(
+            "--algorithm", "-a", help="cfr, cfr+ (default), linear, dcfr, pcfr+, fictitious-play, cfr+ira or fpira."
+        ),
     ] = None,
     iterations: Annotated[int | None, typer.Option(help="Stop at this iteration (default 1000).")] = None,
     seconds: Annotated[
@@ -65,7 +68,7 @@ def command(
     ] = None,
     forget: Annotated[list[str] | None, typer.Option(help=FORGET_HELP)] = None,
     map_out: Annotated[Path | None, typer.Option(help="Write the abstraction to this file, for map=FILE.")] = None,
-    seed: Annotated[int, typer.Option(help="Recorded; full-width algorithms make no random choice.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of random choices; recorded only where an algorithm makes none.")] = 0,
     memory_limit: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
@@ -73,7 +76,8 @@ def command(
     """Solve a game and report its value and the exploitability of the strategy found.
 
     With --forget the abstract game is solved, --until is measured there, and the strategy is lifted to the real game
-    before it is measured and saved.
+    before it is measured and saved.  cfr+ira and fpira abstract the game themselves, starting from what --forget says
+    (by default initial), and --until is measured in the real game.
     """
     check_writable(plot)
     check_writable(out, checkpoint, map_out, replaced=True)
@@ -87,17 +91,21 @@ def command(
     limit = read_memory(memory_limit)
     if algorithm is not None:
         check_algorithm(algorithm)  # said before the game is compiled, which may take long
+    first: dict[str, Any] = {}
+    if algorithm is not None and resume is None:
+        game, forget, first = _own_settings(algorithm, game, forget or [], seed)
     problem = _problem(game, resume, forget or [], limit, quiet or as_json)
-    if map_out is not None and problem.abstraction is None:
+    solver = _make_solver(problem, resume, algorithm, profile, settings or [], first, limit)
+    if map_out is not None and problem.abstraction is None and solver.abstraction() is None:
         raise SolverError("--map-out needs --forget: nothing is abstracted")
-    solver = _make_solver(problem, resume, algorithm, profile, settings or [], limit)
     goal = _goal(solver, iterations, seconds, until)
     with _interruptible():
         with _progress_line(goal, quiet or as_json) as draw:
             result = solver.run(goal, _with_checkpoints(solver, checkpoint, draw))
         saved = _save(problem, solver, result, out, checkpoint)
-    if map_out is not None and problem.abstraction is not None:
-        problem.abstraction.save(map_out)
+    merged = problem.abstraction or solver.abstraction()
+    if map_out is not None and merged is not None:
+        merged.save(map_out)
     if plot is not None:
         from counterplay.cli.plot import plot_curves
 
@@ -126,12 +134,30 @@ def _problem(game: str | None, resume: Path | None, forget: list[str], limit: in
     return load_problem(game, forget, limit, quiet)
 
 
+def _own_settings(
+    algorithm: str, game: str | None, forget: list[str], seed: int
+) -> tuple[str | None, list[str], dict[str, Any]]:
+    """The game, what is forgotten, and settings, for algorithms that take the last two as settings of their own."""
+    from counterplay.solvers import ALGORITHMS
+
+    settings: dict[str, Any] = {"seed": seed} if ALGORITHMS[algorithm].seeded else {}
+    if ALGORITHMS[algorithm].refines and game is not None:
+        game, what = split_name(game)
+        if what is not None and forget:
+            raise SolverError(f"the name says what is forgotten ({what}); leave out --forget")
+        if what is not None or forget:
+            settings["forget"] = what or ",".join(forget)
+        forget = []
+    return game, forget, settings
+
+
 def _make_solver(
     problem: Problem,
     resume: Path | None,
     algorithm: str | None,
     profile: str | None,
     settings: list[str],
+    first: dict[str, Any],
     limit: int | None,
 ) -> Solver:
     from counterplay.solvers import make_solver, resume_solver
@@ -140,7 +166,7 @@ def _make_solver(
         if algorithm or profile or settings:
             raise SolverError("a checkpoint brings its own settings; leave out --algorithm, --profile and --set")
         return resume_solver(resume, problem.solved, limit)
-    changes = {**({"profile": profile} if profile else {}), **read_settings(settings)}
+    changes = {**first, **({"profile": profile} if profile else {}), **read_settings(settings)}
     return make_solver(problem.solved, algorithm or "cfr+", limit, **changes)
 
 

@@ -12,13 +12,14 @@ from counterplay.game.base import Game
 from counterplay.solvers.base import Progress, Solver, SolveResult, Until, changed
 from counterplay.solvers.cfr import CFR_PRESETS, CfrConfig, CfrSolver, config_with
 from counterplay.solvers.fictitious_play import FictitiousPlay, FictitiousPlayConfig
+from counterplay.solvers.ira import CfrIra, CfrIraConfig, Fpira, FpiraConfig
 from counterplay.storage import read_container
 from counterplay.tree.arrays import GameTree
 
 __all__ = [
-    "ALGORITHMS", "CFR_PRESETS", "Algorithm", "CfrConfig", "CfrSolver", "FictitiousPlay", "FictitiousPlayConfig",
-    "Progress", "SolveResult", "Solver", "Until", "check_algorithm", "checkpoint_game", "make_solver",
-    "resume_solver", "solve",
+    "ALGORITHMS", "CFR_PRESETS", "Algorithm", "CfrConfig", "CfrIra", "CfrIraConfig", "CfrSolver", "FictitiousPlay",
+    "FictitiousPlayConfig", "Fpira", "FpiraConfig", "Progress", "SolveResult", "Solver", "Until", "check_algorithm",
+    "checkpoint_game", "make_solver", "resume_solver", "solve",
 ]  # fmt: skip
 
 
@@ -32,10 +33,16 @@ class Algorithm:
         One line about it.
     make : callable
         ``make(game, name, memory_limit, settings)`` gives a solver.
+    refines : bool
+        It takes the real game, and what is forgotten at first as the setting ``forget``.
+    seeded : bool
+        It makes random choices, from the setting ``seed``.
     """
 
     summary: str
     make: Callable[[GameTree | Game | str, str, int | None, Mapping[str, Any]], Solver]
+    refines: bool = False
+    seeded: bool = False
 
 
 def _cfr(game: GameTree | Game | str, name: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Solver:
@@ -48,6 +55,14 @@ def _fictitious_play(
     return FictitiousPlay(game, changed(FictitiousPlayConfig(), settings, name), name, memory_limit)
 
 
+def _cfr_ira(game: GameTree | Game | str, name: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Solver:
+    return CfrIra(game, changed(CfrIraConfig(), settings, name), name, memory_limit)
+
+
+def _fpira(game: GameTree | Game | str, name: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Solver:
+    return Fpira(game, changed(FpiraConfig(), settings, name), name, memory_limit)
+
+
 ALGORITHMS: dict[str, Algorithm] = {
     "cfr": Algorithm("vanilla counterfactual regret minimisation, all players at once", _cfr),
     "cfr+": Algorithm("CFR+ : regret matching plus, alternating, linear averaging", _cfr),
@@ -55,10 +70,12 @@ ALGORITHMS: dict[str, Algorithm] = {
     "dcfr": Algorithm("discounted CFR : positive and negative regrets fade differently", _cfr),
     "pcfr+": Algorithm("predictive CFR+ : the last regret is the forecast of the next", _cfr),
     "fictitious-play": Algorithm("fictitious play : best responses to averages", _fictitious_play),
+    "cfr+ira": Algorithm("CFR+ on an abstraction that refines itself", _cfr_ira, refines=True, seeded=True),
+    "fpira": Algorithm("fictitious play on an abstraction that refines itself", _fpira, refines=True),
 }
 """Every algorithm by name."""
 
-SOLVERS: dict[str, type[Solver]] = {solver.kind: solver for solver in (CfrSolver, FictitiousPlay)}
+SOLVERS: dict[str, type[Solver]] = {solver.kind: solver for solver in (CfrSolver, FictitiousPlay, CfrIra, Fpira)}
 """The solvers by what their checkpoints are marked with."""
 
 

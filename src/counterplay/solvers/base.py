@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from counterplay.abstraction.abstraction import Abstraction
 from counterplay.abstraction.forgetting import compile_by_name
 from counterplay.errors import CounterplayError, GameError, MemoryLimitError, SolverError, StrategyError
 from counterplay.game.base import Game
@@ -232,6 +233,10 @@ class Solver(ABC):
     @abstractmethod
     def table_bytes(self) -> int:
         """Bytes of all that the solver has allocated."""
+
+    def abstraction(self) -> Abstraction | None:
+        """The abstraction in which the solver keeps its tables, if it makes one itself."""
+        return None
 
     def measure(self) -> Measurement:
         """Measure the profile that the solver stands for."""
