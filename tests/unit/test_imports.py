@@ -20,7 +20,7 @@ LAYERS = ("errors", "storage", "game", "games", "poker", "tree", "kernels", "abs
 """A layer may import itself and those before it."""
 
 HOMES = {"numba": {"kernels"}, "llvmlite": {"kernels"}, "typer": {"cli"}, "rich": {"cli"},
-         "matplotlib": {"cli", "tree"}}  # fmt: skip
+         "matplotlib": {"cli", "tree"}, "highspy": {"solvers"}}  # fmt: skip
 """The only layers that may import a library."""
 
 FORBIDDEN = ("pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve")

@@ -39,7 +39,9 @@ def command(
     game: Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_HELP)] = None,
     algorithm: Annotated[
         str | None,
-        typer.Option("--algorithm", "-a", help="cfr, cfr+ (default), linear, dcfr, pcfr+ or fictitious-play."),
+        typer.Option(
+            "--algorithm", "-a", help="cfr, cfr+ (default), linear, dcfr, pcfr+, fictitious-play, lp or double-oracle."
+        ),
     ] = None,
     iterations: Annotated[int | None, typer.Option(help="Stop at this iteration (default 1000).")] = None,
     seconds: Annotated[
@@ -63,6 +65,7 @@ def command(
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Change a setting of the algorithm: --set delay=100.")
     ] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="With lp: the value as a fraction; small games.")] = False,
     forget: Annotated[list[str] | None, typer.Option(help=FORGET_HELP)] = None,
     map_out: Annotated[Path | None, typer.Option(help="Write the abstraction to this file, for map=FILE.")] = None,
     seed: Annotated[int, typer.Option(help="Recorded; full-width algorithms make no random choice.")] = 0,
@@ -89,7 +92,8 @@ def command(
     problem = _problem(game, resume, forget or [], limit, quiet or as_json)
     if map_out is not None and problem.abstraction is None:
         raise SolverError("--map-out needs --forget: nothing is abstracted")
-    solver = _make_solver(problem, resume, algorithm, profile, settings or [], limit)
+    changes = {**({"profile": profile} if profile else {}), **({"exact": True} if exact else {})}
+    solver = _make_solver(problem, resume, algorithm, changes | read_settings(settings or []), limit)
     goal = _goal(solver, iterations, seconds, until)
     with _interruptible():
         with _progress_line(goal, quiet or as_json) as draw:
@@ -129,17 +133,17 @@ def _make_solver(
     problem: Problem,
     resume: Path | None,
     algorithm: str | None,
-    profile: str | None,
-    settings: list[str],
+    changes: dict[str, Any],
     limit: int | None,
 ) -> Solver:
     from counterplay.solvers import make_solver, resume_solver
 
     if resume is not None:
-        if algorithm or profile or settings:
-            raise SolverError("a checkpoint brings its own settings; leave out --algorithm, --profile and --set")
+        if algorithm or changes:
+            raise SolverError(
+                "a checkpoint brings its own settings; leave out --algorithm, --profile, --exact and --set"
+            )
         return resume_solver(resume, problem.solved, limit)
-    changes = {**({"profile": profile} if profile else {}), **read_settings(settings)}
     return make_solver(problem.solved, algorithm or "cfr+", limit, **changes)
 
 

@@ -12,13 +12,14 @@ from counterplay.game.base import Game
 from counterplay.solvers.base import Progress, Solver, SolveResult, Until, changed
 from counterplay.solvers.cfr import CFR_PRESETS, CfrConfig, CfrSolver, config_with
 from counterplay.solvers.fictitious_play import FictitiousPlay, FictitiousPlayConfig
+from counterplay.solvers.linear_program import LinearProgram, LinearProgramConfig
 from counterplay.storage import read_container
 from counterplay.tree.arrays import GameTree
 
 __all__ = [
     "ALGORITHMS", "CFR_PRESETS", "Algorithm", "CfrConfig", "CfrSolver", "FictitiousPlay", "FictitiousPlayConfig",
-    "Progress", "SolveResult", "Solver", "Until", "check_algorithm", "checkpoint_game", "make_solver",
-    "resume_solver", "solve",
+    "LinearProgram", "LinearProgramConfig", "Progress", "SolveResult", "Solver", "Until", "check_algorithm",
+    "checkpoint_game", "make_solver", "resume_solver", "solve",
 ]  # fmt: skip
 
 
@@ -32,10 +33,14 @@ class Algorithm:
         One line about it.
     make : callable
         ``make(game, name, memory_limit, settings)`` gives a solver.
+    exact : bool
+        It finishes with an equilibrium, and takes two-player zero-sum games with perfect recall only; the others
+        converge, and take any game.
     """
 
     summary: str
     make: Callable[[GameTree | Game | str, str, int | None, Mapping[str, Any]], Solver]
+    exact: bool = False
 
 
 def _cfr(game: GameTree | Game | str, name: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Solver:
@@ -48,6 +53,12 @@ def _fictitious_play(
     return FictitiousPlay(game, changed(FictitiousPlayConfig(), settings, name), name, memory_limit)
 
 
+def _linear_program(
+    game: GameTree | Game | str, name: str, memory_limit: int | None, settings: Mapping[str, Any]
+) -> Solver:
+    return LinearProgram(game, changed(LinearProgramConfig(), settings, name), name, memory_limit)
+
+
 ALGORITHMS: dict[str, Algorithm] = {
     "cfr": Algorithm("vanilla counterfactual regret minimisation, all players at once", _cfr),
     "cfr+": Algorithm("CFR+ : regret matching plus, alternating, linear averaging", _cfr),
@@ -55,10 +66,11 @@ ALGORITHMS: dict[str, Algorithm] = {
     "dcfr": Algorithm("discounted CFR : positive and negative regrets fade differently", _cfr),
     "pcfr+": Algorithm("predictive CFR+ : the last regret is the forecast of the next", _cfr),
     "fictitious-play": Algorithm("fictitious play : best responses to averages", _fictitious_play),
+    "lp": Algorithm("linear program of the sequence form, two-player zero-sum games", _linear_program, exact=True),
 }
 """Every algorithm by name."""
 
-SOLVERS: dict[str, type[Solver]] = {solver.kind: solver for solver in (CfrSolver, FictitiousPlay)}
+SOLVERS: dict[str, type[Solver]] = {solver.kind: solver for solver in (CfrSolver, FictitiousPlay, LinearProgram)}
 """The solvers by what their checkpoints are marked with."""
 
 
