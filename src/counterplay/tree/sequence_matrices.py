@@ -25,7 +25,7 @@ from counterplay.tree.sequences import SequenceForm
 
 __all__ = [
     "SequenceMatrices", "behavioural_strategy", "constraint_matrix", "payoff_matrix", "realisation_plan",
-    "require_perfect_recall", "sequence_matrices", "sequence_origins",
+    "require_perfect_recall", "sequence_matrices", "sequence_origins", "spans",
 ]  # fmt: skip
 
 Float64 = NDArray[np.float64]
@@ -106,7 +106,7 @@ def constraint_matrix(form: SequenceForm, player: int) -> tuple[csr_array, Float
     after = np.ones(len(columns), bool)
     after[0] = False
     after[before] = False
-    columns[after] = _spans(form.decision_first[low:high] - first_sequence, actions)
+    columns[after] = spans(form.decision_first[low:high] - first_sequence, actions)
     right = np.zeros(rows)
     right[0] = 1.0
     shape = (rows, form.sequences_of(player))
@@ -130,7 +130,7 @@ def payoff_matrix(form: SequenceForm, player: int, unit: float | None = None) ->
 def sequence_origins(form: SequenceForm) -> NDArray[np.int32]:
     """The decision point at which each sequence ends; NULL for the empty ones."""
     origin = np.full(form.num_sequences, NULL, np.int32)
-    origin[_spans(form.decision_first, form.decision_actions)] = np.repeat(
+    origin[spans(form.decision_first, form.decision_actions)] = np.repeat(
         np.arange(form.num_decisions, dtype=np.int32), form.decision_actions
     )
     return origin
@@ -145,8 +145,8 @@ def realisation_plan(tree: GameTree, strategy: Float64) -> Float64:
     form = tree.sequences
     plan = np.ones(form.num_sequences)
     for decisions in _levels(form):
-        sequences = _spans(form.decision_first[decisions], form.decision_actions[decisions])
-        entries = _spans(form.decision_entry[decisions], form.decision_actions[decisions])
+        sequences = spans(form.decision_first[decisions], form.decision_actions[decisions])
+        entries = spans(form.decision_entry[decisions], form.decision_actions[decisions])
         before = np.repeat(form.decision_parent[decisions], form.decision_actions[decisions])
         plan[sequences] = plan[before] * strategy[entries]
     return plan
@@ -174,8 +174,8 @@ def behavioural_strategy(tree: GameTree, plan: Float64, unreached: Float64 | Non
     require_perfect_recall(tree, "a strategy made of a realisation plan")
     form = tree.sequences
     weights = np.zeros(tree.num_entries)
-    sequences = _spans(form.decision_first, form.decision_actions)
-    weights[_spans(form.decision_entry, form.decision_actions)] = np.maximum(plan[sequences], 0.0)
+    sequences = spans(form.decision_first, form.decision_actions)
+    weights[spans(form.decision_entry, form.decision_actions)] = np.maximum(plan[sequences], 0.0)
     sizes = np.diff(tree.infoset_offset)
     if not len(sizes):
         return weights
@@ -202,7 +202,7 @@ def _levels(form: SequenceForm) -> list[Int64]:
     return [order[bounds[level] : bounds[level + 1]] for level in range(len(bounds) - 1)]
 
 
-def _spans(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> Int64:
+def spans(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> Int64:
     """Concatenate ``range(start, start + count)`` over pairs."""
     ends = np.cumsum(counts, dtype=np.int64)
     total = int(ends[-1]) if len(ends) else 0
