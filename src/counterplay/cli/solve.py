@@ -43,7 +43,7 @@ def command(
             "--algorithm", "-a", help="cfr, cfr+ (default), linear, dcfr, pcfr+, fictitious-play, lp or double-oracle."
         ),
     ] = None,
-    iterations: Annotated[int | None, typer.Option(help="Stop at this iteration (default 1000).")] = None,
+    iterations: Annotated[int | None, typer.Option(help="Stop at this iteration (default 1000, or the end).")] = None,
     seconds: Annotated[
         float | None, typer.Option(help="Stop after this many seconds, those before --resume included.")
     ] = None,
@@ -171,7 +171,7 @@ def _goal(solver: Solver, iterations: int | None, seconds: float | None, until: 
 
     target = read_target(until, solver.tree.name, solver.tree.big_blind)
     if iterations is None and seconds is None and target is None and solver.iterations == 0:
-        iterations = 1000
+        iterations = solver.default_iterations
     return Until(iterations, seconds, target)
 
 

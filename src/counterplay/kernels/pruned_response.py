@@ -135,3 +135,23 @@ def _mark_used(
         if used[form.decision_parent[decision]] and not np.isnan(bound[decision]):
             used[form.decision_first[decision] + choice[decision]] = True
             counts[2] += 1
+
+
+@kernel
+def mark_wide_response(
+    form: FormArrays,  # IN
+    player: int,  # IN  who responds
+    reach: np.ndarray,  # IN  (S,) float64: the other player's reach of each own sequence
+    meeting_start: np.ndarray,  # IN  (D+1,) int64
+    meeting_other: np.ndarray,  # IN  (M,) int32
+    choice: np.ndarray,  # IN  (D,) int32: a best action at every decision point
+    used: np.ndarray,  # IN OUT (S,) bool: sequences allowed in; with the responses that follow each of them out
+) -> None:
+    """The response after every sequence that is marked, not only after those that the response itself plays."""
+    for decision in range(form.decision_start[player], form.decision_start[player + 1]):
+        if not used[form.decision_parent[decision]]:
+            continue
+        for meeting in range(meeting_start[decision], meeting_start[decision + 1]):
+            if reach[meeting_other[meeting]] > 0.0:
+                used[form.decision_first[decision] + choice[decision]] = True
+                break

@@ -11,15 +11,16 @@ from counterplay.errors import SolverError, StrategyError
 from counterplay.game.base import Game
 from counterplay.solvers.base import Progress, Solver, SolveResult, Until, changed
 from counterplay.solvers.cfr import CFR_PRESETS, CfrConfig, CfrSolver, config_with
+from counterplay.solvers.double_oracle import DoubleOracle, DoubleOracleConfig
 from counterplay.solvers.fictitious_play import FictitiousPlay, FictitiousPlayConfig
 from counterplay.solvers.linear_program import LinearProgram, LinearProgramConfig
 from counterplay.storage import read_container
 from counterplay.tree.arrays import GameTree
 
 __all__ = [
-    "ALGORITHMS", "CFR_PRESETS", "Algorithm", "CfrConfig", "CfrSolver", "FictitiousPlay", "FictitiousPlayConfig",
-    "LinearProgram", "LinearProgramConfig", "Progress", "SolveResult", "Solver", "Until", "check_algorithm",
-    "checkpoint_game", "make_solver", "resume_solver", "solve",
+    "ALGORITHMS", "CFR_PRESETS", "Algorithm", "CfrConfig", "CfrSolver", "DoubleOracle", "DoubleOracleConfig",
+    "FictitiousPlay", "FictitiousPlayConfig", "LinearProgram", "LinearProgramConfig", "Progress", "SolveResult", "Solver",
+    "Until", "check_algorithm", "checkpoint_game", "make_solver", "resume_solver", "solve",
 ]  # fmt: skip
 
 
@@ -59,6 +60,12 @@ def _linear_program(
     return LinearProgram(game, changed(LinearProgramConfig(), settings, name), name, memory_limit)
 
 
+def _double_oracle(
+    game: GameTree | Game | str, name: str, memory_limit: int | None, settings: Mapping[str, Any]
+) -> Solver:
+    return DoubleOracle(game, changed(DoubleOracleConfig(), settings, name), name, memory_limit)
+
+
 ALGORITHMS: dict[str, Algorithm] = {
     "cfr": Algorithm("vanilla counterfactual regret minimisation, all players at once", _cfr),
     "cfr+": Algorithm("CFR+ : regret matching plus, alternating, linear averaging", _cfr),
@@ -67,10 +74,13 @@ ALGORITHMS: dict[str, Algorithm] = {
     "pcfr+": Algorithm("predictive CFR+ : the last regret is the forecast of the next", _cfr),
     "fictitious-play": Algorithm("fictitious play : best responses to averages", _fictitious_play),
     "lp": Algorithm("linear program of the sequence form, two-player zero-sum games", _linear_program, exact=True),
+    "double-oracle": Algorithm("double oracle : a restricted game grows by best responses", _double_oracle, exact=True),
 }
 """Every algorithm by name."""
 
-SOLVERS: dict[str, type[Solver]] = {solver.kind: solver for solver in (CfrSolver, FictitiousPlay, LinearProgram)}
+SOLVERS: dict[str, type[Solver]] = {
+    solver.kind: solver for solver in (CfrSolver, FictitiousPlay, LinearProgram, DoubleOracle)
+}
 """The solvers by what their checkpoints are marked with."""
 
 
@@ -131,7 +141,8 @@ def solve(
     algorithm : str
         One of ``ALGORITHMS``.
     iterations, seconds, exploitability : optional
-        When to stop: at the first of those that are given; 1000 iterations if none is.
+        When to stop: at the first of those that are given; if none is, after 1000 iterations of an algorithm that
+        only converges, and at the solution with one that finishes.
     callback : callable, optional
         Called with ``Progress`` several times a second.
     resume : path, optional
@@ -146,10 +157,10 @@ def solve(
     SolveResult
         The profile, its value and exploitability, and how it came about.
     """
-    if iterations is None and seconds is None and exploitability is None:
-        iterations = 1000
-    until = Until(iterations, seconds, exploitability)
+    given = not (iterations is None and seconds is None and exploitability is None)
+    until = Until(iterations, seconds, exploitability) if given else None
     solver = (
         resume_solver(resume, game, memory_limit) if resume else make_solver(game, algorithm, memory_limit, **settings)
     )
+    until = until or Until(solver.default_iterations)
     return solver.run(until, callback)

@@ -179,6 +179,9 @@ class Solver(ABC):
     kind: ClassVar[str]
     """What checkpoints of this solver are marked with."""
 
+    default_iterations: ClassVar[int] = 1000
+    """Where a run stops that was given no limit."""
+
     tree: GameTree
     form: FormArrays
     config: Any

@@ -6,6 +6,8 @@ The value of a best response to a player's strategy, with the default strategy (
 restricted game says nothing, bounds what the game is worth.  When the two bounds meet, or no response brings a new
 sequence, the strategies are an equilibrium of the game.  The linear program of the game itself is never made.
 
+With ``wide`` the responses after all allowed sequences are allowed, which takes a fraction of the iterations.
+
 Departures: temporary leaves are valued by one pass over the tree (``tree/meetings.py``); each program starts at the
 basis of the one before, which is all that is kept of it, so that a run can be broken off and resumed to the same bits;
 the strategies that gave the best bounds so far are the result, not the last ones.
@@ -26,8 +28,8 @@ from counterplay.abstraction.forgetting import compile_by_name
 from counterplay.errors import SolverError
 from counterplay.game.base import Game
 from counterplay.kernels.jit import form_arrays
-from counterplay.kernels.passes import forward_reach
-from counterplay.kernels.pruned_response import pruned_best_response
+from counterplay.kernels.passes import backward_best, forward_reach, leaf_values
+from counterplay.kernels.pruned_response import mark_wide_response, pruned_best_response
 from counterplay.solvers.base import Solver, check_memory
 from counterplay.solvers.linear_program import require_zero_sum
 from counterplay.solvers.restricted_game import RestrictedGame
@@ -49,13 +51,19 @@ class DoubleOracleConfig:
     ----------
     epsilon : float
         The game is solved when the bounds of its value are so near to each other, in shares of the largest utility.
+    wide : bool
+        Allow the response after every allowed sequence, not only after those that the response plays itself: fewer
+        iterations, a larger restricted game.
     """
 
     epsilon: float = 1e-9
+    wide: bool = False
 
     def __post_init__(self) -> None:
         if isinstance(self.epsilon, bool) or not isinstance(self.epsilon, int | float) or not 0 <= self.epsilon < 1:
             raise SolverError(f"epsilon must be a number from 0 to 1; got {self.epsilon!r}")
+        if not isinstance(self.wide, bool):
+            raise SolverError(f"wide must be true or false; got {self.wide!r}")
 
 
 class DoubleOracle(Solver):
@@ -81,6 +89,7 @@ class DoubleOracle(Solver):
     """
 
     kind = "double-oracle"
+    default_iterations = 10**9  # it ends by itself
 
     def __init__(
         self,
@@ -202,10 +211,18 @@ class DoubleOracle(Solver):
     def _respond(self, player: int, reach: Float64) -> float:
         """The value of a best response in units; the sequences that it uses are in the scratch arrays."""
         meetings = self.meetings
-        return pruned_best_response(
+        value = pruned_best_response(
             self.form, player, reach, meetings.start, meetings.other, meetings.histories, meetings.ceiling,
             meetings.after_start, meetings.after, *self._scratch,
         )  # fmt: skip
+        if self.config.wide:
+            choice, used = self._scratch[0], self._scratch[3]
+            everywhere = np.empty_like(reach)
+            leaf_values(self.form, player, reach, everywhere)
+            backward_best(self.form, player, everywhere, choice)
+            used |= self.restricted.allowed
+            mark_wide_response(self.form, player, reach, meetings.start, meetings.other, choice, used)
+        return value
 
     def strategy(self) -> Float64:
         """The strategies with the best bounds so far; before the first iteration the default strategies."""

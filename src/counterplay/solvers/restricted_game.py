@@ -24,7 +24,8 @@ __all__ = ["RestrictedGame", "RestrictedSolution"]
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
-Int8 = NDArray[np.int8]
+_Entries = tuple[NDArray[np.integer], NDArray[np.integer], Float64]
+"""Rows, columns and values of a sparse matrix."""
 
 LOWER, BASIC, ZERO = 0, 1, 3
 """Statuses in a basis, as HiGHS numbers them."""
@@ -47,7 +48,7 @@ class RestrictedGame:
         The sequences allowed so far, each with all its beginnings.
     active : (D,) bool
         The decision points with an allowed action.
-    sequence_status, decision_status : (1 + S,), (2 + D,) int8
+    sequence_status, decision_status : (S,), (D + 2,) int8
         The final basis of the last program by sequences and decision points, for the next one to start from: the
         first player's sequences and the second one's decision points are columns, the others rows.  The last places
         are for the two empty information sets.
@@ -134,15 +135,14 @@ class RestrictedGame:
             place[sequences[player]] = np.arange(len(sequences[player]))
         width, height = len(sequences[0]), 1 + len(decisions[0])
         columns, rows = width + 1 + len(decisions[1]), height + len(sequences[1])
-        parts = [
-            ([0], [0], [1.0]),
-            ([height], [width], [-1.0]),
+        parts: list[_Entries] = [
+            (np.array([0, height]), np.array([0, width]), np.array([1.0, -1.0])),  # the empty sequences
             *self._structure(decisions[0], place, 1, 0, transposed=False),
             *self._structure(decisions[1], place, width + 1, height, transposed=True),
         ]
         paid, plan, amounts = self._payoffs(sequences, place)
         parts.append((height + paid, plan, amounts))
-        entries = [np.concatenate([np.asarray(part[which]) for part in parts]) for which in range(3)]
+        entries = [np.concatenate([part[which] for part in parts]) for which in range(3)]
         matrix: csr_array = coo_array((entries[2], (entries[0], entries[1])), shape=(rows, columns)).tocsr()
         self.payoffs = matrix.nnz - sum(len(part[2]) for part in parts[:-1])
         right = np.zeros(height)
@@ -159,9 +159,7 @@ class RestrictedGame:
             maximise=True,
         )
 
-    def _structure(
-        self, decisions: Int64, place: Int64, shift: int, base: int, transposed: bool
-    ) -> list[tuple[Int64, Int64, Float64]]:
+    def _structure(self, decisions: Int64, place: Int64, shift: int, base: int, transposed: bool) -> list[_Entries]:
         """The entries that tie actions to decision points: E for the first player, -F' for the second."""
         form = self.tree.sequences
         numbers = np.arange(len(decisions)) + shift
@@ -174,22 +172,22 @@ class RestrictedGame:
             return [(*ends, np.full(len(ends[0]), -1.0)), (*begins, np.ones(len(decisions)))]
         return [(ends[1], ends[0], np.ones(len(ends[0]))), (begins[1], begins[0], np.full(len(decisions), -1.0))]
 
-    def _payoffs(self, sequences: list[Int64], place: Int64) -> tuple[Int64, Int64, Float64]:
+    def _payoffs(self, sequences: list[Int64], place: Int64) -> _Entries:
         """Payoffs to the first player: places of the second one's sequence, of the first one's, amounts."""
         form, meetings = self.tree.sequences, self.meetings
         counts = np.diff(form.leaf_start)[sequences[1]]
         leaves = spans(form.leaf_start[:-1][sequences[1]], counts)
         first, second = form.leaf_others[leaves, 0], np.repeat(sequences[1], counts)
         amount = -form.leaf_payoff[leaves]
-        columns = [(second, first, amount)]
+        columns: list[_Entries] = [(second, first, amount)]
         waiting = np.flatnonzero(~self.active & self.allowed[form.decision_parent])
         for player in range(2):
             stops = waiting[(waiting >= form.decision_start[player]) & (waiting < form.decision_start[player + 1])]
             counts = np.diff(meetings.start)[stops]
             met = spans(meetings.start[:-1][stops], counts)
             own, other = np.repeat(form.decision_parent[stops], counts), meetings.other[met]
-            sides = (other, own, meetings.floor[met]) if player == 0 else (own, other, -meetings.floor[met])
-            columns.append(sides)
+            floor = meetings.floor[met]
+            columns.append((other, own, floor) if player == 0 else (own, other, -floor))
         second, first, amount = (np.concatenate([part[which] for part in columns]) for which in range(3))
         keep = self.allowed[first] & self.allowed[second] & (amount != 0.0)
         return place[second[keep]], place[first[keep]], amount[keep]
