@@ -117,7 +117,7 @@ def test_exact_algorithms_refuse_other_games(algorithm: str) -> None:
     for name, why in {
         "kuhn(players=3)": "is for two players; .* has 3",
         'matrix(rows="2,0;0,1",columns="1,0;0,2")': "is for zero-sum games",
-        "toy_wichardt": "needs perfect recall, but player 1 .* forgets: '.*' holds .*; use a maxmin algorithm",
+        "toy_no_equilibrium": "needs perfect recall, but player 1 .* forgets: '.*' holds .*; use a maxmin algorithm",
     }.items():
         with pytest.raises(cp.GameError, match=why):
             make_solver(name, algorithm)

@@ -19,8 +19,8 @@ from counterplay.tree.arrays import GameTree
 
 __all__ = [
     "ALGORITHMS", "CFR_PRESETS", "Algorithm", "CfrConfig", "CfrSolver", "DoubleOracle", "DoubleOracleConfig",
-    "FictitiousPlay", "FictitiousPlayConfig", "LinearProgram", "LinearProgramConfig", "Progress", "SolveResult", "Solver",
-    "Until", "check_algorithm", "checkpoint_game", "make_solver", "resume_solver", "solve",
+    "FictitiousPlay", "FictitiousPlayConfig", "LinearProgram", "LinearProgramConfig", "Progress", "SolveResult",
+    "Solver", "Until", "check_algorithm", "checkpoint_game", "make_solver", "resume_solver", "solve",
 ]  # fmt: skip
 
 

@@ -237,7 +237,7 @@ class DoubleOracle(Solver):
         """The restricted game with its basis, the strategies and bounds."""
         return {
             "probabilities": self.probabilities, "bounds": self.bounds, "clock": self._clock, "largest": self._largest,
-            "allowed": self.restricted.allowed, "active": self.restricted.active,
+            "allowed": self.restricted.allowed.view(np.uint8), "active": self.restricted.active.view(np.uint8),
             "sequence_status": self.restricted.sequence_status, "decision_status": self.restricted.decision_status,
         }  # fmt: skip
 
