@@ -10,20 +10,25 @@ import pytest
 
 import counterplay as cp
 from counterplay.errors import StrategyError
-from counterplay.solvers import CFR_PRESETS, SOLVERS, checkpoint_game, make_solver, resume_solver
+from counterplay.solvers import CFR_PRESETS, SOLVERS, Until, checkpoint_game, make_solver, resume_solver
 
 GAMES = ["kuhn", "kuhn(players=3)", "one_card_poker(cards=4)", "leduc", "rock_paper_scissors", "matching_pennies",
          "matrix(rows=\"3,-1,-3;1,0,1;-3,-1,3\")", "matrix(rows=\"2,0;0,1\",columns=\"1,0;0,2\")"]  # fmt: skip
 ZERO_SUM = [name for name in GAMES if "players=3" not in name and "columns" not in name]
 
+ITERATIVE = [name for name, algorithm in cp.ALGORITHMS.items() if not algorithm.exact]
+EXACT = [name for name, algorithm in cp.ALGORITHMS.items() if algorithm.exact]
+
 every_algorithm = pytest.mark.parametrize("algorithm", cp.ALGORITHMS)
+every_iterative = pytest.mark.parametrize("algorithm", ITERATIVE)
+every_exact = pytest.mark.parametrize("algorithm", EXACT)
 every_cfr = pytest.mark.parametrize("algorithm", CFR_PRESETS)
 
 SLOW = {"fictitious-play": 0.05, "fpira": 0.05}
 """Algorithms that fall slowly, and not at every step: what they must reach after 4000 iterations."""
 
 
-@every_algorithm
+@every_iterative
 @pytest.mark.parametrize("name", GAMES)
 def test_profiles_are_distributions_and_runs_repeat(name: str, algorithm: str) -> None:
     first, second = (make_solver(name, algorithm) for _ in range(2))
@@ -38,7 +43,7 @@ def test_profiles_are_distributions_and_runs_repeat(name: str, algorithm: str) -
         assert probabilities.tobytes() == second.strategy(*kind).tobytes()
 
 
-@every_algorithm
+@every_iterative
 @pytest.mark.parametrize("name", ZERO_SUM)
 def test_exploitability_goes_down(name: str, algorithm: str) -> None:
     tree = cp.compile_game(name)
@@ -74,7 +79,7 @@ def test_provenance_makes_the_profile_again(algorithm: str) -> None:
     assert again.strategy().tobytes() == result.profile.probabilities.tobytes()
 
 
-@every_algorithm
+@every_iterative
 def test_checkpoints_go_on_to_the_same_bits(algorithm: str, tmp_path: Path) -> None:
     straight = make_solver("leduc", algorithm)
     straight.step(60)
@@ -100,3 +105,45 @@ def test_tables_are_counted(algorithm: str) -> None:
     assert solver.table_bytes == sum(array.nbytes for array in arrays)
     with pytest.raises(cp.MemoryLimitError, match=f"{re.escape(algorithm)} on leduc needs .* of tables, but only 1"):
         make_solver(solver.tree, algorithm, memory_limit=1)
+
+
+@every_exact
+@pytest.mark.parametrize("name", ZERO_SUM)
+def test_exact_algorithms_finish_at_an_equilibrium(name: str, algorithm: str) -> None:
+    result = cp.solve(name, algorithm)
+    assert result.status == "solved"
+    assert result.iterations >= 1
+    assert abs(result.exploitability) <= 1e-9
+    assert result.curve[-1].iterations == result.iterations
+    again = cp.solve(name, algorithm)
+    assert again.profile.probabilities.tobytes() == result.profile.probabilities.tobytes()
+
+
+@every_exact
+def test_exact_algorithms_refuse_other_games(algorithm: str) -> None:
+    for name, why in {
+        "kuhn(players=3)": "is for two players; .* has 3",
+        'matrix(rows="2,0;0,1",columns="1,0;0,2")': "is for zero-sum games",
+        "toy_no_equilibrium": "needs perfect recall, but player 1 .* forgets: '.*' holds .*; use a maxmin algorithm",
+    }.items():
+        with pytest.raises(cp.GameError, match=why):
+            make_solver(name, algorithm)
+
+
+@every_exact
+def test_exact_runs_go_on_from_checkpoints(algorithm: str, tmp_path: Path) -> None:
+    straight = make_solver("leduc", algorithm)
+    straight.step(100)
+    assert straight.finished
+    broken = make_solver("leduc", algorithm)
+    broken.step(0 if algorithm == "lp" else 11)
+    path = tmp_path / "run.checkpoint"
+    broken.save(path)
+    resumed = resume_solver(path)
+    assert (resumed.iterations, resumed.finished) == (broken.iterations, False)
+    resumed.step(100)
+    assert resumed.finished
+    assert resumed.strategy().tobytes() == straight.strategy().tobytes()
+    assert resumed.details() == straight.details()
+    resumed.save(path)
+    assert resume_solver(path).run(Until(iterations=500)).status == "solved"

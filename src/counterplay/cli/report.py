@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from counterplay.strategy.measurement import Measurement
 
 ENDINGS = {
+    "solved": "solved exactly",
     "exploitability": "the target was reached",
     "iterations": "all iterations are done",
     "seconds": "the time is up",
@@ -47,6 +48,7 @@ def as_json(
         "histories": result.histories,
         "nodes_per_second": result.nodes_per_second,
         "memory_bytes": {"tree": tree_bytes(tree), "solver": solver.table_bytes},
+        **result.details,
         **{name: None if path is None else str(path) for name, path in files.items() if name != "plot"},
         "seed": seed,
     }
@@ -109,6 +111,7 @@ def summarise(
         ("best responses", chips(real.best_response) + " chips"),
         ("exploitability", exploitability_text(real.exploitability, big_blind)),
     ]
+    rows += [(name.replace("_", " "), _figure(figure)) for name, figure in result.details.items()]
     if problem.abstraction is not None:
         rows += [
             ("in the abstract game", exploitability_text(result.exploitability, big_blind)),
@@ -129,6 +132,13 @@ def summarise(
     rows += [(title, str(files[name])) for title, name in shown if files.get(name) is not None]
     table(rows)
     _say_what_next(result, goal, files)
+
+
+def _figure(figure: Any) -> str:
+    """A figure of a solver for people: one, or one for each player."""
+    if isinstance(figure, list):
+        return ", ".join(_figure(part) for part in figure)
+    return f"{figure:,}" if isinstance(figure, int) else f"{figure:.9g}" if isinstance(figure, float) else str(figure)
 
 
 def _say_what_next(result: SolveResult, goal: Until, files: dict[str, Path | None]) -> None:

@@ -41,10 +41,10 @@ def command(
     algorithm: Annotated[
         str | None,
         typer.Option(
-            "--algorithm", "-a", help="cfr, cfr+ (default), linear, dcfr, pcfr+, fictitious-play, cfr+ira or fpira."
+            "--algorithm", "-a", help="cfr+ by default; `counterplay algorithms` lists them."
         ),
     ] = None,
-    iterations: Annotated[int | None, typer.Option(help="Stop at this iteration (default 1000).")] = None,
+    iterations: Annotated[int | None, typer.Option(help="Stop at this iteration (default 1000, or the end).")] = None,
     seconds: Annotated[
         float | None, typer.Option(help="Stop after this many seconds, those before --resume included.")
     ] = None,
@@ -66,6 +66,7 @@ def command(
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Change a setting of the algorithm: --set delay=100.")
     ] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="With lp: the value as a fraction; small games.")] = False,
     forget: Annotated[list[str] | None, typer.Option(help=FORGET_HELP)] = None,
     map_out: Annotated[Path | None, typer.Option(help="Write the abstraction to this file, for map=FILE.")] = None,
     seed: Annotated[int, typer.Option(help="Of random choices; recorded only where an algorithm makes none.")] = 0,
@@ -95,7 +96,8 @@ def command(
     if algorithm is not None and resume is None:
         game, forget, first = _own_settings(algorithm, game, forget or [], seed)
     problem = _problem(game, resume, forget or [], limit, quiet or as_json)
-    solver = _make_solver(problem, resume, algorithm, profile, settings or [], first, limit)
+    changes = first | ({"profile": profile} if profile else {}) | ({"exact": True} if exact else {})
+    solver = _make_solver(problem, resume, algorithm, changes | read_settings(settings or []), limit)
     if map_out is not None and problem.abstraction is None and solver.abstraction() is None:
         raise SolverError("--map-out needs --forget: nothing is abstracted")
     goal = _goal(solver, iterations, seconds, until)
@@ -155,18 +157,17 @@ def _make_solver(
     problem: Problem,
     resume: Path | None,
     algorithm: str | None,
-    profile: str | None,
-    settings: list[str],
-    first: dict[str, Any],
+    changes: dict[str, Any],
     limit: int | None,
 ) -> Solver:
     from counterplay.solvers import make_solver, resume_solver
 
     if resume is not None:
-        if algorithm or profile or settings:
-            raise SolverError("a checkpoint brings its own settings; leave out --algorithm, --profile and --set")
+        if algorithm or changes:
+            raise SolverError(
+                "a checkpoint brings its own settings; leave out --algorithm, --profile, --exact and --set"
+            )
         return resume_solver(resume, problem.solved, limit)
-    changes = {**first, **({"profile": profile} if profile else {}), **read_settings(settings)}
     return make_solver(problem.solved, algorithm or "cfr+", limit, **changes)
 
 
@@ -194,7 +195,7 @@ def _goal(solver: Solver, iterations: int | None, seconds: float | None, until: 
 
     target = read_target(until, solver.tree.name, solver.tree.big_blind)
     if iterations is None and seconds is None and target is None and solver.iterations == 0:
-        iterations = 1000
+        iterations = solver.default_iterations
     return Until(iterations, seconds, target)
 
 

@@ -1,4 +1,4 @@
-"""What all iterative solvers share: when to stop, how progress is told, what a finished run is.
+"""What all solvers share: when to stop, how progress is told, what a finished run is.
 
 A solver owns tables and calls kernels.  ``run`` advances it in short calls, measures the strategy at iterations fixed
 in advance (each about 5 % after the one before, so measuring costs little and does not depend on the clock), and
@@ -33,8 +33,8 @@ from counterplay.tree.memory import available_memory, format_bytes
 
 __all__ = ["Progress", "SolveResult", "Solver", "Status", "Until", "changed", "check_memory", "next_check"]
 
-Status = Literal["exploitability", "iterations", "seconds", "interrupted"]
-"""Why a run ended: the limit that was reached, or Ctrl-C."""
+Status = Literal["solved", "exploitability", "iterations", "seconds", "interrupted"]
+"""Why a run ended: nothing is left to do, the limit that was reached, or Ctrl-C."""
 
 CALL_SECONDS = 0.1
 """How long one kernel call should take, so that Ctrl-C and progress are prompt."""
@@ -89,6 +89,7 @@ class SolveResult:
     histories: int
     information_sets: int
     curve: tuple[Progress, ...]
+    details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
     def value(self) -> tuple[float, ...]:
@@ -159,7 +160,7 @@ def next_check(iteration: int) -> int:
 
 
 class Solver(ABC):
-    """An iterative solver on a compiled game.
+    """A solver on a compiled game.
 
     A subclass owns tables, advances them in ``step``, names them in ``tables`` and says in ``strategy`` which profile
     they stand for; running, measuring, saving and resuming are the same for all.
@@ -178,10 +179,15 @@ class Solver(ABC):
         Time spent so far, runs before a resume included.
     curve : list of Progress
         What was measured on the way.
+    deadline : float or None
+        When a run must be over, by ``time.perf_counter``; for solvers whose single iteration can take long.
     """
 
     kind: ClassVar[str]
     """What checkpoints of this solver are marked with."""
+
+    default_iterations: ClassVar[int] = 1000
+    """Where a run stops that was given no limit."""
 
     tree: GameTree
     form: FormArrays
@@ -189,6 +195,7 @@ class Solver(ABC):
     algorithm: str
     seconds: float = 0.0
     cpu_seconds: float = 0.0
+    deadline: float | None = None
 
     def __init__(self) -> None:
         self.curve: list[Progress] = []
@@ -201,6 +208,15 @@ class Solver(ABC):
     @abstractmethod
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether further iterations would change nothing; algorithms that only converge never finish."""
+        return False
+
+    def details(self) -> dict[str, Any]:
+        """Further figures for reports, by the keys that they have in JSON."""
+        return {}
 
     @abstractmethod
     def strategy(self) -> NDArray[np.float64]:
@@ -333,6 +349,7 @@ class Solver(ABC):
             self.curve.append(self._progress(last.exploitability, self.iterations))
         status: Status = "interrupted"
         clock, cpu_clock = time.perf_counter() - self.seconds, time.process_time() - self.cpu_seconds
+        self.deadline = None if until.seconds is None else clock + until.seconds
         pace = 1
         check = _following_check(self.iterations, check_every)
         try:
@@ -348,7 +365,7 @@ class Solver(ABC):
                 after = time.perf_counter()
                 self.seconds, self.cpu_seconds = after - clock, time.process_time() - cpu_clock
                 pace = _next_pace(count, after - before)
-                if self.iterations == target or self._out_of_time(until):
+                if self.iterations == target or self.finished or self._out_of_time(until):
                     last = self.check() if self.iterations == check else self.measure()
                     check = _following_check(self.iterations, check_every)
                     self.curve.append(self._progress(last.exploitability, self.iterations))
@@ -368,6 +385,8 @@ class Solver(ABC):
         return until.seconds is not None and self.seconds >= until.seconds
 
     def _reached(self, until: Until, last: Measurement) -> Status | None:
+        if self.finished:
+            return "solved"
         if until.exploitability is not None and last.exploitability <= until.exploitability:
             return "exploitability"
         if until.iterations is not None and self.iterations >= until.iterations:
@@ -390,6 +409,7 @@ class Solver(ABC):
             histories=self.tree.num_histories,
             information_sets=self.tree.num_infosets,
             curve=tuple(self.curve),
+            details=self.details(),
         )
 
 
