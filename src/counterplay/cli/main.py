@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from counterplay import __version__
-from counterplay.cli import draw, evaluate, games, info, solve
+from counterplay.cli import dominated, draw, evaluate, games, info, solve
 from counterplay.errors import CounterplayError
 
 INTERRUPTED = 130
@@ -59,6 +59,7 @@ app.command("games")(games.command)
 app.command("info")(info.command)
 app.command("solve")(solve.command)
 app.command("evaluate")(evaluate.command)
+app.command("dominated")(dominated.command)
 app.command("draw")(draw.command)
 
 

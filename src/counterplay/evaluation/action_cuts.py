@@ -5,6 +5,9 @@ perfect recall; against each of these that one's worst strategy is found by a ba
 points.  A linear program over plans and the constraints found so far proposes a dominating plan, the pass finds the
 constraints that it violates, until there are none.  Strict domination is decided either way.  Weak domination is
 certified, or refuted when every plan loses somewhere; in between it stays open.
+
+When the plans are too many as well, only those are used that are best against some random strategies of the others:
+enough to refute domination, never to prove it.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ __all__ = ["CutAnswer", "decide_by_cuts"]
 Float64 = NDArray[np.float64]
 
 MAX_CELLS = 8_000_000
+CHUNK = 4096
 MAX_ROUNDS = 200
 SAMPLES = 500
 """Pure strategies of the others that are tried to see whether weak domination ever pays."""
@@ -110,7 +114,7 @@ class _Cuts:
         problem, last = self.problem, self.last
         joint = list(product(*listed))
         size = len(joint) * len(self.opponent.sequences)
-        if size * max(len(problem.sequences), len(self.plans)) > MAX_CELLS:
+        if size * len(problem.sequences) > MAX_CELLS or size * len(self.plans) > 4 * MAX_CELLS:
             return False
         rest = [place for place in range(len(problem.others)) if place != last]
         column = np.array([self.opponent.position[int(s)] for s in problem.leaf_others[:, last]], np.int64)
@@ -136,9 +140,10 @@ class _Cuts:
         for end, numbers in self.ends.items():
             for number in numbers:
                 base = self.values[number]
-                losses = self.opponent.worst(self.plans @ base - plan @ base, end)
-                row = int(np.argmax(losses))
-                found.append((float(losses[row]), end, number, row))
+                for start in range(0, len(self.plans), CHUNK):
+                    losses = self.opponent.worst(self.plans[start : start + CHUNK] @ base - plan @ base, end)
+                    row = int(np.argmax(losses))
+                    found.append((float(losses[row]), end, number, start + row))
         found.sort(reverse=True)
         cuts = []
         for _, end, number, row in found[:10]:
@@ -172,12 +177,14 @@ def decide_by_cuts(problem: ActionProblem, position: int, kind: Kind, limit: int
     """Whether the action at ``position`` is dominated."""
     sizes = [problem.other_plans(place, limit) for place in range(len(problem.others))]
     unlisted = [place for place, plans in enumerate(sizes) if plans is None]
-    if len(unlisted) > 1 or problem.count_plans(position) > limit:
+    if len(unlisted) > 1:
         return CutAnswer(False)
     last = unlisted[0] if unlisted else int(np.argmax([len(plans or ()) for plans in sizes]))
     if not problem.index.tree.sequences.has_perfect_recall(problem.others[last]):
         return CutAnswer(False)
-    cuts = _Cuts(problem, position, problem.list_plans(position), last)
+    complete = problem.count_plans(position) <= limit
+    plans = problem.list_plans(position) if complete else problem.plans_against(position, _samples(problem))
+    cuts = _Cuts(problem, position, plans, last)
     if not cuts.prepare([plans for place, plans in enumerate(sizes) if place != last and plans is not None]):
         return CutAnswer(False)
     rows: list[tuple[Float64, float]] = []
@@ -188,8 +195,10 @@ def decide_by_cuts(problem: ActionProblem, position: int, kind: Kind, limit: int
         plan = problem.snapped(position, plan)
         margin, fresh = cuts.violated(plan)
         if margin > TOLERANCE:
-            return CutAnswer(True, plan, margin, margin)
+            return CutAnswer(True, plan, margin, margin) if complete else CutAnswer(False)
         if kind == "weak" and bound - margin <= TOLERANCE:
+            if not complete:
+                return CutAnswer(False)
             return _decide_weak(problem, position, cuts, rows)
         rows += fresh
     return CutAnswer(False)

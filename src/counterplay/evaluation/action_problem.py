@@ -46,6 +46,7 @@ class TreeIndex:
             first = int(form.decision_first[decision])
             self.decision_of[first : first + int(form.decision_actions[decision])] = decision
             self.decision_at.setdefault(int(form.decision_infoset[decision]), decision)
+        self.remembers = [form.has_perfect_recall(player) for player in range(tree.players)]
 
     @functools.cached_property
     def members(self) -> dict[int, NDArray[np.int64]]:
@@ -99,10 +100,10 @@ class ActionProblem:
     """
 
     def __init__(self, index: TreeIndex, infoset: int, removed: NDArray[np.bool_]) -> None:
-        tree, form = index.tree, index.tree.sequences
+        tree = index.tree
         self.index, self.infoset, self.removed = index, infoset, removed
         self.player = int(tree.infoset_player[infoset])
-        if not form.has_perfect_recall(self.player):
+        if not index.remembers[self.player]:
             raise GameError(
                 f"player {self.player + 1} of {tree.name} has imperfect recall; dominated actions need perfect recall"
             )
@@ -171,8 +172,10 @@ class ActionProblem:
         """The pure strategies of one of the others, up to what they do off the ways through I: the sequences that each
         plays there.  None if there are more than ``limit``.
         """
-        tree, form = self.index.tree, self.index.tree.sequences
+        form = self.index.tree.sequences
         relevant = self.relevant(place)
+        if self.index.remembers[self.others[place]] and self._count_other(place, relevant) > limit:
+            return None
 
         def extend(known: dict[int, int], played: frozenset[int], waiting: tuple[int, ...]) -> Iterator[frozenset[int]]:
             if not waiting:
@@ -194,10 +197,19 @@ class ActionProblem:
 
         empty = int(form.sequence_start[self.others[place]])
         start = tuple(d for d in self.index.following[empty] if self._matters(d, relevant))
-        if len(start) > tree.num_infosets:
-            return None
         plans = list(islice(extend({}, frozenset({empty}), start), limit + 1))
         return plans if len(plans) <= limit else None
+
+    def _count_other(self, place: int, relevant: set[int]) -> int:
+        """How many pure strategies ``other_plans`` would list for a player with perfect recall."""
+        form = self.index.tree.sequences
+        ways = dict.fromkeys(relevant, 1) | {int(form.sequence_start[self.others[place]]): 1}
+        for decision in sorted({int(self.index.decision_of[sequence]) for sequence in relevant}, reverse=True):
+            first = int(form.decision_first[decision])
+            options = self._options(decision, relevant, None)
+            count = sum(1 if action == OTHER else ways[first + action] for action in options)
+            ways[int(form.decision_parent[decision])] *= count
+        return ways[int(form.sequence_start[self.others[place]])]
 
     def _matters(self, decision: int, relevant: set[int]) -> bool:
         form = self.index.tree.sequences
@@ -210,11 +222,12 @@ class ActionProblem:
             return (known,)
         form = self.index.tree.sequences
         first, entry = int(form.decision_first[decision]), int(form.decision_entry[decision])
-        infoset = int(form.decision_infoset[decision])
-        several = self.index.tree.sequences.has_perfect_recall(int(self.index.tree.infoset_player[infoset]))
+        owner = int(self.index.tree.infoset_player[form.decision_infoset[decision]])
         allowed = [move for move in range(int(form.decision_actions[decision])) if not self.removed[entry + move]]
         through = [move for move in allowed if first + move in relevant]
-        if not several:  # an action off the way here may be on the way at another point of the same set
+        if not self.index.remembers[
+            owner
+        ]:  # an action off the way here may be on the way at another point of the same set
             return allowed
         return through + ([OTHER] if len(through) < len(allowed) else [])
 
@@ -262,6 +275,23 @@ class ActionProblem:
             if children:
                 value[:, parent] += value[:, children].max(axis=1)
         return np.asarray(value[:, position], dtype=np.float64)
+
+    def plans_against(self, position: int, leaves: Float64) -> NDArray[np.bool_]:
+        """The best pure plans that start with the action at ``position`` against each row of values."""
+        value = leaves.copy()
+        numbers = self.under(position)
+        chosen: dict[int, NDArray[np.int64]] = {}
+        for number in reversed(numbers):
+            parent, children = self.decisions[number]
+            chosen[number] = np.asarray(children)[value[:, children].argmax(axis=1)]
+            value[:, parent] += value[:, children].max(axis=1)
+        plays = np.zeros(leaves.shape, bool)
+        plays[:, position] = True
+        for number in numbers:
+            parent, _ = self.decisions[number]
+            rows = np.flatnonzero(plays[:, parent])
+            plays[rows, chosen[number][rows]] = True
+        return np.unique(plays, axis=0)
 
     def count_plans(self, position: int) -> int:
         """How many pure plans start with the action at ``position``."""

@@ -36,14 +36,19 @@ from counterplay.evaluation.domination import SLACK, TOLERANCE, Kind
 from counterplay.evaluation.responses import as_tree
 from counterplay.evaluation.treeplex import solve_program
 from counterplay.game.base import CHANCE, TERMINAL, Game
+from counterplay.strategy.profile import Profile, Provenance
 from counterplay.tree.arrays import GameTree
 
-__all__ = ["ActionReport", "DominatedAction", "dominated_actions", "dominated_gambit"]
+__all__ = ["ActionReport", "DominatedAction", "constructed_dominator", "dominated_actions", "dominated_gambit"]
 
 Float64 = NDArray[np.float64]
 
 MAX_RESPONSES = 50_000
-"""Most joint pure strategies of the others that are listed for one information set."""
+"""Most joint pure strategies of the others, and most own plans, that are listed for one information set."""
+
+
+MAX_INFOSETS = 5_000
+"""Most information sets that are looked at in one call."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -120,6 +125,10 @@ def dominated_actions(
     tree = as_tree(game)
     index = TreeIndex(tree)
     wanted = list(range(tree.num_infosets)) if infosets is None else list(infosets)
+    if len(wanted) > MAX_INFOSETS:
+        raise GameError(
+            f"{tree.name} has {len(wanted):,} information sets; at most {MAX_INFOSETS:,} are looked at, so name some"
+        )
     wanted = [one for one in wanted if tree.sequences.has_perfect_recall(int(tree.infoset_player[one]))]
     removed = np.zeros(tree.num_entries, bool)
     dominated: list[DominatedAction] = []
@@ -219,6 +228,47 @@ def _behaviour(problem: ActionProblem, plan: Float64) -> dict[int, float]:
             for child in children:
                 result[problem.index.entry_of(problem.sequences[child])] = float(plan[child]) / before
     return result
+
+
+def constructed_dominator(game: GameTree | Game | str, profile: Profile, dominated: DominatedAction) -> Profile:
+    """The strategy that weakly dominates one which plays a weakly dominated action (Gibson 2014, proposition 4.1).
+
+    It follows the given strategy outside of I and what follows; from I on it follows the dominating strategy with the
+    weight of the dominated action and the given one without that action with the rest.  Weights below I are products
+    of reaches from I.  Where the thesis writes the reach of the given strategy we take the reach without the dominated
+    action, which makes the result the mixture of the two plans that the proof speaks of.
+
+    Returns
+    -------
+    Profile
+        The given profile with the owner's strategy replaced.
+    """
+    tree = as_tree(game)
+    form, index = tree.sequences, TreeIndex(tree)
+    strategy = np.asarray(profile.for_tree(tree), dtype=np.float64)
+    top = index.decision_at[dominated.infoset]
+    weight = float(strategy[dominated.entry])
+    without = strategy.copy()
+    row = slice(int(tree.infoset_offset[dominated.infoset]), int(tree.infoset_offset[dominated.infoset + 1]))
+    without[dominated.entry] = 0.0
+    if weight < 1.0:
+        without[row] /= without[row].sum()
+    better = strategy.copy()
+    for entry, probability in dominated.response.items():
+        better[entry] = probability
+    result = strategy.copy()
+    waiting = [(top, weight, 1.0 - weight)]
+    while waiting:
+        decision, follow, keep = waiting.pop()
+        first, entry = int(form.decision_first[decision]), int(form.decision_entry[decision])
+        span = int(form.decision_actions[decision])
+        here = slice(entry, entry + span)
+        if follow + keep > 0.0:
+            result[here] = (follow * better[here] + keep * without[here]) / (follow + keep)
+        for action in range(span):
+            after = (follow * better[entry + action], keep * without[entry + action])
+            waiting += [(below, *after) for below in index.following[first + action]]
+    return Profile.from_tree(tree, result, Provenance("constructed dominator"))
 
 
 def dominated_gambit(
