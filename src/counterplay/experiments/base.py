@@ -1,0 +1,54 @@
+"""What an experiment gives back: a table with the published numbers beside ours, and curves to draw."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+__all__ = ["Cell", "Experiment"]
+
+Cell: TypeAlias = str | int | float | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Experiment:
+    """A published table or figure, made again.
+
+    Attributes
+    ----------
+    name : str
+        The name by which ``counterplay experiment`` knows it.
+    title : str
+        What it shows.
+    source : str
+        Author, year, table or figure.
+    columns : tuple of str
+        The heads of the columns.
+    rows : tuple of tuples
+        Texts, numbers, or None for an empty cell.
+    notes : tuple of str
+        What differs from the source, and why.
+    curves : mapping
+        Name to (x, y) of what is drawn.
+    """
+
+    name: str
+    title: str
+    source: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+    curves: Mapping[str, tuple[Sequence[float], Sequence[float]]] = dataclasses.field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The experiment for JSON."""
+        return {
+            "experiment": self.name,
+            "title": self.title,
+            "source": self.source,
+            "columns": list(self.columns),
+            "rows": [list(row) for row in self.rows],
+            "notes": list(self.notes),
+            "curves": {name: [list(xs), list(ys)] for name, (xs, ys) in self.curves.items()},
+        }
