@@ -14,7 +14,7 @@ import numpy as np
 
 from counterplay.kernels.jit import inlined, kernel
 from counterplay.kernels.mccfr import Stack
-from counterplay.kernels.walks import WalkArrays, chance_outcome, draw
+from counterplay.kernels.walks import WalkArrays, chance_outcome, draw, f64, i64
 
 
 @inlined
@@ -32,7 +32,7 @@ def walk_chance(
     target: np.ndarray,  # IN OUT (E,) regrets are added here: the same array when learning
     average: np.ndarray,  # IN OUT (E,) or (0,)
     values: np.ndarray,  # IN OUT (E,) float64 or (0,): sampled values of actions are added here
-    state: np.ndarray,  # IN OUT (1+,) uint64: of the random numbers
+    state: np.ndarray,  # IN OUT (1,) uint64: of the random numbers
     place: np.ndarray,  # scratch, this and the next four: see Stack; (history, action, chance events before)
     weight: np.ndarray,  # (own reach, the others' reach, unused)
     strategy: np.ndarray,
@@ -45,16 +45,16 @@ def walk_chance(
     """One walk for one player; how many histories were touched."""
     width = 3 * len(strategy) // len(place)
     top = -1
-    node = np.int64(0)
+    node = i64(0)
     own = others = 1.0
-    level = rolled = waiting = touched = np.int64(0)
+    level = rolled = waiting = touched = i64(0)
     value = 0.0
     while True:
         while True:  # down to an end or a decision
             touched += 1
             base = node * 4
-            who, first = np.int64(nodes[base]), np.int64(nodes[base + 1])
-            count, index = np.int64(nodes[base + 2]), np.int64(nodes[base + 3])
+            who, first = i64(nodes[base]), i64(nodes[base + 1])
+            count, index = i64(nodes[base + 2]), i64(nodes[base + 3])
             if who > players:
                 value = utility[index * players + player]
                 break
@@ -69,9 +69,9 @@ def walk_chance(
             low = top * width
             total = 0.0
             for action in range(count):
-                total += max(0.0, np.float64(regret[index + action]))
+                total += max(0.0, f64(regret[index + action]))
             for action in range(count):
-                positive = max(0.0, np.float64(regret[index + action]))
+                positive = max(0.0, f64(regret[index + action]))
                 strategy[low + action] = positive / total if total > 0.0 else 1.0 / count
             place[3 * top] = node
             place[3 * top + 1] = -1
@@ -84,8 +84,8 @@ def walk_chance(
             low = top * width
             node = place[3 * top]
             base = node * 4
-            who, first = np.int64(nodes[base]), np.int64(nodes[base + 1])
-            count, index = np.int64(nodes[base + 2]), np.int64(nodes[base + 3])
+            who, first = i64(nodes[base]), i64(nodes[base + 1])
+            count, index = i64(nodes[base + 2]), i64(nodes[base + 3])
             action = place[3 * top + 1]
             if action >= 0:
                 value_of[low + action] = value
@@ -127,13 +127,13 @@ def walk_chance(
             break
     for k in range(waiting):
         base = pending[k] * 4
-        index = np.int64(nodes[base + 3])
+        index = i64(nodes[base + 3])
         met[index] = 0
-        for action in range(np.int64(nodes[base + 2])):
+        for action in range(i64(nodes[base + 2])):
             new = target[index + action] + step[index + action]
             target[index + action] = 0.0 if floor and new < 0.0 else new
             step[index + action] = 0.0
-    return touched  # type: ignore[no-any-return]
+    return touched
 
 
 @kernel
@@ -148,8 +148,8 @@ def iterate_chance(
     regret: np.ndarray,  # IN OUT (E,)
     average: np.ndarray,  # IN OUT (E,) or (0,)
     none: np.ndarray,  # IN  (0,) float64
-    state: np.ndarray,  # IN OUT (1+,) uint64
-    counters: np.ndarray,  # IN OUT (3+,) int64: iterations, histories touched, updates cut off
+    state: np.ndarray,  # IN OUT (1,) uint64
+    counters: np.ndarray,  # IN OUT (3,) int64: iterations, histories touched, updates cut off
     stack: Stack,  # scratch
     step: np.ndarray,  # scratch (E,) float64
     met: np.ndarray,  # scratch (E,) uint8
@@ -158,14 +158,16 @@ def iterate_chance(
     """Run iterations: a walk for each player in turn, with chance drawn anew for each."""
     nodes, threshold, alias, utility, players = arrays
     place, weight, strategy, value_of, pending = stack
-    touched = np.int64(0)
+    local = state.copy()  # a cache line of its own
+    touched = i64(0)
     for iteration in range(iterations):
-        time = np.float64(start + 1 + iteration * stride) if linear else 1.0
+        time = f64(start + 1 + iteration * stride) if linear else 1.0
         for player in range(players):
             touched += walk_chance(
                 nodes, threshold, alias, utility, players, averaging, floor, player, time, regret, regret, average,
-                none, state, place, weight, strategy, value_of, pending, step, met, dice,
+                none, local, place, weight, strategy, value_of, pending, step, met, dice,
             )  # fmt: skip
+    state[:] = local
     counters[0] += iterations
     counters[1] += touched
 
@@ -178,7 +180,7 @@ def estimate_chance(
     chosen: np.ndarray,  # IN  (K,) int64: entries to tell about
     values: np.ndarray,  # OUT (N,K) float64: sampled values of those, N walks
     regrets: np.ndarray,  # OUT (N,K) float64: sampled regrets
-    state: np.ndarray,  # IN OUT (1+,) uint64
+    state: np.ndarray,  # IN OUT (1,) uint64
     stack: Stack,  # scratch
     value_sum: np.ndarray,  # scratch (E,) float64
     regret_sum: np.ndarray,  # scratch (E,) float64

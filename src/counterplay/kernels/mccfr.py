@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from counterplay.kernels.jit import inlined, kernel
-from counterplay.kernels.walks import WalkArrays, chance_outcome, draw, matched_action
+from counterplay.kernels.walks import WalkArrays, chance_outcome, draw, f64, i64, matched_action
 
 EXTERNAL, OUTCOME, AVERAGE_STRATEGY, SCHEME, PROBING = range(5)
 
@@ -69,7 +69,7 @@ def walk_sampled(
     average: np.ndarray,  # IN OUT (E,) or (0,)
     scheme: np.ndarray,  # IN  (E,) float64 or (0,): probabilities of walking each action
     values: np.ndarray,  # IN OUT (E,) float64 or (0,): sampled values of actions are added here
-    state: np.ndarray,  # IN OUT (1+,) uint64: of the random numbers
+    state: np.ndarray,  # IN OUT (1,) uint64: of the random numbers
     place: np.ndarray,  # scratch, this and the next three: see Stack
     weight: np.ndarray,
     strategy: np.ndarray,
@@ -79,7 +79,7 @@ def walk_sampled(
     width = 3 * len(strategy) // len(place)
     scaled = kind != PROBING  # utilities are divided by the sampling probability, or regrets are
     top = -1
-    node = np.int64(0)
+    node = i64(0)
     own = 1.0
     value = 0.0
     touched = 0
@@ -87,8 +87,8 @@ def walk_sampled(
         while True:  # down to an end or to a decision of the traverser
             touched += 1
             base = node * 4
-            who, first = np.int64(nodes[base]), np.int64(nodes[base + 1])
-            count, index = np.int64(nodes[base + 2]), np.int64(nodes[base + 3])
+            who, first = i64(nodes[base]), i64(nodes[base + 1])
+            count, index = i64(nodes[base + 2]), i64(nodes[base + 3])
             if who > players:
                 value = utility[index * players + player]
                 if scaled and own != 1.0:
@@ -99,16 +99,16 @@ def walk_sampled(
                 continue
             total = 0.0
             for action in range(count):
-                total += max(0.0, np.float64(regret[index + action]))
+                total += max(0.0, f64(regret[index + action]))
             if who != player:
                 share = time if own == 1.0 else time / own  # divisions are what such walks spend their time on
                 dart = draw(state)
                 if total > 0.0:
                     scale = 1.0 / total
                     left = dart * total
-                    pick = np.int64(0)
+                    pick = i64(0)
                     for action in range(count):
-                        positive = np.float64(regret[index + action])
+                        positive = f64(regret[index + action])
                         if positive > 0.0:
                             if sampling.averaging:
                                 average[index + action] += share * (positive * scale)
@@ -120,13 +120,13 @@ def walk_sampled(
                     if sampling.averaging:
                         for action in range(count):
                             average[index + action] += share * (1.0 / count)
-                    node = first + np.int64(dart * count)
+                    node = first + i64(dart * count)
                 continue
             top += 1
             low = top * width
             scale = 1.0 / total if total > 0.0 else 0.0
             for action in range(count):
-                positive = max(0.0, np.float64(regret[index + action])) * scale
+                positive = max(0.0, f64(regret[index + action])) * scale
                 strategy[low + action] = positive if total > 0.0 else 1.0 / count
             place[3 * top] = node
             if kind == EXTERNAL:
@@ -147,8 +147,8 @@ def walk_sampled(
         while top >= 0:  # up, until an action is left to be walked
             low = top * width
             base = place[3 * top] * 4
-            first, count = np.int64(nodes[base + 1]), np.int64(nodes[base + 2])
-            index = np.int64(nodes[base + 3])
+            first, count = i64(nodes[base + 1]), i64(nodes[base + 2])
+            index = i64(nodes[base + 3])
             action = place[3 * top + 1]
             if action >= 0:
                 value_of[low + action] = value
@@ -164,7 +164,9 @@ def walk_sampled(
                         break
                     value_of[low + action] = 0.0
                     if kind == PROBING:
-                        value, seen = _probe(nodes, threshold, alias, utility, players, sampling, player, first + action, regret, state)
+                        value, seen = _probe(
+                            nodes, threshold, alias, utility, players, sampling, player, first + action, regret, state
+                        )
                         value_of[low + action] = value
                         touched += seen
                     action += 1
@@ -199,30 +201,30 @@ def _explore(strategy: np.ndarray, low: int, count: int, exploration: float, dar
     for action in range(count):
         dart -= exploration / count + (1.0 - exploration) * strategy[low + action]
         if dart < 0.0:
-            return np.float64(action)  # type: ignore[return-value]
+            return f64(action)
     action = count - 1
     while action > 0 and strategy[low + action] == 0.0 and exploration == 0.0:
         action -= 1  # rounding alone leads here
-    return np.float64(action)  # type: ignore[return-value]
+    return f64(action)
 
 
 @inlined
 def _chance(
-    sampling: Sampling, weight: np.ndarray, strategy: np.ndarray, top: int, low: int, count: int, action: int, index: int, average: np.ndarray,
-    scheme: np.ndarray,
+    sampling: Sampling, weight: np.ndarray, strategy: np.ndarray, top: int, low: int, count: int, action: int,
+    index: int, average: np.ndarray, scheme: np.ndarray,
 ) -> float:  # fmt: skip
     """With which probability an action of the traverser is walked; of outcome sampling, 0 for all but the one drawn."""
     if sampling.kind == OUTCOME:
-        if action != np.int64(weight[3 * top + 2]):
+        if action != i64(weight[3 * top + 2]):
             return 0.0
-        return sampling.exploration / count + (1.0 - sampling.exploration) * strategy[low + action]  # type: ignore[no-any-return]
+        return sampling.exploration / count + (1.0 - sampling.exploration) * strategy[low + action]
     if sampling.kind == AVERAGE_STRATEGY:
         known = weight[3 * top + 2]
         if sampling.beta + known == 0.0 or sampling.beta == np.inf:
             return 1.0
         wish = (sampling.beta + sampling.tau * average[index + action]) / (sampling.beta + known)
-        return max(sampling.epsilon, wish)  # type: ignore[no-any-return]
-    return scheme[index + action]  # type: ignore[no-any-return]
+        return max(sampling.epsilon, wish)
+    return scheme[index + action]
 
 
 @inlined
@@ -244,13 +246,13 @@ def _probe(
     for _ in range(sampling.probes):
         if sampling.probe_share < 1.0 and draw(state) >= sampling.probe_share:
             continue
-        node = np.int64(start)
+        node = i64(start)
         ratio = 1.0
         while True:
             touched += 1
             base = node * 4
-            who, first = np.int64(nodes[base]), np.int64(nodes[base + 1])
-            count, index = np.int64(nodes[base + 2]), np.int64(nodes[base + 3])
+            who, first = i64(nodes[base]), i64(nodes[base + 1])
+            count, index = i64(nodes[base + 2]), i64(nodes[base + 3])
             if who > players:
                 total += ratio * utility[index * players + player]
                 break
@@ -271,14 +273,14 @@ def _stray(
 ) -> tuple[int, float]:  # fmt: skip
     """An action of an exploring probe, and the strategy's probability of it over that of drawing it."""
     if draw(state) < exploration:
-        action = np.int64(draw(state) * count)
+        action = i64(draw(state) * count)
     else:
-        action = np.int64(matched_action(regret, index, count, draw(state)))
+        action = i64(matched_action(regret, index, count, draw(state)))
     total = 0.0
     for other in range(count):
-        total += max(0.0, np.float64(regret[index + other]))
-    chance = max(0.0, np.float64(regret[index + action])) / total if total > 0.0 else 1.0 / count
-    return action, chance / (exploration / count + (1.0 - exploration) * chance)  # type: ignore[return-value]
+        total += max(0.0, f64(regret[index + other]))
+    chance = max(0.0, f64(regret[index + action])) / total if total > 0.0 else 1.0 / count
+    return action, chance / (exploration / count + (1.0 - exploration) * chance)
 
 
 @kernel
@@ -306,8 +308,8 @@ def walk_average(
         node = pending[waiting]
         touched += 1
         base = node * 4
-        who, first = np.int64(nodes[base]), np.int64(nodes[base + 1])
-        count, index = np.int64(nodes[base + 2]), np.int64(nodes[base + 3])
+        who, first = i64(nodes[base]), i64(nodes[base + 1])
+        count, index = i64(nodes[base + 2]), i64(nodes[base + 3])
         if who > players:
             continue
         if who == players:
@@ -320,9 +322,9 @@ def walk_average(
             else:
                 total = 0.0
                 for action in range(count):
-                    total += max(0.0, np.float64(regret[index + action]))
+                    total += max(0.0, f64(regret[index + action]))
                 for action in range(count):
-                    positive = max(0.0, np.float64(regret[index + action]))
+                    positive = max(0.0, f64(regret[index + action]))
                     average[index + action] += time * (positive / total if total > 0.0 else 1.0 / count)
             pending[waiting] = first + pick
             waiting += 1
@@ -355,32 +357,34 @@ def iterate_sampled(
     average: np.ndarray,  # IN OUT (E,) or (0,)
     scheme: np.ndarray,  # IN  (E,) or (0,)
     none: np.ndarray,  # IN  (0,) float64
-    state: np.ndarray,  # IN OUT (1+,) uint64
-    counters: np.ndarray,  # IN OUT (3+,) int64: iterations, histories touched, updates cut off
+    state: np.ndarray,  # IN OUT (1,) uint64
+    counters: np.ndarray,  # IN OUT (3,) int64: iterations, histories touched, updates cut off
     stack: Stack,  # scratch
 ) -> None:
     """Run iterations: a walk for each player in turn, each reading the regrets as they are when it comes by."""
     nodes, threshold, alias, utility, players = arrays
     place, weight, strategy, value_of, pending = stack
-    touched = np.int64(0)
+    local = state.copy()  # a cache line of its own
+    touched = i64(0)
     for iteration in range(iterations):
-        time = np.float64(start + 1 + iteration * stride) if linear else 1.0
+        time = f64(start + 1 + iteration * stride) if linear else 1.0
         for player in range(players):
             if sampling.kind == EXTERNAL:
                 touched += walk_sampled(
                     nodes, threshold, alias, utility, players, EXTERNAL, sampling, player, time, regret, regret,
-                    average, scheme, none, state, place, weight, strategy, value_of,
+                    average, scheme, none, local, place, weight, strategy, value_of,
                 )  # fmt: skip
             else:
                 touched += walk_sampled(
                     nodes, threshold, alias, utility, players, sampling.kind, sampling, player, time, regret, regret,
-                    average, scheme, none, state, place, weight, strategy, value_of,
+                    average, scheme, none, local, place, weight, strategy, value_of,
                 )  # fmt: skip
-        if average_walks > 0.0 and (average_walks >= 1.0 or draw(state) < average_walks):
+        if average_walks > 0.0 and (average_walks >= 1.0 or draw(local) < average_walks):
             for player in range(players):
                 touched += walk_average(
-                    nodes, threshold, alias, players, player, time, False, regret, average, state, pending
+                    nodes, threshold, alias, players, player, time, False, regret, average, local, pending
                 )  # fmt: skip
+    state[:] = local
     counters[0] += iterations
     counters[1] += touched
 
@@ -396,7 +400,7 @@ def estimate_sampled(
     chosen: np.ndarray,  # IN  (K,) int64: entries to tell about
     values: np.ndarray,  # OUT (N,K) float64: sampled values of those, N walks
     regrets: np.ndarray,  # OUT (N,K) float64: sampled regrets
-    state: np.ndarray,  # IN OUT (1+,) uint64
+    state: np.ndarray,  # IN OUT (1,) uint64
     stack: Stack,  # scratch
     value_sum: np.ndarray,  # scratch (E,) float64
     regret_sum: np.ndarray,  # scratch (E,) float64

@@ -15,7 +15,7 @@ import numpy as np
 
 from counterplay.kernels.jit import inlined, kernel
 from counterplay.kernels.mccfr import count_action, walk_average
-from counterplay.kernels.walks import WalkArrays, chance_outcome, draw, matched_action
+from counterplay.kernels.walks import WalkArrays, chance_outcome, draw, f64, i64, matched_action
 
 
 @inlined
@@ -33,25 +33,25 @@ def walk_pure(
     target: np.ndarray,  # IN OUT (E,) int32 or int64: regrets are added here: the same array when learning
     average: np.ndarray,  # IN OUT (E,) int32, int64 or (0,)
     values: np.ndarray,  # IN OUT (E,) float64 or (0,): sampled values of actions are added here
-    state: np.ndarray,  # IN OUT (1+,) uint64: of the random numbers
-    counters: np.ndarray,  # IN OUT (3+,) int64: the third counts updates that were cut off
+    state: np.ndarray,  # IN OUT (1,) uint64: of the random numbers
+    counters: np.ndarray,  # IN OUT (3,) int64: the third counts updates that were cut off
     place: np.ndarray,  # scratch (3F,) int64: history, action being walked, action drawn
     value_of: np.ndarray,  # scratch (F*A,) int64
 ) -> int:
     """One walk for one player; how many histories were touched."""
     width = 3 * len(value_of) // len(place)
     top = -1
-    node = np.int64(0)
-    value = np.int64(0)
+    node = i64(0)
+    value = i64(0)
     touched = 0
     while True:
         while True:  # down to an end
             touched += 1
             base = node * 4
-            who, first = np.int64(nodes[base]), np.int64(nodes[base + 1])
-            count, index = np.int64(nodes[base + 2]), np.int64(nodes[base + 3])
+            who, first = i64(nodes[base]), i64(nodes[base + 1])
+            count, index = i64(nodes[base + 2]), i64(nodes[base + 3])
             if who > players:
-                value = np.int64(payoff[index * players + player])
+                value = i64(payoff[index * players + player])
                 break
             if who == players:
                 node = first + chance_outcome(threshold, alias, index, count, draw(state))
@@ -71,28 +71,28 @@ def walk_pure(
         while top >= 0:  # up, until an action is left to be walked
             low = top * width
             base = place[3 * top] * 4
-            count = np.int64(nodes[base + 2])
+            count = i64(nodes[base + 2])
             action = place[3 * top + 1]
             value_of[low + action] = value
             action += 1
             if action < count:
                 place[3 * top + 1] = action
-                node = np.int64(nodes[base + 1]) + action
+                node = i64(nodes[base + 1]) + action
                 descend = True
                 break
-            index = np.int64(nodes[base + 3])
+            index = i64(nodes[base + 3])
             value = value_of[low + place[3 * top + 2]]
             for action in range(count):
-                new = np.int64(target[index + action]) + (value_of[low + action] - value)
+                new = i64(target[index + action]) + (value_of[low + action] - value)
                 if floor and new < 0:
-                    new = np.int64(0)
+                    new = i64(0)
                 if new > limit or new < -limit:
-                    new = np.int64(limit) if new > 0 else np.int64(-limit)
+                    new = i64(limit) if new > 0 else i64(-limit)
                     counters[2] += 1
                 target[index + action] = new
             if len(values) > 0:
                 for action in range(count):
-                    values[index + action] += np.float64(value_of[low + action])
+                    values[index + action] += f64(value_of[low + action])
             top -= 1
         if not descend:
             return touched
@@ -100,8 +100,7 @@ def walk_pure(
 
 @kernel
 def iterate_pure(
-    arrays: WalkArrays,  # IN
-    payoff: np.ndarray,  # IN  (Z*n,) int32 or int64
+    arrays: WalkArrays,  # IN  with utilities in whole units
     averaging: bool,  # IN
     floor: bool,  # IN
     limit: int,  # IN
@@ -110,49 +109,50 @@ def iterate_pure(
     regret: np.ndarray,  # IN OUT (E,) int32 or int64
     average: np.ndarray,  # IN OUT (E,) int32, int64 or (0,)
     none: np.ndarray,  # IN  (0,) float64
-    state: np.ndarray,  # IN OUT (1+,) uint64
-    counters: np.ndarray,  # IN OUT (3+,) int64: iterations, histories touched, updates cut off
+    state: np.ndarray,  # IN OUT (1,) uint64
+    counters: np.ndarray,  # IN OUT (3,) int64: iterations, histories touched, updates cut off
     place: np.ndarray,  # scratch (3F,) int64
     value_of: np.ndarray,  # scratch (F*A,) int64
     pending: np.ndarray,  # scratch (W,) int64
 ) -> None:
     """Run iterations: a walk for each player in turn."""
-    nodes, threshold, alias, _, players = arrays
-    touched = np.int64(0)
+    nodes, threshold, alias, payoff, players = arrays
+    local = state.copy()  # a cache line of its own
+    touched = i64(0)
     for _ in range(iterations):
         for player in range(players):
             touched += walk_pure(
                 nodes, threshold, alias, payoff, players, averaging, floor, limit, player, regret, regret, average,
-                none, state, counters, place, value_of,
+                none, local, counters, place, value_of,
             )  # fmt: skip
-        if average_walks > 0.0 and (average_walks >= 1.0 or draw(state) < average_walks):
+        if average_walks > 0.0 and (average_walks >= 1.0 or draw(local) < average_walks):
             for player in range(players):
                 touched += walk_average(
-                    nodes, threshold, alias, players, player, 1.0, True, regret, average, state, pending
+                    nodes, threshold, alias, players, player, 1.0, True, regret, average, local, pending
                 )  # fmt: skip
+    state[:] = local
     counters[0] += iterations
     counters[1] += touched
 
 
 @kernel
 def estimate_pure(
-    arrays: WalkArrays,  # IN
-    payoff: np.ndarray,  # IN  (Z*n,) int32 or int64
+    arrays: WalkArrays,  # IN  with utilities in whole units
     player: int,  # IN
     strategy: np.ndarray,  # IN  (E,) float64: the profile, held fixed
     chosen: np.ndarray,  # IN  (K,) int64: entries to tell about
     values: np.ndarray,  # OUT (N,K) float64: sampled values of those in units of the payoffs, N walks
     regrets: np.ndarray,  # OUT (N,K) float64: sampled regrets
-    state: np.ndarray,  # IN OUT (1+,) uint64
-    counters: np.ndarray,  # IN OUT (3+,) int64
+    state: np.ndarray,  # IN OUT (1,) uint64
+    counters: np.ndarray,  # IN OUT (3,) int64
     place: np.ndarray,  # scratch (3F,) int64
     value_of: np.ndarray,  # scratch (F*A,) int64
     value_sum: np.ndarray,  # scratch (E,) float64
     regret_sum: np.ndarray,  # scratch (E,) int64
 ) -> None:
     """Walk many times without learning and record the estimates at some entries."""
-    nodes, threshold, alias, _, players = arrays
-    limit = np.int64(9223372036854775807)
+    nodes, threshold, alias, payoff, players = arrays
+    limit = i64(9223372036854775807)
     for sample in range(len(values)):
         value_sum[:] = 0.0
         regret_sum[:] = 0
@@ -162,4 +162,4 @@ def estimate_pure(
         )  # fmt: skip
         for k in range(len(chosen)):
             values[sample, k] = value_sum[chosen[k]]
-            regrets[sample, k] = np.float64(regret_sum[chosen[k]])
+            regrets[sample, k] = f64(regret_sum[chosen[k]])

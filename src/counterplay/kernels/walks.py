@@ -8,7 +8,8 @@ whole state is one unsigned number, which lies in an array of the solver and so 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,10 @@ MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 MIX_2 = np.uint64(0x94D049BB133111EB)
 U30, U27, U31, U11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
 UNIT = 1.0 / 9007199254740992.0
+
+i64: Any = np.int64
+f64: Any = np.float64
+"""Conversions inside kernels, where numba infers what type checkers would have to be told."""
 
 
 class WalkArrays(NamedTuple):
@@ -63,8 +68,17 @@ def walk_bytes(tree: GameTree) -> int:
     return 4 * FIELDS * tree.num_histories
 
 
+_LAID_OUT: WeakKeyDictionary[GameTree, WalkArrays] = WeakKeyDictionary()
+
+
 def walk_arrays(tree: GameTree) -> WalkArrays:
-    """Lay a tree out for walks."""
+    """A tree laid out for walks; made once for each tree."""
+    if tree not in _LAID_OUT:
+        _LAID_OUT[tree] = _lay_out(tree)
+    return _LAID_OUT[tree]
+
+
+def _lay_out(tree: GameTree) -> WalkArrays:
     nodes = np.zeros((tree.num_histories, FIELDS), np.uint32)
     decision, chance, end = tree.player >= 0, tree.player == CHANCE, tree.player == TERMINAL
     nodes[:, 0] = np.select([decision, chance], [tree.player, tree.players], tree.players + 1)
@@ -118,21 +132,20 @@ def alias_table(chances: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDAr
 
 
 def random_state(seed: int, streams: int) -> NDArray[np.uint64]:
-    """States of independent streams, each on a cache line of its own: ``state[stream, 0]``."""
-    state = np.zeros((streams, 8), np.uint64)
-    state[:, 0] = np.random.SeedSequence(seed).generate_state(streams, np.uint64)
-    return state
+    """States of independent streams, one in each row."""
+    words = np.random.SeedSequence(seed).generate_state(streams, np.uint64)
+    return np.asarray(words, dtype=np.uint64).reshape(streams, 1)
 
 
 @inlined
-def draw(state: np.ndarray) -> float:  # IN OUT (1+,) uint64
+def draw(state: np.ndarray) -> float:  # IN OUT (1,) uint64
     """A random number, uniform on [0, 1)."""
     now = state[0] + GOLDEN
     state[0] = now
     now = (now ^ (now >> U30)) * MIX_1
     now = (now ^ (now >> U27)) * MIX_2
     now = now ^ (now >> U31)
-    return np.float64(np.int64(now >> U11)) * UNIT  # type: ignore[no-any-return]
+    return f64(i64(now >> U11)) * UNIT
 
 
 @inlined
@@ -145,10 +158,10 @@ def chance_outcome(
 ) -> int:
     """The outcome of a chance event that a random number falls on."""
     place = dart * outcomes
-    column = np.int64(place)
+    column = i64(place)
     if place - column < threshold[row + column]:
-        return column  # type: ignore[return-value]
-    return np.int64(alias[row + column])  # type: ignore[return-value]
+        return column
+    return i64(alias[row + column])
 
 
 @inlined
@@ -161,13 +174,13 @@ def matched_action(
     """The action on which a random number falls when play is in proportion to positive regret."""
     total = 0.0
     for action in range(actions):
-        total += max(0.0, np.float64(regret[entry + action]))
+        total += max(0.0, f64(regret[entry + action]))
     if total <= 0.0:
-        return np.int64(dart * actions)  # type: ignore[return-value]
+        return i64(dart * actions)
     left = dart * total
     pick = 0
     for action in range(actions):
-        share = np.float64(regret[entry + action])
+        share = f64(regret[entry + action])
         if share > 0.0 and left >= 0.0:
             pick = action
             left -= share

@@ -12,13 +12,15 @@ from counterplay.game.base import Game
 from counterplay.solvers.base import Progress, Solver, SolveResult, Until, changed
 from counterplay.solvers.cfr import CFR_PRESETS, CfrConfig, CfrSolver, config_with
 from counterplay.solvers.fictitious_play import FictitiousPlay, FictitiousPlayConfig
+from counterplay.solvers.mccfr import MCCFR_PRESETS, MccfrConfig, MccfrSolver, mccfr_config
+from counterplay.solvers.schemes import SCHEMES, scheme_array
 from counterplay.storage import read_container
 from counterplay.tree.arrays import GameTree
 
 __all__ = [
-    "ALGORITHMS", "CFR_PRESETS", "Algorithm", "CfrConfig", "CfrSolver", "FictitiousPlay", "FictitiousPlayConfig",
-    "Progress", "SolveResult", "Solver", "Until", "check_algorithm", "checkpoint_game", "make_solver",
-    "resume_solver", "solve",
+    "ALGORITHMS", "CFR_PRESETS", "MCCFR_PRESETS", "SCHEMES", "Algorithm", "CfrConfig", "CfrSolver", "FictitiousPlay",
+    "FictitiousPlayConfig", "MccfrConfig", "MccfrSolver", "Progress", "SolveResult", "Solver", "Until",
+    "check_algorithm", "checkpoint_game", "make_solver", "resume_solver", "scheme_array", "solve",
 ]  # fmt: skip
 
 
@@ -32,10 +34,13 @@ class Algorithm:
         One line about it.
     make : callable
         ``make(game, name, memory_limit, settings)`` gives a solver.
+    sampled : bool
+        Whether it makes random choices, and so has the settings ``seed`` and ``threads``.
     """
 
     summary: str
     make: Callable[[GameTree | Game | str, str, int | None, Mapping[str, Any]], Solver]
+    sampled: bool = False
 
 
 def _cfr(game: GameTree | Game | str, name: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Solver:
@@ -48,6 +53,15 @@ def _fictitious_play(
     return FictitiousPlay(game, changed(FictitiousPlayConfig(), settings, name), name, memory_limit)
 
 
+def _mccfr(game: GameTree | Game | str, name: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Solver:
+    """The setting ``scheme`` may also be a function or an array."""
+    scheme = settings.get("scheme")
+    if scheme is None or isinstance(scheme, str):
+        return MccfrSolver(game, mccfr_config(name, settings), name, memory_limit)
+    others = {key: value for key, value in settings.items() if key != "scheme"}
+    return MccfrSolver(game, mccfr_config(name, others), name, memory_limit, scheme)
+
+
 ALGORITHMS: dict[str, Algorithm] = {
     "cfr": Algorithm("vanilla counterfactual regret minimisation, all players at once", _cfr),
     "cfr+": Algorithm("CFR+ : regret matching plus, alternating, linear averaging", _cfr),
@@ -55,10 +69,17 @@ ALGORITHMS: dict[str, Algorithm] = {
     "dcfr": Algorithm("discounted CFR : positive and negative regrets fade differently", _cfr),
     "pcfr+": Algorithm("predictive CFR+ : the last regret is the forecast of the next", _cfr),
     "fictitious-play": Algorithm("fictitious play : best responses to averages", _fictitious_play),
+    "chance-sampling": Algorithm("CFR that draws chance and walks all actions", _mccfr, True),
+    "external-sampling": Algorithm("CFR that draws chance and the other players", _mccfr, True),
+    "outcome-sampling": Algorithm("CFR that draws one line of play", _mccfr, True),
+    "average-strategy-sampling": Algorithm("CFR that walks the actions its average plays", _mccfr, True),
+    "mccfr-scheme": Algorithm("CFR that walks actions by a sampling scheme", _mccfr, True),
+    "probing": Algorithm("CFR by a sampling scheme, with roll-outs for the actions left out", _mccfr, True),
+    "pure-cfr": Algorithm("CFR with pure strategies and whole numbers", _mccfr, True),
 }
 """Every algorithm by name."""
 
-SOLVERS: dict[str, type[Solver]] = {solver.kind: solver for solver in (CfrSolver, FictitiousPlay)}
+SOLVERS: dict[str, type[Solver]] = {solver.kind: solver for solver in (CfrSolver, FictitiousPlay, MccfrSolver)}
 """The solvers by what their checkpoints are marked with."""
 
 
