@@ -43,10 +43,12 @@ def as_json(
         **measured(real, tree.big_blind),
         "information_sets": tree.num_infosets,
         "histories": result.histories,
+        "nodes": result.nodes,
         "nodes_per_second": result.nodes_per_second,
         "memory_bytes": {"tree": tree_bytes(tree), "solver": solver.table_bytes},
         **{name: None if path is None else str(path) for name, path in files.items() if name != "plot"},
-        "seed": seed,
+        "seed": getattr(solver.config, "seed", seed),
+        "threads": getattr(solver.config, "threads", 1),
     }
     if problem.abstraction is not None:
         values["abstraction"] = problem.abstraction.name

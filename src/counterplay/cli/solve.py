@@ -39,7 +39,12 @@ def command(
     game: Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_HELP)] = None,
     algorithm: Annotated[
         str | None,
-        typer.Option("--algorithm", "-a", help="cfr, cfr+ (default), linear, dcfr, pcfr+ or fictitious-play."),
+        typer.Option(
+            "--algorithm",
+            "-a",
+            help="cfr, cfr+ (default), linear, dcfr, pcfr+, fictitious-play; sampled: chance-sampling, "
+            "external-sampling, outcome-sampling, average-strategy-sampling, mccfr-scheme, probing, pure-cfr.",
+        ),
     ] = None,
     iterations: Annotated[int | None, typer.Option(help="Stop at this iteration (default 1000).")] = None,
     seconds: Annotated[
@@ -65,7 +70,12 @@ def command(
     ] = None,
     forget: Annotated[list[str] | None, typer.Option(help=FORGET_HELP)] = None,
     map_out: Annotated[Path | None, typer.Option(help="Write the abstraction to this file, for map=FILE.")] = None,
-    seed: Annotated[int, typer.Option(help="Recorded; full-width algorithms make no random choice.")] = 0,
+    seed: Annotated[
+        int | None, typer.Option(help="Of the random choices (default 0); full-width algorithms make none.")
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(help="Of sampled algorithms: how many walk at once; one (default) repeats exactly.")
+    ] = None,
     memory_limit: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
@@ -80,7 +90,7 @@ def command(
         raise SolverError(f"a plot is a {', '.join(PLOT_FORMATS)} file; got {str(plot)!r}")
     if game is None and resume is None:
         raise SolverError("name a game to solve (counterplay games lists them), or a checkpoint with --resume")
-    from counterplay.solvers import check_algorithm
+    from counterplay.solvers import ALGORITHMS, check_algorithm
 
     started = time.perf_counter()
     limit = read_memory(memory_limit)
@@ -89,7 +99,7 @@ def command(
     problem = _problem(game, resume, forget or [], limit, quiet or as_json)
     if map_out is not None and problem.abstraction is None:
         raise SolverError("--map-out needs --forget: nothing is abstracted")
-    solver = _make_solver(problem, resume, algorithm, profile, settings or [], limit)
+    solver = _make_solver(problem, resume, algorithm, profile, settings or [], seed, threads, limit)
     goal = _goal(solver, iterations, seconds, until)
     with _interruptible():
         with _progress_line(goal, quiet or as_json) as draw:
@@ -101,13 +111,17 @@ def command(
         from counterplay.cli.plot import plot_curves
 
         title = f"{result.game}: {result.algorithm}"
-        plot_curves(plot, {result.algorithm: result.curve}, title, target=goal.exploitability)
+        sampled = ALGORITHMS[result.algorithm].sampled if result.algorithm in ALGORITHMS else False
+        plot_curves(
+            plot, {result.algorithm: result.curve}, title,
+            ("iterations", "nodes", "seconds") if sampled else ("iterations",), goal.exploitability,
+        )  # fmt: skip
     from counterplay.evaluation import evaluate
 
     real = result.measurement if problem.abstraction is None else evaluate(problem.real, problem.lift(result.profile))
     files = {"profile": out, "map": map_out, "plot": plot, "checkpoint": saved}
     if as_json:
-        print_json(report_json(problem, solver, result, real, files, seed))
+        print_json(report_json(problem, solver, result, real, files, seed or 0))
     else:
         summarise(problem, solver, result, real, goal, files, time.perf_counter() - started)
     return 130 if result.status == "interrupted" else 0
@@ -131,16 +145,27 @@ def _make_solver(
     algorithm: str | None,
     profile: str | None,
     settings: list[str],
+    seed: int | None,
+    threads: int | None,
     limit: int | None,
 ) -> Solver:
-    from counterplay.solvers import make_solver, resume_solver
+    from counterplay.solvers import ALGORITHMS, make_solver, resume_solver
 
     if resume is not None:
-        if algorithm or profile or settings:
-            raise SolverError("a checkpoint brings its own settings; leave out --algorithm, --profile and --set")
+        if algorithm or profile or settings or threads:
+            raise SolverError(
+                "a checkpoint brings its own settings; leave out --algorithm, --profile, --threads and --set"
+            )
         return resume_solver(resume, problem.solved, limit)
+    algorithm = algorithm or "cfr+"
+    sampled = ALGORITHMS[algorithm].sampled
+    if threads not in (None, 1) and not sampled:
+        raise SolverError(f"{algorithm} works in one thread; --threads is for sampled algorithms")
     changes = {**({"profile": profile} if profile else {}), **read_settings(settings)}
-    return make_solver(problem.solved, algorithm or "cfr+", limit, **changes)
+    for name, value in (("seed", seed), ("threads", threads)):
+        if sampled and value is not None:
+            changes[name] = value
+    return make_solver(problem.solved, algorithm, limit, **changes)
 
 
 def read_settings(texts: list[str]) -> dict[str, Any]:
