@@ -341,7 +341,7 @@ class MccfrSolver(Solver):
             "regret": self.regret,
             "average": self.average,
             "scheme": self.scheme,
-            "random_state": self.random_state,
+            "random_state": self.random_state.view(np.int64),  # files know no unsigned numbers
             "counters": self.counters,
         }
 
