@@ -184,10 +184,10 @@ class Mccfr:
             self.iteration += 1
             for player in range(self.game.players):
                 self.traverse(player)
-            if self.game.players != 2 and self.sampling != "chance":
-                if self.average_walks >= 1.0 or self.chooser.coin(self.average_walks):
-                    for player in range(self.game.players):
-                        self._average_walk(self.game.root(), player)
+            extra = self.game.players != 2 and self.sampling != "chance"
+            if extra and (self.average_walks >= 1.0 or self.chooser.coin(self.average_walks)):
+                for player in range(self.game.players):
+                    self._average_walk(self.game.root(), player)
 
     def estimate(self, player: int, profile: Profile) -> None:
         """One walk that only fills ``gains`` and ``values``, with strategies from a profile."""

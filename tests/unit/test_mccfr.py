@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 
 import counterplay as cp
 from counterplay.errors import SolverError
+from counterplay.evaluation import RegretTracker
 from counterplay.solvers import MCCFR_PRESETS, MccfrConfig, MccfrSolver, make_solver, resume_solver
 from counterplay.solvers.schemes import SCHEMES
 from tests.reference.mccfr import Mccfr, Script, Stream, all_samples, counterfactual_values
@@ -154,3 +154,240 @@ def test_the_first_iteration_of_average_strategy_sampling_is_external(game: str,
         assert external.regret[own].tobytes() == other.regret[own].tobytes()
         if not settings:  # with the bonus of the thesis nothing is left out for long
             assert tables(external)[:2] == tables(other)[:2]
+
+
+@pytest.mark.parametrize(
+    ("settings", "sums", "chances"),
+    [
+        ((0.05, 1000.0, 1e6), (0.0, 0.0), (1.0, 1.0)),
+        ((0.05, 1000.0, 1e6), (1e7, 1e3), (1.0, 2e6 / 1.1001e7)),
+        ((0.05, 1000.0, 1e6), (1e9, 0.0), (1.0, 0.05)),
+        ((0.3, 1.0, 0.0), (3.0, 1.0), (0.75, 0.3)),
+        ((0.3, 1.0, 0.0), (0.0, 0.0), (1.0, 1.0)),
+    ],
+)
+def test_probabilities_of_average_strategy_sampling(
+    settings: tuple[float, float, float], sums: tuple[float, float], chances: tuple[float, float]
+) -> None:
+    """Values of ρ (computed independently), counted in walks of a game with one decision for each player."""
+    tree = cp.compile_game("matching_pennies")
+    names = dict(zip(("epsilon", "tau", "beta"), settings, strict=True))
+    solver = make_solver(tree, "average-strategy-sampling", **names)
+    walked = np.zeros(2)
+    for _ in range(2000):
+        solver.average[:2] = sums
+        solver.regret[:] = (1.0, 1.0, 1.0, 0.0)  # the second player always plays the first action
+        before = solver.nodes
+        solver.step()
+        gain = solver.regret[:2] - 1.0
+        value = gain[0] - gain[1]  # 1/ρ for each action that was walked: +1 for a match, -1 for none
+        walked += (abs(value) > 0.0) * np.array([gain[0] != gain[1], 0.0])
+        assert solver.nodes > before
+        steps = {round(gain[0] - gain[1], 9)}
+        allowed = {round(a / chances[0] + b / chances[1], 9) for a in (0, 1) for b in (0, 1)}
+        assert steps <= allowed
+    assert walked[0] > 0
+
+
+def test_pure_cfr_keeps_whole_numbers_in_half_the_memory() -> None:
+    for game in ("kuhn", "leduc", "goofspiel(cards=4)", "bluff"):
+        tree = cp.compile_game(game)
+        pure, external = make_solver(tree, "pure-cfr"), make_solver(tree, "external-sampling")
+        pure.step(500)
+        assert (pure.regret.dtype, pure.average.dtype) == (np.int32, np.int32)
+        assert 2 * pure.table_bytes <= external.table_bytes
+        assert pure.average.sum() > 0
+        last = make_solver(tree, "pure-cfr", profile="last")
+        average = make_solver(tree, "average-strategy-sampling")
+        assert last.regret.nbytes + last.average.nbytes == (average.regret.nbytes + average.average.nbytes) // 4
+
+
+def test_regrets_stay_inside_the_integers() -> None:
+    solver = make_solver("leduc", "pure-cfr")
+    solver.regret[:] = 2**31 - 4
+    solver.step(200)
+    assert solver.cut_updates > 0
+    assert solver.regret.min() > 0  # nothing has wrapped around
+    strict = make_solver("leduc", "pure-cfr", overflow="error")
+    strict.regret[:] = 2**31 - 4
+    with pytest.raises(SolverError, match="regrets of pure-cfr left the type int32; use storage int64"):
+        strict.step(200)
+    wide = make_solver("leduc", "pure-cfr", storage="int64", overflow="error")
+    wide.regret[:] = 2**31 - 4
+    wide.step(200)
+    assert wide.cut_updates == 0
+
+
+def test_counts_of_the_average_are_halved_before_they_overflow() -> None:
+    solver = make_solver("kuhn", "pure-cfr")
+    solver.average[:] = 2**31 - 1
+    solver.average[1::2] = 2**30
+    solver.step(300)
+    assert solver.average.min() > 0
+    shares = solver.strategy("average").reshape(-1, 2)
+    np.testing.assert_allclose(shares[:, 0], 2 / 3, atol=1e-5)
+
+
+def test_utilities_in_whole_units() -> None:
+    """Three equal hands share a pot in thirds (Gibson 2014, section 5.5, needs integers)."""
+    game = 'matrix(rows="0.5,-0.25;-0.25,0.75")'
+    solver = make_solver(game, "pure-cfr")
+    assert sorted(set(solver.walks.utility.tolist())) == [-3, -2, -1, 1, 2, 3]
+    assert make_solver(game, "pure-cfr", units=8).walks.utility.max() == 6
+    odd = 'matrix(rows="0.123456789,-1;-1,3.14159265")'
+    with pytest.raises(SolverError, match="pure-cfr needs whole utilities"):
+        make_solver(odd, "pure-cfr")
+    assert make_solver(odd, "pure-cfr", units=1000).walks.utility.max() == 3142
+    with pytest.raises(SolverError, match="too large for pure-cfr"):
+        make_solver(odd, "pure-cfr", units=10**9)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"epsilon": 0.0}, "epsilon must be a number above 0 and at most 1; got 0.0"),
+        ({"epsilon": 1.5}, "epsilon must be"),
+        ({"tau": 0.5}, "tau must be a number at least 1; got 0.5"),
+        ({"tau": float("inf")}, "tau must be"),
+        ({"beta": -1.0}, "beta must be a number at least 0; got -1.0"),
+        ({"beta": float("nan")}, "beta must be"),
+        ({"exploration": 0.0}, "exploration must be"),
+        ({"probes": 0}, "probes must be a whole number, at least 1; got 0"),
+        ({"probe_share": 0}, "probe_share must be"),
+        ({"probe_exploration": 2}, "probe_exploration must be"),
+        ({"average_walks": 0}, "average_walks must be"),
+        ({"seed": -1}, "seed must be a whole number, at least 0; got -1"),
+        ({"seed": 1.5}, "seed must be"),
+        ({"threads": 0}, "threads must be a whole number, at least 1; got 0"),
+        ({"threads": 2000}, "threads must be at most 1024"),
+        ({"threads": True}, "threads must be"),
+        ({"profile": "best"}, "profile must be one of average, last; got 'best'"),
+        ({"storage": "int32"}, "storage must be one of float64, float32; got 'int32'"),
+        ({"regret_floor": 1}, "regret_floor must be true or false; got 1"),
+        ({"overflow": "wrap"}, "overflow must be one of cut, error; got 'wrap'"),
+        ({"sampling": "some"}, "sampling must be one of chance, external"),
+        ({"depth": 3}, "external-sampling has no setting 'depth'"),
+    ],
+)
+def test_bad_settings(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(SolverError, match=message):
+        make_solver("kuhn", "external-sampling", **settings)
+
+
+def test_bad_settings_of_pure_cfr() -> None:
+    with pytest.raises(SolverError, match="storage must be one of int32, int64; got 'float64'"):
+        make_solver("kuhn", "pure-cfr", storage="float64")
+    with pytest.raises(SolverError, match="pure-cfr counts actions"):
+        make_solver("kuhn", "pure-cfr", linear_average=True)
+    with pytest.raises(SolverError, match="unknown algorithm 'sampling'"):
+        MccfrSolver("kuhn", "sampling")
+    with pytest.raises(SolverError, match="scheme must be a name here"):
+        MccfrConfig(scheme=3)  # type: ignore[arg-type]
+
+
+def test_current_profile_mode_keeps_no_average() -> None:
+    """Gibson 2014, section 4.3: half the memory, and no walks for the average."""
+    tree = cp.compile_game("kuhn(players=3)")
+    both = [make_solver(tree, "external-sampling", seed=3, **s) for s in ({"profile": "last"}, {"average_walks": 1.0})]
+    for solver in both:
+        solver.step(200)
+    assert len(both[0].average) == 0
+    assert 2 * both[0].regret.nbytes == both[1].regret.nbytes + both[1].average.nbytes
+    assert both[0].nodes < both[1].nodes
+    np.testing.assert_array_equal(both[0].strategy(), both[0].strategy("last"))
+    with pytest.raises(SolverError, match="this solver keeps no average"):
+        both[0].strategy("average")
+    kept = make_solver(tree, "average-strategy-sampling", profile="last")
+    assert len(kept.average) == tree.num_entries  # its probabilities come from there
+
+
+def test_averages_gather_reach_times_strategy() -> None:
+    """The mean of what one walk adds is π_j(I) σ_j(I,a) times the chance of the set's deals (Gibson et al. 2012,
+    section 4), here of a fixed profile: regrets in the ratio of the strategy, restored after each iteration.
+    """
+    game = cp.make("kuhn")
+    tree = cp.compile_game("kuhn")
+    profile = random_profile(game, seed=6)
+    strategy = rows(tree, profile)
+    reach: dict[int, float] = {}
+    for infoset in range(tree.num_infosets):
+        key = tree.infoset_names[infoset]
+        player = int(tree.infoset_player[infoset])
+        own = 1.0
+        if key.endswith(":kb"):
+            own = profile[player, key[:-2]]["check"]
+        reach[infoset] = own / 3  # each card has a third of the deals
+    expected = np.repeat(list(reach.values()), 2) * strategy
+    for algorithm in ("external-sampling", "outcome-sampling", "mccfr-scheme", "probing"):
+        solver = make_solver(tree, algorithm, seed=1)
+        for _ in range(20_000):
+            solver.regret[:] = strategy
+            solver.step()
+        # A player's walk reads the changed regrets of the player before: only the second player's sets, which the
+        # first walk visits, see the profile itself.
+        own = slice(int(tree.infoset_offset[tree.player_infosets[1]]), None)
+        np.testing.assert_allclose(solver.average[own] / 20_000, expected[own], rtol=0, atol=0.012)
+
+
+def test_threads_share_the_tables() -> None:
+    tree = cp.compile_game("leduc")
+    for algorithm in MCCFR_PRESETS:
+        solver = make_solver(tree, algorithm, threads=3, seed=4)
+        solver.step(0)
+        solver.step(10_000)
+        solver.step(1)
+        assert solver.iterations == 10_001
+        assert (solver.counters[:, 0] >= 3333).all()
+        assert len({int(state) for state in solver.random_state[:, 0]}) == 3
+        assert solver.measure().exploitability < 1.5
+
+
+def test_checkpoints_with_threads_and_own_schemes(tmp_path: Path) -> None:
+    path = tmp_path / "run.checkpoint"
+
+    def scheme(player: int, infoset: str, actions: tuple[str, ...]) -> list[float]:
+        return [1.0 if action != "fold" else 0.25 + 0.25 * player for action in actions]
+
+    solver = make_solver("leduc", "probing", scheme=scheme, seed=5)
+    solver.step(500)
+    solver.save(path)
+    resumed = resume_solver(path)
+    np.testing.assert_array_equal(resumed.scheme, solver.scheme)
+    for one in (solver, resumed):
+        one.step(500)
+    assert tables(solver) == tables(resumed)
+    threaded = make_solver("kuhn", "external-sampling", threads=2)
+    threaded.step(100)
+    threaded.save(path)
+    assert resume_solver(path).counters.tolist() == threaded.counters.tolist()
+
+
+CONVERGED = {"kuhn": 0.006, "leduc": 0.06, "bluff(sides=4)": 0.05, "goofspiel(cards=4)": 0.02}
+"""Exploitability after as many iterations as touch about 20 million histories; outcome sampling may have 6 times it."""
+
+
+@pytest.mark.parametrize("game", CONVERGED)
+@pytest.mark.parametrize("algorithm", MCCFR_PRESETS)
+def test_every_variant_converges(game: str, algorithm: str) -> None:
+    solver = make_solver(game, algorithm, seed=2)
+    while solver.nodes < 2e7:
+        solver.step(1000)
+    assert solver.measure().exploitability <= CONVERGED[game] * (6 if algorithm == "outcome-sampling" else 1)
+
+
+@pytest.mark.parametrize("algorithm", MCCFR_PRESETS)
+def test_average_regret_vanishes_with_three_players(algorithm: str) -> None:
+    """Kuhn with three players: average regrets of the profiles played, and the averages that walks gather."""
+    tree = cp.compile_game("kuhn(players=3)")
+    solver = make_solver(tree, algorithm, seed=1, average_walks=0.2)
+    tracker = RegretTracker(tree)
+    regrets = []
+    for length in (300, 3000):
+        while solver.iterations < length:
+            tracker.add(solver.strategy("last"))
+            solver.step()
+        regrets.append(max(tracker.external_regret(player) / length for player in range(3)))
+    assert regrets[1] < 0.6 * regrets[0]
+    assert regrets[1] < (0.15 if algorithm == "outcome-sampling" else 0.06)
+    solver.step(200_000)
+    assert solver.measure().exploitability < 0.03

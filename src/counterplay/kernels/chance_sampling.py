@@ -182,7 +182,7 @@ def estimate_chance(
     regrets: np.ndarray,  # OUT (N,K) float64: sampled regrets
     state: np.ndarray,  # IN OUT (1,) uint64
     stack: Stack,  # scratch
-    value_sum: np.ndarray,  # scratch (E,) float64
+    value_sum: np.ndarray,  # scratch (E,) float64, numbers in any state
     regret_sum: np.ndarray,  # scratch (E,) float64
     none: np.ndarray,  # IN  (0,) float64
     step: np.ndarray,  # scratch (E,) float64
@@ -193,8 +193,9 @@ def estimate_chance(
     nodes, threshold, alias, utility, players = arrays
     place, weight, chances, value_of, pending = stack
     for sample in range(len(values)):
-        value_sum[:] = 0.0
-        regret_sum[:] = 0.0
+        for k in range(len(chosen)):  # the others are not looked at
+            value_sum[chosen[k]] = 0.0
+            regret_sum[chosen[k]] = 0.0
         walk_chance(
             nodes, threshold, alias, utility, players, False, False, player, 1.0, strategy, regret_sum, none,
             value_sum, state, place, weight, chances, value_of, pending, step, met, dice,

@@ -402,15 +402,16 @@ def estimate_sampled(
     regrets: np.ndarray,  # OUT (N,K) float64: sampled regrets
     state: np.ndarray,  # IN OUT (1,) uint64
     stack: Stack,  # scratch
-    value_sum: np.ndarray,  # scratch (E,) float64
+    value_sum: np.ndarray,  # scratch (E,) float64, numbers in any state
     regret_sum: np.ndarray,  # scratch (E,) float64
 ) -> None:
     """Walk many times without learning and record the estimates at some entries."""
     nodes, threshold, alias, utility, players = arrays
     place, weight, chances, value_of, _ = stack
     for sample in range(len(values)):
-        value_sum[:] = 0.0
-        regret_sum[:] = 0.0
+        for k in range(len(chosen)):  # the others are not looked at
+            value_sum[chosen[k]] = 0.0
+            regret_sum[chosen[k]] = 0.0
         walk_sampled(
             nodes, threshold, alias, utility, players, sampling.kind, sampling, player, 1.0, strategy, regret_sum,
             average, scheme, value_sum, state, place, weight, chances, value_of,

@@ -147,15 +147,16 @@ def estimate_pure(
     counters: np.ndarray,  # IN OUT (3,) int64
     place: np.ndarray,  # scratch (3F,) int64
     value_of: np.ndarray,  # scratch (F*A,) int64
-    value_sum: np.ndarray,  # scratch (E,) float64
+    value_sum: np.ndarray,  # scratch (E,) float64, numbers in any state
     regret_sum: np.ndarray,  # scratch (E,) int64
 ) -> None:
     """Walk many times without learning and record the estimates at some entries."""
     nodes, threshold, alias, payoff, players = arrays
     limit = i64(9223372036854775807)
     for sample in range(len(values)):
-        value_sum[:] = 0.0
-        regret_sum[:] = 0
+        for k in range(len(chosen)):  # the others are not looked at
+            value_sum[chosen[k]] = 0.0
+            regret_sum[chosen[k]] = 0
         walk_pure(
             nodes, threshold, alias, payoff, players, False, False, limit, player, strategy, regret_sum, regret_sum,
             value_sum, state, counters, place, value_of,
