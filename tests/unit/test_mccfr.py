@@ -11,6 +11,7 @@ import pytest
 import counterplay as cp
 from counterplay.errors import SolverError
 from counterplay.evaluation import RegretTracker
+from counterplay.kernels.mccfr import AVERAGE_STRATEGY, Sampling, _chance
 from counterplay.solvers import MCCFR_PRESETS, MccfrConfig, MccfrSolver, make_solver, resume_solver
 from counterplay.solvers.schemes import SCHEMES
 from tests.reference.mccfr import Mccfr, Script, Stream, all_samples, counterfactual_values
@@ -169,24 +170,13 @@ def test_the_first_iteration_of_average_strategy_sampling_is_external(game: str,
 def test_probabilities_of_average_strategy_sampling(
     settings: tuple[float, float, float], sums: tuple[float, float], chances: tuple[float, float]
 ) -> None:
-    """Values of ρ (computed independently), counted in walks of a game with one decision for each player."""
-    tree = cp.compile_game("matching_pennies")
-    names = dict(zip(("epsilon", "tau", "beta"), settings, strict=True))
-    solver = make_solver(tree, "average-strategy-sampling", **names)
-    walked = np.zeros(2)
-    for _ in range(2000):
-        solver.average[:2] = sums
-        solver.regret[:] = (1.0, 1.0, 1.0, 0.0)  # the second player always plays the first action
-        before = solver.nodes
-        solver.step()
-        gain = solver.regret[:2] - 1.0
-        value = gain[0] - gain[1]  # 1/ρ for each action that was walked: +1 for a match, -1 for none
-        walked += (abs(value) > 0.0) * np.array([gain[0] != gain[1], 0.0])
-        assert solver.nodes > before
-        steps = {round(gain[0] - gain[1], 9)}
-        allowed = {round(a / chances[0] + b / chances[1], 9) for a in (0, 1) for b in (0, 1)}
-        assert steps <= allowed
-    assert walked[0] > 0
+    """Values of ρ (computed independently)."""
+    epsilon, tau, beta = settings
+    sampling = Sampling(AVERAGE_STRATEGY, epsilon, tau, beta, 0.5, 1, 1.0, 0.0, False, True)
+    weight = np.array([1.0, 0.0, sum(sums)])
+    average, none = np.array(sums), np.zeros(0)
+    found = [_chance(sampling, weight, none, 0, 0, 2, action, 0, average, none) for action in range(2)]
+    assert [min(1.0, chance) for chance in found] == pytest.approx(chances, rel=1e-12)
 
 
 def test_pure_cfr_keeps_whole_numbers_in_half_the_memory() -> None:
@@ -384,7 +374,7 @@ def test_average_regret_vanishes_with_three_players(algorithm: str) -> None:
     regrets = []
     for length in (300, 3000):
         while solver.iterations < length:
-            tracker.add(solver.strategy("last"))
+            tracker.observe(solver.strategy("last"))
             solver.step()
         regrets.append(max(tracker.external_regret(player) / length for player in range(3)))
     assert regrets[1] < 0.6 * regrets[0]
