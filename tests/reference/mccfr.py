@@ -163,6 +163,7 @@ class Mccfr:
     probes: int = 1
     probe_share: float = 1.0
     probe_exploration: float = 0.0
+    prune: bool = True
     average_walks: float = 0.001
     regret_floor: bool = False
     linear_average: bool = False
@@ -363,7 +364,7 @@ class Mccfr:
         for action, chance in zip(actions, strategy, strict=True):
             own_after, others_after = (own * chance, others) if mine else (own, others * chance)
             values[action] = 0.0
-            if others_after > 0.0 or (self.learning and own_after > 0.0):
+            if not self.prune or others_after > 0.0 or (self.learning and own_after > 0.0):
                 after = state.child(action)
                 values[action] = self._chance_walk(after, player, own_after, others_after, level, roll, steps)
         for action, chance in zip(actions, strategy, strict=True):

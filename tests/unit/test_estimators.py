@@ -65,7 +65,7 @@ def test_every_variant_is_unbiased_at_every_information_set(game: str, variant: 
         np.testing.assert_allclose(mean, counterfactual_values(tree, strategy, player), rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("variant", [name for name in VARIANTS if name != "chance"])
+@pytest.mark.parametrize("variant", [name for name in VARIANTS if "chance" not in name])
 def test_moments_are_those_of_all_samples(variant: str) -> None:
     """Means and variances against the twin, which walks every sample of Kuhn."""
     tree = cp.compile_game("kuhn")
@@ -105,9 +105,9 @@ def test_kernels_sample_what_the_enumeration_says(game: str, variant: str) -> No
         found = sample_estimator(ours, strategy, player, samples=20_000, seed=9)
         mean, variance = ours.moments(strategy, player)
         np.testing.assert_allclose(found.exact, mean[found.entries], rtol=0, atol=1e-12)
-        error = found.standard_error if variant == "chance" else np.sqrt(variance[found.entries] / found.samples)
+        error = found.standard_error if "chance" in variant else np.sqrt(variance[found.entries] / found.samples)
         assert (np.abs(found.bias) <= 5 * error + 1e-12).all()
-        if variant != "chance" and game == "kuhn":  # in Leduc rare samples decide
+        if "chance" not in variant and game == "kuhn":  # in Leduc rare samples decide
             total, exact = found.variance.sum(), variance[found.entries].sum()
             assert total == pytest.approx(exact, rel=0.1)
 

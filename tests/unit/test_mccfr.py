@@ -19,6 +19,7 @@ from tests.reference.walks import random_profile
 
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "chance": ("chance-sampling", {}),
+    "chance, all branches": ("chance-sampling", {"prune": False}),
     "external": ("external-sampling", {}),
     "outcome": ("outcome-sampling", {}),
     "outcome, little exploration": ("outcome-sampling", {"exploration": 0.1}),

@@ -48,7 +48,7 @@ def test_bounds_hold_as_often_as_they_say(algorithm: str) -> None:
 
 
 ORIENTATION: list[tuple[str, dict[str, Any], float, float]] = [
-    ("chance-sampling", {}, 0.0633, 0.0034),
+    ("chance-sampling", {"prune": False}, 0.0633, 0.0034),
     ("outcome-sampling", {}, 0.0567, 0.0044),
     ("external-sampling", {}, 0.0102, 0.0009),
     ("average-strategy-sampling", {}, 0.0106, 0.0014),
@@ -56,7 +56,10 @@ ORIENTATION: list[tuple[str, dict[str, Any], float, float]] = [
     ("average-strategy-sampling", {"beta": 1e3, "tau": 100.0}, 0.0060, 0.0009),
     ("average-strategy-sampling", {"beta": 10.0, "tau": 100.0}, 0.0061, 0.0004),
 ]
-"""Bluff(1,1) after 10^8 histories, means of five seeds with 95 % intervals (computed independently)."""
+"""Bluff(1,1) after 10^8 histories, means of five seeds with 95 % intervals (computed independently).
+
+Those of chance sampling come from walks of the whole bidding: with ``prune`` the same histories bring 0.018.
+"""
 
 
 @pytest.mark.slow

@@ -26,6 +26,7 @@ def walk_chance(
     players: int,
     averaging: bool,  # IN  add own strategies to the average
     floor: bool,  # IN  negative regrets become 0
+    prune: bool,  # IN  leave out branches that change no table
     player: int,  # IN  the traverser
     time: float,  # IN  weight of this iteration in the average
     regret: np.ndarray,  # IN  (E,) strategies are matched to these
@@ -96,7 +97,7 @@ def walk_chance(
                     own *= strategy[low + action]
                 else:
                     others *= strategy[low + action]
-                if others > 0.0 or (averaging and own > 0.0):
+                if not prune or others > 0.0 or (averaging and own > 0.0):
                     break
                 value_of[low + action] = 0.0  # nothing below changes any table
                 action += 1
@@ -141,6 +142,7 @@ def iterate_chance(
     arrays: WalkArrays,  # IN
     averaging: bool,  # IN
     floor: bool,  # IN
+    prune: bool,  # IN
     iterations: int,  # IN  how many to do
     start: int,  # IN  iterations done before
     stride: int,  # IN  the iterations of this thread are start + 1, start + 1 + stride, ...
@@ -164,7 +166,7 @@ def iterate_chance(
         time = f64(start + 1 + iteration * stride) if linear else 1.0
         for player in range(players):
             touched += walk_chance(
-                nodes, threshold, alias, utility, players, averaging, floor, player, time, regret, regret, average,
+                nodes, threshold, alias, utility, players, averaging, floor, prune, player, time, regret, regret, average,
                 none, local, place, weight, strategy, value_of, pending, step, met, dice,
             )  # fmt: skip
     state[:] = local
@@ -197,7 +199,7 @@ def estimate_chance(
             value_sum[chosen[k]] = 0.0
             regret_sum[chosen[k]] = 0.0
         walk_chance(
-            nodes, threshold, alias, utility, players, False, False, player, 1.0, strategy, regret_sum, none,
+            nodes, threshold, alias, utility, players, False, False, True, player, 1.0, strategy, regret_sum, none,
             value_sum, state, place, weight, chances, value_of, pending, step, met, dice,
         )  # fmt: skip
         for k in range(len(chosen)):

@@ -89,6 +89,8 @@ class MccfrConfig:
         With which probability each of these is made.
     probe_exploration : float
         ε' of the traverser's own actions in a roll-out.
+    prune : bool
+        Of ``chance``: branches that neither the player nor the others can come to are left out; they change nothing.
     profile : {"average", "last"}
         Which profile the solver stands for.  With ``"last"`` no average is kept, unless the sampling needs it.
     average_walks : float
@@ -119,6 +121,7 @@ class MccfrConfig:
     probes: int = 1
     probe_share: float = 1.0
     probe_exploration: float = 0.0
+    prune: bool = True
     profile: Literal["average", "last"] = "average"
     average_walks: float = 0.001
     regret_floor: bool = False
@@ -140,7 +143,7 @@ class MccfrConfig:
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
                 raise SolverError(f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}")
-        for name in ("regret_floor", "linear_average"):
+        for name in ("prune", "regret_floor", "linear_average"):
             if not isinstance(getattr(self, name), bool):
                 raise SolverError(f"{name} must be true or false; got {getattr(self, name)!r}")
         if whole and self.linear_average:
@@ -307,7 +310,7 @@ class MccfrSolver(Solver):
             )  # fmt: skip
         elif config.sampling == "chance":
             iterate_chance(
-                self.walks, config.keeps_average, config.regret_floor, iterations, first, stride,
+                self.walks, config.keeps_average, config.regret_floor, config.prune, iterations, first, stride,
                 config.linear_average, self.regret, self.average, self._none, state, counters, Stack(*scratch[:5]),
                 *scratch[5:],
             )  # fmt: skip
