@@ -46,11 +46,13 @@ def as_json(
         "recall": list(tree.recall),
         "information_sets": tree.num_infosets,
         "histories": result.histories,
+        "nodes": result.nodes,
         "nodes_per_second": result.nodes_per_second,
         "memory_bytes": {"tree": tree_bytes(tree), "solver": solver.table_bytes},
         **result.details,
         **{name: None if path is None else str(path) for name, path in files.items() if name != "plot"},
-        "seed": seed,
+        "seed": getattr(solver.config, "seed", seed),
+        "threads": getattr(solver.config, "threads", 1),
     }
     if problem.abstraction is not None:
         values["abstraction"] = problem.abstraction.name

@@ -40,9 +40,7 @@ def command(
     game: Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_HELP)] = None,
     algorithm: Annotated[
         str | None,
-        typer.Option(
-            "--algorithm", "-a", help="cfr+ by default; `counterplay algorithms` lists them."
-        ),
+        typer.Option("--algorithm", "-a", help="cfr+ by default; `counterplay algorithms` lists them."),
     ] = None,
     iterations: Annotated[int | None, typer.Option(help="Stop at this iteration (default 1000, or the end).")] = None,
     seconds: Annotated[
@@ -69,7 +67,12 @@ def command(
     exact: Annotated[bool, typer.Option("--exact", help="With lp: the value as a fraction; small games.")] = False,
     forget: Annotated[list[str] | None, typer.Option(help=FORGET_HELP)] = None,
     map_out: Annotated[Path | None, typer.Option(help="Write the abstraction to this file, for map=FILE.")] = None,
-    seed: Annotated[int, typer.Option(help="Of random choices; recorded only where an algorithm makes none.")] = 0,
+    seed: Annotated[
+        int | None, typer.Option(help="Of the random choices (default 0); full-width algorithms make none.")
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(help="Of sampled algorithms: how many walk at once; one (default) repeats exactly.")
+    ] = None,
     memory_limit: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
@@ -86,15 +89,18 @@ def command(
         raise SolverError(f"a plot is a {', '.join(PLOT_FORMATS)} file; got {str(plot)!r}")
     if game is None and resume is None:
         raise SolverError("name a game to solve (counterplay games lists them), or a checkpoint with --resume")
-    from counterplay.solvers import check_algorithm
+    from counterplay.solvers import ALGORITHMS, check_algorithm
 
     started = time.perf_counter()
     limit = read_memory(memory_limit)
     if algorithm is not None:
         check_algorithm(algorithm)  # said before the game is compiled, which may take long
     first: dict[str, Any] = {}
-    if algorithm is not None and resume is None:
-        game, forget, first = _own_settings(algorithm, game, forget or [], seed)
+    if resume is not None and threads is not None:
+        raise SolverError("a checkpoint brings its own settings; leave out --threads")
+    if resume is None:
+        algorithm = algorithm or "cfr+"
+        game, forget, first = _own_settings(algorithm, game, forget or [], seed, threads)
     problem = _problem(game, resume, forget or [], limit, quiet or as_json)
     changes = first | ({"profile": profile} if profile else {}) | ({"exact": True} if exact else {})
     solver = _make_solver(problem, resume, algorithm, changes | read_settings(settings or []), limit)
@@ -112,13 +118,17 @@ def command(
         from counterplay.cli.plot import plot_curves
 
         title = f"{result.game}: {result.algorithm}"
-        plot_curves(plot, {result.algorithm: result.curve}, title, target=goal.exploitability)
+        sampled = ALGORITHMS[result.algorithm].sampled if result.algorithm in ALGORITHMS else False
+        plot_curves(
+            plot, {result.algorithm: result.curve}, title,
+            ("iterations", "nodes", "seconds") if sampled else ("iterations",), goal.exploitability,
+        )  # fmt: skip
     from counterplay.evaluation import evaluate
 
     real = result.measurement if problem.abstraction is None else evaluate(problem.real, problem.lift(result.profile))
     files = {"profile": out, "map": map_out, "plot": plot, "checkpoint": saved}
     if as_json:
-        print_json(report_json(problem, solver, result, real, files, seed))
+        print_json(report_json(problem, solver, result, real, files, seed or 0))
     else:
         summarise(problem, solver, result, real, goal, files, time.perf_counter() - started)
     return 130 if result.status == "interrupted" else 0
@@ -137,12 +147,18 @@ def _problem(game: str | None, resume: Path | None, forget: list[str], limit: in
 
 
 def _own_settings(
-    algorithm: str, game: str | None, forget: list[str], seed: int
+    algorithm: str, game: str | None, forget: list[str], seed: int | None, threads: int | None
 ) -> tuple[str | None, list[str], dict[str, Any]]:
     """The game, what is forgotten, and settings, for algorithms that take the last two as settings of their own."""
     from counterplay.solvers import ALGORITHMS
 
-    settings: dict[str, Any] = {"seed": seed} if ALGORITHMS[algorithm].seeded else {}
+    settings: dict[str, Any] = {}
+    if seed is not None and ALGORITHMS[algorithm].seeded:
+        settings["seed"] = seed
+    if threads is not None:
+        if not ALGORITHMS[algorithm].sampled and threads != 1:
+            raise SolverError(f"{algorithm} works in one thread; --threads is for sampled algorithms")
+        settings |= {"threads": threads} if ALGORITHMS[algorithm].sampled else {}
     if ALGORITHMS[algorithm].refines and game is not None:
         game, what = split_name(game)
         if what is not None and forget:

@@ -15,14 +15,16 @@ from counterplay.solvers.double_oracle import DoubleOracle, DoubleOracleConfig
 from counterplay.solvers.fictitious_play import FictitiousPlay, FictitiousPlayConfig
 from counterplay.solvers.ira import CfrIra, CfrIraConfig, Fpira, FpiraConfig
 from counterplay.solvers.linear_program import LinearProgram, LinearProgramConfig
+from counterplay.solvers.mccfr import MCCFR_PRESETS, MccfrConfig, MccfrSolver, mccfr_config
+from counterplay.solvers.schemes import SCHEMES, scheme_array
 from counterplay.storage import read_container
 from counterplay.tree.arrays import GameTree
 
 __all__ = [
-    "ALGORITHMS", "CFR_PRESETS", "Algorithm", "CfrConfig", "CfrIra", "CfrIraConfig", "CfrSolver", "DoubleOracle",
-    "DoubleOracleConfig", "FictitiousPlay", "FictitiousPlayConfig", "Fpira", "FpiraConfig", "LinearProgram",
-    "LinearProgramConfig", "Progress", "SolveResult", "Solver", "Until", "check_algorithm", "checkpoint_game",
-    "make_solver", "resume_solver", "solve",
+    "ALGORITHMS", "CFR_PRESETS", "MCCFR_PRESETS", "SCHEMES", "Algorithm", "CfrConfig", "CfrIra", "CfrIraConfig",
+    "CfrSolver", "DoubleOracle", "DoubleOracleConfig", "FictitiousPlay", "FictitiousPlayConfig", "Fpira", "FpiraConfig",
+    "LinearProgram", "LinearProgramConfig", "MccfrConfig", "MccfrSolver", "Progress", "SolveResult", "Solver", "Until",
+    "check_algorithm", "checkpoint_game", "make_solver", "resume_solver", "scheme_array", "solve",
 ]  # fmt: skip
 
 
@@ -36,20 +38,23 @@ class Algorithm:
         One line about it.
     make : callable
         ``make(game, name, memory_limit, settings)`` gives a solver.
-    refines : bool
-        It takes the real game, and what is forgotten at first as the setting ``forget``.
-    seeded : bool
-        It makes random choices, from the setting ``seed``.
     exact : bool
         It finishes with an equilibrium, and takes two-player zero-sum games with perfect recall only; the others
         converge, and take any game.
+    refines : bool
+        It takes the real game, and what is forgotten at first as the setting ``forget``.
+    sampled : bool
+        It walks samples of the game, and has the settings ``seed`` and ``threads``.
+    seeded : bool
+        It makes random choices, from the setting ``seed``.
     """
 
     summary: str
     make: Callable[[GameTree | Game | str, str, int | None, Mapping[str, Any]], Solver]
-    refines: bool = False
-    seeded: bool = False
     exact: bool = False
+    refines: bool = False
+    sampled: bool = False
+    seeded: bool = False
 
 
 def _cfr(game: GameTree | Game | str, name: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Solver:
@@ -60,6 +65,15 @@ def _fictitious_play(
     game: GameTree | Game | str, name: str, memory_limit: int | None, settings: Mapping[str, Any]
 ) -> Solver:
     return FictitiousPlay(game, changed(FictitiousPlayConfig(), settings, name), name, memory_limit)
+
+
+def _mccfr(game: GameTree | Game | str, name: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Solver:
+    """The setting ``scheme`` may also be a function or an array."""
+    scheme = settings.get("scheme")
+    if scheme is None or isinstance(scheme, str):
+        return MccfrSolver(game, mccfr_config(name, settings), name, memory_limit)
+    others = {key: value for key, value in settings.items() if key != "scheme"}
+    return MccfrSolver(game, mccfr_config(name, others), name, memory_limit, scheme)
 
 
 def _cfr_ira(game: GameTree | Game | str, name: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Solver:
@@ -96,8 +110,20 @@ ALGORITHMS: dict[str, Algorithm] = {
 }
 """Every algorithm by name."""
 
+_SAMPLED = {
+    "chance-sampling": "CFR that draws chance and walks all actions",
+    "external-sampling": "CFR that draws chance and the other players",
+    "outcome-sampling": "CFR that draws one line of play",
+    "average-strategy-sampling": "CFR that walks the actions its average plays",
+    "mccfr-scheme": "CFR that walks actions by a sampling scheme",
+    "probing": "CFR by a sampling scheme, with roll-outs for the actions left out",
+    "pure-cfr": "CFR with pure strategies and whole numbers",
+}
+ALGORITHMS.update({name: Algorithm(text, _mccfr, sampled=True, seeded=True) for name, text in _SAMPLED.items()})
+
 SOLVERS: dict[str, type[Solver]] = {
-    solver.kind: solver for solver in (CfrSolver, FictitiousPlay, LinearProgram, DoubleOracle, CfrIra, Fpira)
+    solver.kind: solver
+    for solver in (CfrSolver, FictitiousPlay, MccfrSolver, LinearProgram, DoubleOracle, CfrIra, Fpira)
 }
 """The solvers by what their checkpoints are marked with."""
 

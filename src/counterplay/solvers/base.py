@@ -65,13 +65,16 @@ class Until:
 
 @dataclasses.dataclass(frozen=True)
 class Progress:
-    """Where a run is.  ``exploitability`` is the latest measured, at iteration ``measured_at``."""
+    """Where a run is.  ``exploitability`` is the latest measured, at iteration ``measured_at``; ``nodes`` is how many
+    histories were touched.
+    """
 
     iterations: int
     seconds: float
     cpu_seconds: float
     exploitability: float
     measured_at: int
+    nodes: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,6 +93,7 @@ class SolveResult:
     information_sets: int
     curve: tuple[Progress, ...]
     details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    nodes: int = 0
 
     @property
     def value(self) -> tuple[float, ...]:
@@ -113,8 +117,8 @@ class SolveResult:
 
     @property
     def nodes_per_second(self) -> float:
-        """Histories of the game covered in a second: iterations times histories over seconds."""
-        return self.iterations * self.histories / self.seconds if self.seconds > 0 else 0.0
+        """Histories touched in a second."""
+        return self.nodes / self.seconds if self.seconds > 0 else 0.0
 
 
 _CONFIG = TypeVar("_CONFIG")
@@ -204,6 +208,11 @@ class Solver(ABC):
     @abstractmethod
     def iterations(self) -> int:
         """Iterations done so far."""
+
+    @property
+    def nodes(self) -> int:
+        """Histories touched so far: all of them in each iteration, unless a solver samples."""
+        return self.iterations * self.tree.num_histories
 
     @abstractmethod
     def step(self, iterations: int = 1) -> None:
@@ -394,7 +403,7 @@ class Solver(ABC):
         return "seconds" if self._out_of_time(until) else None
 
     def _progress(self, exploitability: float, measured_at: int) -> Progress:
-        return Progress(self.iterations, self.seconds, self.cpu_seconds, exploitability, measured_at)
+        return Progress(self.iterations, self.seconds, self.cpu_seconds, exploitability, measured_at, self.nodes)
 
     def _result(self, status: Status) -> SolveResult:
         return SolveResult(
@@ -410,6 +419,7 @@ class Solver(ABC):
             information_sets=self.tree.num_infosets,
             curve=tuple(self.curve),
             details=self.details(),
+            nodes=self.nodes,
         )
 
 
