@@ -116,7 +116,7 @@ def summarise(
     rows += [(name.replace("_", " "), _figure(figure)) for name, figure in result.details.items()]
     if problem.abstraction is not None:
         rows += [
-            ("in the abstract game", exploitability_text(result.exploitability, big_blind)),
+            ("in the abstract game", abstract_text(problem, result.measurement)),
             ("abstraction", f"{problem.abstraction.num_sets:,} of {tree.num_infosets:,} information sets, "
                             f"{problem.abstraction.num_entries:,} of {tree.num_entries:,} actions"),
         ]  # fmt: skip
@@ -141,6 +141,13 @@ def _figure(figure: Any) -> str:
     if isinstance(figure, list):
         return ", ".join(_figure(part) for part in figure)
     return f"{figure:,}" if isinstance(figure, int) else f"{figure:.9g}" if isinstance(figure, float) else str(figure)
+
+
+def abstract_text(problem: Problem, measurement: Measurement) -> str:
+    """Exploitability in the abstract game; a bound where its players forget more than their own choices."""
+    text = exploitability_text(measurement.exploitability, problem.real.big_blind)
+    exact = set(problem.solved.recall) <= {"perfect", "a-loss"}
+    return text if exact else f"at most {text}, if it remembers"
 
 
 def _say_what_next(result: SolveResult, goal: Until, files: dict[str, Path | None]) -> None:
