@@ -305,6 +305,8 @@ def test_ranks_of_more_than_seven_cards(cards: list[int], size: int) -> None:
         pytest.param(NO_LIMIT, "", "r", "c", id="no size"),
         pytest.param(NO_LIMIT, "", "r7", "r200", id="too small"),
         pytest.param(NO_LIMIT, "", "r300", "r300", id="a size"),
+        pytest.param(NO_LIMIT, "", "r -5", "r200", id="a negative size"),
+        pytest.param(NO_LIMIT, "", "r300!", "r300", id="a size and more"),
         pytest.param(NO_LIMIT, "", "r99999999", "r20000", id="too large"),
         pytest.param(NO_LIMIT, "r20000", "r20000", "c", id="nobody to raise"),
         pytest.param(NO_LIMIT, "", "r" + "9" * 5000, "r20000", id="a very long size"),

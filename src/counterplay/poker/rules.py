@@ -32,6 +32,7 @@ Chips: TypeAlias = int | Fraction
 MAX_ACTIONS = 64
 """Most actions in a round; a raise that could lead to more is refused."""
 
+_SIZE = re.compile(r"\s*([+-]?[0-9]+)")
 _ACTION = re.compile(r"([fF])|([cCkK])|([rRbB])([0-9]*)|(/)")
 
 
@@ -184,9 +185,8 @@ class Betting:
             return "c"
         if self.game.limit:
             return "r"
-        if not found.group(4):
-            return "c"
-        return f"r{min(max(int(found.group(4)), span[0]), span[1])}"
+        size = _SIZE.match(action[1:20])
+        return f"r{min(max(int(size.group(1)), span[0]), span[1])}" if size else "c"
 
     def text(self) -> str:
         """The betting string: the actions of each round reached, rounds parted by ``/``."""

@@ -9,9 +9,9 @@ Source: the protocol of the Annual Computer Poker Competition, version 2.0.0::
 A betting string has one section for each round reached.  A player sees his own cards always, another's when the hand
 is over, that player has not folded, and at least two have not.
 
-Reading is tolerant as the reference reader is: slashes in the betting may be missing, bars too, and a line end may
-follow.  Every action is checked against the rules.  We are stricter in one point: cards that are not in the deck, or
-lie in two places, are refused.
+Reading is tolerant as the reference reader is: slashes and bars may be missing, and a line end may follow.  Every
+action is checked against the rules.  We are stricter in one point: cards that are not in the deck, or lie in two
+places, are refused.
 """
 
 from __future__ import annotations
@@ -185,34 +185,45 @@ _betting_after = functools.lru_cache(maxsize=1 << 12)(Betting.after)
 
 @functools.lru_cache(maxsize=1 << 12)
 def parse_deal(game: GameDefinition, text: str, last_round: int) -> Deal:
-    """Read the cards of a line whose betting has reached ``last_round``."""
-    each = game.hole_cards
-    private, *boards = text.split("/")
-    open_board = game.board_cards[0]
-    sections = private.split("|")
-    if len(sections) > game.players:
-        raise GameError(f"the cards {text!r} are those of {len(sections)} players; the game has {game.players}")
-    parts = [parse_cards(section) for section in sections]
-    start: tuple[int, ...] = ()
-    if open_board and len(sections) == game.players:  # nothing parts these cards from the last player's
-        start, parts[-1] = parts[-1][-open_board:], parts[-1][:-open_board]
+    """Read the cards of a line whose betting has reached ``last_round``; bars and slashes may be missing."""
+    each, open_board = game.hole_cards, game.board_cards[0]
+    place = 0
+
+    def take(most: int) -> tuple[int, ...]:
+        nonlocal place
+        start, place = place, min(place + 2 * most, _run_end(text, place))
+        return parse_cards(text[start:place])
+
     hole = []
-    for section in parts:  # missing bars: cards go to the next positions in turn
-        hole += [section[place : place + each] for place in range(0, len(section), each)] or [()]
-    hole += [()] * (game.players - len(hole))
-    if len(hole) != game.players or any(len(cards) not in (0, each) for cards in hole):
-        raise GameError(f"{private!r} does not give {each} hole cards to each of {game.players} players, or none")
-    board = [start, *map(parse_cards, boards)]
-    wanted = game.board_cards[: last_round + 1]
-    if [len(cards) for cards in board] + [0] * (len(wanted) - len(board)) != list(wanted):
-        raise GameError(f"the board in {text!r} must have {list(wanted)} cards in the rounds that were reached")
-    deal = Deal(tuple(hole), tuple([card for cards in board for card in cards]))
+    for position in range(game.players):
+        place += position > 0 and text[place : place + 1] == "|"
+        # nothing parts the last hole cards from a board of the first round: fewer cards than both are the board
+        hidden = position == game.players - 1 and _run_end(text, place) - place < 2 * (each + open_board)
+        hole.append(take(0 if open_board and hidden else each))
+        if len(hole[-1]) not in (0, each):
+            raise GameError(f"{text!r} does not give {each} hole cards to each of {game.players} players, or none")
+    board: list[int] = []
+    for number in range(last_round + 1):
+        place += number > 0 and text[place : place + 1] == "/"
+        board += take(game.board_cards[number])
+        if len(board) < game.board_ends[number]:
+            wanted = game.board_cards[: last_round + 1]
+            raise GameError(f"the board in {text!r} must have {list(wanted)} cards in the rounds that were reached")
+    if place < len(text):
+        raise GameError(f"{text[place:]!r} is too much in the cards {text!r} after {last_round + 1} rounds")
+    deal = Deal(tuple(hole), tuple(board))
     seen = [card for cards in (*deal.hole, deal.board) for card in cards]
     if len(set(seen)) != len(seen):
         raise GameError(f"a card lies in two places in {text!r}")
     if not set(seen) <= set(game.deck):
         raise GameError(f"the deck has {game.suits} suits and {game.ranks} ranks; {text!r} holds other cards")
     return deal
+
+
+def _run_end(text: str, start: int) -> int:
+    """Where the cards that follow each other without a bar or a slash end."""
+    ends = [end for end in (text.find("|", start), text.find("/", start)) if end >= 0]
+    return min(ends, default=len(text))
 
 
 def _short(line: str) -> str:
