@@ -7,12 +7,13 @@ both players (the source does not say; its library does so).
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections.abc import Iterable, Sequence
 
 from counterplay.errors import CounterplayError
 from counterplay.evaluation.memory import MemoryWords, memory_words
-from counterplay.solvers import Solver, make_solver
+from counterplay.solvers import CfrIra, Fpira, Solver, make_solver
 from counterplay.solvers.base import next_check
 from counterplay.tree import compile_game
 from counterplay.tree.arrays import GameTree
@@ -90,21 +91,24 @@ def solver_for(tree: GameTree, algorithm: str, seed: int = 0) -> Solver:
 def run_to(solver: Solver, target: float, most: int, *, words: bool = False) -> list[Point]:
     """Run until NashConv is at most ``target``, or ``most`` iterations are done; what was met at growing distances.
 
-    NashConv is always that of the exact best responses in the original game.
+    NashConv is always that of the exact best responses in the original game.  Words are counted whenever it has fallen
+    by a tenth, and at the end.
     """
     solver.step(0)  # kernels are compiled before the clock starts
     points: list[Point] = []
-    seconds = 0.0
+    seconds, counted = 0.0, math.inf
     while True:
         before = time.process_time()
         solver.step(min(next_check(solver.iterations), most) - solver.iterations)
         seconds += time.process_time() - before
         measured = solver.measure().nash_conv
-        abstraction = solver.abstraction()
-        sets = solver.tree.num_infosets if abstraction is None else abstraction.num_sets
-        stored = memory_words(solver) if words else None
+        sets = int(solver.sets.totals[0]) if isinstance(solver, CfrIra | Fpira) else solver.tree.num_infosets
+        ends = measured <= target or solver.iterations >= most
+        stored = memory_words(solver) if words and (ends or measured < 0.9 * counted) else None
+        if stored is not None:
+            counted = measured
         points.append(Point(solver.iterations, measured, sets, seconds, stored))
-        if measured <= target or solver.iterations >= most:
+        if ends:
             return points
 
 

@@ -40,8 +40,8 @@ def run(
         for algorithm in ("B10H90", "B100H900", *(() if name in ("GP6", "GS6", "P224") else ("FPIRA",))):
             points = run_to(solver_for(tree, algorithm), target, most, words=True)
             rows.append(_row(name, tree, algorithm, points[-1]))
-            totals = [float(point.words.total) for point in points if point.words is not None]
-            curves[f"{name} {algorithm}"] = ([point.nash_conv for point in points], totals)
+            counted = [(point.nash_conv, point.words.total) for point in points if point.words is not None]
+            curves[f"{name} {algorithm}"] = ([left for left, _ in counted], [right for _, right in counted])
     return Experiment(
         name="refining-memory",
         title=f"What is stored at NashConv {target}",

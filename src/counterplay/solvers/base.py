@@ -89,6 +89,8 @@ class SolveResult:
     histories: int
     information_sets: int
     curve: tuple[Progress, ...]
+    abstraction: Abstraction | None = None
+    """The abstraction that the algorithm made itself, if it did."""
 
     @property
     def value(self) -> tuple[float, ...]:
@@ -390,6 +392,7 @@ class Solver(ABC):
             histories=self.tree.num_histories,
             information_sets=self.tree.num_infosets,
             curve=tuple(self.curve),
+            abstraction=self.abstraction(),
         )
 
 
