@@ -255,11 +255,11 @@ class ReferenceCfrIra(Refining):
         """One iteration (algorithm 8)."""
         self.time += 1
         if self.time == self.next:
+            merged = {infoset for members in self.sets if len(members) > 1 for infoset in members}
             self.watched = {
                 infoset: [0.0] * self.actions(infoset)
-                for members in self.sets
-                if len(members) > 1 and self.actions(members[0]) > 1
-                for infoset in members
+                for infoset in self.histories
+                if infoset in merged and self.actions(infoset) > 1
             }
             self.last, self.next, self.step = self.time, self.time + self.step, 2 * self.step
         order = list(range(self.players))[:: -1 if self.readings.last_first else 1]

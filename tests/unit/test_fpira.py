@@ -118,33 +118,33 @@ def test_as_exploitable_as_fictitious_play(name: str) -> None:
     assert whole.parted == (0, 0)
 
 
-@pytest.mark.parametrize("name", ["graph_pursuit(4)", "ii_goofspiel(4)", "leduc"])
-def test_no_opponent_tells_the_update_from_that_in_the_game(name: str) -> None:
+@pytest.mark.parametrize(("name", "iterations"), [("graph_pursuit(4)", 12), ("ii_goofspiel(4)", 25), ("leduc", 25)])
+def test_no_opponent_tells_the_update_from_that_in_the_game(name: str, iterations: int) -> None:
     """Δ between what is stored and the update in the original game is 0 after every update (section 5.2.2)."""
     tree = cp.compile_game(name)
-    form = tree.sequences
     solver = Fpira(tree)
-    for iteration in range(1, 60):
+    for iteration in range(1, iterations + 1):
         before = solver.strategy()
         solver.step()
-        place = solver._scratch[7].copy()  # the prescriptions of both players' responses, by place; -1 for none
-        after = solver.strategy()
-        # Only the second player's response can be mixed again: the first one's met an older average of the second.
-        low, high = tree.player_infosets[1], tree.player_infosets[2]
-        exact = after.copy()
-        exact[tree.infoset_offset[low] : tree.infoset_offset[high]] = before[
-            tree.infoset_offset[low] : tree.infoset_offset[high]
-        ]
-        reach = own_reach(tree, before)
-        new = 1.0 / (iteration + 1)
-        for infoset in range(low, high):
-            if place[infoset] >= 0:
-                decision = int(np.flatnonzero(form.decision_infoset == infoset)[0])
-                share = new / ((1.0 - new) * reach[form.decision_parent[decision]] + new)
-                rows = slice(tree.infoset_offset[infoset], tree.infoset_offset[infoset + 1])
-                pure = np.eye(rows.stop - rows.start)[place[infoset]]
-                exact[rows] = before[rows] + share * (pure - before[rows])
-        assert difference(tree, own_reach(tree, exact) - own_reach(tree, after)) <= 1e-8
+        place = solver._scratch[7]  # what both players' responses prescribe, by place; -1 for nothing
+        for player in (0, 1):
+            exact = mixed_in_the_game(tree, player, before, place, 1.0 / (iteration + 1))
+            gap = own_reach(tree, exact) - own_reach(tree, solver.strategy())
+            assert difference(tree, 1 - player, gap) <= 1e-8
+
+
+def mixed_in_the_game(tree: cp.GameTree, player: int, before: np.ndarray, place: np.ndarray, new: float) -> np.ndarray:
+    """A response mixed into a player's average at every information set of the original game (lemma 3.4.1)."""
+    form, reach = tree.sequences, own_reach(tree, before)
+    after = before.copy()
+    for decision in range(form.decision_start[player], form.decision_start[player + 1]):
+        infoset = form.decision_infoset[decision]
+        if place[infoset] >= 0:
+            share = new / ((1.0 - new) * reach[form.decision_parent[decision]] + new)
+            rows = slice(tree.infoset_offset[infoset], tree.infoset_offset[infoset + 1])
+            pure = np.eye(rows.stop - rows.start)[place[infoset]]
+            after[rows] = before[rows] + share * (pure - before[rows])
+    return after
 
 
 def own_reach(tree: cp.GameTree, strategy: np.ndarray) -> np.ndarray:
@@ -159,19 +159,19 @@ def own_reach(tree: cp.GameTree, strategy: np.ndarray) -> np.ndarray:
     return reach
 
 
-def difference(tree: cp.GameTree, gap: np.ndarray) -> float:
-    """The most that player 1 can make of a difference of player 2's reaches, either way."""
+def difference(tree: cp.GameTree, player: int, gap: np.ndarray) -> float:
+    """The most that a player can make of a difference of the opponent's reaches, either way."""
     form = tree.sequences
     worst = 0.0
     for sign in (1.0, -1.0):
         value = np.zeros(form.num_sequences)
-        for sequence in range(form.sequence_start[0], form.sequence_start[1]):
+        for sequence in range(form.sequence_start[player], form.sequence_start[player + 1]):
             leaves = slice(form.leaf_start[sequence], form.leaf_start[sequence + 1])
             value[sequence] = sign * (form.leaf_payoff[leaves] * gap[form.leaf_others[leaves, 0]]).sum()
-        for decision in range(form.decision_start[1] - 1, form.decision_start[0] - 1, -1):
+        for decision in range(form.decision_start[player + 1] - 1, form.decision_start[player] - 1, -1):
             first, count = int(form.decision_first[decision]), int(form.decision_actions[decision])
             value[form.decision_parent[decision]] += value[first : first + count].max()
-        worst = max(worst, float(value[form.sequence_start[0]]) * form.unit)
+        worst = max(worst, float(value[form.sequence_start[player]]) * form.unit)
     return worst
 
 

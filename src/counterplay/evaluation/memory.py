@@ -28,6 +28,8 @@ from numpy.typing import NDArray
 from counterplay.abstraction.memory import map_words, table_words
 from counterplay.errors import SolverError
 from counterplay.game.base import CHANCE
+from counterplay.kernels.jit import form_arrays
+from counterplay.kernels.passes import forward_reach
 from counterplay.solvers.base import Solver
 from counterplay.solvers.cfr import CfrSolver
 from counterplay.solvers.ira import CfrIra, Fpira
@@ -139,22 +141,15 @@ def _fpira_words(solver: Fpira) -> MemoryWords:
 
 def reached_states(tree: GameTree, strategy: NDArray[np.float64]) -> list[tuple[int, int]]:
     """For each player the number of inner states that the player's own play, and that the others' play, reaches."""
-    own = sequences_at(tree)
-    inner = np.flatnonzero(tree.player >= CHANCE)
-    form = tree.sequences
-    played = np.zeros(form.num_sequences, bool)
-    played[form.sequence_start[:-1]] = True
-    for decision in range(form.num_decisions):
-        first, entry, count = (
-            form.decision_first[decision],
-            form.decision_entry[decision],
-            form.decision_actions[decision],
-        )
-        played[first : first + count] = played[form.decision_parent[decision]] & (strategy[entry : entry + count] > 0)
-    reached = [played[own[player][inner]] for player in range(tree.players)]
+    form = form_arrays(tree.sequences)
+    reach = np.empty(tree.sequences.num_sequences)
+    for player in range(tree.players):
+        forward_reach(form, player, np.ascontiguousarray(strategy, dtype=np.float64), reach)
+    inner = tree.player >= CHANCE
+    reached = [reach[own[inner]] > 0.0 for own in sequences_at(tree)]
     counts = []
     for player in range(tree.players):
-        others = np.ones(len(inner), bool)
+        others = np.ones(len(reached[player]), bool)
         for other in range(tree.players):
             if other != player:
                 others &= reached[other]

@@ -305,8 +305,8 @@ def bound_update(
     """Split off each set of the sample B whose average regret exceeds its limit (algorithm 11)."""
     rounds = time - tables.clock[SAMPLED_AT]
     scale = rules.bound_divisor * np.sqrt(time)
-    index = 0
-    while index < tables.bound_count[0]:
+    kept = 0
+    for index in range(tables.bound_count[0]):
         infoset = tables.bound_sample[index]
         old = sets.set_of[infoset]
         largest = -np.inf
@@ -314,7 +314,9 @@ def bound_update(
             largest = max(largest, tables.bound_regret[index, action])
         exceeds = largest / rounds > rules.limit[infoset] / scale
         if sets.owner[old] != player or sets.size[old] < 2 or not exceeds:
-            index += 1
+            tables.bound_sample[kept] = infoset
+            tables.bound_regret[kept] = tables.bound_regret[index]
+            kept += 1
             continue
         new = open_set(sets, old)
         move_member(sets, game.offset, infoset, new)
@@ -322,9 +324,7 @@ def bound_update(
         update_pool(sets, game.player_infosets, rules.least_actions, old)
         if not rules.keep_remainder:
             clear_set(sets, old, tables.regret, tables.average)
-        tables.bound_count[0] -= 1
-        tables.bound_sample[index] = tables.bound_sample[tables.bound_count[0]]
-        tables.bound_regret[index] = tables.bound_regret[tables.bound_count[0]]
+    tables.bound_count[0] = kept
 
 
 @kernel
@@ -396,6 +396,7 @@ def iterate_cfr_ira(
             tables.bound_count[0] = draw_sample(
                 game, rules, 0, players, rules.k_b, sets, tables, scratch, tables.bound_sample
             )  # fmt: skip
+            tables.bound_sample[: tables.bound_count[0]].sort()  # who is left of a set must not depend on the draw
             tables.bound_regret[:] = 0.0
             clock[SAMPLED_AT] = time
             clock[SAMPLE_NEXT] = time + clock[SAMPLE_STEP]

@@ -94,6 +94,8 @@ class SolveResult:
     curve: tuple[Progress, ...]
     details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     nodes: int = 0
+    abstraction: Abstraction | None = None
+    """The abstraction that the algorithm made itself, if it did."""
 
     @property
     def value(self) -> tuple[float, ...]:
@@ -420,6 +422,7 @@ class Solver(ABC):
             curve=tuple(self.curve),
             details=self.details(),
             nodes=self.nodes,
+            abstraction=self.abstraction(),
         )
 
 

@@ -3,7 +3,10 @@
 Čermák 2018, section 5.2.2, algorithms 3 to 7.  Each player in turn answers the average of the others with a best
 response of the original game and mixes it into an average that is stored in the abstraction only.  The abstraction is
 refined wherever the mixture would otherwise be another one than in the original game to any opponent, so that both
-runs have the same exploitability at every iteration (theorem 5.2.1).
+runs have the same exploitability at every iteration (theorem 5.2.1).  A best response prescribes nothing where the
+others never come, and goes on there as the stored average does.  That is a best response too, but where merging has
+changed the average of a set that nobody had reached, it is another one than without an abstraction: then the run is
+one of fictitious play in the original game, but not the same one (it happens in graph pursuit).
 
 Departures: the thesis updates one player at an iteration, here an iteration updates every player once; equal actions
 within ``tie`` go to the first, as rounding would part the two runs otherwise; with more than two players the mixtures
