@@ -76,7 +76,7 @@ def test_dominated_play() -> None:
 
 
 def test_current_profile() -> None:
-    """Three-player Kuhn: ε of the average is 37.2 milli-antes at T = 100 (computed independently), the current's more."""
+    """Three-player Kuhn: ε of the average is 37.2 milli-antes at T = 100 (computed independently)."""
     experiment = current_profile.run(quick=True)
     rows = {(row[0], row[1]): row for row in experiment.rows}
     three = rows["kuhn(players=3)", 100]

@@ -72,7 +72,7 @@ def scores(tree: GameTree, agents: list[Profile]) -> np.ndarray:
 
 
 def run_off(names: tuple[str, ...], table: np.ndarray) -> list[tuple[str, ...]]:
-    """Instant run-off: who is still in at each round; the ones with the lowest mean leave together (Gibson 2014, chapter 8)."""
+    """Instant run-off (Gibson 2014, chapter 8): who is in at each round; those with the lowest mean leave together."""
     left = list(range(len(names)))
     rounds = [tuple(names)]
     while len(left) > 2:
