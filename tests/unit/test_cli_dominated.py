@@ -56,7 +56,7 @@ def test_gambit(run: Any) -> None:
 def test_too_many_strategies(run: Any) -> None:
     """With --what both the actions are still listed; alone it is refused, with the size."""
     out, _ = run("leduc", "--at", "KK:kk/kb")
-    assert "strategies: not listed; the reduced normal form of leduc has about 10^14.0 x about 10^26.7" in out
+    assert "strategies: not listed; leduc has about 10^14.0 x about 10^26.7 pure strategies" in out
     assert "strictly dominated actions: 1" in out
     _, err = run("leduc", "--what", "strategies", code=2)
     assert "about 10^14.0 x about 10^26.7 pure strategies" in err

@@ -208,6 +208,15 @@ def test_what_does_not_dominate_is_not_certified() -> None:
     assert check_mixture(table, target, np.array([0.6, 0.4]), "weak") is None
 
 
+def test_games_with_many_strategies_are_refused_with_their_size() -> None:
+    """One player with ten sets of four actions: 4^10 pure strategies."""
+    sets = {str(i): (0.1, cp.decision(0, f"set {i}", {a: cp.terminal(1, -1) for a in "abcd"})) for i in range(10)}
+    with pytest.raises(cp.GameError, match="has 1,048,576 x 1 pure strategies; at most 3,000 of a player are tested"):
+        dominated_strategies(cp.ExplicitGame(cp.chance(sets)))
+    with pytest.raises(cp.GameError, match=r"leduc has about 10\^14.0 x about 10\^26.7 pure strategies"):
+        dominated_strategies("leduc")
+
+
 def test_kinds_have_names() -> None:
     with pytest.raises(cp.GameError, match="domination is strict or weak; got 'very weak'"):
         dominated_strategies("kuhn", "very weak")  # type: ignore[arg-type]
