@@ -31,7 +31,7 @@ EXACT = 1e-12
 
 GAMES = ["kuhn", "toy_undominated", "toy_elimination_order", "toy_coarse_correlated", "toy_weakly_dominated",
          "toy_dominated_average", "toy_dominated_plans", "toy_mismatching_pennies", "toy_forgotten_choice", "toy_queen",
-         "toy_hidden_coin", *(f"random_game(seed={seed},depth=3)" for seed in range(4))]  # fmt: skip
+         "toy_hidden_coin", *(f"random_game(seed={n},depth=3,branching=2,slack=0)" for n in range(4))]  # fmt: skip
 KINDS = pytest.mark.parametrize("kind", ["strict", "weak"])
 
 
@@ -208,21 +208,45 @@ def test_what_does_not_dominate_is_not_certified() -> None:
     assert check_mixture(table, target, np.array([0.6, 0.4]), "weak") is None
 
 
+def test_games_with_many_strategies_are_refused_with_their_size() -> None:
+    """One player with ten sets of four actions: 4^10 pure strategies."""
+    sets = {str(i): (0.1, cp.decision(0, f"set {i}", {a: cp.terminal(1, -1) for a in "abcd"})) for i in range(10)}
+    with pytest.raises(cp.GameError, match="has 1,048,576 x 1 pure strategies; at most 3,000 of a player are tested"):
+        dominated_strategies(cp.ExplicitGame(cp.chance(sets)))
+    with pytest.raises(cp.GameError, match=r"leduc has about 10\^14.0 x about 10\^26.7 pure strategies"):
+        dominated_strategies("leduc")
+
+
 def test_kinds_have_names() -> None:
     with pytest.raises(cp.GameError, match="domination is strict or weak; got 'very weak'"):
         dominated_strategies("kuhn", "very weak")  # type: ignore[arg-type]
 
 
-@KINDS
-@pytest.mark.parametrize("name", ["kuhn", "toy_dominated_plans", "toy_weakly_dominated", "toy_coarse_correlated",
-                                  "toy_mismatching_pennies", "random_game(seed=1,depth=3)"])  # fmt: skip
-def test_pure_domination_equals_gambit(name: str, kind: str) -> None:
-    """Gambit finds strategies that another pure one dominates, one round, in the reduced normal form."""
+@pytest.mark.parametrize("name", ["toy_dominated_plans", "toy_coarse_correlated", "toy_mismatching_pennies",
+                                  "toy_undominated", "toy_queen"])  # fmt: skip
+def test_pure_domination_equals_gambit(name: str) -> None:
+    """Gambit finds strategies that another pure one strictly dominates, one round, in the reduced normal form.
+
+    Its weak domination is not compared, for it also removes all but one of strategies that always pay the same; and
+    17.0.0b2 leaves 2 strategies in random_game(seed=3,depth=3), where by its own payoffs 4 are undominated.
+    """
     game = pygambit.read_efg(io.BytesIO(format_efg(cp.make(name)).encode()))
-    support = pygambit.supports.undominated_strategies_solve(game, strict=kind == "strict")
+    support = pygambit.supports.undominated_strategies_solve(game, strict=True)
+    report = dominated_strategies(name, iterated=False, pure=True)
+    assert [len(left) for left in report.remaining] == [len(list(support[player])) for player in game.players]
+
+
+@KINDS
+@pytest.mark.parametrize("name", ["kuhn", "random_game(seed=1,depth=3)", "random_game(seed=3,depth=3)"])
+def test_pure_domination_in_the_payoffs_of_gambit(name: str, kind: str) -> None:
+    game = pygambit.read_efg(io.BytesIO(format_efg(cp.make(name)).encode()))
+    arrays = [np.array(payoff, float) for payoff in game.to_arrays()]
     report = dominated_strategies(name, kind, iterated=False, pure=True)  # type: ignore[arg-type]
-    theirs = [len(list(support[player])) for player in game.players]
-    assert [len(left) for left in report.remaining] == theirs
+    for player, table in enumerate((arrays[0], arrays[1].T)):
+        undominated = sum(
+            not any(dominates(other - target, kind) for other in table) for target in table
+        )  # fmt: skip
+        assert len(report.remaining[player]) == undominated
 
 
 def test_strategies_by_duality_equal_those_by_listing() -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
+import pygambit
 import pytest
 
 import counterplay as cp
+from counterplay.game.efg import format_efg
 from counterplay.tree.normal_form import (
     behavioural_strategy,
     count_strategies,
@@ -69,7 +73,7 @@ def test_payoffs_equal_walks(name: str) -> None:
     form = normal_form(tree, reduced=False)
     for player in range(tree.players):
         own, table = strategy_table(game, player)
-        names = [infoset for infoset in tree.infosets_of(player)]
+        names = list(tree.infosets_of(player))
         order = [
             [tree.actions_of(i).index(str(mine[key])) for i, key in _keys(tree, names, mine)] for mine in own
         ]  # fmt: skip
@@ -78,6 +82,19 @@ def test_payoffs_equal_walks(name: str) -> None:
         assert sorted(rows) == list(range(len(rows)))
         ours = form.table(player)[rows]
         assert np.sort(ours, axis=1) == pytest.approx(np.sort(table, axis=1), abs=EXACT)
+
+
+@pytest.mark.parametrize("name", ["kuhn", "toy_queen", "toy_hidden_coin", "random_game(seed=3,depth=3)"])
+def test_reduced_form_equals_gambit(name: str) -> None:
+    """The same strategies, up to their order: equal rows as multisets, and as many of each."""
+    game = pygambit.read_efg(io.BytesIO(format_efg(cp.make(name)).encode()))
+    theirs = np.array(game.to_arrays()[0], float)
+    ours = normal_form(cp.compile_game(name)).payoffs[0]
+    assert ours.shape == theirs.shape
+    for axis in (0, 1):
+        rows = [np.sort(payoffs.round(9), axis=axis) for payoffs in (ours, theirs)]
+        one, other = (sorted(map(tuple, (row if axis else row.T).tolist())) for row in rows)
+        np.testing.assert_allclose(one, other, atol=1e-8)
 
 
 def _keys(tree: cp.GameTree, sets: list[int], mine: dict) -> list:  # type: ignore[type-arg]

@@ -6,8 +6,8 @@ thesis, after Conitzer and Sandholm 2005, minimises the total weight that matche
 only when all utilities are positive, which the thesis does not say, so ``scaled_program`` shifts them first.  The
 other programs here need no shift: the largest margin for strict domination, the largest sum of gains for weak.
 
-Every mixture that a program returns is checked afterwards by evaluating it directly, in rational arithmetic where the
-weights and payoffs are fractions with small denominators; what does not pass the check is not reported.
+Every mixture that a program returns is checked afterwards by evaluating it directly, in whole numbers where the weights
+and payoffs are fractions with small denominators; what does not pass the check is not reported.
 
 In two-player games with perfect recall a behavioural strategy can be tested without listing pure strategies, by
 duality over the other's realisation plans (``dominating_strategy``); that part is ours.
@@ -16,6 +16,7 @@ duality over the other's realisation plans (``dominating_strategy``); that part 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal
@@ -38,7 +39,7 @@ from counterplay.evaluation.treeplex import (
 from counterplay.game.base import Game
 from counterplay.strategy.profile import Profile, Provenance
 from counterplay.tree.arrays import GameTree
-from counterplay.tree.normal_form import NormalForm, normal_form
+from counterplay.tree.normal_form import NormalForm, count_strategies, format_count, normal_form
 
 __all__ = [
     "DominatedStrategy", "DominatingStrategy", "Kind", "StrategyReport", "check_mixture", "dominated_strategies",
@@ -53,6 +54,13 @@ TOLERANCE = 1e-7
 
 SLACK = 1e-9
 """How far a gain may fall below 0 before a certificate fails, when it cannot be checked exactly."""
+
+
+MAX_TESTED = 3_000
+"""Most pure strategies of a player that are tested for domination; some may need a linear program each."""
+
+COLUMNS = 40
+"""How many of the others' strategies are taken into a program at a time."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,35 +112,63 @@ def scaled_program(table: Float64, target: Float64) -> tuple[float, Float64]:
     return -value, weights
 
 
-def strict_program(table: Float64, target: Float64) -> tuple[float, Float64]:
-    """The largest ε such that a mixture p of rows has p @ table ≥ target + ε; strictly dominated if ε > 0."""
-    rows, columns = table.shape
-    value, solution = solve_program(
-        np.append(np.zeros(rows), 1.0),
-        "strict domination",
-        A_ub=np.hstack((-table.T, np.ones((columns, 1)))),
-        b_ub=-target,
-        A_eq=np.append(np.ones(rows), 0.0)[None, :],
-        b_eq=np.ones(1),
-        bounds=[(0, None)] * rows + [(None, None)],
-    )
-    return value, solution[:-1]
+def strict_program(table: Float64, target: Float64, enough: float = -np.inf) -> tuple[float, Float64]:
+    """The largest ε such that a mixture p of rows has p @ table ≥ target + ε; strictly dominated if ε > 0.
+
+    Columns are taken into the program when a solution violates them.  The search ends early, with an upper bound of ε,
+    once it is known to be at most ``enough``.
+    """
+    rows = len(table)
+    active = _first_columns(table, target)
+    while True:
+        value, solution = solve_program(
+            np.append(np.zeros(rows), 1.0),
+            "strict domination",
+            A_ub=np.hstack((-table[:, active].T, np.ones((len(active), 1)))),
+            b_ub=-target[active],
+            A_eq=np.append(np.ones(rows), 0.0)[None, :],
+            b_eq=np.ones(1),
+            bounds=[(0, None)] * rows + [(None, None)],
+        )
+        fresh = _violated(table, target + value, solution[:-1], active)
+        if not len(fresh) or value <= enough:
+            return value, solution[:-1]
+        active = np.union1d(active, fresh)
 
 
 def weak_program(table: Float64, target: Float64) -> tuple[float, Float64] | None:
     """The largest sum of gains of a mixture of rows that is nowhere below ``target``; None if there is no such one."""
-    margin, _ = strict_program(table, target)
+    margin, _ = strict_program(table, target, -2 * SLACK)
     if margin < -SLACK:
         return None
-    value, weights = solve_program(
-        table.sum(axis=1),
-        "weak domination",
-        A_ub=-table.T,
-        b_ub=-target + max(0.0, -margin),
-        A_eq=np.ones((1, len(table))),
-        b_eq=np.ones(1),
-    )
-    return value - float(target.sum()), weights
+    active = _first_columns(table, target)
+    floor = target - max(0.0, -margin)
+    while True:
+        value, weights = solve_program(
+            table.sum(axis=1),
+            "weak domination",
+            A_ub=-table[:, active].T,
+            b_ub=-floor[active],
+            A_eq=np.ones((1, len(table))),
+            b_eq=np.ones(1),
+        )
+        fresh = _violated(table, floor, weights, active)
+        if not len(fresh):
+            return value - float(target.sum()), weights
+        active = np.union1d(active, fresh)
+
+
+def _first_columns(table: Float64, target: Float64) -> NDArray[np.int64]:
+    """The columns where the strategy does best by comparison."""
+    return np.sort(np.argsort(table.max(axis=0) - target, kind="stable")[:COLUMNS])
+
+
+def _violated(table: Float64, floor: Float64, weights: Float64, active: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The columns, worst first and not in the program yet, where a mixture is below ``floor``."""
+    gains = weights @ table - floor
+    gains[active] = 0.0
+    worst = np.argsort(gains, kind="stable")[:COLUMNS]
+    return worst[gains[worst] < -SLACK / 10]
 
 
 def check_mixture(
@@ -140,36 +176,46 @@ def check_mixture(
 ) -> tuple[Float64, float, float, bool] | None:
     """Evaluate a mixture directly: its weights, least gain, largest gain, and whether that was exact; None if it fails.
 
-    Weights are first rounded to fractions; if the mixture of the fractions dominates in rational arithmetic, those are
-    the weights that are returned.
+    Weights are first rounded to fractions; if the mixture of the fractions dominates in whole numbers, those are the
+    weights that are returned.
     """
     weights = np.where(weights > SLACK, weights, 0.0)
     weights = weights / weights.sum()
+    used = np.flatnonzero(weights)
+    whole = _whole_numbers(np.vstack((table[used], target)))
     for denominator in (1, 12, 60, 1000, 10**6):
-        rounded = [Fraction(weight).limit_denominator(denominator) for weight in weights.tolist()]
-        if sum(rounded) == 1:
-            gains = _exact_gains(table, target, rounded)
-            if gains is not None and min(gains) >= 0 and (min(gains) if kind == "strict" else max(gains)) > 0:
-                return np.array(rounded, dtype=np.float64), float(min(gains)), float(max(gains)), True
+        rounded = [Fraction(weight).limit_denominator(denominator) for weight in weights[used].tolist()]
+        if whole is None or sum(rounded) != 1:
+            continue
+        payoffs, unit = whole
+        common = math.lcm(*(weight.denominator for weight in rounded))
+        if common * float(np.abs(payoffs).max()) >= 2**62:
+            continue
+        parts = np.array([int(weight * common) for weight in rounded], np.int64)
+        gains = parts @ payoffs[:-1] - common * payoffs[-1]
+        least, most = Fraction(int(gains.min()), common * unit), Fraction(int(gains.max()), common * unit)
+        if least >= 0 and (least if kind == "strict" else most) > 0:
+            result = np.zeros(len(table))
+            result[used] = [float(weight) for weight in rounded]
+            return result, float(least), float(most), True
     gains_now = weights @ table - target
-    least, most = float(gains_now.min()), float(gains_now.max())
-    good = least > SLACK if kind == "strict" else least >= -SLACK and most > TOLERANCE
-    return (weights, least, most, False) if good else None
+    low, high = float(gains_now.min()), float(gains_now.max())
+    good = low > SLACK if kind == "strict" else low >= -SLACK and high > TOLERANCE
+    return (weights, low, high, False) if good else None
 
 
-def _exact_gains(table: Float64, target: Float64, weights: list[Fraction]) -> list[Fraction] | None:
-    """Gains in rational arithmetic; None when payoffs are not fractions with denominators up to a million."""
-    used = [row for row, weight in enumerate(weights) if weight]
-    values = np.vstack((table[used], target))
-    fractions = [[Fraction(value).limit_denominator(10**6) for value in row] for row in values.tolist()]
-    near = np.abs(np.array(fractions, dtype=np.float64) - values) <= 1e-12 * np.maximum(1.0, np.abs(values))
-    if not near.all():
+def _whole_numbers(values: Float64) -> tuple[NDArray[np.int64], int] | None:
+    """Payoffs as multiples of one over a whole number; None when they are not fractions with small denominators."""
+    distinct = np.unique(values)
+    if len(distinct) > 20_000:
         return None
-    mixture = [weights[row] for row in used]
-    columns = zip(*fractions, strict=True)
-    return [
-        sum((w * v for w, v in zip(mixture, column[:-1], strict=True)), Fraction(0)) - column[-1] for column in columns
-    ]
+    fractions = [Fraction(value).limit_denominator(10**6) for value in distinct.tolist()]
+    near = np.array([float(one) for one in fractions])
+    unit = math.lcm(*(one.denominator for one in fractions))
+    if unit > 10**9 or (np.abs(near - distinct) > 1e-12 * np.maximum(1.0, np.abs(distinct))).any():
+        return None
+    numbers = np.array([int(one * unit) for one in fractions], np.int64)
+    return numbers[np.searchsorted(distinct, values)], unit
 
 
 def find_dominated(
@@ -236,7 +282,7 @@ def _is_best_somewhere(table: Float64, best: Float64, row: int, kind: Kind) -> b
 def _mixture(table: Float64, target: Float64, row: int, kind: Kind) -> Float64 | None:
     others = np.delete(np.arange(len(table)), row)
     if kind == "strict":
-        value, part = strict_program(table[others], target)
+        value, part = strict_program(table[others], target, TOLERANCE)
     else:
         answer = weak_program(table[others], target)
         if answer is None:
@@ -269,7 +315,7 @@ def dominated_strategies(
     """
     if kind not in ("strict", "weak"):
         raise GameError(f"domination is strict or weak; got {kind!r}")
-    form = game if isinstance(game, NormalForm) else normal_form(as_tree(game), reduced)
+    form = game if isinstance(game, NormalForm) else _listed(as_tree(game), reduced)
     remaining = [np.arange(size) for size in form.shape]
     dominated: list[DominatedStrategy] = []
     round_number = 0
@@ -286,6 +332,15 @@ def dominated_strategies(
             remaining[player] = np.setdiff1d(remaining[player], gone)
         if not found or not iterated:
             return StrategyReport(form, tuple(dominated), tuple(remaining))
+
+
+def _listed(tree: GameTree, reduced: bool) -> NormalForm:
+    """The normal form, unless it has more strategies than can be tested one after the other."""
+    counts = [count_strategies(tree, player, reduced) for player in range(tree.players)]
+    if max(counts) > MAX_TESTED:
+        sizes = " x ".join(format_count(count) for count in counts)
+        raise GameError(f"{tree.name} has {sizes} pure strategies; at most {MAX_TESTED:,} of a player are tested")
+    return normal_form(tree, reduced)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

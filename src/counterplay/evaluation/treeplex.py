@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.optimize import linprog
 
 from counterplay.errors import GameError, SolverError
 from counterplay.tree.arrays import GameTree
@@ -43,6 +41,8 @@ def require_plans(tree: GameTree, zero_sum: bool = False) -> None:
 
 def plan_constraints(tree: GameTree, player: int) -> tuple[Any, Float64]:
     """E and e: the empty sequence has weight 1, and the actions at a set share the weight of the sequence before."""
+    from scipy import sparse  # not at the top: measuring a profile must not cost this import
+
     form = tree.sequences
     low = int(form.sequence_start[player])
     decisions = np.arange(form.decision_start[player], form.decision_start[player + 1])
@@ -62,6 +62,8 @@ def plan_constraints(tree: GameTree, player: int) -> tuple[Any, Float64]:
 
 def payoff_matrix(tree: GameTree, player: int) -> Any:
     """Utility of the player by own sequence and the other's sequence, weighted by chance."""
+    from scipy import sparse
+
     form = tree.sequences
     low, high = int(form.sequence_start[player]), int(form.sequence_start[player + 1])
     leaves = slice(int(form.leaf_start[low]), int(form.leaf_start[high]))
@@ -118,6 +120,8 @@ def solve_program(objective: Float64, what: str, **constraints: Any) -> tuple[fl
     SolverError
         If the program is infeasible or unbounded, which the programs here never are in theory.
     """
+    from scipy.optimize import linprog
+
     solution = linprog(-objective, method="highs", **constraints)
     if solution.status != 0:
         raise SolverError(f"the linear program for {what} was not solved: {solution.message}")

@@ -72,7 +72,7 @@ def scores(tree: GameTree, agents: list[Profile]) -> np.ndarray:
 
 
 def run_off(names: tuple[str, ...], table: np.ndarray) -> list[tuple[str, ...]]:
-    """Instant run-off: who is still in at each round; the ones with the lowest mean leave together (GIB-57)."""
+    """Instant run-off (Gibson 2014, chapter 8): who is in at each round; those with the lowest mean leave together."""
     left = list(range(len(names)))
     rounds = [tuple(names)]
     while len(left) > 2:
@@ -120,7 +120,7 @@ def run(quick: bool = False) -> Experiment:
 def _ranking(rows: list[tuple[Cell, ...]]) -> list[list[str]]:
     """Agents by what they won overall, those with the same together."""
     groups: list[tuple[float, list[str]]] = []
-    for row in sorted(rows, key=lambda row: -float(row[-3] or 0.0)):
+    for row in sorted(rows, key=lambda row: -round(float(row[-3] or 0.0), 6)):
         overall = float(row[-3] or 0.0)
         if groups and abs(groups[-1][0] - overall) < 1e-6:
             groups[-1][1].append(str(row[0]))
