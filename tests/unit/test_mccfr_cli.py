@@ -66,3 +66,20 @@ def test_one_plot_against_three_axes(run: Any, tmp_path: Path) -> None:
     run("solve", "kuhn", "-a", "pure-cfr", "--iterations", "2000", "--plot", str(path))
     text = path.read_text(encoding="utf-8")
     assert all(f"<!-- {label} -->" in text for label in ("iterations", "histories touched", "seconds"))
+
+
+def test_a_scheme_of_ones_own(run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("def often(player, infoset, actions):\n    return [0.75] * len(actions)\n", encoding="utf-8")
+    found = run("solve", "kuhn", "-a", "mccfr-scheme", "--set", f"scheme={path}:often", "--iterations", "50000")
+    assert found["exploitability"] < 0.05
+    for scheme, message in (
+        (f"{path}:never", "has no function 'never'; a scheme is given as FILE.py:FUNCTION"),
+        (f"{tmp_path / 'none.py'}:often", "cannot read the scheme"),
+        ("mine", "unknown scheme 'mine'"),
+    ):
+        assert main(["solve", "kuhn", "-a", "probing", "--set", f"scheme={scheme}"]) == 2
+        assert message in capsys.readouterr().err
+    path.write_text("1 / 0", encoding="utf-8")
+    assert main(["solve", "kuhn", "-a", "probing", "--set", f"scheme={path}:often"]) == 2
+    assert "fails: ZeroDivisionError" in capsys.readouterr().err

@@ -162,10 +162,28 @@ def _make_solver(
     if threads not in (None, 1) and not sampled:
         raise SolverError(f"{algorithm} works in one thread; --threads is for sampled algorithms")
     changes = {**({"profile": profile} if profile else {}), **read_settings(settings)}
+    if ".py:" in str(changes.get("scheme")):
+        changes["scheme"] = _own_scheme(str(changes["scheme"]))
     for name, value in (("seed", seed), ("threads", threads)):
         if sampled and value is not None:
             changes[name] = value
     return make_solver(problem.solved, algorithm, limit, **changes)
+
+
+def _own_scheme(text: str) -> Callable[..., Any]:
+    """A sampling scheme of the user's: the function NAME in the file of ``FILE.py:NAME``."""
+    import runpy
+
+    path, _, name = text.rpartition(":")
+    try:
+        scheme = runpy.run_path(path).get(name)
+    except OSError as error:
+        raise SolverError(f"cannot read the scheme {path}: {error.strerror or error}") from None
+    except Exception as error:
+        raise SolverError(f"the scheme {path} fails: {type(error).__name__}: {error}") from error
+    if not callable(scheme):
+        raise SolverError(f"{path} has no function {name!r}; a scheme is given as FILE.py:FUNCTION")
+    return scheme  # type: ignore[no-any-return]
 
 
 def read_settings(texts: list[str]) -> dict[str, Any]:
