@@ -184,7 +184,25 @@ def _make_solver(
                 "a checkpoint brings its own settings; leave out --algorithm, --profile, --exact and --set"
             )
         return resume_solver(resume, problem.solved, limit)
+    if ".py:" in str(changes.get("scheme")):
+        changes["scheme"] = _own_scheme(str(changes["scheme"]))
     return make_solver(problem.solved, algorithm or "cfr+", limit, **changes)
+
+
+def _own_scheme(text: str) -> Callable[..., Any]:
+    """A sampling scheme of the user's: the function NAME in the file of ``FILE.py:NAME``."""
+    import runpy
+
+    path, _, name = text.rpartition(":")
+    try:
+        scheme = runpy.run_path(path).get(name)
+    except OSError as error:
+        raise SolverError(f"cannot read the scheme {path}: {error.strerror or error}") from None
+    except Exception as error:
+        raise SolverError(f"the scheme {path} fails: {type(error).__name__}: {error}") from error
+    if not callable(scheme):
+        raise SolverError(f"{path} has no function {name!r}; a scheme is given as FILE.py:FUNCTION")
+    return scheme  # type: ignore[no-any-return]
 
 
 def read_settings(texts: list[str]) -> dict[str, Any]:

@@ -166,8 +166,8 @@ def iterate_chance(
         time = f64(start + 1 + iteration * stride) if linear else 1.0
         for player in range(players):
             touched += walk_chance(
-                nodes, threshold, alias, utility, players, averaging, floor, prune, player, time, regret, regret, average,
-                none, local, place, weight, strategy, value_of, pending, step, met, dice,
+                nodes, threshold, alias, utility, players, averaging, floor, prune, player, time, regret, regret,
+                average, none, local, place, weight, strategy, value_of, pending, step, met, dice,
             )  # fmt: skip
     state[:] = local
     counters[0] += iterations

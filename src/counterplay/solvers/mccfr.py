@@ -96,9 +96,9 @@ class MccfrConfig:
     average_walks : float
         With more or fewer than two players: the share of iterations that add walks for the average.
     regret_floor : bool
-        Negative regrets become 0.
+        Negative regrets become 0, as in CFR+; outside the thesis.
     linear_average : bool
-        Iteration t weighs t in the average.
+        Iteration t weighs t in the average, as in CFR+; outside the thesis.
     storage : {"float64", "float32", "int32", "int64"}
         Type of the tables; whole numbers for ``pure``, floats for the others.
     units : int or None
