@@ -15,7 +15,7 @@ import pytest
 
 import counterplay as cp
 from counterplay.abstraction import Abstraction, abstraction_between, abstraction_by_name, null_abstraction
-from counterplay.evaluation import RegretTracker
+from counterplay.evaluation import RegretTracker, equilibrium_from_refinement
 from counterplay.evaluation.bounds import immediate_regret_bound, skew_well_formed_bound, well_formed_bound
 from counterplay.experiments import EXPERIMENTS, run_experiment
 from counterplay.experiments.regret_curves import checkpoints, regret_curve
@@ -323,3 +323,41 @@ def test_experiments_refuse_what_they_do_not_know() -> None:
 def test_nothing_forgotten_costs_nothing() -> None:
     tree = cp.compile_game("leduc")
     assert regret_curve(tree, None, [1, 30]) == regret_curve(tree, null_abstraction(tree), [1, 30])
+
+
+def refined(tree: cp.GameTree, table: dict[tuple[int, str], str]) -> cp.Profile:
+    """A pure profile of the refinement, by the names of the game's own information sets."""
+    fine = perfect_recall_refinement(tree)
+    rows = {}
+    for (player, name), action in table.items():
+        parts = [part for part in fine.infoset_names if part.split(" #")[0] == name]
+        rows.update({(player, part): {action: 1.0} for part in parts})
+    return cp.Profile.from_table(fine, rows)
+
+
+def test_equilibria_of_the_refinement_that_play_alike() -> None:
+    """(a, g) with (c, f) is an equilibrium of figure 3.5's game (Čermák 2018, theorem 4.2.1)."""
+    tree = cp.compile_game("toy_failing_learners(x=10)")
+    first, second = (tree.infoset_names[infoset] for infoset in tree.infosets_of(0))
+    replies = {(1, tree.infoset_names[infoset]): tree.actions_of(infoset) for infoset in tree.infosets_of(1)}
+    against = {key: next(action for action in actions if action in "cf") for key, actions in replies.items()}
+    lifted = equilibrium_from_refinement(tree, refined(tree, {(0, first): "a", (0, second): "g", **against}))
+    assert lifted.epsilon == pytest.approx(0.0, abs=1e-12)
+    assert cp.expected_values(tree, lifted.profile)[0] == -1.0
+    fine = perfect_recall_refinement(tree)
+    apart = {name: {"g" if place == 0 else "h": 1.0} for place, name in enumerate(
+        name for name in fine.infoset_names if name.startswith(second))}  # fmt: skip
+    wrong = cp.Profile.from_table(fine, {(0, name): row for name, row in apart.items()})
+    with pytest.raises(cp.StrategyError, match="plays differently at"):
+        equilibrium_from_refinement(tree, wrong)
+
+
+def test_a_game_without_equilibrium_has_none_to_take_over() -> None:
+    """Čermák 2018, figure 2.1: the refinement's equilibrium tells the parts of a set apart."""
+    tree = cp.compile_game("toy_no_equilibrium")
+    profile = cp.solve(perfect_recall_refinement(tree), iterations=20_000).profile
+    try:
+        lifted = equilibrium_from_refinement(tree, profile, tolerance=0.02)
+    except cp.StrategyError:
+        return
+    assert lifted.epsilon > 0.05

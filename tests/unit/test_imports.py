@@ -21,7 +21,7 @@ LAYERS = ("errors", "storage", "game", "games", "tree", "kernels", "poker", "abs
 them in batches are kernels; trees and kernels know no cards."""
 
 HOMES = {"numba": {"kernels"}, "llvmlite": {"kernels"}, "typer": {"cli"}, "rich": {"cli"},
-         "matplotlib": {"cli", "tree"}}  # fmt: skip
+         "matplotlib": {"cli", "tree"}, "highspy": {"solvers"}}  # fmt: skip
 """The only layers that may import a library."""
 
 FORBIDDEN = ("pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve")

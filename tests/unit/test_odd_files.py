@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from counterplay import storage
 from counterplay.cli.common import check_writable
 from counterplay.errors import CounterplayError, StrategyError
 from counterplay.solvers import CfrSolver
 from counterplay.storage import read_container, write_container
-from counterplay.strategy import Profile, files
+from counterplay.strategy import Profile
 from counterplay.tree import compile_game
 
 compiled = cache(compile_game)
@@ -66,13 +67,13 @@ def test_a_file_may_be_replaced_while_it_is_read(tmp_path: Path, monkeypatch: py
     """Header and arrays come from one file, the old one or the new one."""
     path = tmp_path / "x"
     write_container(path, "test", {"n": 1}, {"a": np.full(3, 1.0)})
-    check = files._check_kind
+    check = storage._check_kind
 
     def replace(*arguments: Any) -> None:
         check(*arguments)
         write_container(path, "test", {"n": 2}, {"b": np.zeros(9), "a": np.full(3, 2.0)})
 
-    monkeypatch.setattr(files, "_check_kind", replace)
+    monkeypatch.setattr(storage, "_check_kind", replace)
     header, arrays = read_container(path, "test")
     assert (header, arrays["a"].tolist(), list(arrays)) == ({"n": 1}, [1.0, 1.0, 1.0], ["a"])
 

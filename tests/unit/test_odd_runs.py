@@ -89,7 +89,7 @@ def test_a_delay_beyond_all_iterations_is_refused() -> None:
 )
 def test_the_largest_regret_counts_its_prediction(regret: list[float], prediction: list[float]) -> None:
     strategy = np.zeros(2)
-    match_regrets(np.array([0, 2]), 0, 1, np.array(regret), np.array(prediction), True, strategy)
+    match_regrets(np.array([0, 2]), 0, 1, np.array(regret), np.array(prediction), True, 0.0, strategy)
     wish = {action: r + p for action, (r, p) in enumerate(zip(regret, prediction, strict=True))}
     assert strategy.tolist() == list(regret_matching(wish, "argmax-uniform").values())
 

@@ -23,6 +23,7 @@ from counterplay.cli.common import (
     table,
 )  # fmt: skip
 from counterplay.cli.problem import load_problem
+from counterplay.cli.report import abstract_text
 from counterplay.errors import AbstractionError, StrategyError
 
 
@@ -103,5 +104,5 @@ def command(
         ("epsilon", f"{measurement.epsilon:.3g} chips, the largest of them"),
     ]  # fmt: skip
     if abstract is not None:
-        rows.append(("in the abstract game", exploitability_text(abstract.exploitability, tree.big_blind)))
+        rows.append(("in the abstract game", abstract_text(problem, abstract)))
     table([*rows, *forgetful_note(tree)])

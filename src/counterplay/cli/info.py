@@ -36,10 +36,12 @@ def command(
     problem = load_problem(game, forget or [], read_memory(memory_limit), as_json)
     tree = problem.solved
     report = _recall_report(problem) if recall else None
-    from counterplay.solvers import CFR_PRESETS, CfrSolver
+    from counterplay.kernels.walks import walk_bytes
+    from counterplay.solvers import CFR_PRESETS, MCCFR_PRESETS, CfrSolver, MccfrSolver
 
-    memory = {"tree": tree_bytes(tree)}
+    memory = {"tree": tree_bytes(tree), "walks": walk_bytes(tree)}
     memory.update({name: CfrSolver.memory_bytes(tree, name) for name in CFR_PRESETS})
+    memory.update({name: MccfrSolver.memory_bytes(tree, name) for name in MCCFR_PRESETS})
     players = range(tree.players)
     counts = tree.counts()
     facts: dict[str, Any] = {
@@ -80,6 +82,8 @@ def command(
         ("memory, tree", f"{format_bytes(memory['tree'])} "
                          f"({memory['tree'] / tree.num_histories:.0f} bytes per history)"),
         ("memory, solvers", ", ".join(f"{name} {format_bytes(memory[name])}" for name in CFR_PRESETS)),
+        ("memory, sampled", ", ".join(f"{name} {format_bytes(memory[name])}" for name in MCCFR_PRESETS)
+                            + f"; {format_bytes(memory['walks'])} more for the layout of the tree"),
     ])  # fmt: skip
     if report is not None:
         _say_recall(report)

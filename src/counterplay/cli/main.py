@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from counterplay import __version__
-from counterplay.cli import draw, evaluate, experiment, games, info, solve
+from counterplay.cli import algorithms, dominated, draw, evaluate, experiment, games, info, solve
 from counterplay.errors import CounterplayError
 
 INTERRUPTED = 130
@@ -56,10 +56,12 @@ def _options(
 
 
 app.command("games")(games.command)
+app.command("algorithms")(algorithms.command)
 app.command("info")(info.command)
 app.command("solve")(solve.command)
 app.command("evaluate")(evaluate.command)
 app.command("experiment")(experiment.command)
+app.command("dominated")(dominated.command)
 app.command("draw")(draw.command)
 
 

@@ -24,10 +24,10 @@ from counterplay.tree.arrays import GameTree
 
 __all__ = [
     "PlayerQuantities", "average_regret_to_nash", "cfr_bound", "cfr_bound_by_count", "essentially_solved_threshold",
-    "full_regret_bound", "general_sampling_bound", "immediate_regret_bound", "m_value", "near_zero_sum_nash",
-    "own_action_partition", "player_quantities", "positive_regret_sum", "pure_cfr_bound", "regret_matching_bound",
-    "sampling_bound", "sampling_bound_2012", "scaled_estimator_bound", "skew_well_formed_bound",
-    "unbiased_estimator_bound", "value_interval", "well_formed_bound",
+    "full_regret_bound", "general_sampling_bound", "imbalance", "immediate_regret_bound", "m_value",
+    "near_zero_sum_nash", "own_action_partition", "player_quantities", "positive_regret_sum", "pure_cfr_bound",
+    "regret_matching_bound", "sampling_bound", "sampling_bound_2012", "scaled_estimator_bound",
+    "skew_well_formed_bound", "tilted_nash", "unbiased_estimator_bound", "value_interval", "well_formed_bound",
 ]  # fmt: skip
 
 
@@ -197,6 +197,21 @@ def near_zero_sum_nash(regrets: tuple[float, float], imbalance: float) -> float:
     (Gibson 2014, theorem 4.4).
     """
     return 2 * (max(regrets) + imbalance)
+
+
+def imbalance(tree: GameTree) -> float:
+    """The largest |u_1 + u_2| of a two-player game: how far it is from zero-sum."""
+    if tree.players != 2:
+        raise GameError(f"the imbalance is defined for two players; {tree.name} has {tree.players}")
+    return float(np.abs(tree.utility.sum(axis=1)).max())
+
+
+def tilted_nash(utility_range: float, percent: float) -> float:
+    """ε that CFR's average approaches at worst in a game tilted by ``percent``: Δ w / 50 (Gibson 2014, section 4.4.2).
+
+    ``utility_range`` is Δ of the game before the tilt.  It follows from theorem 4.4 because |u_1 + u_2| ≤ Δ w / 100.
+    """
+    return utility_range * percent / 50
 
 
 def essentially_solved_threshold(deviation: float = 5.0, games: int = 200 * 12 * 365 * 70, z: float = 1.64) -> float:

@@ -6,12 +6,16 @@ sets are reached often enough; these counters measure both.  They look at every 
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
+from counterplay.evaluation.treeplex import plan_of
 from counterplay.solvers.cfr import CfrSolver
 
-__all__ = ["RegretDiagnostics"]
+__all__ = ["DominationProbe", "ProbedAction", "RegretDiagnostics"]
 
 
 class RegretDiagnostics:
@@ -84,3 +88,78 @@ def _opponent_reach(solver: CfrSolver, strategy: NDArray[np.float64]) -> NDArray
     others[np.arange(len(decisions)), movers] = 1.0
     np.add.at(total, tree.infoset[decisions], others.prod(axis=1))
     return total
+
+
+@dataclasses.dataclass(frozen=True)
+class ProbedAction:
+    """What a run has done with one action so far.
+
+    Attributes
+    ----------
+    entry : int
+        The action.
+    played : int
+        y^T(I,a): iterations whose profile played it with positive probability.
+    regret : float
+        R^T(I,a).
+    negative_since : int
+        T_0: the first iteration from which on the regret has stayed below 0; one more than T if it is not now.
+    current : float
+        The probability of the action in the current profile.
+    average : float
+        π_i(I) σ(I,a) of the average profile: how often its owner takes the action if the others let it happen.
+    """
+
+    entry: int
+    played: int
+    regret: float
+    negative_since: int
+    current: float
+    average: float
+
+
+class DominationProbe:
+    """Steps a CFR solver and watches some actions, usually dominated ones.
+
+    Theorem 4.2 (Gibson 2014) says that the regret of an iteratively strictly dominated action stays below 0 from some
+    iteration on, that the share of iterations that play it vanishes, and its weight in the average too.  The theorem is
+    about regrets that may become negative, so about ``cfr`` rather than ``cfr+``.
+    """
+
+    def __init__(self, solver: CfrSolver, entries: Sequence[int]) -> None:
+        self.solver = solver
+        self.entries = np.array(entries, np.int64)
+        self.steps = 0
+        self.played = np.zeros(len(self.entries), np.int64)
+        self.not_negative = np.zeros(len(self.entries), np.int64)
+
+    def step(self, iterations: int = 1) -> None:
+        """Advance the solver and watch each iteration."""
+        for _ in range(iterations):
+            self.played += self.solver.strategy("last")[self.entries] > 0
+            self.solver.step()
+            self.steps += 1
+            self.not_negative[self.solver.regret[self.entries] >= 0] = self.steps
+
+    def report(self) -> list[ProbedAction]:
+        """What was seen of each action, in the order in which they were given."""
+        tree, form = self.solver.tree, self.solver.tree.sequences
+        current, average = self.solver.strategy("last"), self.solver.strategy("average")
+        plans = [plan_of(tree, player, average) for player in range(tree.players)]
+        found = []
+        for number, entry in enumerate(self.entries.tolist()):
+            infoset = int(np.searchsorted(tree.infoset_offset, entry, side="right")) - 1
+            player = int(tree.infoset_player[infoset])
+            decision = int(np.flatnonzero(form.decision_infoset == infoset)[0])
+            sequence = int(form.decision_first[decision]) + entry - int(tree.infoset_offset[infoset])
+            found.append(
+                ProbedAction(
+                    entry=entry,
+                    played=int(self.played[number]),
+                    regret=float(self.solver.regret[entry]),
+                    negative_since=int(self.not_negative[number]) + 1,
+                    current=float(current[entry]),
+                    average=float(plans[player][sequence - int(form.sequence_start[player])]),
+                )
+            )
+        return found

@@ -70,6 +70,17 @@ class _KernelCache(FunctionCache):
     _impl_class = _KernelCacheFiles
 
 
+def inlined(function: _FUNCTION) -> _FUNCTION:
+    """Decorator of small helpers inside hot loops: compiled into each kernel that calls them.
+
+    A call that hands arrays over costs more than most helpers do.
+    """
+    try:
+        return cast(_FUNCTION, numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function))
+    except RuntimeError:
+        return cast(_FUNCTION, numba.njit(nogil=True, error_model="numpy", forceinline=True)(function))
+
+
 class FormArrays(NamedTuple):
     """The fields of a ``SequenceForm`` that kernels read; the meaning of each is told there."""
 

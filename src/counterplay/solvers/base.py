@@ -1,4 +1,4 @@
-"""What all iterative solvers share: when to stop, how progress is told, what a finished run is.
+"""What all solvers share: when to stop, how progress is told, what a finished run is.
 
 A solver owns tables and calls kernels.  ``run`` advances it in short calls, measures the strategy at iterations fixed
 in advance (each about 5 % after the one before, so measuring costs little and does not depend on the clock), and
@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from counterplay.abstraction.abstraction import Abstraction
 from counterplay.abstraction.forgetting import compile_by_name
 from counterplay.errors import CounterplayError, GameError, MemoryLimitError, SolverError, StrategyError
 from counterplay.game.base import Game
@@ -32,8 +33,8 @@ from counterplay.tree.memory import available_memory, format_bytes
 
 __all__ = ["Progress", "SolveResult", "Solver", "Status", "Until", "changed", "check_memory", "next_check"]
 
-Status = Literal["exploitability", "iterations", "seconds", "interrupted"]
-"""Why a run ended: the limit that was reached, or Ctrl-C."""
+Status = Literal["solved", "exploitability", "iterations", "seconds", "interrupted"]
+"""Why a run ended: nothing is left to do, the limit that was reached, or Ctrl-C."""
 
 CALL_SECONDS = 0.1
 """How long one kernel call should take, so that Ctrl-C and progress are prompt."""
@@ -64,13 +65,16 @@ class Until:
 
 @dataclasses.dataclass(frozen=True)
 class Progress:
-    """Where a run is.  ``exploitability`` is the latest measured, at iteration ``measured_at``."""
+    """Where a run is.  ``exploitability`` is the latest measured, at iteration ``measured_at``; ``nodes`` is how many
+    histories were touched.
+    """
 
     iterations: int
     seconds: float
     cpu_seconds: float
     exploitability: float
     measured_at: int
+    nodes: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,6 +92,10 @@ class SolveResult:
     histories: int
     information_sets: int
     curve: tuple[Progress, ...]
+    details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    nodes: int = 0
+    abstraction: Abstraction | None = None
+    """The abstraction that the algorithm made itself, if it did."""
 
     @property
     def value(self) -> tuple[float, ...]:
@@ -111,8 +119,8 @@ class SolveResult:
 
     @property
     def nodes_per_second(self) -> float:
-        """Histories of the game covered in a second: iterations times histories over seconds."""
-        return self.iterations * self.histories / self.seconds if self.seconds > 0 else 0.0
+        """Histories touched in a second."""
+        return self.nodes / self.seconds if self.seconds > 0 else 0.0
 
 
 _CONFIG = TypeVar("_CONFIG")
@@ -158,7 +166,7 @@ def next_check(iteration: int) -> int:
 
 
 class Solver(ABC):
-    """An iterative solver on a compiled game.
+    """A solver on a compiled game.
 
     A subclass owns tables, advances them in ``step``, names them in ``tables`` and says in ``strategy`` which profile
     they stand for; running, measuring, saving and resuming are the same for all.
@@ -177,10 +185,15 @@ class Solver(ABC):
         Time spent so far, runs before a resume included.
     curve : list of Progress
         What was measured on the way.
+    deadline : float or None
+        When a run must be over, by ``time.perf_counter``; for solvers whose single iteration can take long.
     """
 
     kind: ClassVar[str]
     """What checkpoints of this solver are marked with."""
+
+    default_iterations: ClassVar[int] = 1000
+    """Where a run stops that was given no limit."""
 
     tree: GameTree
     form: FormArrays
@@ -188,6 +201,7 @@ class Solver(ABC):
     algorithm: str
     seconds: float = 0.0
     cpu_seconds: float = 0.0
+    deadline: float | None = None
 
     def __init__(self) -> None:
         self.curve: list[Progress] = []
@@ -197,9 +211,23 @@ class Solver(ABC):
     def iterations(self) -> int:
         """Iterations done so far."""
 
+    @property
+    def nodes(self) -> int:
+        """Histories touched so far: all of them in each iteration, unless a solver samples."""
+        return self.iterations * self.tree.num_histories
+
     @abstractmethod
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether further iterations would change nothing; algorithms that only converge never finish."""
+        return False
+
+    def details(self) -> dict[str, Any]:
+        """Further figures for reports, by the keys that they have in JSON."""
+        return {}
 
     @abstractmethod
     def strategy(self) -> NDArray[np.float64]:
@@ -232,6 +260,10 @@ class Solver(ABC):
     @abstractmethod
     def table_bytes(self) -> int:
         """Bytes of all that the solver has allocated."""
+
+    def abstraction(self) -> Abstraction | None:
+        """The abstraction in which the solver keeps its tables, if it makes one itself."""
+        return None
 
     def measure(self) -> Measurement:
         """Measure the profile that the solver stands for."""
@@ -328,6 +360,7 @@ class Solver(ABC):
             self.curve.append(self._progress(last.exploitability, self.iterations))
         status: Status = "interrupted"
         clock, cpu_clock = time.perf_counter() - self.seconds, time.process_time() - self.cpu_seconds
+        self.deadline = None if until.seconds is None else clock + until.seconds
         pace = 1
         check = _following_check(self.iterations, check_every)
         try:
@@ -343,7 +376,7 @@ class Solver(ABC):
                 after = time.perf_counter()
                 self.seconds, self.cpu_seconds = after - clock, time.process_time() - cpu_clock
                 pace = _next_pace(count, after - before)
-                if self.iterations == target or self._out_of_time(until):
+                if self.iterations == target or self.finished or self._out_of_time(until):
                     last = self.check() if self.iterations == check else self.measure()
                     check = _following_check(self.iterations, check_every)
                     self.curve.append(self._progress(last.exploitability, self.iterations))
@@ -363,6 +396,8 @@ class Solver(ABC):
         return until.seconds is not None and self.seconds >= until.seconds
 
     def _reached(self, until: Until, last: Measurement) -> Status | None:
+        if self.finished:
+            return "solved"
         if until.exploitability is not None and last.exploitability <= until.exploitability:
             return "exploitability"
         if until.iterations is not None and self.iterations >= until.iterations:
@@ -370,7 +405,7 @@ class Solver(ABC):
         return "seconds" if self._out_of_time(until) else None
 
     def _progress(self, exploitability: float, measured_at: int) -> Progress:
-        return Progress(self.iterations, self.seconds, self.cpu_seconds, exploitability, measured_at)
+        return Progress(self.iterations, self.seconds, self.cpu_seconds, exploitability, measured_at, self.nodes)
 
     def _result(self, status: Status) -> SolveResult:
         return SolveResult(
@@ -385,6 +420,9 @@ class Solver(ABC):
             histories=self.tree.num_histories,
             information_sets=self.tree.num_infosets,
             curve=tuple(self.curve),
+            details=self.details(),
+            nodes=self.nodes,
+            abstraction=self.abstraction(),
         )
 
 

@@ -166,7 +166,7 @@ class _Walk:
                 if size > self.max_histories:
                     raise MemoryLimitError(
                         f"{self.game.spec()}: over {size:,} histories, and {format_bytes(self.limit)} of memory are "
-                        "not enough to go on; use an abstraction, smaller parameters or a higher memory limit"
+                        "not enough to go on; use smaller parameters, a higher memory limit or a solver that samples"
                     )
                 if self.progress is not None:
                     self.progress(size)

@@ -1,0 +1,92 @@
+"""Dominated actions under CFR (Gibson 2014, section 4.3, theorems 4.2 and 4.3), in two- and three-player poker.
+
+The iteratively strictly dominated actions of a game are found first, by linear programs; then vanilla CFR runs, and at
+some iterations T it is written down how many of them have negative regret, the largest share of iterations that played
+one, the largest weight of one in the current profile and in the average (own reach times probability), and the share
+of iterations after which some information set had no positive regret, which theorem 4.2 needs to vanish.
+
+The theorem holds for any number of players, so it says something about current and average profiles where nothing is
+known about equilibria.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from counterplay.evaluation.diagnostics import DominationProbe
+from counterplay.evaluation.dominated_actions import dominated_actions
+from counterplay.experiments.base import Cell, Experiment
+from counterplay.solvers.cfr import CfrSolver
+from counterplay.tree.compile import compile_game
+
+__all__ = ["run"]
+
+GAMES = ("kuhn", "kuhn(players=3)", "leduc", "leduc(players=3)")
+SAMPLED_SETS = 400
+"""Information sets that are looked at in games with more than ten times as many; evenly spaced."""
+
+
+def run(quick: bool = False, games: tuple[str, ...] | None = None, iterations: int | None = None) -> Experiment:
+    """Watch dominated actions in CFR runs.
+
+    Parameters
+    ----------
+    quick : bool
+        Two-player and three-player Kuhn only, 100 iterations instead of 10,000 (1,000 in Leduc).
+    games : tuple of str, optional
+        Other games.
+    iterations : int, optional
+        Another number of iterations.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    curves: dict[str, tuple[list[float], list[float]]] = {}
+    sampled = []
+    for name in games or (GAMES[:2] if quick else GAMES):
+        tree = compile_game(name)
+        sets = None
+        if tree.num_infosets > 10 * SAMPLED_SETS:
+            sets = np.linspace(0, tree.num_infosets - 1, SAMPLED_SETS).astype(int).tolist()
+            sampled.append(name)
+        large = tree.num_infosets > 100
+        found = dominated_actions(tree, "strict", iterated=sets is None, infosets=sets, limit=2_000 if sets else 50_000)
+        probe = DominationProbe(CfrSolver(tree, "cfr"), found.entries)
+        quiet = 0
+        x, y = curves.setdefault(name, ([], []))
+        for checked in _checks(iterations or (100 if quick else 1_000 if large else 10_000)):
+            while probe.steps < checked:
+                probe.step()
+                largest = np.maximum.reduceat(probe.solver.regret, tree.infoset_offset[:-1])
+                quiet += bool((largest <= 0).any())
+            report = probe.report()
+            x.append(float(checked))
+            y.append(max((one.average for one in report), default=0.0))
+            rows.append((
+                name, len(report), checked, sum(one.regret < 0 for one in report),
+                max((one.played / checked for one in report), default=0.0),
+                max((one.current for one in report), default=0.0), y[-1], quiet / checked,
+            ))  # fmt: skip
+    notes = tuple(f"{name}: {SAMPLED_SETS} information sets, evenly spaced, were looked at, once." for name in sampled)
+    return Experiment(
+        name="dominated-play",
+        title="Iteratively strictly dominated actions under vanilla CFR",
+        source="Gibson 2014, theorems 4.2 and 4.3",
+        columns=(
+            "game",
+            "dominated actions",
+            "T",
+            "with negative regret",
+            "largest share of iterations",
+            "largest in current",
+            "largest in average",
+            "share without positive regret",
+        ),
+        rows=tuple(rows),
+        notes=notes,
+        curves=curves,
+    )
+
+
+def _checks(total: int) -> list[int]:
+    """1, 10, 100, ... and the last iteration."""
+    checks = [10**power for power in range(10) if 10**power < total]
+    return [*checks, total]
