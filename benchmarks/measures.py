@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import counterplay
-from benchmarks import ours, startup
+from benchmarks import cards, ours, sampled, startup
 from benchmarks.rivals import GAMES, Rival, find_rivals
 from benchmarks.timing import calibrate, cpu_seconds, median, rates_in_turn, ratios, rotated
 
@@ -95,8 +95,12 @@ def measure_all(plan: Plan, tell: Callable[[str], None]) -> Outcome:
     time_to_goal(outcome, rivals, plan)
     tell("evaluation")
     evaluation_speed(outcome, rivals, plan)
+    tell("sampled walks")
+    sampled.sampled_speed(outcome, plan)
     tell("compiling")
     compile_speed(outcome, plan)
+    tell("hands and their numbers")
+    card_speed(outcome, plan)
     tell("start-up")
     startup_times(outcome, plan)
     outcome.signatures = ours.signatures()
@@ -237,6 +241,13 @@ def compile_speed(outcome: Outcome, plan: Plan) -> None:
     outcome.lines.append(Line("compiling with sequences, histories per CPU second", whole_rates, "/s", about))
     held = Line("bytes per history", [size["bytes_per_history"]], "B", tree_only, "", BYTES_TARGET, at_least=False)
     outcome.lines.append(held)
+
+
+def card_speed(outcome: Outcome, plan: Plan) -> None:
+    """Hands ranked and numbered per CPU second, in batches."""
+    for what, rates, other, target in cards.measure_cards(plan.seconds, plan.turns):
+        outcome.raw[f"{what} per CPU second"] = rates
+        outcome.lines.append(Line(f"{what}, per CPU second", rates, "/s", "", other, target))
 
 
 def startup_times(outcome: Outcome, plan: Plan) -> None:

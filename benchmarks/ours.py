@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import counterplay
-from counterplay.solvers import CFR_PRESETS
+from counterplay.solvers import CFR_PRESETS, MCCFR_PRESETS, make_solver
 from counterplay.tree.memory import tree_bytes
 
 SPECS = {"kuhn": "kuhn", "leduc": "leduc(suited=true)"}
@@ -93,4 +93,9 @@ def signatures() -> dict[str, str]:
         solver.step(iterations)
         signs[f"iterate_cfr {name}, sum of regrets"] = math.fsum(solver.regret.tolist()).hex()
         signs[f"measure {name}, exploitability"] = solver.measure().exploitability.hex()
+    for name in MCCFR_PRESETS:
+        sampler = make_solver(tree, name)
+        sampler.step(iterations)
+        signs[f"walks of {name}, sum of absolute regrets"] = math.fsum(abs(sampler.regret.astype(float)).tolist()).hex()
+        signs[f"walks of {name}, nodes"] = str(sampler.nodes)
     return signs

@@ -27,6 +27,8 @@ __all__ = [
     "GameError",
     "GameFacts",
     "GameTree",
+    "MccfrConfig",
+    "MccfrSolver",
     "MemoryLimitError",
     "Profile",
     "Progress",
@@ -64,7 +66,8 @@ _HOME = {
     "Abstraction": "abstraction",
     "GameTree": "tree", "SequenceForm": "tree", "compile_game": "tree", "estimate_size": "tree",
     "Profile": "strategy", "Provenance": "strategy",
-    "ALGORITHMS": "solvers", "CfrConfig": "solvers", "CfrSolver": "solvers", "Progress": "solvers",
+    "ALGORITHMS": "solvers", "CfrConfig": "solvers", "CfrSolver": "solvers",
+    "MccfrConfig": "solvers", "MccfrSolver": "solvers", "Progress": "solvers",
     "SolveResult": "solvers", "Until": "solvers", "solve": "solvers",
     "best_response": "evaluation", "evaluate": "evaluation", "expected_values": "evaluation",
     "exploitability": "evaluation", "nash_conv": "evaluation",
@@ -99,7 +102,17 @@ if TYPE_CHECKING:
         register,
         terminal,
     )  # fmt: skip
-    from counterplay.solvers import ALGORITHMS, CfrConfig, CfrSolver, Progress, SolveResult, Until, solve
+    from counterplay.solvers import (
+        ALGORITHMS,
+        CfrConfig,
+        CfrSolver,
+        MccfrConfig,
+        MccfrSolver,
+        Progress,
+        SolveResult,
+        Until,
+        solve,
+    )  # fmt: skip
     from counterplay.strategy import Profile, Provenance
     from counterplay.tree import GameTree, SequenceForm, compile_game, estimate_size
 

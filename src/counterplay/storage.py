@@ -3,7 +3,7 @@
 The header says what kind of file it is, the version of the format and a checksum over everything, so that a file that
 was cut off, edited or meant for something else is refused with a reason.  Writing is atomic: a new file is written
 beside the old one and takes its place only when it is complete and on the disk.  Reading maps the arrays into memory
-instead of copying them.
+instead of copying them, all from one open file, so that another process may replace it at any moment.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
+import operator
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +44,7 @@ def write_container(path: str | os.PathLike[str], kind: str, header: Mapping[str
     import safetensors.numpy
 
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    text = json.dumps(header, sort_keys=True)
+    text = json.dumps(header, sort_keys=True, default=_plain)
     metadata = {
         "counterplay": kind,
         "format": str(FORMAT_VERSION),
@@ -53,6 +55,11 @@ def write_container(path: str | os.PathLike[str], kind: str, header: Mapping[str
     target = Path(path)
     temporary = None
     try:
+        if target.is_symlink():
+            path, target = target, Path(os.path.realpath(target))  # the link stays a link
+        if target.exists() and not target.is_file():  # a pipe or a device, such as /dev/null, is written to as it is
+            target.write_bytes(content)
+            return
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
         with os.fdopen(handle, "wb") as file:
             file.write(content)
@@ -63,7 +70,7 @@ def write_container(path: str | os.PathLike[str], kind: str, header: Mapping[str
         temporary = None
     except OSError as error:
         raise StrategyError(
-            f"cannot write {target}: {error.strerror or error}; the old file, if any, is intact"
+            f"cannot write {path}: {error.strerror or error}; the old file, if any, is intact"
         ) from error
     finally:
         if temporary is not None:
@@ -90,18 +97,28 @@ def read_container(
     StrategyError
         If it is not such a file, or is cut off, edited or from a newer version.
     """
-    import safetensors
-
     source = Path(path)
     try:
-        with safetensors.safe_open(source, framework="np") as opened:
-            metadata = opened.metadata() or {}
+        with open(source, "rb") as file:
+            metadata, table, start = _read_table(file, source)
+            _check_kind(metadata, kind, source)
+            arrays = _map_arrays(file, table, start, source)
     except FileNotFoundError:
         raise StrategyError(f"there is no file {source}") from None
     except OSError as error:
         raise StrategyError(f"cannot read {source}: {error.strerror or error}") from error
-    except safetensors.SafetensorError as error:
-        raise StrategyError(f"{source} is damaged or not a counterplay file ({error})") from None
+    text = metadata.get("header", "")
+    if verify and metadata.get("checksum") != _checksum(kind, text, arrays):
+        raise StrategyError(f"{source} is damaged: its content does not match its checksum")
+    try:
+        header = json.loads(text)
+    except ValueError:
+        raise StrategyError(f"{source} is damaged: its header cannot be read") from None
+    return header, arrays
+
+
+def _check_kind(metadata: Mapping[str, Any], kind: str, source: Path) -> None:
+    """Refuse a file that is not one of ours, too new, or of another kind."""
     found = metadata.get("counterplay")
     if found is None:
         raise StrategyError(f"{source} is not a counterplay file; its header does not say so")
@@ -118,15 +135,15 @@ def read_container(
     if found != kind:
         article = "an" if kind[0] in "aeiou" else "a"
         raise StrategyError(f"{source} is a {found} file; {article} {kind} file is needed here")
-    arrays = _map_arrays(source)
-    text = metadata.get("header", "")
-    if verify and metadata.get("checksum") != _checksum(kind, text, arrays):
-        raise StrategyError(f"{source} is damaged: its content does not match its checksum")
-    try:
-        header = json.loads(text)
-    except ValueError:
-        raise StrategyError(f"{source} is damaged: its header cannot be read") from None
-    return header, arrays
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and arrays of NumPy, and paths, as JSON knows them."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    raise StrategyError(f"settings in a file are numbers, text and lists of them; got {value!r}")
 
 
 def pack_texts(name: str, texts: Sequence[str]) -> dict[str, NDArray[Any]]:
@@ -157,27 +174,45 @@ def _checksum(kind: str, header: str, arrays: Arrays) -> str:
 _DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "I8": "<i1", "U8": "<u1"}
 
 
-def _map_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of a safetensors file as memory maps (the library itself reads them into memory).
+def _read_table(file: BinaryIO, source: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
+    """The metadata of a safetensors file, what it says of each array, and where the data start.
 
-    The layout is public: 8 bytes for the length of a JSON header that gives type, shape and position of each array.
+    The layout is public: 8 bytes for the length of a JSON header that gives type, shape and position of each array,
+    then the arrays, without gaps.
     """
-    with open(path, "rb") as file:
-        length = int.from_bytes(file.read(8), "little")
+    size = os.fstat(file.fileno()).st_size
+    length = int.from_bytes(file.read(8), "little")
+    if size < 8 or length > size - 8:
+        raise StrategyError(f"{source} is damaged or not a counterplay file (it is shorter than its header says)")
+    try:
         table = json.loads(file.read(length))
+        metadata = table.pop("__metadata__", {})
+        spans = sorted(tuple(map(operator.index, entry["data_offsets"])) for entry in table.values())
+        texts = all(isinstance(text, str) for text in metadata.values())
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise StrategyError(f"{source} is damaged or not a counterplay file (its header cannot be read)") from None
+    edges = [0, *(edge for span in spans for edge in span), size - 8 - length]
+    if not texts or any(len(span) != 2 for span in spans) or edges[::2] != edges[1::2] or edges != sorted(edges):
+        raise StrategyError(f"{source} is damaged or not a counterplay file (its header does not fit its length)")
+    return metadata, table, 8 + length
+
+
+def _map_arrays(file: BinaryIO, table: Mapping[str, Any], start: int, source: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of a safetensors file as memory maps (the library itself reads them into memory)."""
     arrays: dict[str, NDArray[Any]] = {}
     for name, entry in table.items():
-        if name == "__metadata__":
-            continue
-        if entry["dtype"] not in _DTYPES:
-            raise StrategyError(f"{path} is damaged: array {name!r} has the type {entry['dtype']}")
-        dtype = np.dtype(_DTYPES[entry["dtype"]])
-        shape = tuple(entry["shape"])
-        if 0 in shape:
+        try:
+            dtype = np.dtype(_DTYPES[entry["dtype"]])
+            shape = tuple(map(operator.index, entry["shape"]))
+            begin, end = entry["data_offsets"]
+        except (KeyError, TypeError):
+            raise StrategyError(f"{source} is damaged: array {name!r} has an unknown type or shape") from None
+        if min(shape, default=1) < 0 or math.prod(shape) * dtype.itemsize != end - begin:
+            raise StrategyError(f"{source} is damaged: array {name!r} does not fill its place")
+        if begin == end:
             arrays[name] = np.empty(shape, dtype)
         else:
-            begin = 8 + length + entry["data_offsets"][0]
-            arrays[name] = np.memmap(path, dtype=dtype, mode="r", offset=begin, shape=shape)
+            arrays[name] = np.memmap(file, dtype=dtype, mode="r", offset=start + begin, shape=shape)
     return arrays
 
 

@@ -188,3 +188,41 @@ def bluff(sides: int, recall: int) -> Game:
     return ExplicitGame(
         chance({f"{a}{b}": (1.0 / sides**2, bid((a, b), ())) for a, b in product(faces, faces)}), name="bluff"
     )
+
+
+def deadlock(xi: float) -> Game:
+    """Lanctot et al. 2012, figure 2: player 1 forgets which of two pairs of deals it was, player 2 sees everything."""
+
+    def end(utility: float) -> Node:
+        return terminal(utility, -utility)
+
+    def deal(name: str, first_set: str, passed: float, left: float) -> Node:
+        last = decision(0, "I3", {"l": end(left), "r": end(-left)})
+        return decision(0, first_set, {"p": end(0), "c": decision(1, name, {"p": end(passed), "c": last})})
+
+    deals = {"a": ("I1", -xi, -1), "b": ("I1", xi, 1), "d": ("I2", xi, -1), "e": ("I2", -xi, 1)}
+    return ExplicitGame(chance({name: (0.25, deal(name, *rest)) for name, rest in deals.items()}), name="deadlock")
+
+
+def forgotten_lever(p: float) -> Game:
+    """Gibson 2014, figure 6.2b: the own first move decides about the odds of an unseen coin, and is forgotten."""
+
+    def guess(left: float) -> Node:
+        return decision(0, "J2", {"l": terminal(left), "r": terminal(-left)})
+
+    def coin(odds: float) -> Node:
+        return chance({"x": (odds, guess(1)), "y": (1 - odds, guess(-1))})
+
+    return ExplicitGame(decision(0, "J1", {"l": coin(p), "r": coin(1 - p)}), name="forgotten lever")
+
+
+def forgotten_choice() -> Game:
+    """Gibson 2014, figure 2.3 (Koller and Megiddo): player 2 forgets the first of two choices."""
+
+    def second(c: float, d: float) -> Node:
+        return decision(1, "J", {"c": terminal(-c, c), "d": terminal(-d, d)})
+
+    first = {"A": {"a": second(4, 0), "b": second(0, 0)}, "B": {"a": second(0, 0), "b": second(0, 4)}}
+    return ExplicitGame(
+        decision(0, "root", {move: decision(1, "I", after) for move, after in first.items()}), name="forgotten choice"
+    )

@@ -227,7 +227,7 @@ def test_names_that_say_what_is_forgotten() -> None:
     ("what", "error", "message"),
     [
         ("cards", AbstractionError, r"cannot forget 'cards'; leduc can forget initial, match=PATTERN, map=FILE"),
-        ("cards=2", GameError, r"leduc cannot forget 'cards'; it can forget nothing by name"),
+        ("cards=2", AbstractionError, r"cannot forget 'cards=2'; leduc can forget initial, match=PATTERN"),
         ("match=(", AbstractionError, r"'\(' is not a regular expression"),
         ("match=.*", AbstractionError, r"'J:' \(check, bet\) and '.*' .*cannot be merged: they have different number"),
         ("map=nowhere.cpa", StrategyError, "there is no file nowhere.cpa"),

@@ -20,7 +20,7 @@ from counterplay.cli.main import main
 from counterplay.cli.solve import read_settings
 from counterplay.game import game_names, make
 from counterplay.game.efg import write_efg
-from counterplay.solvers import ALGORITHMS, CFR_PRESETS, CfrSolver, Progress
+from counterplay.solvers import ALGORITHMS, CFR_PRESETS, MCCFR_PRESETS, CfrSolver, Progress
 from counterplay.strategy import Profile
 from counterplay.tree import compile_game
 
@@ -134,7 +134,7 @@ def test_the_value_of_kuhn(run_json: RunJson) -> None:
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_every_algorithm_solves(run_json: RunJson, algorithm: str) -> None:
-    found = run_json("solve", "kuhn", "--algorithm", algorithm, "--until", "0.01", "--iterations", "5000")
+    found = run_json("solve", "kuhn", "--algorithm", algorithm, "--until", "0.01", "--iterations", "200000")
     assert (found["algorithm"], found["status"]) == (algorithm, "exploitability")
     assert abs(found["value"][0] - KUHN_VALUE) <= found["nash_conv"] <= 0.02
 
@@ -173,7 +173,7 @@ def test_json_of_info(run_json: RunJson, spec: str) -> None:
     assert sum(found["decisions"]) + found["chance"] + found["terminals"] == found["histories"]
     assert found["recall"] == ["perfect"] * tree.players
     assert found["zero_sum"] is (tree.players == 2)
-    assert found["memory_bytes"].keys() == {"tree", *CFR_PRESETS}
+    assert found["memory_bytes"].keys() == {"tree", "walks", *CFR_PRESETS, *MCCFR_PRESETS}
     for name in CFR_PRESETS:
         solver = CfrSolver(tree, name)
         tables = [value for value in vars(solver).values() if hasattr(value, "nbytes") and hasattr(value, "dtype")]
@@ -235,6 +235,8 @@ def test_solve_of_a_forgetful_player_says_so(run: Run, tmp_path: Path) -> None:
     assert "player 1 forgets: best responses are those of a player who remembers" in text
     assert "value of the profile" in text
     assert "absent-minded (by player)" in run("info", f"{path}:G")
+    measured = run("evaluate", "--strategy", "uniform", "--game", f"{path}:G")
+    assert "player 1 forgets: best responses are those of a player who remembers" in measured
 
 
 def test_evaluate_for_people(run: Run) -> None:

@@ -19,7 +19,6 @@ from counterplay.game.builder import ExplicitGame, Node, chance, decision, termi
 from counterplay.tree import NULL, GameTree, compile_game
 from counterplay.tree.drawing import FORMATS, _Painter, _Plan, draw, format_number
 from counterplay.tree.layout import find_joints, find_links, lay_out, place_lanes
-from tests.reference import figures
 
 MISUSE = 2
 ROUNDING = 1e-9
@@ -62,8 +61,8 @@ def random_game(seed: int) -> ExplicitGame:
 TREES = {
     "kuhn": lambda: compile_game("kuhn"),
     "matching pennies": lambda: compile_game("matching_pennies"),
-    "figure 2.3": lambda: compile_game(figures.fig_2_3()),
-    "figure 2.6b": lambda: compile_game(figures.fig_2_6b()),
+    "figure 2.3": lambda: compile_game("toy_forgotten_choice"),
+    "figure 2.6b": lambda: compile_game("toy_hidden_coin"),
     "horse": lambda: compile_game(horse()),
     "driver": lambda: compile_game(driver()),
     "phantom": lambda: compile_game('phantom_ttt(x="0,1,5",o="2,4,8")'),

@@ -84,7 +84,7 @@ def distinct_texts(least: int, most: int) -> st.SearchStrategy[list[str]]:
 def explicit_games(draw: st.DrawFn) -> ExplicitGame:
     """A small tree whose decisions are put into a few information sets at random, so with any recall."""
     players = draw(st.integers(1, 3))
-    numbers = st.floats(allow_nan=False, allow_infinity=False)
+    numbers = st.floats(-1e100, 1e100)
     infosets = [(p, key, draw(distinct_texts(1, 3))) for p in range(players) for key in draw(distinct_texts(1, 3))]
 
     def node(depth: int) -> Node:

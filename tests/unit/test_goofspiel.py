@@ -21,7 +21,7 @@ from tests.reference.compiled import class_sizes, sizes, tree_value
         (3, 36, 46, 36, (46, 57)),
         (4, 369, 463, 576, (737, 916)),
         (5, 4_974, 6_196, 14_400, (18_426, 22_905)),
-        (6, 83_001, 102_799, 518_400, (663_337, 824_586)),
+        pytest.param(6, 83_001, 102_799, 518_400, (663_337, 824_586), marks=pytest.mark.slow),
     ],
 )
 def test_counts(cards: int, infosets: int, sequences: int, terminals: int, decisions: tuple[int, int]) -> None:

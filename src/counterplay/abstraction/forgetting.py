@@ -90,7 +90,7 @@ def _split(what: str) -> list[str]:
 
 def _forget(game: Game, what: str) -> Callable[[str], str]:
     name, equals, value = what.partition("=")
-    if not equals:
+    if not equals or (name not in game.forgets and name != "match"):
         offers = ", ".join([*(f"{key}=..." for key in game.forgets), *GENERAL])
         raise AbstractionError(f"cannot forget {what!r}; {game.spec()} can forget {offers}")
     if name == "match":

@@ -15,7 +15,9 @@ from counterplay.game.base import Game
 from counterplay.tree.arrays import GameTree
 from counterplay.tree.compile import compile_game
 
-GAME_HELP = "A name (leduc), with parameters (leduc(ranks=4)), a file (my_game.py:MyGame, x.efg) or openspiel:NAME."
+GAME_HELP = (
+    "A name (leduc), with parameters (leduc(ranks=4)), a file (my_game.py:MyGame, x.efg, x.game) or openspiel:NAME."
+)
 JSON_HELP = "Print one JSON object on standard output and nothing else there."
 MEMORY_HELP = "Memory that may be used, such as 500MiB or 2GiB; by default what the machine has free."
 
@@ -69,16 +71,30 @@ def read_target(text: str | None, game: str, big_blind: float | None) -> float |
         raise SolverError(f"--until is an exploitability such as 1e-4 or 0.5mbb; got {text!r}") from None
 
 
-def check_writable(*paths: Path | None) -> None:
-    """Refuse outputs that cannot be written, before the work starts rather than after it."""
+def check_writable(*paths: Path | None, replaced: bool = False) -> None:
+    """Refuse outputs that cannot be written, before the work starts rather than after it.
+
+    A file that is ``replaced`` needs a folder that a new one can be made in, even when the old one is there.
+    """
     for path in paths:
         if path is None:
             continue
         folder = path.parent
         if not folder.is_dir():
             raise CounterplayError(f"there is no folder {folder} to write {path.name} into")
-        if path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
+        needed = [path if path.exists() else folder]
+        if replaced and path.is_file():
+            needed.append(folder)
+        if path.is_dir() or not all(os.access(place, os.W_OK) for place in needed):
             raise CounterplayError(f"{path} cannot be written")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, or say in one line why not."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CounterplayError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 def compile_with_progress(game: Game, memory_limit: int | None, quiet: bool) -> GameTree:
@@ -94,6 +110,14 @@ def compile_with_progress(game: Game, memory_limit: int | None, quiet: bool) -> 
             memory_limit=memory_limit,
             progress=lambda histories: status.update(f"compiling {game.spec()}: {histories:,} histories"),
         )
+
+
+def forgetful_note(tree: GameTree) -> list[tuple[str, str]]:
+    """A row that says what best responses of players with imperfect recall mean; none where all remember."""
+    imperfect = [str(player + 1) for player in range(tree.players) if not tree.sequences.has_perfect_recall(player)]
+    if not imperfect:
+        return []
+    return [("note", f"player {', '.join(imperfect)} forgets: best responses are those of a player who remembers")]
 
 
 def make_game(name: str) -> Game:

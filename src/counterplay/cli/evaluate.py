@@ -14,6 +14,7 @@ from counterplay.cli.common import (
     MEMORY_HELP,
     chips,
     exploitability_text,
+    forgetful_note,
     measured,
     note,
     print_json,
@@ -22,6 +23,7 @@ from counterplay.cli.common import (
     table,
 )  # fmt: skip
 from counterplay.cli.problem import load_problem
+from counterplay.cli.report import abstract_text
 from counterplay.errors import AbstractionError, StrategyError
 
 
@@ -75,6 +77,7 @@ def command(
             "seconds": seconds,
             **measured(measurement, tree.big_blind),
             "epsilon": measurement.epsilon,
+            "recall": list(tree.recall),
             "information_sets": tree.num_infosets,
             "histories": tree.num_histories,
             "nodes_per_second": tree.num_histories / seconds if seconds > 0 else 0.0,
@@ -82,7 +85,11 @@ def command(
             **({} if problem.abstraction is None or abstract is None else {
                 "abstraction": problem.abstraction.name,
                 "abstraction_information_sets": problem.abstraction.num_sets,
-                "abstract": {"game": problem.solved.name, **measured(abstract, tree.big_blind)},
+                "abstract": {
+                    "game": problem.solved.name,
+                    **measured(abstract, tree.big_blind),
+                    "recall": list(problem.solved.recall),
+                },
             }),
             "seed": origin.seed,
             "provenance": {"settings": dict(origin.settings), "seconds": origin.seconds, "version": origin.version},
@@ -97,5 +104,5 @@ def command(
         ("epsilon", f"{measurement.epsilon:.3g} chips, the largest of them"),
     ]  # fmt: skip
     if abstract is not None:
-        rows.append(("in the abstract game", exploitability_text(abstract.exploitability, tree.big_blind)))
-    table(rows)
+        rows.append(("in the abstract game", abstract_text(problem, abstract)))
+    table([*rows, *forgetful_note(tree)])

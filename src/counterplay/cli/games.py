@@ -23,6 +23,7 @@ def command(as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = F
                     {"name": p.name, "type": p.type.__name__, "default": p.default, "help": p.help}
                     for p in entry.parameters
                 ],
+                "forgets": dict(entry.forgets),
             }
             for entry in entries
         ]
@@ -33,5 +34,7 @@ def command(as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = F
         say(f"    {entry.summary}")
         for p in entry.parameters:
             say(f"      {p.name}={format_value(p.default)}  ({p.type.__name__}) {p.help}")
+        for what, text in entry.forgets.items():
+            say(f"      --forget {what}=...  {text}")
     say()
-    say("Also: a file of your own (./my_game.py:MyGame), a Gambit file (x.efg), openspiel:NAME.")
+    say("Also: a file of your own (./my_game.py:MyGame), a Gambit file (x.efg), a poker file (x.game), openspiel:NAME.")

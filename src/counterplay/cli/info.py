@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from counterplay.cli.common import (
@@ -15,22 +16,32 @@ from counterplay.cli.common import (
     say,
     table,
 )  # fmt: skip
-from counterplay.cli.problem import FORGET_HELP, load_problem
+from counterplay.cli.problem import FORGET_HELP, Problem, load_problem
 from counterplay.tree.memory import format_bytes, tree_bytes
+
+if TYPE_CHECKING:
+    from counterplay.tree import RecallReport
 
 
 def command(
     game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)],
     forget: Annotated[list[str] | None, typer.Option(help=FORGET_HELP)] = None,
+    recall: Annotated[
+        bool, typer.Option("--recall", help="Classify what each player remembers, and show what breaks each class.")
+    ] = False,
     memory_limit: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> None:
     """Count histories, information sets and sequences; classify recall; estimate memory."""
-    tree = load_problem(game, forget or [], read_memory(memory_limit), as_json).solved
-    from counterplay.solvers import CFR_PRESETS, CfrSolver
+    problem = load_problem(game, forget or [], read_memory(memory_limit), as_json)
+    tree = problem.solved
+    report = _recall_report(problem) if recall else None
+    from counterplay.kernels.walks import walk_bytes
+    from counterplay.solvers import CFR_PRESETS, MCCFR_PRESETS, CfrSolver, MccfrSolver
 
-    memory = {"tree": tree_bytes(tree)}
+    memory = {"tree": tree_bytes(tree), "walks": walk_bytes(tree)}
     memory.update({name: CfrSolver.memory_bytes(tree, name) for name in CFR_PRESETS})
+    memory.update({name: MccfrSolver.memory_bytes(tree, name) for name in MCCFR_PRESETS})
     players = range(tree.players)
     counts = tree.counts()
     facts: dict[str, Any] = {
@@ -49,6 +60,8 @@ def command(
         "utilities": [tree.facts.min_utility, tree.facts.max_utility],
         "memory_bytes": memory,
     }
+    if report is not None:
+        facts["recall_report"] = report.as_dict()
     if as_json:
         print_json(facts)
         return
@@ -69,4 +82,57 @@ def command(
         ("memory, tree", f"{format_bytes(memory['tree'])} "
                          f"({memory['tree'] / tree.num_histories:.0f} bytes per history)"),
         ("memory, solvers", ", ".join(f"{name} {format_bytes(memory[name])}" for name in CFR_PRESETS)),
+        ("memory, sampled", ", ".join(f"{name} {format_bytes(memory[name])}" for name in MCCFR_PRESETS)
+                            + f"; {format_bytes(memory['walks'])} more for the layout of the tree"),
     ])  # fmt: skip
+    if report is not None:
+        _say_recall(report)
+
+
+def _recall_report(problem: Problem) -> RecallReport:
+    """What is remembered; an abstract game is compared with the real one where that remembers everything."""
+    from counterplay.tree import recall_report
+
+    real, solved = problem.real, problem.solved
+    same = np.array_equal(real.parent, solved.parent) and np.array_equal(real.player, solved.player)
+    refines = problem.abstraction is not None and same and set(real.recall) == {"perfect"}
+    return recall_report(solved, real if refines else None)
+
+
+def _say_recall(report: RecallReport) -> None:
+    from counterplay.tree.recall_report import CLASSES
+
+    for player in report.players:
+        say()
+        say(f"player {player.player + 1}: {player.strongest}")
+        if player.absent_minded is not None:
+            say(f"  {player.absent_minded.detail}: {' / '.join(player.absent_minded.second) or 'root'}")
+            continue
+        rows: list[tuple[str, str]] = []
+        said: dict[str, str] = {}  # a reason is written once
+        for field, title in CLASSES.items():
+            text = _verdict_text(getattr(player, field).as_dict())
+            rows.append((title, f"no, as {said[text]}" if text in said else text))
+            if text.startswith("no"):
+                said.setdefault(text, title)
+        table(rows)
+
+
+def _verdict_text(verdict: dict[str, Any]) -> str:
+    if not verdict["holds"]:
+        witness = verdict.get("witness")
+        if witness is None:
+            return "not found; the search was not conclusive"
+        where = f"at {witness['infoset']!r}, condition {witness['condition']}: " if "(" in witness["condition"] else ""
+        pair = f" [{'/'.join(witness['first']) or 'root'} and {'/'.join(witness['second']) or 'root'}]" if where else ""
+        return f"no, {where}{witness['detail']}{pair}"
+    numbers = []
+    if "delta" in verdict and verdict["delta"] is not None:
+        sign = "=" if verdict.get("exact", True) else "<="
+        numbers.append(f"smallest delta {sign} {verdict['delta']:g}, sum of errors {sign} {verdict['error']:g}")
+    if verdict.get("K") is not None:
+        numbers.append(f"K = {verdict['K']:g}")
+    if verdict.get("errors") is not None:
+        errors = verdict["errors"]
+        numbers.append(", ".join(f"{name} error {errors[name]:g}" for name in ("reward", "chance", "distribution")))
+    return "yes" + (f" ({'; '.join(numbers)})" if numbers else "")

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from counterplay import __version__
-from counterplay.cli import dominated, draw, evaluate, games, info, solve
+from counterplay.cli import algorithms, dominated, draw, evaluate, experiment, games, info, solve
 from counterplay.errors import CounterplayError
 
 INTERRUPTED = 130
@@ -56,9 +56,11 @@ def _options(
 
 
 app.command("games")(games.command)
+app.command("algorithms")(algorithms.command)
 app.command("info")(info.command)
 app.command("solve")(solve.command)
 app.command("evaluate")(evaluate.command)
+app.command("experiment")(experiment.command)
 app.command("dominated")(dominated.command)
 app.command("draw")(draw.command)
 
@@ -66,6 +68,9 @@ app.command("draw")(draw.command)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     try:
         code = app(args=words, standalone_mode=False, prog_name="counterplay")
         sys.stdout.flush()  # a reader that is gone is noticed here, not when Python ends
@@ -73,8 +78,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         print("counterplay: interrupted", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        if error.filename is not None:  # not from writing to standard output
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that Python does not try again at its end
+        if not isinstance(error, BrokenPipeError):
+            print(f"counterplay: {error}", file=sys.stderr)
         return 1
     except Exception as error:
         text = _misuse_text(error)

@@ -1,4 +1,4 @@
-"""Convergence plots: exploitability against iterations or seconds, as PNG, SVG or PDF."""
+"""Convergence plots: exploitability against iterations, histories touched or seconds, as PNG, SVG or PDF."""
 
 from __future__ import annotations
 
@@ -9,37 +9,74 @@ from typing import Literal
 from counterplay.errors import CounterplayError
 from counterplay.solvers.base import Progress
 
-Axis = Literal["iterations", "seconds", "cpu_seconds"]
-LABELS = {"iterations": "iterations", "seconds": "seconds", "cpu_seconds": "CPU seconds"}
+Axis = Literal["iterations", "seconds", "cpu_seconds", "nodes"]
+LABELS = {
+    "iterations": "iterations", "seconds": "seconds", "cpu_seconds": "CPU seconds", "nodes": "histories touched",
+}  # fmt: skip
 
 
 def plot_curves(
     path: Path,
     curves: Mapping[str, Sequence[Progress]],
     title: str,
-    axis: Axis = "iterations",
+    axes: Sequence[Axis] = ("iterations",),
     target: float | None = None,
 ) -> None:
-    """Draw exploitability against ``axis`` for each named curve, on logarithmic scales, and save it."""
+    """Draw exploitability for each named curve, one panel for each of ``axes``, on logarithmic scales, and save it."""
+    panels = [(LABELS[axis], {name: _points(curve, axis) for name, curve in curves.items()}) for axis in axes]
+    _draw(path, panels, title, "exploitability (chips per game)", target)
+
+
+def plot_lines(
+    path: Path,
+    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    title: str,
+    xlabel: str,
+    ylabel: str,
+    target: float | None = None,
+) -> None:
+    """Draw lines, each an (x, y), and save them; scales are logarithmic where no y is below 0."""
+    _draw(path, [(xlabel, lines)], title, ylabel, target)
+
+
+def _points(curve: Sequence[Progress], axis: Axis) -> tuple[list[float], list[float]]:
+    return [getattr(point, axis) for point in curve], [point.exploitability for point in curve]
+
+
+def _draw(
+    path: Path,
+    panels: Sequence[tuple[str, Mapping[str, tuple[Sequence[float], Sequence[float]]]]],
+    title: str,
+    ylabel: str,
+    target: float | None,
+) -> None:
+    """Draw panels side by side, each with the label of its x axis and its lines."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(figsize=(7, 4.5), layout="constrained")
-    drawn = 0
-    for name, curve in curves.items():
-        points = [(getattr(point, axis), point.exploitability) for point in curve]
-        points = [(x, y) for x, y in points if x > 0 and y > 0]
-        drawn += len(points)
-        axes.plot([x for x, _ in points], [y for _, y in points], label=name, linewidth=1.8)
-    if target is not None:
-        axes.axhline(target, color="0.6", linewidth=1, linestyle="--", label=f"target {target:g}")
-    scale = "log" if drawn else "linear"  # a run that starts at an equilibrium has nothing to draw
-    axes.set(xscale=scale, yscale=scale, xlabel=LABELS[axis], ylabel="exploitability (chips per game)", title=title)
-    axes.grid(True, which="major", color="0.9")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False)
+    size = (7, 4.5) if len(panels) == 1 else (4.2 * len(panels), 4.2)
+    figure, grid = pyplot.subplots(1, len(panels), figsize=size, sharey=True, squeeze=False, layout="constrained")
+    for axes, (xlabel, lines) in zip(grid[0], panels, strict=True):
+        signed = any(y < 0 for _, ys in lines.values() for y in ys)
+        drawn = 0
+        for name, (xs, ys) in lines.items():
+            points = [(x, y) for x, y in zip(xs, ys, strict=True) if x > 0 and (y > 0 or signed)]
+            drawn += len(points)
+            axes.plot([x for x, _ in points], [y for _, y in points], label=name, linewidth=1.8)
+        if target is not None:
+            axes.axhline(target, color="0.6", linewidth=1, linestyle="--", label=f"target {target:g}")
+        scale = "log" if drawn else "linear"  # a run that starts at an equilibrium has nothing to draw
+        axes.set(xscale=scale, yscale="linear" if signed else scale, xlabel=xlabel)
+        axes.grid(True, which="major", color="0.9")
+        axes.spines[["top", "right"]].set_visible(False)
+    grid[0][0].set(ylabel=ylabel)
+    grid[0][-1].legend(frameon=False)
+    if len(panels) == 1:
+        grid[0][0].set(title=title)
+    else:
+        figure.suptitle(title)
     try:
         figure.savefig(path, dpi=150)
     except (OSError, ValueError) as error:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from counterplay.abstraction import split_name
 from counterplay.cli.common import (
     GAME_HELP,
     JSON_HELP,
@@ -39,9 +40,9 @@ def command(
     game: Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_HELP)] = None,
     algorithm: Annotated[
         str | None,
-        typer.Option("--algorithm", "-a", help="cfr, cfr+ (default), linear, dcfr, pcfr+ or fictitious-play."),
+        typer.Option("--algorithm", "-a", help="cfr+ by default; `counterplay algorithms` lists them."),
     ] = None,
-    iterations: Annotated[int | None, typer.Option(help="Stop at this iteration (default 1000).")] = None,
+    iterations: Annotated[int | None, typer.Option(help="Stop at this iteration (default 1000, or the end).")] = None,
     seconds: Annotated[
         float | None, typer.Option(help="Stop after this many seconds, those before --resume included.")
     ] = None,
@@ -63,9 +64,15 @@ def command(
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Change a setting of the algorithm: --set delay=100.")
     ] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="With lp: the value as a fraction; small games.")] = False,
     forget: Annotated[list[str] | None, typer.Option(help=FORGET_HELP)] = None,
     map_out: Annotated[Path | None, typer.Option(help="Write the abstraction to this file, for map=FILE.")] = None,
-    seed: Annotated[int, typer.Option(help="Recorded; full-width algorithms make no random choice.")] = 0,
+    seed: Annotated[
+        int | None, typer.Option(help="Of the random choices (default 0); full-width algorithms make none.")
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(help="Of sampled algorithms: how many walk at once; one (default) repeats exactly.")
+    ] = None,
     memory_limit: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
@@ -73,41 +80,55 @@ def command(
     """Solve a game and report its value and the exploitability of the strategy found.
 
     With --forget the abstract game is solved, --until is measured there, and the strategy is lifted to the real game
-    before it is measured and saved.
+    before it is measured and saved.  cfr+ira and fpira abstract the game themselves, starting from what --forget says
+    (by default initial), and --until is measured in the real game.
     """
-    check_writable(out, plot, checkpoint, map_out)
+    check_writable(plot)
+    check_writable(out, checkpoint, map_out, replaced=True)
     if plot is not None and plot.suffix.lower() not in PLOT_FORMATS:
         raise SolverError(f"a plot is a {', '.join(PLOT_FORMATS)} file; got {str(plot)!r}")
     if game is None and resume is None:
         raise SolverError("name a game to solve (counterplay games lists them), or a checkpoint with --resume")
-    from counterplay.solvers import check_algorithm
+    from counterplay.solvers import ALGORITHMS, check_algorithm
 
     started = time.perf_counter()
     limit = read_memory(memory_limit)
     if algorithm is not None:
         check_algorithm(algorithm)  # said before the game is compiled, which may take long
+    first: dict[str, Any] = {}
+    if resume is not None and threads is not None:
+        raise SolverError("a checkpoint brings its own settings; leave out --threads")
+    if resume is None:
+        algorithm = algorithm or "cfr+"
+        game, forget, first = _own_settings(algorithm, game, forget or [], seed, threads)
     problem = _problem(game, resume, forget or [], limit, quiet or as_json)
-    if map_out is not None and problem.abstraction is None:
+    changes = first | ({"profile": profile} if profile else {}) | ({"exact": True} if exact else {})
+    solver = _make_solver(problem, resume, algorithm, changes | read_settings(settings or []), limit)
+    if map_out is not None and problem.abstraction is None and solver.abstraction() is None:
         raise SolverError("--map-out needs --forget: nothing is abstracted")
-    solver = _make_solver(problem, resume, algorithm, profile, settings or [], limit)
     goal = _goal(solver, iterations, seconds, until)
     with _interruptible():
         with _progress_line(goal, quiet or as_json) as draw:
             result = solver.run(goal, _with_checkpoints(solver, checkpoint, draw))
         saved = _save(problem, solver, result, out, checkpoint)
-    if map_out is not None and problem.abstraction is not None:
-        problem.abstraction.save(map_out)
+    merged = problem.abstraction or solver.abstraction()
+    if map_out is not None and merged is not None:
+        merged.save(map_out)
     if plot is not None:
         from counterplay.cli.plot import plot_curves
 
         title = f"{result.game}: {result.algorithm}"
-        plot_curves(plot, {result.algorithm: result.curve}, title, target=goal.exploitability)
+        sampled = ALGORITHMS[result.algorithm].sampled if result.algorithm in ALGORITHMS else False
+        plot_curves(
+            plot, {result.algorithm: result.curve}, title,
+            ("iterations", "nodes", "seconds") if sampled else ("iterations",), goal.exploitability,
+        )  # fmt: skip
     from counterplay.evaluation import evaluate
 
     real = result.measurement if problem.abstraction is None else evaluate(problem.real, problem.lift(result.profile))
     files = {"profile": out, "map": map_out, "plot": plot, "checkpoint": saved}
     if as_json:
-        print_json(report_json(problem, solver, result, real, files, seed))
+        print_json(report_json(problem, solver, result, real, files, seed or 0))
     else:
         summarise(problem, solver, result, real, goal, files, time.perf_counter() - started)
     return 130 if result.status == "interrupted" else 0
@@ -125,21 +146,44 @@ def _problem(game: str | None, resume: Path | None, forget: list[str], limit: in
     return load_problem(game, forget, limit, quiet)
 
 
+def _own_settings(
+    algorithm: str, game: str | None, forget: list[str], seed: int | None, threads: int | None
+) -> tuple[str | None, list[str], dict[str, Any]]:
+    """The game, what is forgotten, and settings, for algorithms that take the last two as settings of their own."""
+    from counterplay.solvers import ALGORITHMS
+
+    settings: dict[str, Any] = {}
+    if seed is not None and ALGORITHMS[algorithm].seeded:
+        settings["seed"] = seed
+    if threads is not None:
+        if not ALGORITHMS[algorithm].sampled and threads != 1:
+            raise SolverError(f"{algorithm} works in one thread; --threads is for sampled algorithms")
+        settings |= {"threads": threads} if ALGORITHMS[algorithm].sampled else {}
+    if ALGORITHMS[algorithm].refines and game is not None:
+        game, what = split_name(game)
+        if what is not None and forget:
+            raise SolverError(f"the name says what is forgotten ({what}); leave out --forget")
+        if what is not None or forget:
+            settings["forget"] = what or ",".join(forget)
+        forget = []
+    return game, forget, settings
+
+
 def _make_solver(
     problem: Problem,
     resume: Path | None,
     algorithm: str | None,
-    profile: str | None,
-    settings: list[str],
+    changes: dict[str, Any],
     limit: int | None,
 ) -> Solver:
     from counterplay.solvers import make_solver, resume_solver
 
     if resume is not None:
-        if algorithm or profile or settings:
-            raise SolverError("a checkpoint brings its own settings; leave out --algorithm, --profile and --set")
+        if algorithm or changes:
+            raise SolverError(
+                "a checkpoint brings its own settings; leave out --algorithm, --profile, --exact and --set"
+            )
         return resume_solver(resume, problem.solved, limit)
-    changes = {**({"profile": profile} if profile else {}), **read_settings(settings)}
     return make_solver(problem.solved, algorithm or "cfr+", limit, **changes)
 
 
@@ -167,7 +211,7 @@ def _goal(solver: Solver, iterations: int | None, seconds: float | None, until: 
 
     target = read_target(until, solver.tree.name, solver.tree.big_blind)
     if iterations is None and seconds is None and target is None and solver.iterations == 0:
-        iterations = 1000
+        iterations = solver.default_iterations
     return Until(iterations, seconds, target)
 
 

@@ -3,7 +3,8 @@
 Quantities (Gibson 2014, sections 2.2.2 and 5.1): Δ_i is a player's range of utilities, |A| the most actions at any of
 the player's information sets, 𝓑_i the partition of the player's information sets by the labels of the player's own
 earlier actions, and M_i = Σ_B √|B|.  For a strategy, M_i(σ_i) weighs each part by the largest own reach in it.
-M-values depend on action labels (section 2.2.2), so the labels are part of the game.
+M-values depend on action labels (section 2.2.2), so the labels are part of the game.  With imperfect recall an
+information set can follow several lists of own actions and 𝓑_i is no partition; such players are refused.
 
 The bounds are on the *average* regret R_i^T/T unless a function says otherwise.
 """
@@ -44,6 +45,10 @@ class PlayerQuantities:
 def own_action_partition(tree: GameTree, player: int) -> dict[tuple[str, ...], list[int]]:
     """𝓑_i: information sets by the labels of the player's own actions before them."""
     form = tree.sequences
+    if not form.has_perfect_recall(player):
+        raise GameError(
+            f"player {player + 1} of {tree.name} has imperfect recall; a partition by own actions needs perfect recall"
+        )
     labels: dict[int, tuple[str, ...]] = {int(form.sequence_start[player]): ()}
     parts: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for decision in range(form.decision_start[player], form.decision_start[player + 1]):

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from counterplay.abstraction.abstraction import Abstraction
 from counterplay.errors import GameError
-from counterplay.evaluation.responses import as_tree
+from counterplay.evaluation.responses import as_tree, check_player
 from counterplay.game.base import Game
 from counterplay.kernels.jit import form_arrays
 from counterplay.kernels.passes import backward_best, backward_values, forward_reach, leaf_values
-from counterplay.strategy.profile import Profile, Provenance, normalise
+from counterplay.strategy.profile import Profile, Provenance, check_strategy, normalise
 from counterplay.tree.arrays import GameTree
 
 __all__ = ["RegretTracker"]
@@ -61,7 +61,7 @@ class RegretTracker:
 
     def observe(self, profile: Profile | NDArray[np.float64]) -> None:
         """Take note of one more profile (or the probabilities of its entries)."""
-        strategy = np.ascontiguousarray(self._entries(profile), dtype=np.float64)
+        strategy = check_strategy(self.tree, self._entries(profile))
         unit = self.tree.sequences.unit
         reach = np.ones(len(self._leaves))
         value = np.zeros(len(self._leaves))
@@ -105,6 +105,7 @@ class RegretTracker:
 
     def best_in_hindsight(self, player: int) -> tuple[float, NDArray[np.int32]]:
         """The most that one fixed strategy would have won in total, and its choice at every decision point."""
+        check_player(self.tree, player)
         total = self._leaves.copy()
         choice = np.zeros(self.tree.sequences.num_decisions, np.int32)
         backward_best(self._form, player, total, choice)
@@ -123,6 +124,7 @@ class RegretTracker:
         """External regret again, as the sum over information sets reached by the best strategy in hindsight of its
         counterfactual regret there (Gibson 2014, theorem 5.1).  Equal to ``external_regret`` with perfect recall.
         """
+        check_player(self.tree, player)
         form = self.tree.sequences
         self._need_perfect_recall(player)
         _, choice = self.best_in_hindsight(player)
@@ -139,6 +141,8 @@ class RegretTracker:
         """R_full(I, σ_i) at every decision point of the player: what following ``strategy`` from I on would have
         gained, by its definition (Gibson 2014, appendix B).
         """
+        check_player(self.tree, player)
+        strategy = check_strategy(self.tree, strategy)
         form = self.tree.sequences
         follow = self._leaves.copy()
         backward_values(self._form, player, strategy, follow, np.zeros_like(self.regret))
@@ -154,6 +158,8 @@ class RegretTracker:
         """R_full(I, σ_i) as the sum of counterfactual regrets at I and below, weighed by the reach of ``strategy``
         from I (Gibson 2014, lemma B.1).  Equal to ``full_regret`` with perfect recall.
         """
+        check_player(self.tree, player)
+        strategy = check_strategy(self.tree, strategy)
         form = self.tree.sequences
         self._need_perfect_recall(player)
         low, high = int(form.decision_start[player]), int(form.decision_start[player + 1])

@@ -6,13 +6,14 @@ All functions take a compiled tree (or a game, which is compiled) and a profile,
 from __future__ import annotations
 
 import dataclasses
+import numbers
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.abstraction.forgetting import compile_by_name
-from counterplay.errors import GameError
+from counterplay.errors import GameError, StrategyError
 from counterplay.evaluation.forgetful import best_pure_choices
 from counterplay.game.base import Game
 from counterplay.kernels.jit import form_arrays
@@ -53,9 +54,21 @@ def as_tree(game: GameTree | Game | str) -> GameTree:
     return compile_by_name(game)
 
 
+def check_player(tree: GameTree, player: int) -> None:
+    """Refuse what is no player of a game."""
+    if not isinstance(player, numbers.Integral) or not 0 <= player < tree.players:
+        raise GameError(f"{tree.name} has players 0 .. {tree.players - 1}; got {player}")
+
+
 def evaluate(game: GameTree | Game | str, profile: Profile) -> Measurement:
-    """Expected values, best-response values, NashConv and exploitability of a profile."""
+    """Expected values, best-response values, NashConv and exploitability of a profile.
+
+    The best responses of players with imperfect recall are those of players who remember: upper bounds, and with them
+    NashConv and exploitability; ``best_response`` tells whether one is reached.
+    """
     tree = as_tree(game)
+    if not isinstance(profile, Profile):
+        raise StrategyError(f"a Profile is measured (Profile.load reads one); got {type(profile).__name__}")
     return measure_strategy(tree, form_arrays(tree.sequences), profile.for_tree(tree))
 
 
@@ -96,8 +109,7 @@ def best_response(
         With perfect recall they are the same.
     """
     tree = as_tree(game)
-    if not 0 <= player < tree.players:
-        raise GameError(f"{tree.name} has players 0 .. {tree.players - 1}; got {player}")
+    check_player(tree, player)
     if method not in ("refinement", "exact"):
         raise GameError(f"the method of a best response is refinement or exact; got {method!r}")
     strategy = np.ascontiguousarray(profile.for_tree(tree), dtype=np.float64)
@@ -109,8 +121,8 @@ def best_response(
     response = Profile.from_tree(tree, _pure(tree, player, strategy, choice), Provenance("best response"))
     exact = tree.sequences.has_perfect_recall(player)
     if not exact:
-        reached = expected_values(tree, response)[player]
-        exact = reached >= best - 1e-12 * max(1.0, abs(best))
+        rounding = 1e-12 * float(np.abs(tree.utility[:, player]).max())
+        exact = expected_values(tree, response)[player] >= best - rounding
     if method == "exact" and not exact:
         own = strategy.copy()
         low, high = tree.infoset_offset[tree.player_infosets[[player, player + 1]]]

@@ -1,1 +1,46 @@
-"""Published tables and figures, made again: one module for each."""
+"""Published tables and figures, made again: one module for each, found by name."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from counterplay.errors import CounterplayError
+from counterplay.experiments.base import Cell, Experiment
+
+__all__ = ["EXPERIMENTS", "Cell", "Experiment", "run_experiment"]
+
+EXPERIMENTS = {
+    "bluff-memory": "Bluff when only the last bids are remembered (Lanctot et al. 2012, figure 1)",
+    "failing-learners": "CFR and fictitious play where a player forgets (Čermák 2018, figure A.1)",
+    "forgetful-sizes": "what forgetting saves, counted (Lanctot et al. 2012, table 1)",
+    "oshi-zumo-sizes": "Oshi-Zumo with a forgetful player, counted (Čermák 2018, table 4.2)",
+    "phantom-memory": "phantom tic-tac-toe by what is forgotten (Lanctot et al. 2012, figure 1)",
+    "skewed-dice": "skewed die-roll poker (Lanctot et al. 2012, figure 1; Gibson 2014, figure 6.3)",
+}
+"""Every experiment by name, with one line about it; its module has the same name."""
+
+
+def run_experiment(name: str, quick: bool = False, **options: Any) -> Experiment:
+    """Run an experiment by name.
+
+    Parameters
+    ----------
+    name : str
+        One of ``EXPERIMENTS``.
+    quick : bool
+        A smaller form, for a first look.
+    **options
+        Options of the experiment's own, such as ``iterations``.
+    """
+    if name not in EXPERIMENTS:
+        raise CounterplayError(f"unknown experiment {name!r}; there are {', '.join(EXPERIMENTS)}")
+    module = importlib.import_module(f"counterplay.experiments.{name.replace('-', '_')}")
+    try:
+        result = module.run(quick=quick, **options)
+    except TypeError as error:
+        if "unexpected keyword" in str(error):
+            raise CounterplayError(f"{name}: {str(error).split('run() ')[-1]}") from None
+        raise
+    assert isinstance(result, Experiment)
+    return result

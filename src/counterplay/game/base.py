@@ -53,7 +53,10 @@ class State(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class GameFacts:
-    """What is true of a whole game; found by compiling it."""
+    """What is true of a whole game; found by compiling it.
+
+    ``zero_sum`` means two players of whom one wins what the other loses; with more it is False, whatever the sums.
+    """
 
     players: int
     has_chance: bool
@@ -89,6 +92,13 @@ class Game:
         """Chips in one big blind (the ante, where there are no blinds) of a poker game; None elsewhere."""
         return None
 
+    def num_histories(self) -> int | None:
+        """The number of histories, if the game can tell without being walked; None otherwise.
+
+        A game whose size is known is refused at once when it does not fit into memory.
+        """
+        return None
+
     def forget(self, what: str, value: str) -> Callable[[str], str]:
         """A function from the name of an information set to what is left of it when ``what`` is forgotten.
 
@@ -112,7 +122,7 @@ class Game:
         changed = []
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
-            if field.init and value != field.default:
+            if field.init and not _equal(value, field.default):
                 changed.append(f"{field.name}={format_value(value)}")
         return f"{name}({','.join(changed)})" if changed else name
 
@@ -134,6 +144,14 @@ def format_value(value: Any) -> str:
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"' if _needs_quotes(value) else value
     return repr(value)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Whether two parameters are equal; arrays, which compare one by one, count as different."""
+    try:
+        return bool(one == other)
+    except ValueError:
+        return False
 
 
 def _needs_quotes(text: str) -> bool:

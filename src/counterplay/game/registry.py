@@ -1,4 +1,4 @@
-"""Games by name: ``make("leduc(players=3,ranks=4)")``, a file of the user's own, an ``.efg`` file, OpenSpiel.
+"""Games by name: ``make("leduc(players=3,ranks=4)")``, a user's own file, an ``.efg`` or ``.game`` file, OpenSpiel.
 
 A registered game is a dataclass whose fields are its parameters; their annotations (int, float, bool, str) are
 the types that text is read as.  The grammar of a name is::
@@ -8,6 +8,7 @@ the types that text is read as.  The grammar of a name is::
     name(value,...)         bluff(2,1)                       by position, in the declared order, before any key
     path.py:Class(...)      ./my_game.py:MyGame(cards=4)
     path.efg                games/centipede.efg
+    path.game               holdem.limit.2p.game             a poker definition of the competition
     openspiel:NAME          openspiel:liars_dice(numdice=1)
 """
 
@@ -21,7 +22,7 @@ import pkgutil
 import re
 import sys
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -46,11 +47,12 @@ class Parameter:
 
 @dataclasses.dataclass(frozen=True)
 class GameEntry:
-    """A registered game: its name, one line about it, and its parameters."""
+    """A registered game: its name, one line about it, its parameters, and what its players can be made to forget."""
 
     name: str
     summary: str
     parameters: tuple[Parameter, ...]
+    forgets: Mapping[str, str]
 
 
 def register(name: str) -> Callable[[_CLASS], _CLASS]:
@@ -83,7 +85,7 @@ def games() -> list[GameEntry]:
     for name in game_names():
         cls = _REGISTRY[name]
         summary = (cls.__doc__ or "").strip().split("\n")[0]
-        entries.append(GameEntry(name, summary, _parameters(cls)))
+        entries.append(GameEntry(name, summary, _parameters(cls), cls.forgets))
     return entries
 
 
@@ -116,6 +118,11 @@ def make(spec: str | Game | type[Game], **parameters: Any) -> Game:
         if parameters:
             raise GameError(f"{spec}: an .efg file takes no parameters; got {sorted(parameters)}")
         return read_efg(spec)
+    if spec.lower().endswith(".game"):
+        if parameters:
+            raise GameError(f"{spec}: a .game file takes no parameters; got {sorted(parameters)}")
+        made: Game = importlib.import_module("counterplay.poker.games").poker_game(spec)
+        return made
     name, written = parse_spec(spec)
     cls = _class_from_file(name) if ".py" in name else _registered(name)
     return _construct(cls, name, {**_with_names(cls, name, written), **parameters})
@@ -158,6 +165,7 @@ def _load_builtin_games() -> None:
     package = importlib.import_module("counterplay.games")
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"counterplay.games.{module.name}")
+    importlib.import_module("counterplay.poker.games")  # the standard definitions of the competition
 
 
 def _registered(name: str) -> type[Game]:

@@ -207,6 +207,10 @@ class PhantomTicTacToe(Game):
         """From a memory to what this variant keeps of it; answers are kept, since many histories share them."""
         return _full if self.variant == "full" else functools.cache(VARIANTS[self.variant])
 
+    def num_histories(self) -> int:
+        """Counted without walking the game."""
+        return sum(count_histories(self.early_draw, self.x, self.o).values())
+
     def forget(self, what: str, value: str) -> Callable[[str], str]:
         """The information set of a variant (``value``) from one of the full game; ``what`` is ``order``."""
         if what not in self.forgets:

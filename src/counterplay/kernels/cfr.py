@@ -41,14 +41,18 @@ def match_regrets(
             for entry in range(first, last):
                 strategy[entry] /= total
         elif argmax_fallback:
-            largest = regret[first]
+            for entry in range(first, last):  # the same sums as above
+                strategy[entry] = np.float64(regret[entry])
+                if predict:
+                    strategy[entry] += prediction[entry]
+            largest = strategy[first]
             for entry in range(first + 1, last):
-                largest = max(largest, regret[entry])
+                largest = max(largest, strategy[entry])
             ties = 0
             for entry in range(first, last):
-                ties += regret[entry] == largest
+                ties += strategy[entry] >= largest - tie
             for entry in range(first, last):
-                strategy[entry] = 1.0 / ties if regret[entry] == largest else 0.0
+                strategy[entry] = 1.0 / ties if strategy[entry] >= largest - tie else 0.0
         else:
             for entry in range(first, last):
                 strategy[entry] = 1.0 / (last - first)

@@ -3,15 +3,25 @@
 Only this package imports numba.  Nothing is compiled at import: a kernel is compiled for the types it first meets and
 kept in an on-disk cache.  ``fastmath`` stays off: regret matching turns rounding noise into probabilities, so
 reordered sums would change results.
+
+numba's own cache looks at the file of a kernel only, so that a kernel would go on with the old code of those it calls
+from other files after an update.  Here the stamp of a kernel covers every file of its folder that its file imports.
+Constants from other packages are not seen: keep those that kernels use in this one.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import hashlib
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
 from counterplay.tree.sequences import SequenceForm
 
@@ -20,10 +30,55 @@ _FUNCTION = TypeVar("_FUNCTION", bound=Callable[..., Any])
 
 def kernel(function: _FUNCTION) -> _FUNCTION:
     """Decorator of all kernels; ``function.py_func`` is the plain-Python original."""
+    compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
+    with contextlib.suppress(RuntimeError):  # raised where there is no folder that numba may write its cache into
+        compiled._cache = _KernelCache(function)  # type: ignore[no-untyped-call]  # what cache=True does, but for the stamp
+    return cast(_FUNCTION, compiled)
+
+
+def sources(file: Path) -> set[Path]:
+    """A file of kernels and all files of its folder that it names, directly or not: those that it imports, at least."""
+    near = {path.stem: path for path in file.parent.glob("*.py")}
+    found: set[Path] = set()
+    waiting = [file]
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            words = set(re.findall(r"\w+", path.read_text("utf-8")))
+            waiting.extend(other for name, other in near.items() if name in words)
+    return found
+
+
+@functools.cache
+def _stamp(file: Path) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(sources(file)):
+        digest.update(path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+class _KernelCacheFiles(CompileResultCacheImpl):
+    """The cache files of a kernel, which are of use while the stamp of its sources is the same."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        self.locator.get_source_stamp = lambda: _stamp(Path(function.__code__.co_filename))
+
+
+class _KernelCache(FunctionCache):
+    _impl_class = _KernelCacheFiles
+
+
+def inlined(function: _FUNCTION) -> _FUNCTION:
+    """Decorator of small helpers inside hot loops: compiled into each kernel that calls them.
+
+    A call that hands arrays over costs more than most helpers do.
+    """
     try:
-        return cast(_FUNCTION, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
-    except RuntimeError:  # there is no folder that numba may write its cache into
-        return cast(_FUNCTION, numba.njit(nogil=True, error_model="numpy")(function))
+        return cast(_FUNCTION, numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function))
+    except RuntimeError:
+        return cast(_FUNCTION, numba.njit(nogil=True, error_model="numpy", forceinline=True)(function))
 
 
 class FormArrays(NamedTuple):

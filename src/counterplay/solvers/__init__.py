@@ -11,14 +11,20 @@ from counterplay.errors import SolverError, StrategyError
 from counterplay.game.base import Game
 from counterplay.solvers.base import Progress, Solver, SolveResult, Until, changed
 from counterplay.solvers.cfr import CFR_PRESETS, CfrConfig, CfrSolver, config_with
+from counterplay.solvers.double_oracle import DoubleOracle, DoubleOracleConfig
 from counterplay.solvers.fictitious_play import FictitiousPlay, FictitiousPlayConfig
+from counterplay.solvers.ira import CfrIra, CfrIraConfig, Fpira, FpiraConfig
+from counterplay.solvers.linear_program import LinearProgram, LinearProgramConfig
+from counterplay.solvers.mccfr import MCCFR_PRESETS, MccfrConfig, MccfrSolver, mccfr_config
+from counterplay.solvers.schemes import SCHEMES, scheme_array
 from counterplay.storage import read_container
 from counterplay.tree.arrays import GameTree
 
 __all__ = [
-    "ALGORITHMS", "CFR_PRESETS", "Algorithm", "CfrConfig", "CfrSolver", "FictitiousPlay", "FictitiousPlayConfig",
-    "Progress", "SolveResult", "Solver", "Until", "check_algorithm", "checkpoint_game", "make_solver",
-    "resume_solver", "solve",
+    "ALGORITHMS", "CFR_PRESETS", "MCCFR_PRESETS", "SCHEMES", "Algorithm", "CfrConfig", "CfrIra", "CfrIraConfig",
+    "CfrSolver", "DoubleOracle", "DoubleOracleConfig", "FictitiousPlay", "FictitiousPlayConfig", "Fpira", "FpiraConfig",
+    "LinearProgram", "LinearProgramConfig", "MccfrConfig", "MccfrSolver", "Progress", "SolveResult", "Solver", "Until",
+    "check_algorithm", "checkpoint_game", "make_solver", "resume_solver", "scheme_array", "solve",
 ]  # fmt: skip
 
 
@@ -32,10 +38,23 @@ class Algorithm:
         One line about it.
     make : callable
         ``make(game, name, memory_limit, settings)`` gives a solver.
+    exact : bool
+        It finishes with an equilibrium, and takes two-player zero-sum games with perfect recall only; the others
+        converge, and take any game.
+    refines : bool
+        It takes the real game, and what is forgotten at first as the setting ``forget``.
+    sampled : bool
+        It walks samples of the game, and has the settings ``seed`` and ``threads``.
+    seeded : bool
+        It makes random choices, from the setting ``seed``.
     """
 
     summary: str
     make: Callable[[GameTree | Game | str, str, int | None, Mapping[str, Any]], Solver]
+    exact: bool = False
+    refines: bool = False
+    sampled: bool = False
+    seeded: bool = False
 
 
 def _cfr(game: GameTree | Game | str, name: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Solver:
@@ -48,6 +67,35 @@ def _fictitious_play(
     return FictitiousPlay(game, changed(FictitiousPlayConfig(), settings, name), name, memory_limit)
 
 
+def _mccfr(game: GameTree | Game | str, name: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Solver:
+    """The setting ``scheme`` may also be a function or an array."""
+    scheme = settings.get("scheme")
+    if scheme is None or isinstance(scheme, str):
+        return MccfrSolver(game, mccfr_config(name, settings), name, memory_limit)
+    others = {key: value for key, value in settings.items() if key != "scheme"}
+    return MccfrSolver(game, mccfr_config(name, others), name, memory_limit, scheme)
+
+
+def _cfr_ira(game: GameTree | Game | str, name: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Solver:
+    return CfrIra(game, changed(CfrIraConfig(), settings, name), name, memory_limit)
+
+
+def _fpira(game: GameTree | Game | str, name: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Solver:
+    return Fpira(game, changed(FpiraConfig(), settings, name), name, memory_limit)
+
+
+def _linear_program(
+    game: GameTree | Game | str, name: str, memory_limit: int | None, settings: Mapping[str, Any]
+) -> Solver:
+    return LinearProgram(game, changed(LinearProgramConfig(), settings, name), name, memory_limit)
+
+
+def _double_oracle(
+    game: GameTree | Game | str, name: str, memory_limit: int | None, settings: Mapping[str, Any]
+) -> Solver:
+    return DoubleOracle(game, changed(DoubleOracleConfig(), settings, name), name, memory_limit)
+
+
 ALGORITHMS: dict[str, Algorithm] = {
     "cfr": Algorithm("vanilla counterfactual regret minimisation, all players at once", _cfr),
     "cfr+": Algorithm("CFR+ : regret matching plus, alternating, linear averaging", _cfr),
@@ -55,10 +103,28 @@ ALGORITHMS: dict[str, Algorithm] = {
     "dcfr": Algorithm("discounted CFR : positive and negative regrets fade differently", _cfr),
     "pcfr+": Algorithm("predictive CFR+ : the last regret is the forecast of the next", _cfr),
     "fictitious-play": Algorithm("fictitious play : best responses to averages", _fictitious_play),
+    "lp": Algorithm("linear program of the sequence form, two-player zero-sum games", _linear_program, exact=True),
+    "double-oracle": Algorithm("double oracle : a restricted game grows by best responses", _double_oracle, exact=True),
+    "cfr+ira": Algorithm("CFR+ on an abstraction that refines itself", _cfr_ira, refines=True, seeded=True),
+    "fpira": Algorithm("fictitious play on an abstraction that refines itself", _fpira, refines=True),
 }
 """Every algorithm by name."""
 
-SOLVERS: dict[str, type[Solver]] = {solver.kind: solver for solver in (CfrSolver, FictitiousPlay)}
+_SAMPLED = {
+    "chance-sampling": "CFR that draws chance and walks all actions",
+    "external-sampling": "CFR that draws chance and the other players",
+    "outcome-sampling": "CFR that draws one line of play",
+    "average-strategy-sampling": "CFR that walks the actions its average plays",
+    "mccfr-scheme": "CFR that walks actions by a sampling scheme",
+    "probing": "CFR by a sampling scheme, with roll-outs for the actions left out",
+    "pure-cfr": "CFR with pure strategies and whole numbers",
+}
+ALGORITHMS.update({name: Algorithm(text, _mccfr, sampled=True, seeded=True) for name, text in _SAMPLED.items()})
+
+SOLVERS: dict[str, type[Solver]] = {
+    solver.kind: solver
+    for solver in (CfrSolver, FictitiousPlay, MccfrSolver, LinearProgram, DoubleOracle, CfrIra, Fpira)
+}
 """The solvers by what their checkpoints are marked with."""
 
 
@@ -119,11 +185,12 @@ def solve(
     algorithm : str
         One of ``ALGORITHMS``.
     iterations, seconds, exploitability : optional
-        When to stop: at the first of those that are given; 1000 iterations if none is.
+        When to stop: at the first of those that are given; if none is, after 1000 iterations of an algorithm that
+        only converges, and at the solution with one that finishes.
     callback : callable, optional
         Called with ``Progress`` several times a second.
     resume : path, optional
-        A checkpoint to go on from; it brings its own algorithm and settings.
+        A checkpoint to go on from; it brings its own algorithm and settings, so no settings can be given.
     memory_limit : int, optional
         Bytes that may be used; by default what the machine has free.
     **settings
@@ -134,10 +201,12 @@ def solve(
     SolveResult
         The profile, its value and exploitability, and how it came about.
     """
-    if iterations is None and seconds is None and exploitability is None:
-        iterations = 1000
-    until = Until(iterations, seconds, exploitability)
+    given = not (iterations is None and seconds is None and exploitability is None)
+    until = Until(iterations, seconds, exploitability) if given else None
+    if resume and settings:
+        raise SolverError(f"a checkpoint brings its own settings; leave out {', '.join(settings)}")
     solver = (
         resume_solver(resume, game, memory_limit) if resume else make_solver(game, algorithm, memory_limit, **settings)
     )
+    until = until or Until(solver.default_iterations)
     return solver.run(until, callback)

@@ -1,4 +1,4 @@
-"""What all iterative solvers share: when to stop, how progress is told, what a finished run is.
+"""What all solvers share: when to stop, how progress is told, what a finished run is.
 
 A solver owns tables and calls kernels.  ``run`` advances it in short calls, measures the strategy at iterations fixed
 in advance (each about 5 % after the one before, so measuring costs little and does not depend on the clock), and
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import numbers
 import os
 import time
 from abc import ABC, abstractmethod
@@ -19,7 +20,9 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import MemoryLimitError, SolverError, StrategyError
+from counterplay.abstraction.abstraction import Abstraction
+from counterplay.abstraction.forgetting import compile_by_name
+from counterplay.errors import CounterplayError, GameError, MemoryLimitError, SolverError, StrategyError
 from counterplay.game.base import Game
 from counterplay.kernels.jit import FormArrays
 from counterplay.storage import read_container, write_container
@@ -30,8 +33,8 @@ from counterplay.tree.memory import available_memory, format_bytes
 
 __all__ = ["Progress", "SolveResult", "Solver", "Status", "Until", "changed", "check_memory", "next_check"]
 
-Status = Literal["exploitability", "iterations", "seconds", "interrupted"]
-"""Why a run ended: the limit that was reached, or Ctrl-C."""
+Status = Literal["solved", "exploitability", "iterations", "seconds", "interrupted"]
+"""Why a run ended: nothing is left to do, the limit that was reached, or Ctrl-C."""
 
 CALL_SECONDS = 0.1
 """How long one kernel call should take, so that Ctrl-C and progress are prompt."""
@@ -48,23 +51,30 @@ class Until:
     exploitability: float | None = None
 
     def __post_init__(self) -> None:
-        limits = dataclasses.asdict(self)
+        limits: dict[str, Any] = dataclasses.asdict(self)
         if all(limit is None for limit in limits.values()):
             raise SolverError("say when to stop: give iterations, seconds or exploitability")
         for name, limit in limits.items():
-            if limit is not None and not (math.isfinite(limit) and limit > 0):
-                raise SolverError(f"{name} must be a positive number; got {limit!r}")
+            if limit is None:
+                continue
+            whole = name == "iterations"
+            fits = isinstance(limit, numbers.Integral if whole else numbers.Real) and not isinstance(limit, bool)
+            if not fits or not 0 < limit < math.inf:
+                raise SolverError(f"{name} must be a positive {'whole ' if whole else ''}number; got {limit!r}")
 
 
 @dataclasses.dataclass(frozen=True)
 class Progress:
-    """Where a run is.  ``exploitability`` is the latest measured, at iteration ``measured_at``."""
+    """Where a run is.  ``exploitability`` is the latest measured, at iteration ``measured_at``; ``nodes`` is how many
+    histories were touched.
+    """
 
     iterations: int
     seconds: float
     cpu_seconds: float
     exploitability: float
     measured_at: int
+    nodes: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,6 +92,8 @@ class SolveResult:
     histories: int
     information_sets: int
     curve: tuple[Progress, ...]
+    details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    nodes: int = 0
 
     @property
     def value(self) -> tuple[float, ...]:
@@ -105,8 +117,8 @@ class SolveResult:
 
     @property
     def nodes_per_second(self) -> float:
-        """Histories of the game covered in a second: iterations times histories over seconds."""
-        return self.iterations * self.histories / self.seconds if self.seconds > 0 else 0.0
+        """Histories touched in a second."""
+        return self.nodes / self.seconds if self.seconds > 0 else 0.0
 
 
 _CONFIG = TypeVar("_CONFIG")
@@ -152,7 +164,7 @@ def next_check(iteration: int) -> int:
 
 
 class Solver(ABC):
-    """An iterative solver on a compiled game.
+    """A solver on a compiled game.
 
     A subclass owns tables, advances them in ``step``, names them in ``tables`` and says in ``strategy`` which profile
     they stand for; running, measuring, saving and resuming are the same for all.
@@ -171,10 +183,15 @@ class Solver(ABC):
         Time spent so far, runs before a resume included.
     curve : list of Progress
         What was measured on the way.
+    deadline : float or None
+        When a run must be over, by ``time.perf_counter``; for solvers whose single iteration can take long.
     """
 
     kind: ClassVar[str]
     """What checkpoints of this solver are marked with."""
+
+    default_iterations: ClassVar[int] = 1000
+    """Where a run stops that was given no limit."""
 
     tree: GameTree
     form: FormArrays
@@ -182,6 +199,7 @@ class Solver(ABC):
     algorithm: str
     seconds: float = 0.0
     cpu_seconds: float = 0.0
+    deadline: float | None = None
 
     def __init__(self) -> None:
         self.curve: list[Progress] = []
@@ -191,9 +209,23 @@ class Solver(ABC):
     def iterations(self) -> int:
         """Iterations done so far."""
 
+    @property
+    def nodes(self) -> int:
+        """Histories touched so far: all of them in each iteration, unless a solver samples."""
+        return self.iterations * self.tree.num_histories
+
     @abstractmethod
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether further iterations would change nothing; algorithms that only converge never finish."""
+        return False
+
+    def details(self) -> dict[str, Any]:
+        """Further figures for reports, by the keys that they have in JSON."""
+        return {}
 
     @abstractmethod
     def strategy(self) -> NDArray[np.float64]:
@@ -226,6 +258,10 @@ class Solver(ABC):
     @abstractmethod
     def table_bytes(self) -> int:
         """Bytes of all that the solver has allocated."""
+
+    def abstraction(self) -> Abstraction | None:
+        """The abstraction in which the solver keeps its tables, if it makes one itself."""
+        return None
 
     def measure(self) -> Measurement:
         """Measure the profile that the solver stands for."""
@@ -269,20 +305,31 @@ class Solver(ABC):
             If the checkpoint is damaged or belongs to another game or solver.
         """
         header, tables = read_container(path, "checkpoint")
+        damaged = f"{path} is damaged"
         try:
-            if header["solver"] != cls.kind:
-                raise StrategyError(f"{path} is a checkpoint of the solver {header['solver']!r}, not of {cls.kind!r}")
-            name = header["game"] if game is None else game
-            solver = cls.from_checkpoint(name, header["config"], header["algorithm"], memory_limit)
-            if solver.tree.fingerprint != header["fingerprint"]:
-                raise StrategyError(f"{path} is a checkpoint of {header['game']}; it does not fit {solver.tree.name}")
-            for name, table in solver.tables().items():
-                table[...] = tables[name]
+            kind, name, fingerprint = header["solver"], header["game"], header["fingerprint"]
+            config, algorithm = header["config"], header["algorithm"]
+        except (KeyError, TypeError) as error:
+            raise StrategyError(f"{damaged}: {type(error).__name__}: {error}") from None
+        if kind != cls.kind:
+            raise StrategyError(f"{path} is a checkpoint of the solver {kind!r}, not of {cls.kind!r}")
+        tree = _compiled(name if game is None else game, memory_limit)
+        try:
+            solver = cls.from_checkpoint(tree, config, algorithm, memory_limit)
+        except TypeError as error:  # a setting that the configuration does not have
+            raise StrategyError(f"{damaged}: {error}") from None
+        if tree.fingerprint != fingerprint:
+            raise StrategyError(f"{path} is a checkpoint of {name}; it does not fit {tree.name}")
+        try:
+            for key, table in solver.tables().items():
+                if (tables[key].shape, tables[key].dtype) != (table.shape, table.dtype):
+                    raise ValueError(f"table {key} is {tables[key].dtype} {tables[key].shape}")
+                table[...] = tables[key]
             solver.seconds, solver.cpu_seconds = header["seconds"], header["cpu_seconds"]
             solver.curve = [Progress(*point) for point in header["curve"]]
             solver.restore(header["state"])
         except (KeyError, TypeError, ValueError) as error:
-            raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}") from None
+            raise StrategyError(f"{damaged}: {type(error).__name__}: {error}") from None
         return solver
 
     def run(
@@ -302,14 +349,18 @@ class Solver(ABC):
         check_every : int, optional
             Measure at multiples of this number instead of the growing distances.
         """
-        if check_every is not None and check_every < 1:
-            raise SolverError(f"check_every must be at least 1; got {check_every}")
+        if check_every is not None and (not isinstance(check_every, numbers.Integral) or check_every < 1):
+            raise SolverError(f"check_every must be a whole number, at least 1; got {check_every!r}")
         self.step(0)  # kernels are compiled before the clock starts
         last = self.check() if self.iterations == 0 else self.measure()
+        if self._missed_check(check_every):
+            last = self.check()
+            self.curve.append(self._progress(last.exploitability, self.iterations))
         status: Status = "interrupted"
         clock, cpu_clock = time.perf_counter() - self.seconds, time.process_time() - self.cpu_seconds
+        self.deadline = None if until.seconds is None else clock + until.seconds
         pace = 1
-        check = self._following_check(check_every)
+        check = _following_check(self.iterations, check_every)
         try:
             while True:
                 reached = self._reached(until, last)
@@ -323,9 +374,9 @@ class Solver(ABC):
                 after = time.perf_counter()
                 self.seconds, self.cpu_seconds = after - clock, time.process_time() - cpu_clock
                 pace = _next_pace(count, after - before)
-                if self.iterations == target or self._out_of_time(until):
+                if self.iterations == target or self.finished or self._out_of_time(until):
                     last = self.check() if self.iterations == check else self.measure()
-                    check = self._following_check(check_every)
+                    check = _following_check(self.iterations, check_every)
                     self.curve.append(self._progress(last.exploitability, self.iterations))
                     self.seconds, self.cpu_seconds = time.perf_counter() - clock, time.process_time() - cpu_clock
                 if callback is not None:
@@ -334,15 +385,17 @@ class Solver(ABC):
             pass
         return self._result(status)
 
-    def _following_check(self, check_every: int | None) -> int:
-        if check_every is None:
-            return next_check(self.iterations)
-        return (self.iterations // check_every + 1) * check_every
+    def _missed_check(self, check_every: int | None) -> bool:
+        """Whether this iteration is on the schedule and was not measured: Ctrl-C came while it was computed."""
+        measured = self.curve[-1].iterations if self.curve else 0
+        return measured < self.iterations == _following_check(self.iterations - 1, check_every)
 
     def _out_of_time(self, until: Until) -> bool:
         return until.seconds is not None and self.seconds >= until.seconds
 
     def _reached(self, until: Until, last: Measurement) -> Status | None:
+        if self.finished:
+            return "solved"
         if until.exploitability is not None and last.exploitability <= until.exploitability:
             return "exploitability"
         if until.iterations is not None and self.iterations >= until.iterations:
@@ -350,7 +403,7 @@ class Solver(ABC):
         return "seconds" if self._out_of_time(until) else None
 
     def _progress(self, exploitability: float, measured_at: int) -> Progress:
-        return Progress(self.iterations, self.seconds, self.cpu_seconds, exploitability, measured_at)
+        return Progress(self.iterations, self.seconds, self.cpu_seconds, exploitability, measured_at, self.nodes)
 
     def _result(self, status: Status) -> SolveResult:
         return SolveResult(
@@ -365,7 +418,23 @@ class Solver(ABC):
             histories=self.tree.num_histories,
             information_sets=self.tree.num_infosets,
             curve=tuple(self.curve),
+            details=self.details(),
+            nodes=self.nodes,
         )
+
+
+def _compiled(game: GameTree | Game | str, memory_limit: int | None) -> GameTree:
+    """The game of a checkpoint; what goes wrong in a user's own file is the fault of that file."""
+    try:
+        return compile_by_name(game, memory_limit)
+    except CounterplayError:
+        raise
+    except Exception as error:
+        raise GameError(f"{game} cannot be made: {type(error).__name__}: {error}") from error
+
+
+def _following_check(iteration: int, check_every: int | None) -> int:
+    return next_check(iteration) if check_every is None else (iteration // check_every + 1) * check_every
 
 
 def _next_pace(count: int, seconds: float) -> int:

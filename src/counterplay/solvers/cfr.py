@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import numbers
 from collections.abc import Mapping
 from typing import Any, Literal, Self
 
@@ -44,6 +45,12 @@ __all__ = ["CFR_PRESETS", "CfrConfig", "CfrSolver", "ProfileKind"]
 
 ProfileKind = Literal["average", "last", "best"]
 """Which profile: the average of all iterations, the current one, or the least exploitable one seen at checks."""
+
+MAX_GAMMA = {"float64": 20, "float32": 4}
+"""Largest exponent of the averaging weights: sums of t^gamma stay in the range of the tables for 10^7 iterations."""
+
+FLOAT32_UTILITIES = (1e-25, 1e25)
+"""Between these the largest utility of a game must lie, so that its regrets neither vanish nor overflow in float32."""
 
 
 ROUNDING = 1e-12
@@ -103,14 +110,20 @@ class CfrConfig:
         for name in ("alternating", "regret_floor", "shifted", "predictive"):
             if not isinstance(getattr(self, name), bool):
                 raise SolverError(f"{name} must be true or false; got {getattr(self, name)!r}")
-        if not isinstance(self.delay, int) or self.delay < 0:
-            raise SolverError(f"delay must be a whole number, at least 0; got {self.delay!r}")
+        if not isinstance(self.delay, int) or not 0 <= self.delay < 2**63:
+            raise SolverError(f"delay must be a whole number, at least 0 and below 2^63; got {self.delay!r}")
         for name in ("alpha", "beta", "gamma"):
             number = getattr(self, name)
             if number is None and name != "gamma":
                 continue
             if not isinstance(number, int | float) or not math.isfinite(number):
                 raise SolverError(f"{name} must be a finite number; got {number!r}")
+        largest = MAX_GAMMA[self.storage]
+        if abs(self.gamma) > largest:
+            raise SolverError(
+                f"gamma must lie in [-{largest}, {largest}] with {self.storage} tables, or the weights t^gamma would "
+                f"overflow them; got {self.gamma!r}"
+            )
 
     @property
     def keeps_average(self) -> bool:
@@ -153,9 +166,12 @@ class CfrSolver(Solver):
         memory_limit: int | None = None,
     ) -> None:
         super().__init__()
+        if not isinstance(config, CfrConfig | str):
+            raise SolverError(f"config is a CfrConfig or the name of a preset; got {config!r}")
         self.config = CFR_PRESETS[_preset(config)] if isinstance(config, str) else config
         self.algorithm = algorithm or _name_of(config)
         self.tree = compile_by_name(game, memory_limit)
+        _check_storage(self.tree, self.config)
         needed = self.memory_bytes(self.tree, self.config)
         check_memory(f"{self.algorithm} on {self.tree.name}", needed, memory_limit)
         self.form = form_arrays(self.tree.sequences)
@@ -189,6 +205,8 @@ class CfrSolver(Solver):
 
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations."""
+        if not isinstance(iterations, numbers.Integral) or iterations < 0:
+            raise SolverError(f"step takes a whole number of iterations, at least 0; got {iterations!r}")
         config = self.config
         iterate_cfr(
             self.form, self.tree.infoset_offset, self.tree.player_infosets,
@@ -196,7 +214,7 @@ class CfrSolver(Solver):
             np.nan if config.alpha is None else float(config.alpha),
             np.nan if config.beta is None else float(config.beta),
             float(config.gamma), config.delay, config.shifted, config.fallback == "argmax-uniform", self._tie,
-            iterations, self._clock, self.regret, self.average, self.prediction, self._current,
+            int(iterations), self._clock, self.regret, self.average, self.prediction, self._current,
             self._reach, self._value, self._step,
         )  # fmt: skip
 
@@ -231,8 +249,8 @@ class CfrSolver(Solver):
         if self.config.profile == "best":
             now = measure_strategy(self.tree, self.form, self._current)
             if now.exploitability < self.best_exploitability:
+                self.best[:] = self._current  # the number last: Ctrl-C between the two is then mended by the next check
                 self.best_exploitability = now.exploitability
-                self.best[:] = self._current
         return self.measure()
 
     def tables(self) -> dict[str, NDArray[Any]]:
@@ -274,6 +292,17 @@ class CfrSolver(Solver):
         match_regrets(offset, 0, infosets, self.regret, self.prediction, argmax, self._tie, self._current)
         for player in range(self.tree.players):
             forward_reach(self.form, player, self._current, self._reach)
+
+
+def _check_storage(tree: GameTree, config: CfrConfig) -> None:
+    """Refuse tables that cannot hold the regrets of a game."""
+    largest = max(abs(tree.facts.min_utility), abs(tree.facts.max_utility))
+    low, high = FLOAT32_UTILITIES
+    if config.storage == "float32" and largest > 0 and not low <= largest <= high:
+        raise SolverError(
+            f"float32 tables need a largest utility from {low:g} to {high:g}; that of {tree.name} is {largest:g}; "
+            "use storage float64"
+        )
 
 
 def _preset(name: str) -> str:

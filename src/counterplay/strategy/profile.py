@@ -20,7 +20,7 @@ from counterplay.errors import StrategyError
 from counterplay.storage import pack_texts, read_container, unpack_texts, write_container
 from counterplay.tree.arrays import GameTree
 
-__all__ = ["Profile", "Provenance", "normalise"]
+__all__ = ["Profile", "Provenance", "check_strategy", "normalise"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,10 +80,7 @@ class Profile:
         StrategyError
             If they are not one distribution for each information set.
         """
-        values = np.ascontiguousarray(probabilities, dtype=np.float64)
-        if values.shape != (tree.num_entries,):
-            raise StrategyError(f"{tree.name} has {tree.num_entries} entries; got an array of shape {values.shape}")
-        _check_distributions(values, tree.infoset_offset, tree.infoset_names)
+        values = check_strategy(tree, probabilities).copy()  # what the caller does to the array is not ours
         return cls(
             game=tree.name,
             digest=tree.digest,
@@ -183,7 +180,7 @@ class Profile:
         header, arrays = read_container(path, "profile", verify)
         try:
             labels = [tuple(row) for row in header["label_sets"]]
-            return cls(
+            profile = cls(
                 game=header["game"],
                 digest=header["digest"],
                 players=header["players"],
@@ -196,6 +193,47 @@ class Profile:
             )
         except (KeyError, TypeError, IndexError, UnicodeDecodeError) as error:
             raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}") from None
+        profile._check_arrays(path)
+        if verify:
+            try:
+                _check_distributions(profile.probabilities, profile.infoset_offset, profile.infoset_names)
+            except StrategyError as error:
+                raise StrategyError(f"{path} is damaged: {error}") from None
+        return profile
+
+    def _check_arrays(self, path: str | os.PathLike[str]) -> None:
+        """Refuse arrays that do not fit together: kernels trust them."""
+        sizes = [len(labels) for labels in self.actions]
+        offset = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        wanted = {
+            "infoset_player": (np.int8, (len(self.infoset_names),)),
+            "infoset_offset": (np.int64, offset.shape),
+            "probabilities": (np.float64, (int(offset[-1]),)),
+        }
+        for name, (dtype, shape) in wanted.items():
+            array = getattr(self, name)
+            if (array.dtype, array.shape) != (dtype, shape):
+                raise StrategyError(f"{path} is damaged: array {name!r} is {array.dtype} of shape {array.shape}")
+        if not np.array_equal(self.infoset_offset, offset) or 0 in sizes:
+            raise StrategyError(f"{path} is damaged: its information sets and their actions do not fit together")
+
+
+def check_strategy(tree: GameTree, probabilities: ArrayLike) -> NDArray[np.float64]:
+    """Probabilities of the entries of a tree as a flat array, after checking them: kernels trust what they get.
+
+    Raises
+    ------
+    StrategyError
+        If they are not one distribution for each information set.
+    """
+    try:
+        values = np.ascontiguousarray(probabilities, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise StrategyError(f"a strategy is an array of probabilities; got {type(probabilities).__name__}") from None
+    if values.shape != (tree.num_entries,):
+        raise StrategyError(f"{tree.name} has {tree.num_entries} entries; got an array of shape {values.shape}")
+    _check_distributions(values, tree.infoset_offset, tree.infoset_names)
+    return values
 
 
 def normalise(weights: NDArray[np.floating[Any]], offset: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -195,15 +195,19 @@ class GameTree:
     @functools.cached_property
     def facts(self) -> GameFacts:
         """Facts of the whole game."""
-        total = np.abs(self.utility.sum(axis=1)).max(initial=0.0)
-        scale = max(1.0, float(np.abs(self.utility).max(initial=0.0)))
         return GameFacts(
             players=self.players,
             has_chance=bool(np.any(self.player == CHANCE)),
-            zero_sum=self.players == 2 and bool(total <= 1e-9 * scale),
+            zero_sum=self.players == 2 and self.sums_to_zero,
             min_utility=float(self.utility.min(initial=np.inf)),
             max_utility=float(self.utility.max(initial=-np.inf)),
         )
+
+    @property
+    def sums_to_zero(self) -> bool:
+        """Whether what the players win adds up to 0 everywhere, up to rounding of the largest utility."""
+        total = np.abs(self.utility.sum(axis=1)).max(initial=0.0)
+        return bool(total <= 1e-9 * np.abs(self.utility).max(initial=0.0))
 
     def utility_range(self, player: int) -> float:
         """The difference between the best and the worst that a player can end with (Δ_i)."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 from typing import TypeAlias
@@ -208,10 +209,10 @@ def intern(*columns: Int64) -> Int64:
 def explain(table: Aligned, first: int, second: int, conditions: int = 4) -> Witness:
     """Which condition two parts of a set break, with a leaf that has no partner.
 
-    ``conditions`` says how many of (iii), (iv), (ii), (i) had to hold.  If it is enough to give up one of them, that
-    one is named: rather one that fails on its own, then (ii), (i), (iii), (iv).  Otherwise those that fail on their
-    own are named, and otherwise all, which fail only together.  Where the parts have not even the same number of
-    leaves, it is (iii) or (iv) if there are sequences on one side only, and ``bijection`` if there are not.
+    ``conditions`` says how many of (iii), (iv), (ii), (i) had to hold.  The fewest that must be given up for the
+    others to hold are named: rather those that fail on their own, then (ii), (i), (iii), (iv).  Where the parts have
+    not even the same number of leaves, it is (iii) or (iv) if there are sequences on one side only, and ``bijection``
+    if there are not.
     """
     rows, spans = table.rows, (table.rows_of(first), table.rows_of(second))
     columns = {"(iii)": rows.others, "(iv)": rows.own, "(ii)": table.chance, "(i)": table.utility}
@@ -224,10 +225,14 @@ def explain(table: Aligned, first: int, second: int, conditions: int = 4) -> Wit
         broken = [name for name in list(tests)[:2] if set(tests[name][spans[0]]) != set(tests[name][spans[1]])]
         shown = [tests[name] for name in broken or list(tests)[:2]]
     else:
-        alone = [name for name, column in tests.items() if differ([column])]
-        enough = [name for name in tests if not differ([tests[other] for other in tests if other != name])]
-        enough.sort(key=lambda name: (name not in alone, ["(ii)", "(i)", "(iii)", "(iv)"].index(name)))
-        broken = enough[:1] or alone or list(tests)
+        alone = {name for name, column in tests.items() if differ([column])}
+        names = sorted(tests, key=lambda name: (name not in alone, ["(ii)", "(i)", "(iii)", "(iv)"].index(name)))
+        broken = next(
+            list(given_up)
+            for size in range(1, len(names) + 1)
+            for given_up in itertools.combinations(names, size)
+            if size == len(names) or not differ([tests[name] for name in names if name not in given_up])
+        )
         shown = [tests[name] for name in broken]
         if not differ(shown):  # the condition fails only where the others hold
             shown = list(tests.values())

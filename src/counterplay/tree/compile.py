@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,9 @@ __all__ = ["compile_game"]
 
 PROBABILITY_TOLERANCE = 1e-9
 PROGRESS_EVERY = 1 << 14
+
+MAX_UTILITY = 1e100
+"""Largest utility; sums of regrets over iterations and histories then stay far from the largest float."""
 
 
 def compile_game(
@@ -60,6 +63,13 @@ def compile_game(
     preflight(game, limit, max_depth)
     walk.run()
     return walk.finish()
+
+
+def _few(values: Sequence[Any]) -> str:
+    """A list for a message, cut where it is long."""
+    if len(values) <= 20:
+        return str(list(values))
+    return f"[{', '.join(map(repr, values[:10]))}, ... {len(values):,} in all]"
 
 
 class _Walk:
@@ -117,12 +127,14 @@ class _Walk:
             if mover >= 0:
                 key = state.infoset()
                 actions = state.actions()
+                if type(actions) is not tuple:
+                    actions = tuple(actions)
                 row = infosets[mover].get(key)
                 if row is None:
                     row = self._new_infoset(mover, key, actions, node)
                 elif infoset_actions[row] != actions:
                     self._compare_actions(row, key, actions, node)
-                outcomes = actions
+                outcomes: Sequence[Hashable] = actions
             else:
                 outcomes, row = self._chance_event(state.chance(), node)
             expanded.append(node)
@@ -154,7 +166,7 @@ class _Walk:
                 if size > self.max_histories:
                     raise MemoryLimitError(
                         f"{self.game.spec()}: over {size:,} histories, and {format_bytes(self.limit)} of memory are "
-                        "not enough to go on; use an abstraction, smaller parameters or a higher memory limit"
+                        "not enough to go on; use smaller parameters, a higher memory limit or a solver that samples"
                     )
                 if self.progress is not None:
                     self.progress(size)
@@ -166,7 +178,7 @@ class _Walk:
         if not actions:
             raise GameError(f"{self.game.spec()}: information set {key!r} has no actions ({self.describe(node)})")
         if len({str(action) for action in actions}) != len(actions):
-            raise GameError(f"{self.game.spec()}: information set {key!r} has equal actions: {list(actions)}")
+            raise GameError(f"{self.game.spec()}: information set {key!r} has equal actions: {_few(actions)}")
         row = len(self.infoset_actions)
         self.infosets[mover][key] = row
         self.infoset_actions.append(actions)
@@ -177,8 +189,8 @@ class _Walk:
         known = self.infoset_actions[row]
         if tuple(actions) != known:
             raise GameError(
-                f"{self.game.spec()}: the actions at information set {key!r} differ: {list(actions)} "
-                f"({self.describe(node)}) but {list(known)} earlier; the mover could tell the two apart"
+                f"{self.game.spec()}: the actions at information set {key!r} differ: {_few(actions)} "
+                f"({self.describe(node)}) but {_few(known)} earlier; the mover could tell the two apart"
             )
 
     def _chance_event(self, outcomes: Any, node: int) -> tuple[list[Hashable], int]:
@@ -186,11 +198,11 @@ class _Walk:
         row = self.events.get(pairs)
         if row is None:
             if len({str(label) for label, _ in pairs}) != len(pairs):
-                labels = [label for label, _ in pairs]
+                labels = _few([label for label, _ in pairs])
                 raise GameError(f"{self.game.spec()}: chance has equal outcomes: {labels} ({self.describe(node)})")
             total = math.fsum(probability for _, probability in pairs)
             if not all(0.0 <= probability <= 1.0 + PROBABILITY_TOLERANCE for _, probability in pairs):
-                bad = [probability for _, probability in pairs]
+                bad = _few([probability for _, probability in pairs])
                 raise GameError(
                     f"{self.game.spec()}: chance probabilities must lie in [0, 1]; got {bad} ({self.describe(node)})"
                 )
@@ -354,15 +366,16 @@ class _Walk:
         return probabilities
 
     def _check_utilities(self, tree: GameTree) -> None:
-        wrong = ~np.isfinite(tree.utility).all(axis=1)
+        wrong = ~(np.abs(tree.utility) <= MAX_UTILITY).all(axis=1)  # NaN too
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])
             node = int(np.flatnonzero(tree.outcome == row)[0])
             moves = ", ".join(tree.history(node)) or "the root"
-            raise GameError(f"{tree.name}: utilities must be finite; got {tree.utility[row].tolist()} (after {moves})")
-        if self.game.zero_sum and np.abs(tree.utility.sum(axis=1)).max(initial=0.0) > 1e-9 * max(
-            1.0, np.abs(tree.utility).max()
-        ):
+            raise GameError(
+                f"{tree.name}: utilities must be finite and at most {MAX_UTILITY:g}; "
+                f"got {tree.utility[row].tolist()} (after {moves})"
+            )
+        if self.game.zero_sum and not tree.sums_to_zero:
             row = int(np.abs(tree.utility.sum(axis=1)).argmax())
             node = int(np.flatnonzero(tree.outcome == row)[0])
             raise GameError(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import random
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from counterplay.errors import MemoryLimitError
@@ -23,6 +24,16 @@ __all__ = ["SizeEstimate", "available_memory", "estimate_size", "format_bytes", 
 
 BUILD_BYTES_PER_HISTORY = 120
 """Bytes that compiling needs for each history at its peak, sequences of the players included (measured on Leduc)."""
+
+CONTROL_GROUPS = (
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "inactive_file"),
+    (
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+        "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        "total_inactive_file",
+    ),
+)
+"""Where Linux tells the limit of a container, what it uses, and what of that it would give back; versions 2 and 1."""
 
 SAFETY = 4.0
 """By how much an estimate must exceed the limit before a game is refused unseen."""
@@ -47,7 +58,28 @@ class SizeEstimate:
 
 
 def available_memory() -> int:
-    """Bytes of memory that this machine can still give, or a cautious guess where it does not say."""
+    """Bytes of memory that this process can still get, or a cautious guess where the machine does not say.
+
+    In a container that is what its limit leaves, which the machine's own count does not know.
+    """
+    allowed = _control_group_memory()
+    free = _machine_memory()
+    return free if allowed is None else min(allowed, free)
+
+
+def _control_group_memory() -> int | None:
+    """What the limit of a container leaves, files kept in memory not counted; None where there is no limit."""
+    for limit, used, key in CONTROL_GROUPS:
+        try:
+            left = int(Path(limit).read_text()) - int(Path(used).read_text())
+            stat = dict(line.split() for line in Path(used).with_name("memory.stat").read_text().splitlines())
+            return max(0, left + int(stat[key]))
+        except (OSError, ValueError, KeyError):  # other versions; "max" stands for no limit
+            continue
+    return None
+
+
+def _machine_memory() -> int:
     try:
         with open("/proc/meminfo", encoding="ascii") as file:
             for line in file:
@@ -94,14 +126,20 @@ def preflight(game: Game, limit: int, max_depth: int) -> None:
         With the estimate and the limit.
     """
     try:
-        estimate = estimate_size(game, max_depth=min(max_depth, 1000))
+        exact = game.num_histories()
+        estimate = None if exact else estimate_size(game, max_depth=min(max_depth, 1000))
     except Exception:
         return  # the walk meets the same trouble and can say where
-    if estimate.ended and estimate.bytes > SAFETY * limit:
+    if estimate is None:
+        count, needed, margin = f"{exact:,}", (exact or 0) * BUILD_BYTES_PER_HISTORY, 1.0
+    elif estimate.ended:
+        count, needed, margin = f"about {estimate.histories:.2g}", estimate.bytes, SAFETY
+    else:
+        return
+    if needed > margin * limit:
         raise MemoryLimitError(
-            f"{game.spec()} has about {estimate.histories:.2g} histories and would need about "
-            f"{format_bytes(estimate.bytes)}, but only {format_bytes(limit)} may be used; "
-            "use an abstraction, smaller parameters or a higher memory limit"
+            f"{game.spec()} has {count} histories and would need about {format_bytes(needed)}, but only "
+            f"{format_bytes(limit)} may be used; use smaller parameters, a higher memory limit or a solver that samples"
         )
 
 

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from counterplay.tree.compare import Aligned, Comparison, explain, intern
 from counterplay.tree.futures import Rows
 from counterplay.tree.recall import Verdict, Witness
+from counterplay.tree.wellformed import WellFormedVerdict
 
 __all__ = ["Bijections", "Correspondence", "find_bijections", "nearly_well_formed", "verify_nearly_well_formed",
            "verify_pair"]  # fmt: skip
@@ -81,14 +82,18 @@ def verify_pair(comparison: Comparison, first: int, second: int, bijections: Bij
     return _verify(table, table.place_of(first), table.place_of(second), bijections)
 
 
-def nearly_well_formed(comparison: Comparison, budget: int = BUDGET) -> Verdict:
-    """Look for the bijections of definition 4 for one player; see the head of this module."""
+def nearly_well_formed(comparison: Comparison, budget: int = BUDGET) -> WellFormedVerdict:
+    """Look for the bijections of definition 4 for one player; K is that of theorem 3.  See the head of this module."""
+    largest, total = 1.0, float(comparison.num_infosets)
     for table in comparison.tables():
         for part in np.flatnonzero(~table.utility_ok).tolist():  # for the others ψ and ω are the identity
             verdict = _search(table, int(table.leader[part]), part, budget)[1]
             if not verdict.holds:
-                return verdict
-    return Verdict(True)
+                return WellFormedVerdict(False, verdict.witness, verdict.conclusive)
+        ratio = table.largest_factors()
+        largest = max(largest, float(ratio.max()))
+        total += float((ratio - 1.0).sum())
+    return WellFormedVerdict(True, K=total, largest=largest)
 
 
 def find_bijections(comparison: Comparison, first: int, second: int, budget: int = BUDGET) -> Bijections | None:

@@ -70,7 +70,7 @@ class PlayerRecall:
     well_formed: WellFormedVerdict
     skew: SkewVerdict
     chance_relaxed: ChanceRelaxedVerdict
-    nearly: Verdict
+    nearly: WellFormedVerdict
     merged: int
 
     @property
@@ -161,11 +161,11 @@ def _about(tree: GameTree, refinement: Refinement, player: int) -> PlayerRecall:
         no = Verdict(False, absent)
         return PlayerRecall(
             player, absent, perfect, no, WellFormedVerdict(False, absent), SkewVerdict(False, absent),
-            ChanceRelaxedVerdict(False, absent), no, merged,
+            ChanceRelaxedVerdict(False, absent), WellFormedVerdict(False, absent), merged,
         )  # fmt: skip
     comparison = Comparison(refinement, player)
     formed = well_formed(comparison)
-    nearly = Verdict(True) if formed.holds else nearly_well_formed(comparison)
+    nearly = formed if formed.holds else nearly_well_formed(comparison)
     a_loss = Verdict(True) if perfect.holds else has_a_loss_recall(tree, player)
     return PlayerRecall(
         player,

@@ -41,12 +41,12 @@ _Number = TypeVar("_Number", np.float64, np.int64)
 
 @dataclasses.dataclass(frozen=True)
 class WellFormedVerdict(Verdict):
-    """Whether a player's sets are well-formed.
+    """Whether a player's sets are well-formed, or nearly so.
 
     Attributes
     ----------
     K : float or None
-        The constant of theorem 1: the sum over the player's information sets of the largest k·l of two parts.
+        The constant of theorems 1 and 3: the sum over the player's information sets of the largest k·l of two parts.
     largest : float or None
         The largest k·l of all.
     """

@@ -1,0 +1,34 @@
+"""``counterplay algorithms``: what ``solve`` can run, and its settings."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from counterplay.cli.common import JSON_HELP, print_json, say
+
+
+def command(as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False) -> None:
+    """List the algorithms that solve games."""
+    from counterplay.solvers import ALGORITHMS
+
+    traits = {
+        name: [trait for trait in ("exact", "refines", "sampled") if getattr(algorithm, trait)]
+        for name, algorithm in ALGORITHMS.items()
+    }
+    if as_json:
+        print_json({
+            "algorithms": [
+                {"name": name, "summary": algorithm.summary, "traits": traits[name]}
+                for name, algorithm in ALGORITHMS.items()
+            ]
+        })  # fmt: skip
+        return
+    width = max(map(len, ALGORITHMS))
+    for name, algorithm in ALGORITHMS.items():
+        marks = f" ({', '.join(traits[name])})" if traits[name] else ""
+        say(f"{name:<{width}}  {algorithm.summary}{marks}")
+    say()
+    say("exact: ends with an equilibrium of a two-player zero-sum game; refines: takes --forget as a start and refines")
+    say("it; sampled: has --seed and --threads.  Settings are changed by --set NAME=VALUE; a wrong name lists them.")

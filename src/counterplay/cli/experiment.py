@@ -1,0 +1,73 @@
+"""``counterplay experiment``: a published table or figure made again, ours beside the published numbers."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from counterplay.cli.common import JSON_HELP, check_writable, note, print_json, say, write_text
+from counterplay.cli.solve import read_settings
+from counterplay.experiments import EXPERIMENTS, Cell, Experiment, run_experiment
+
+
+def command(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which one; without it they are listed.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A smaller form, for a first look.")] = False,
+    options: Annotated[
+        list[str] | None, typer.Option("--set", help="An option of the experiment: --set iterations=200.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the numbers to this JSON file.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the curves into this file (.png, .svg).")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+) -> None:
+    """Make a published table or figure again and print it beside the published numbers."""
+    if name is None:
+        if as_json:
+            print_json({"experiments": EXPERIMENTS})
+            return
+        for known, summary in EXPERIMENTS.items():
+            say(f"{known:<20} {summary}")
+        return
+    check_writable(out, plot)
+    started = time.perf_counter()
+    experiment = run_experiment(name, quick, **read_settings(options or []))
+    if out is not None:
+        write_text(out, json.dumps(experiment.as_dict(), indent=1) + "\n")
+    if plot is not None:
+        if experiment.curves:
+            from counterplay.cli.plot import plot_lines
+
+            plot_lines(plot, experiment.curves, experiment.title, "iterations", "")
+        else:
+            note(f"{name} has no curves to draw")
+    if as_json:
+        print_json(experiment.as_dict())
+        return
+    _say(experiment)
+    say(f"({time.perf_counter() - started:.1f} s)")
+
+
+def _say(experiment: Experiment) -> None:
+    say(experiment.title)
+    say(experiment.source)
+    say()
+    cells = [list(experiment.columns), *([_text(cell) for cell in row] for row in experiment.rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(experiment.columns))]
+    for place, row in enumerate(cells):
+        say("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        if place == 0:
+            say("  ".join("-" * width for width in widths))
+    for text in experiment.notes:
+        say(f"* {text}")
+
+
+def _text(cell: Cell) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, float):
+        return f"{cell:.6g}"
+    return f"{cell:,}" if isinstance(cell, int) else cell

@@ -1,0 +1,50 @@
+"""Figure A.1 of Čermák 2018: CFR and fictitious play where a player forgets, and miss the maxmin value.
+
+In the game of figure 3.5 player 1 forgets the first of two own choices (A-loss recall).  The maxmin value is -1.  The
+average strategies are measured by what player 2's best response leaves.
+"""
+
+from __future__ import annotations
+
+from counterplay.evaluation import best_response
+from counterplay.experiments.base import Experiment
+from counterplay.experiments.regret_curves import checkpoints
+from counterplay.solvers import Solver, make_solver
+from counterplay.tree import compile_game
+
+__all__ = ["run", "worst_cases"]
+
+
+def worst_cases(solver: Solver, points: list[int]) -> list[float]:
+    """What player 1 is sure to get with the solver's strategy after each number of iterations."""
+    worst = []
+    for point in points:
+        solver.step(point - solver.iterations)
+        worst.append(-best_response(solver.tree, solver.profile(), 1).value)
+    return worst
+
+
+def run(quick: bool = False, iterations: int | None = None, x: float = 10.0) -> Experiment:
+    """Run both learners and measure their averages."""
+    last = iterations or (1_000 if quick else 100_000)
+    tree = compile_game(f"toy_failing_learners(x={x})")
+    points = checkpoints(last)
+    curves = {name: (points, worst_cases(make_solver(tree, name), points)) for name in ("cfr", "fictitious-play")}
+    late = [place for place, point in enumerate(points) if point > 100]
+    fictitious = [curves["fictitious-play"][1][place] for place in late]
+    return Experiment(
+        name="failing-learners",
+        title="What player 1's average strategy is worth in the worst case",
+        source="Čermák 2018, figure A.1",
+        columns=("learner", "published", "ours at the end", "least after 100", "most after 100", "maxmin value"),
+        rows=(
+            ("cfr", "settles at -5", curves["cfr"][1][-1], *_range([curves["cfr"][1][place] for place in late]), -1.0),
+            ("fictitious-play", "does not converge", fictitious[-1], *_range(fictitious), -1.0),
+        ),
+        notes=("The source calls -5 an exploitability; it is the value of player 1's strategy in the worst case.",),
+        curves=curves,
+    )
+
+
+def _range(values: list[float]) -> tuple[float | None, float | None]:
+    return (min(values), max(values)) if values else (None, None)

@@ -1,0 +1,88 @@
+"""Cards as numbers and as text, and decks of up to 13 ranks and 4 suits.
+
+A card is ``4 * rank + suit``, as in the game code of the Annual Computer Poker Competition's dealer: ranks 0 .. 12 are
+``23456789TJQKA``, suits 0 .. 3 are ``cdhs``.  The number of a card is the same in every deck: a deck with fewer ranks
+or suits has the *highest* ones, so that Kuhn poker is played with Qs Ks As and Leduc hold'em with Qh Kh Ah Qs Ks As.
+Text is rank, then suit, ``Td``; any case is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from counterplay.errors import GameError
+
+__all__ = [
+    "CARDS", "MAX_RANKS", "MAX_SUITS", "RANKS", "SUITS", "card_of", "card_text", "cards_text", "deck", "parse_card",
+    "parse_cards", "rank_of", "suit_of",
+]  # fmt: skip
+
+RANKS = "23456789TJQKA"
+SUITS = "cdhs"
+MAX_RANKS = len(RANKS)
+MAX_SUITS = len(SUITS)
+CARDS = MAX_RANKS * MAX_SUITS
+
+
+def card_of(rank: int, suit: int) -> int:
+    """The card of a rank (0 .. 12, deuce to ace) and a suit (0 .. 3, clubs to spades)."""
+    if not (0 <= rank < MAX_RANKS and 0 <= suit < MAX_SUITS):
+        raise GameError(f"ranks are 0 to {MAX_RANKS - 1} and suits 0 to {MAX_SUITS - 1}; got rank {rank}, suit {suit}")
+    return MAX_SUITS * rank + suit
+
+
+def rank_of(card: int) -> int:
+    """0 for a deuce .. 12 for an ace."""
+    return card // MAX_SUITS
+
+
+def suit_of(card: int) -> int:
+    """0 clubs, 1 diamonds, 2 hearts, 3 spades."""
+    return card % MAX_SUITS
+
+
+def card_text(card: int) -> str:
+    """``Td`` for the ten of diamonds."""
+    if not 0 <= card < CARDS:
+        raise GameError(f"cards are the numbers 0 to {CARDS - 1}; got {card}")
+    return RANKS[rank_of(card)] + SUITS[suit_of(card)]
+
+
+def cards_text(cards: Iterable[int]) -> str:
+    """Cards one after the other, ``TdAs``, in the order given."""
+    return "".join(card_text(int(card)) for card in cards)
+
+
+def parse_card(text: str) -> int:
+    """The card written as rank and suit; any case is read."""
+    if len(text) == 2:
+        rank, suit = RANKS.find(text[0].upper()), SUITS.find(text[1].lower())
+        if rank >= 0 and suit >= 0:
+            return MAX_SUITS * rank + suit
+    raise GameError(f"a card is one of {RANKS} followed by one of {SUITS}, such as Td; got {text!r}")
+
+
+def parse_cards(text: str) -> tuple[int, ...]:
+    """The cards of a text such as ``TdAs`` or ``Td As``, in its order; a card can be there only once."""
+    letters = "".join(text.split())
+    cards = tuple(parse_card(letters[start : start + 2]) for start in range(0, len(letters), 2))
+    if len(set(cards)) < len(cards):
+        twice = next(card for card in cards if cards.count(card) > 1)
+        raise GameError(f"the card {card_text(twice)} is there twice in {text!r}; leave one out")
+    return cards
+
+
+def deck(ranks: int = MAX_RANKS, suits: int = MAX_SUITS) -> tuple[int, ...]:
+    """The cards of a deck: the highest ranks and suits, suit by suit, each from its lowest rank up.
+
+    This is the order in which the competition's dealer lays out the deck before it draws.
+    """
+    if not (1 <= ranks <= MAX_RANKS and 1 <= suits <= MAX_SUITS):
+        raise GameError(
+            f"a deck has 1 to {MAX_RANKS} ranks and 1 to {MAX_SUITS} suits; got {ranks} ranks, {suits} suits"
+        )
+    return tuple(
+        MAX_SUITS * rank + suit
+        for suit in range(MAX_SUITS - suits, MAX_SUITS)
+        for rank in range(MAX_RANKS - ranks, MAX_RANKS)
+    )

@@ -1,0 +1,294 @@
+"""Poker hand histories in the PHH format (``.phh``, and ``.phhs`` for several), read and written.
+
+Source: the Poker Hand History File Format Specification (uoftcprg/phh-std; Kim 2023).  A file is a TOML document with
+one table of keys a hand.  Every variant of the format is read and written; hands of limit (``FT``) and no-limit
+(``NT``) Texas hold'em are also turned into records of the competition's logs and back.
+
+Player ``pN`` is position ``N - 1``.  Of two players, blinds are written ``[small, big]`` but belong to p2 and p1: the
+button has the small blind.  ``cbr`` gives the amount reached in its street, not in the hand.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from counterplay.errors import GameError
+from counterplay.poker.cards import cards_text, parse_cards
+from counterplay.poker.deals import Deal
+from counterplay.poker.definition import UNLIMITED, GameDefinition
+from counterplay.poker.logs import HandRecord
+from counterplay.poker.rules import Betting
+from counterplay.poker.states import hand_values
+
+__all__ = ["HandHistory", "format_phh", "format_phhs", "from_record", "parse_phh", "read_phh", "to_record"]
+
+Number: TypeAlias = int | Decimal
+
+VARIANTS = {
+    **dict.fromkeys(("FT", "FO/8", "F2L3D", "FB"), ("antes", "blinds_or_straddles", "small_bet", "big_bet")),
+    **dict.fromkeys(("NT", "NS", "PO", "N2L1D"), ("antes", "blinds_or_straddles", "min_bet")),
+    **dict.fromkeys(("F7S", "F7S/8", "FR"), ("antes", "bring_in", "small_bet", "big_bet")),
+}
+"""The variants with the keys that each requires, beside ``starting_stacks`` and ``actions``."""
+
+_PER_PLAYER = ("antes", "blinds_or_straddles", "starting_stacks")
+_CARD = r"(?:[2-9TJQKA?][cdhs?])"
+_ACTION = re.compile(
+    rf"\s*(?:d\s+db\s+(?P<board>{_CARD}+)|d\s+dh\s+p(?P<to>\d+)\s+(?P<hole>{_CARD}+)"
+    rf"|p(?P<who>\d+)\s+(?:(?P<verb>f|cc|pb)|cbr\s+(?P<amount>\d+(?:\.\d+)?)|(?P<cards>sd|sm)(?:\s+(?P<shown>{_CARD}+|-))?)"
+    r")?\s*(?:\#.*)?",
+    re.DOTALL,
+)
+_HOLDEM_BOARD = (0, 3, 1, 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class HandHistory:
+    """One hand.  ``fields`` holds all keys of the table but ``variant`` and ``actions``, in their order."""
+
+    variant: str
+    fields: Mapping[str, Any]
+    actions: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if self.variant not in VARIANTS:
+            raise GameError(f"unknown variant {self.variant!r}; the format has {', '.join(VARIANTS)}")
+        missing = [key for key in (*VARIANTS[self.variant], "starting_stacks") if key not in self.fields]
+        if missing:
+            raise GameError(f"a hand of variant {self.variant} needs the keys {', '.join(missing)}")
+        players = len(_numbers("starting_stacks", self.fields["starting_stacks"]))
+        for key in _PER_PLAYER:
+            if key in self.fields and len(_numbers(key, self.fields[key])) != players:
+                raise GameError(f"{key} must have one number for each of {players} players; got {self.fields[key]}")
+        for action in self.actions:
+            found = _ACTION.fullmatch(action) if isinstance(action, str) else None
+            if found is None or not all(1 <= int(n) <= players for n in (found["to"], found["who"]) if n):
+                raise GameError(f"cannot read the action {action!r} of a hand of {players} players")
+
+    @property
+    def players(self) -> int:
+        """Number of players."""
+        return len(self.fields["starting_stacks"])
+
+
+def _numbers(key: str, values: Any) -> Sequence[Number]:
+    if not isinstance(values, list | tuple) or not all(
+        isinstance(value, int | Decimal) and not isinstance(value, bool) and value >= 0 for value in values
+    ):
+        raise GameError(f"{key} must be a list of numbers that are not negative; got {values!r}")
+    return values
+
+
+# ---------------------------------------------------------------------------------------------- files
+
+
+def read_phh(path: str | os.PathLike[str]) -> list[HandHistory]:
+    """Read the hands of a ``.phh`` or ``.phhs`` file."""
+    name = os.fspath(path)
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise GameError(f"the hand history {name} cannot be read: {error}") from error
+    try:
+        return parse_phh(text)
+    except GameError as error:
+        raise GameError(f"{name}: {error}") from error
+
+
+def parse_phh(text: str) -> list[HandHistory]:
+    """Read one hand, or several as tables with headers ``[1]``, ``[2]``, ..., in the order of the file."""
+    try:
+        document = tomllib.loads(text, parse_float=Decimal)
+    except tomllib.TOMLDecodeError as error:
+        raise GameError(f"a hand history must be TOML: {error}") from error
+    tables = [document] if "variant" in document else list(document.values())
+    hands = []
+    for table in tables:
+        if not isinstance(table, dict) or not isinstance(table.get("variant"), str):
+            raise GameError("a hand history needs a variant; write variant = 'FT' or another")
+        actions = table.get("actions")
+        if not isinstance(actions, list):
+            raise GameError(f"a hand history needs a list of actions; got {actions!r}")
+        fields = {key: value for key, value in table.items() if key not in ("variant", "actions")}
+        hands.append(HandHistory(table["variant"], fields, tuple(actions)))
+    return hands
+
+
+def format_phh(hand: HandHistory) -> str:
+    """The text of a ``.phh`` file."""
+    keys = {"variant": hand.variant, **hand.fields, "actions": list(hand.actions)}
+    order = ["variant", "antes", "blinds_or_straddles", "bring_in", "small_bet", "big_bet", "min_bet"]
+    order += ["starting_stacks", "actions"]
+    names = [key for key in order if key in keys] + [key for key in keys if key not in order]
+    return "".join(f"{_key(name)} = {_toml(keys[name])}\n" for name in names)
+
+
+def format_phhs(hands: Iterable[HandHistory]) -> str:
+    """The text of a ``.phhs`` file."""
+    return "\n".join(f"[{number}]\n{format_phh(hand)}" for number, hand in enumerate(hands, 1))
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml(name)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Decimal):
+        return "inf" if value.is_infinite() else format(value, "f")
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        plain = re.sub(r"[\x00-\x1f\x7f]", lambda found: f"\\u{ord(found.group()):04x}", escaped)
+        return f'"{plain}"'
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_key(key)} = {_toml(inner)}' for key, inner in value.items())}}}"
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+# ---------------------------------------------------------------------------------------------- records
+
+
+def from_record(record: HandRecord) -> HandHistory:
+    """The history of a hand of Texas hold'em from a log.
+
+    Raises
+    ------
+    GameError
+        If the game is not the limit or no-limit hold'em of the format.
+    """
+    game = record.betting.game
+    sizes = game.raise_sizes[:1] * 2 + game.raise_sizes[-1:] * 2
+    if game != _definition(game.limit, game.players, game.blinds, game.stacks, sizes):
+        raise GameError("the format knows Texas hold'em with blinds, usual bets and four bets a round only")
+    blinds = list(game.blinds[::-1] if game.players == 2 else game.blinds)
+    stacks = [Decimal("inf") if stack == UNLIMITED else stack for stack in game.stacks]
+    fields: dict[str, Any] = {"antes": [0] * game.players, "blinds_or_straddles": blinds}
+    if game.limit:
+        fields.update(small_bet=game.raise_sizes[0], big_bet=game.raise_sizes[-1])
+    else:
+        fields["min_bet"] = game.big_blind
+    fields.update(starting_stacks=stacks, hand=record.hand_id, players=list(record.names))
+    return HandHistory("FT" if game.limit else "NT", fields, tuple(_actions(record)))
+
+
+def _actions(record: HandRecord) -> list[str]:
+    game, deal = record.betting.game, record.deal
+    lines = [f"d dh p{p + 1} {cards_text(cards) or '????'}" for p, cards in enumerate(deal.hole)]
+    betting = Betting.start(game)
+    first = game.first_players[-1]
+    shown: list[str] = []
+    for number, actions in enumerate(record.betting.actions):
+        if number:
+            start, end = game.board_ends[number - 1], game.board_ends[number]
+            if betting.finished and not shown:  # everybody is all in: hands are opened before the board goes on
+                shown = _shown(record, first)
+                lines += shown
+            lines.append(f"d db {cards_text(deal.board[start:end])}")
+        base = betting.max_spent if number else 0
+        for action in actions:
+            player = betting.player
+            betting = betting.act(action)
+            verb = {"f": "f", "c": "cc"}.get(action, f"cbr {betting.spent[player] - base}")
+            first = player if action[0] == "r" else first
+            lines.append(f"p{player + 1} {verb}")
+    return lines + (_shown(record, first) if not shown else [])
+
+
+def _shown(record: HandRecord, first: int) -> list[str]:
+    """Who shows what at a showdown, from the last raiser on."""
+    betting, hole = record.betting, record.deal.hole
+    if not betting.showdown:
+        return []
+    players = betting.game.players
+    order = [(first + step) % players for step in range(players)]
+    return [f"p{p + 1} sm {cards_text(hole[p])}" for p in order if not betting.folded >> p & 1]
+
+
+def to_record(hand: HandHistory) -> HandRecord:
+    """A hand of limit or no-limit hold'em as a record of a log, its values computed.
+
+    Raises
+    ------
+    GameError
+        If the variant is another, amounts are not whole numbers, antes are paid, or the actions break the rules.
+    """
+    if hand.variant not in ("FT", "NT"):
+        raise GameError(f"hands of variant {hand.variant!r} cannot be turned into records; FT and NT can")
+    whole = {key: [_whole(key, value) for value in hand.fields[key]] for key in _PER_PLAYER}
+    if any(whole["antes"]):
+        raise GameError(f"antes {whole['antes']} cannot be told in a record; blinds can")
+    blinds = tuple(whole["blinds_or_straddles"][:: -1 if hand.players == 2 else 1])
+    limit = hand.variant == "FT"
+    sizes: tuple[int, ...] = ()
+    if limit:
+        small, big = (_whole(key, hand.fields[key]) for key in ("small_bet", "big_bet"))
+        sizes = (small, small, big, big)
+    game = _definition(limit, hand.players, blinds, tuple(whole["starting_stacks"]), sizes)
+    if not limit and _whole("min_bet", hand.fields["min_bet"]) != game.big_blind:
+        raise GameError(f"min_bet must be the big blind {game.big_blind}; got {hand.fields['min_bet']}")
+    betting, deal = _play(game, hand.actions)
+    names = hand.fields.get("players") or [f"p{number + 1}" for number in range(hand.players)]
+    number = hand.fields.get("hand", 0)
+    values = hand_values(betting, deal)
+    return HandRecord(number if isinstance(number, int) else 0, betting, deal, values, tuple(names))
+
+
+def _play(game: GameDefinition, actions: Iterable[str]) -> tuple[Betting, Deal]:
+    """The betting and the cards of a hand, replayed."""
+    betting = Betting.start(game)
+    hole: list[tuple[int, ...]] = [()] * game.players
+    board: tuple[int, ...] = ()
+    base = 0
+    for action in actions:
+        found = _ACTION.fullmatch(action)
+        if found is None or found["verb"] == "pb" or found["cards"] == "sd":
+            raise GameError(f"{action!r} is no action of Texas hold'em")
+        if found["hole"] or (found["shown"] and found["shown"] != "-"):
+            cards = found["hole"] or found["shown"]
+            who = int(found["to"] or found["who"]) - 1
+            hole[who] = hole[who] if "?" in cards else parse_cards(cards)
+        elif found["board"]:
+            board += parse_cards(found["board"])
+            base = betting.max_spent
+        elif found["verb"] or found["amount"]:
+            if int(found["who"]) - 1 != betting.player:
+                raise GameError(f"{action!r} comes out of turn after {betting.text()!r}")
+            letter = {"f": "f", "cc": "c"}.get(found["verb"] or "", "r")
+            if letter == "r" and not game.limit:
+                letter = f"r{_whole('cbr', Decimal(found['amount'])) + base}"
+            betting = betting.act(letter)
+    if not betting.finished:
+        raise GameError(f"the hand is not over after {betting.text()!r}")
+    return betting, Deal(tuple(hole), board)
+
+
+def _definition(
+    limit: bool, players: int, blinds: tuple[int, ...], stacks: tuple[int, ...], sizes: tuple[int, ...]
+) -> GameDefinition:
+    """Texas hold'em as the format means it: the player after the last blind acts first, then the small blind."""
+    posted = [position for position, blind in enumerate(blinds) if blind]
+    first = 1 if players == 2 else (posted[-1] + 1) % players if posted else 0
+    return GameDefinition(
+        limit=limit, players=players, rounds=4, blinds=blinds, stacks=stacks, raise_sizes=sizes,
+        first_players=(first, 0, 0, 0), max_raises=(3, 4, 4, 4) if limit else (),
+        suits=4, ranks=13, hole_cards=2, board_cards=_HOLDEM_BOARD,
+    )  # fmt: skip
+
+
+def _whole(key: str, value: Number) -> int:
+    if isinstance(value, Decimal):
+        if value.is_infinite():
+            return UNLIMITED
+        if value != int(value):
+            raise GameError(f"{key}: {value} is not a whole number of chips; multiply all amounts of the hand")
+    return int(value)

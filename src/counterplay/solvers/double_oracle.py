@@ -1,0 +1,252 @@
+"""The double oracle algorithm for extensive-form games, DOEFG (Čermák 2018, section 3.4.2, after Bošanský,
+Kiekintveld, Lisý and Pěchouček 2014): solve a small restricted game, let both players respond to its equilibrium in the
+whole game, allow the sequences of the responses, and go on until the responses gain nothing.
+
+The value of a best response to a player's strategy, with the default strategy (the first action) wherever the
+restricted game says nothing, bounds what the game is worth.  When the two bounds meet, or no response brings a new
+sequence, the strategies are an equilibrium of the game.  The linear program of the game itself is never made.
+
+With ``wide`` the responses after all allowed sequences are allowed, which takes a fraction of the iterations.
+
+Departures: temporary leaves are valued by one pass over the tree (``tree/meetings.py``); each program starts at the
+basis of the one before, which is all that is kept of it, so that a run can be broken off and resumed to the same bits;
+the strategies that gave the best bounds so far are the result, not the last ones.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.abstraction.forgetting import compile_by_name
+from counterplay.errors import SolverError
+from counterplay.game.base import Game
+from counterplay.kernels.jit import form_arrays
+from counterplay.kernels.passes import backward_best, forward_reach, leaf_values
+from counterplay.kernels.pruned_response import mark_wide_response, pruned_best_response
+from counterplay.solvers.base import Solver, check_memory
+from counterplay.solvers.linear_program import require_zero_sum
+from counterplay.solvers.restricted_game import RestrictedGame
+from counterplay.strategy.profile import Profile, Provenance
+from counterplay.tree.arrays import GameTree
+from counterplay.tree.meetings import build_meetings
+from counterplay.tree.sequence_matrices import behavioural_strategy
+
+__all__ = ["DoubleOracle", "DoubleOracleConfig"]
+
+Float64 = NDArray[np.float64]
+
+
+@dataclasses.dataclass(frozen=True)
+class DoubleOracleConfig:
+    """Settings of the double oracle algorithm.
+
+    Attributes
+    ----------
+    epsilon : float
+        The game is solved when the bounds of its value are so near to each other, in shares of the largest utility.
+    wide : bool
+        Allow the response after every allowed sequence, not only after those that the response plays itself: fewer
+        iterations, a larger restricted game.
+    """
+
+    epsilon: float = 1e-9
+    wide: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.epsilon, bool) or not isinstance(self.epsilon, int | float) or not 0 <= self.epsilon < 1:
+            raise SolverError(f"epsilon must be a number from 0 to 1; got {self.epsilon!r}")
+        if not isinstance(self.wide, bool):
+            raise SolverError(f"wide must be true or false; got {self.wide!r}")
+
+
+class DoubleOracle(Solver):
+    """The double oracle algorithm on a two-player zero-sum game with perfect recall.
+
+    Parameters
+    ----------
+    game : GameTree, Game or str
+        What to solve.
+    config : DoubleOracleConfig, optional
+        The settings.
+    algorithm : str
+        What to call the algorithm in results.
+    memory_limit : int, optional
+        Bytes that the tables may take; by default what the machine has free.
+
+    Attributes
+    ----------
+    restricted : RestrictedGame
+        The game as far as it is allowed.
+    bounds : (2,) float64
+        What the first player is sure of, and what the second one can hold the first to.
+    """
+
+    kind = "double-oracle"
+    default_iterations = 10**9  # it ends by itself
+
+    def __init__(
+        self,
+        game: GameTree | Game | str,
+        config: DoubleOracleConfig | None = None,
+        algorithm: str = "double-oracle",
+        memory_limit: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.config = config or DoubleOracleConfig()
+        self.algorithm = algorithm
+        self.tree = compile_by_name(game, memory_limit)
+        require_zero_sum(self.tree, "the double oracle algorithm")
+        check_memory(f"{algorithm} on {self.tree.name}", self.memory_bytes(self.tree), memory_limit)
+        form = self.tree.sequences
+        self.form = form_arrays(form)
+        self.meetings = build_meetings(self.tree)
+        self.restricted = RestrictedGame(self.tree, self.meetings)
+        self.default = np.zeros(self.tree.num_entries)
+        self.default[self.tree.infoset_offset[:-1]] = 1.0
+        self.probabilities = self.default.copy()
+        self.bounds = np.array([-np.inf, np.inf])
+        self._clock = np.zeros(2, np.int64)  # iterations, whether it is over
+        self._largest = np.zeros(4, np.int64)  # histories seen by one response, its sets; payoffs; memory words
+        depth = form.num_decisions + 2  # no path is longer
+        self._scratch = (
+            np.zeros(form.num_decisions, np.int32), np.zeros(form.num_decisions),
+            np.zeros(form.num_decisions, np.int64), np.zeros(form.num_sequences, bool),
+            np.zeros((4, depth), np.int64), np.zeros((3, depth)), np.zeros(3, np.int64),
+        )  # fmt: skip
+
+    @staticmethod
+    def memory_bytes(tree: GameTree) -> int:
+        """Bytes of the arrays that a solver will allocate, without the restricted program, which grows as needed."""
+        form = tree.sequences
+        meetings = int(np.count_nonzero(tree.player >= 0))  # at most
+        return (
+            16 * tree.num_entries
+            + form.num_sequences * (8 + 4 + 1 + 1 + 1)
+            + form.num_decisions * (8 + 4 + 1 + 1 + 4 + 8 + 8 + 56)
+            + 24 * meetings
+        )
+
+    @property
+    def table_bytes(self) -> int:
+        """Bytes of the solver's own arrays."""
+        own = (self.default, self.probabilities, self.bounds, self._clock, self._largest, *self._scratch)
+        return sum(array.nbytes for array in own)
+
+    @property
+    def iterations(self) -> int:
+        """Iterations done so far: a restricted game solved, two responses."""
+        return int(self._clock[0])
+
+    @property
+    def finished(self) -> bool:
+        """Whether the bounds have met, or no response was new."""
+        return bool(self._clock[1])
+
+    def details(self) -> dict[str, Any]:
+        """The bounds, the size of the restricted game, and 32-bit words of memory (Čermák 2018, section 5.3.4)."""
+        sets, sequences = self.restricted.sizes()
+        histories, response, payoffs, words = self._largest.tolist()
+        return {
+            "lower_bound": float(self.bounds[0]) if self.iterations else None,
+            "upper_bound": float(self.bounds[1]) if self.iterations else None,
+            "restricted_information_sets": sets,
+            "restricted_sequences": sequences,
+            "restricted_payoffs": payoffs,
+            "response_cache": histories,
+            "response_size": response,
+            "memory_words": words,
+        }
+
+    def step(self, iterations: int = 1) -> None:
+        """Advance by some iterations, or until the game is solved; out of time, an iteration is left undone."""
+        if iterations < 1:
+            self._respond(0, np.ones(self.tree.sequences.num_sequences))  # compiles the kernel
+            return
+        for _ in range(iterations):
+            if self.finished:
+                return
+            seconds = None if self.deadline is None else self.deadline - time.perf_counter()
+            solution = self.restricted.solve(seconds)
+            if solution is None:
+                return
+            self._advance(behavioural_strategy(self.tree, solution.plan, self.default))
+
+    def _advance(self, strategy: Float64) -> None:
+        """Let both players respond to a profile, keep what is better than before, and allow the responses."""
+        form = self.tree.sequences
+        reach = np.ones(form.num_sequences)
+        for player in range(2):
+            forward_reach(self.form, player, strategy, reach)
+        used = np.zeros(form.num_sequences, bool)
+        largest = self._largest.copy()
+        values = []
+        for player in range(2):
+            values.append(self._respond(player, reach) * form.unit)
+            low, high = form.sequence_start[player], form.sequence_start[player + 1]
+            used[low:high] = self._scratch[3][low:high]
+            counts = self._scratch[-1]
+            largest[:2] = np.maximum(largest[:2], (counts[0], counts[2]))
+        bounds = -values[1], values[0]  # what the first player's strategy is sure of, and the second's allows
+        better = bounds[0] > self.bounds[0], bounds[1] < self.bounds[1]
+        middle = int(self.tree.infoset_offset[self.tree.player_infosets[1]])
+        for player, part in enumerate((slice(0, middle), slice(middle, None))):
+            if better[player]:
+                self.bounds[player] = bounds[player]
+                self.probabilities[part] = strategy[part]
+        new = self.restricted.allow(used)
+        largest[2] = max(int(largest[2]), self.restricted.payoffs)
+        largest[3] = sum(self.restricted.sizes()[0]) + largest[:3].sum()
+        self._largest[:] = largest
+        scale = max(abs(self.tree.facts.min_utility), abs(self.tree.facts.max_utility), math.ulp(1.0))
+        met = self.bounds[1] - self.bounds[0] <= self.config.epsilon * scale
+        self._clock[:] = (self.iterations + 1, met or not new)
+
+    def _respond(self, player: int, reach: Float64) -> float:
+        """The value of a best response in units; the sequences that it uses are in the scratch arrays."""
+        meetings = self.meetings
+        value = pruned_best_response(
+            self.form, player, reach, meetings.start, meetings.other, meetings.histories, meetings.ceiling,
+            meetings.after_start, meetings.after, *self._scratch,
+        )  # fmt: skip
+        if self.config.wide:
+            choice, used = self._scratch[0], self._scratch[3]
+            everywhere = np.empty_like(reach)
+            leaf_values(self.form, player, reach, everywhere)
+            backward_best(self.form, player, everywhere, choice)
+            used |= self.restricted.allowed
+            mark_wide_response(self.form, player, reach, meetings.start, meetings.other, choice, used)
+        return value
+
+    def strategy(self) -> Float64:
+        """The strategies with the best bounds so far; before the first iteration the default strategies."""
+        return self.probabilities.copy()
+
+    def profile(self) -> Profile:
+        """That profile, with its provenance."""
+        origin = Provenance(self.algorithm, dataclasses.asdict(self.config), None, self.iterations, self.seconds)
+        return Profile.from_tree(self.tree, self.strategy(), origin)
+
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """The restricted game with its basis, the strategies and bounds."""
+        return {
+            "probabilities": self.probabilities, "bounds": self.bounds, "clock": self._clock, "largest": self._largest,
+            "allowed": self.restricted.allowed.view(np.uint8), "active": self.restricted.active.view(np.uint8),
+            "sequence_status": self.restricted.sequence_status, "decision_status": self.restricted.decision_status,
+        }  # fmt: skip
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Nothing is derived from the tables."""
+
+    @classmethod
+    def from_checkpoint(
+        cls, game: GameTree | Game | str, config: Mapping[str, Any], algorithm: str, memory_limit: int | None
+    ) -> Self:
+        """A fresh solver with the settings of a checkpoint."""
+        return cls(game, DoubleOracleConfig(**config), algorithm, memory_limit)

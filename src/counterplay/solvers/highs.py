@@ -1,0 +1,204 @@
+"""HiGHS behind one small door: a linear program from sparse matrices, solved so that Ctrl-C and time limits work.
+
+HiGHS (Huangfu and Hall 2018) runs in a thread of its own while Python waits for signals; an interrupt is passed on
+through its callbacks, and the program is left as it was.  It runs on one thread and without randomness that depends on
+the clock, so the same program gives the same bits.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from counterplay.errors import SolverError
+
+__all__ = ["Basis", "LinearModel", "LpSolution", "Method", "solve_model"]
+
+Float64 = NDArray[np.float64]
+Int8 = NDArray[np.int8]
+Method = Literal["simplex", "ipm"]
+
+TOLERANCE = 1e-9
+"""Feasibility and optimality at a vertex; HiGHS does not go below 1e-10."""
+
+INTERIOR_TOLERANCE = 1e-7
+"""The same for the interior-point method without crossover, which does not come closer on degenerate programs."""
+
+_OPTIMAL, _OUT_OF_TIME = "Optimal", "Time limit reached"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class LinearModel:
+    """``min cost @ v`` (or max) such that ``row_lower <= matrix @ v <= row_upper`` and ``lower <= v <= upper``."""
+
+    cost: Float64
+    matrix: csr_array
+    row_lower: Float64
+    row_upper: Float64
+    lower: Float64
+    upper: Float64
+    maximise: bool = False
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Basis:
+    """A basis by the numbers that HiGHS gives to statuses: 0 at the lower bound, 1 basic, 2 at the upper, 3 at zero."""
+
+    columns: Int8
+    rows: Int8
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class LpSolution:
+    """An optimum.
+
+    Attributes
+    ----------
+    value : float
+        The objective.
+    primal : float64
+        The variables.
+    dual : float64
+        A multiplier for each row: by how much the objective grows when the row's bound does.
+    basis : Basis or None
+        The final basis; None after an interior-point method without crossover.
+    """
+
+    value: float
+    primal: Float64
+    dual: Float64
+    basis: Basis | None
+
+
+def solve_model(
+    model: LinearModel,
+    method: Method = "simplex",
+    crossover: bool = True,
+    seconds: float | None = None,
+    start: Basis | None = None,
+    presolve: bool = True,
+) -> LpSolution | None:
+    """Solve a linear program.
+
+    Parameters
+    ----------
+    model : LinearModel
+        The program.
+    method : {"simplex", "ipm"}
+        The dual simplex method or an interior-point method.
+    crossover : bool
+        After the interior-point method, go to a vertex.
+    seconds : float, optional
+        Give up after that time.
+    start : Basis, optional
+        Where the simplex method starts.
+    presolve : bool
+        Simplify the program first.
+
+    Returns
+    -------
+    LpSolution or None
+        None when the time was up.
+
+    Raises
+    ------
+    SolverError
+        If there is no optimum: the program is infeasible or unbounded, or too hard numerically.
+    """
+    import highspy
+
+    if seconds is not None and seconds <= 0.0:
+        return None
+    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    tolerance = TOLERANCE if method == "simplex" or crossover else INTERIOR_TOLERANCE
+    options: dict[str, Any] = {
+        "output_flag": False, "threads": 1, "parallel": "off", "random_seed": 0,
+        "solver": "simplex" if method == "simplex" else "ipx", "run_crossover": "on" if crossover else "off",
+        "presolve": "on" if presolve and start is None else "off",
+        "primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance,
+        "ipm_optimality_tolerance": max(tolerance * 0.1, TOLERANCE),
+    }  # fmt: skip
+    for name, value in options.items():
+        highs.setOptionValue(name, value)
+    if seconds is not None:
+        highs.setOptionValue("time_limit", float(seconds))
+    highs.passModel(_as_highs(model))
+    if start is not None:
+        highs.setBasis(_basis_for_highs(start))
+    _run(highs)
+    status = highs.modelStatusToString(highs.getModelStatus())
+    if status == _OUT_OF_TIME:
+        return None
+    if status != _OPTIMAL:
+        raise SolverError(f"the linear program has no optimum: HiGHS says {status.lower()!r}")
+    solution, basis = highs.getSolution(), highs.getBasis()
+    sign = -1.0 if model.maximise else 1.0
+    return LpSolution(
+        value=sign * float(highs.getObjectiveValue()),
+        primal=np.array(solution.col_value),
+        dual=sign * np.array(solution.row_dual),
+        basis=_from_highs(basis) if basis.valid else None,
+    )
+
+
+def _as_highs(model: LinearModel) -> Any:
+    import highspy
+
+    lp = highspy.HighsLp()
+    lp.num_row_, lp.num_col_ = model.matrix.shape
+    # Always a minimum: HiGHS 1.15 gives wrong multipliers for a maximum after the interior-point method and presolve.
+    lp.col_cost_ = -model.cost if model.maximise else model.cost
+    lp.col_lower_, lp.col_upper_ = model.lower, model.upper
+    lp.row_lower_, lp.row_upper_ = model.row_lower, model.row_upper
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    lp.a_matrix_.start_ = model.matrix.indptr
+    lp.a_matrix_.index_ = model.matrix.indices
+    lp.a_matrix_.value_ = model.matrix.data
+    return lp
+
+
+def _basis_for_highs(basis: Basis) -> Any:
+    import highspy
+
+    statuses = [highspy.HighsBasisStatus(number) for number in range(5)]
+    made = highspy.HighsBasis()
+    made.valid = True
+    made.alien = True  # HiGHS checks it and mends it where the program has changed
+    made.col_status = [statuses[number] for number in basis.columns.tolist()]
+    made.row_status = [statuses[number] for number in basis.rows.tolist()]
+    return made
+
+
+def _from_highs(basis: Any) -> Basis:
+    columns, rows = ([int(status) for status in part] for part in (basis.col_status, basis.row_status))
+    return Basis(np.array(columns, np.int8), np.array(rows, np.int8))
+
+
+def _run(highs: Any) -> None:
+    """Run HiGHS in a thread, so that Ctrl-C reaches Python at once and HiGHS soon after."""
+    if threading.current_thread() is not threading.main_thread():
+        highs.run()  # signals go to the main thread only
+        return
+    highs.HandleUserInterrupt = True
+    done = threading.Event()  # not Thread.join, which an interrupt may leave convinced that the thread has ended
+
+    def work() -> None:
+        try:
+            highs.run()
+        finally:
+            done.set()
+
+    threading.Thread(target=work, daemon=True).start()
+    try:
+        pause = 1e-4
+        while not done.wait(pause):
+            pause = min(2 * pause, 0.1)
+    except KeyboardInterrupt:
+        highs.cancelSolve()
+        done.wait()
+        raise

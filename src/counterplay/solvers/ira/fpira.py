@@ -1,0 +1,218 @@
+"""FPIRA: fictitious play on an abstraction that refines itself, as good in the original game as fictitious play there.
+
+Čermák 2018, section 5.2.2, algorithms 3 to 7.  Each player in turn answers the average of the others with a best
+response of the original game and mixes it into an average that is stored in the abstraction only.  The abstraction is
+refined wherever the mixture would otherwise be another one than in the original game to any opponent, so that both
+runs have the same exploitability at every iteration (theorem 5.2.1).
+
+Departures: the thesis updates one player at an iteration, here an iteration updates every player once; equal actions
+within ``tie`` go to the first, as rounding would part the two runs otherwise; with more than two players the mixtures
+must be alike in reach, which is stricter.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.abstraction.abstraction import Abstraction
+from counterplay.abstraction.forgetting import compile_by_name
+from counterplay.errors import SolverError
+from counterplay.game.base import Game
+from counterplay.kernels.fpira import CASE_1, CASE_2, DONE, LARGEST_RESPONSE, Scratch, iterate_fpira
+from counterplay.kernels.jit import form_arrays
+from counterplay.kernels.refine import GameArrays, SetArrays, forward_merged
+from counterplay.solvers.base import Solver, check_memory
+from counterplay.solvers.ira.sets import (
+    GIVEN,
+    as_abstraction,
+    check_recall,
+    game_arrays,
+    game_bytes,
+    set_arrays,
+    set_bytes,
+    set_tables,
+    start_abstraction,
+)
+from counterplay.strategy.profile import Profile, Provenance
+from counterplay.tree.arrays import GameTree
+
+__all__ = ["Fpira", "FpiraConfig"]
+
+
+@dataclasses.dataclass(frozen=True)
+class FpiraConfig:
+    """Settings of FPIRA.
+
+    Attributes
+    ----------
+    forget : str
+        The abstraction to start from: ``initial``, ``nothing`` (which makes it fictitious play), ``map=FILE`` or what
+        the game can forget.
+    start : {"first", "uniform"}
+        The strategy before the first response, which counts as one response: the first action, or all alike.
+    tolerance : float
+        Differences of utility up to this are none.
+    tie : float
+        Actions whose values differ by no more than this share of the largest utility are equal.
+    """
+
+    forget: str = "initial"
+    start: Literal["first", "uniform"] = "first"
+    tolerance: float = 1e-9
+    tie: float = 1e-10
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.forget, str):
+            raise SolverError(f"forget must say what to start without, such as initial; got {self.forget!r}")
+        if self.start not in ("first", "uniform"):
+            raise SolverError(f"start must be first or uniform; got {self.start!r}")
+        for name in ("tolerance", "tie"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+                raise SolverError(f"{name} must be a number, at least 0; got {value!r}")
+
+
+class Fpira(Solver):
+    """FPIRA on a compiled game with perfect recall.
+
+    Parameters
+    ----------
+    game : GameTree, Game or str
+        What to solve.
+    config : FpiraConfig, optional
+        The settings.
+    algorithm : str
+        What to call the algorithm in results.
+    memory_limit : int, optional
+        Bytes that the tables may take; by default what the machine has free.
+    abstraction : Abstraction, optional
+        Where to start, instead of what ``config.forget`` names.
+
+    Attributes
+    ----------
+    average : (E,) float64
+        The average by abstract entry; as many are in use as the abstraction has entries.
+    """
+
+    kind = "fpira"
+
+    def __init__(
+        self,
+        game: GameTree | Game | str,
+        config: FpiraConfig | None = None,
+        algorithm: str = "fpira",
+        memory_limit: int | None = None,
+        abstraction: Abstraction | None = None,
+    ) -> None:
+        super().__init__()
+        self.config = config or FpiraConfig()
+        self.algorithm = algorithm
+        self.tree = tree = compile_by_name(game, memory_limit)
+        check_recall(tree, algorithm)
+        check_memory(f"{algorithm} on {tree.name}", self.memory_bytes(tree), memory_limit)
+        if abstraction is not None:
+            self.config = dataclasses.replace(self.config, forget=GIVEN)
+        else:
+            abstraction = start_abstraction(tree, self.config.forget)
+        self.form = form_arrays(tree.sequences)
+        entries, sequences, infosets = tree.num_entries, tree.sequences.num_sequences, tree.num_infosets
+        self._counters = np.zeros(4, np.int64)
+        self._sets = set_arrays(tree, abstraction, least_actions=2)
+        self._game = game_arrays(tree)
+        self.average = np.zeros(entries)
+        self._begin(np.array([len(row) for row in abstraction.set_actions], np.int64))
+        self._scratch = (
+            np.ones(sequences), np.zeros(sequences), np.zeros(sequences), np.zeros(sequences),
+            np.zeros(entries), np.zeros(entries), np.zeros(infosets, np.int32), np.zeros(infosets, np.int32),
+            np.zeros(infosets, np.int32), np.zeros(infosets, np.int32), np.zeros(infosets, np.int32),
+            np.zeros(sequences, np.int64), np.zeros(infosets, np.int64), np.zeros(1, np.int64),
+        )  # fmt: skip
+        self._forward()
+
+    @staticmethod
+    def memory_bytes(tree: GameTree) -> int:
+        """Bytes of all arrays that a solver will allocate."""
+        tables = 8 * 3 * tree.num_entries + 8 * 5 * tree.sequences.num_sequences + 28 * tree.num_infosets + 40
+        return tables + game_bytes(tree) + set_bytes(tree)
+
+    @property
+    def table_bytes(self) -> int:
+        """Bytes of all arrays."""
+        return self.memory_bytes(self.tree)
+
+    @property
+    def iterations(self) -> int:
+        """Iterations done so far."""
+        return int(self._counters[DONE])
+
+    @property
+    def sets(self) -> SetArrays:
+        """The abstract sets as they are now; live arrays."""
+        return SetArrays(*self._sets)
+
+    @property
+    def parted(self) -> tuple[int, int]:
+        """How many sets were parted so far in case 1 and in case 2."""
+        return int(self._counters[CASE_1]), int(self._counters[CASE_2])
+
+    @property
+    def largest_response(self) -> int:
+        """The most information sets to which a best response prescribed an action."""
+        return int(self._counters[LARGEST_RESPONSE])
+
+    def abstraction(self) -> Abstraction:
+        """The abstraction as it is now."""
+        return as_abstraction(self.tree, self.sets, f"{self.algorithm} after {self.iterations} iterations")
+
+    def step(self, iterations: int = 1) -> None:
+        """Advance by some iterations."""
+        tie = self.config.tie * float(np.abs(self.tree.utility).max(initial=0.0)) / self.form.unit
+        iterate_fpira(
+            self.form, GameArrays(*self._game), tie, float(self.config.tolerance), iterations, self._counters,
+            self.sets, self.average, Scratch(*self._scratch),
+        )  # fmt: skip
+
+    def strategy(self) -> NDArray[np.float64]:
+        """The average profile in the original game."""
+        return np.asarray(self.average[self.sets.entry_map])
+
+    def profile(self) -> Profile:
+        """The average profile of the original game, with its provenance."""
+        origin = Provenance(self.algorithm, dataclasses.asdict(self.config), None, self.iterations, self.seconds)
+        return Profile.from_tree(self.tree, self.strategy(), origin)
+
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """The average, the sets and the counters."""
+        return {
+            "average": self.average,
+            "counters": self._counters,
+            **set_tables(self.sets),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Derive the reaches from the tables."""
+        self._forward()
+
+    def _begin(self, actions: NDArray[np.int64]) -> None:
+        """The strategy before the first response, in sets with these numbers of actions."""
+        used = self.average[: int(actions.sum())]
+        if self.config.start == "uniform":
+            used[:] = 1.0 / np.repeat(actions, actions)
+        else:
+            used[np.cumsum(actions) - actions] = 1.0
+
+    def _forward(self) -> None:
+        for player in range(self.tree.players):
+            forward_merged(self.form, player, self.sets.entry_map, self.average, self._scratch[0])
+
+    @classmethod
+    def from_checkpoint(
+        cls, game: GameTree | Game | str, config: Mapping[str, Any], algorithm: str, memory_limit: int | None
+    ) -> Self:
+        """A fresh solver with the settings of a checkpoint."""
+        return cls(game, FpiraConfig(**config), algorithm, memory_limit)

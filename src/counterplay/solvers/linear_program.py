@@ -1,0 +1,390 @@
+"""Equilibria of two-player zero-sum games with perfect recall by the linear program of the sequence form.
+
+Koller, Megiddo and von Stengel 1996; Gibson 2014, section 2.3; Čermák 2018, section 3.4.1; Johanson 2016, section 9.2.
+With plans x and y, ``E x = e`` and ``F y = f``, the first player's program is
+
+    max  f q   such that   E x = e,   A' x - F' q >= 0,   x >= 0,
+
+where q has a number for each information set of the second player: what that player cannot keep the first one from
+getting there.  The multipliers of the inequalities are an optimal plan y of the second player, so one program gives
+both strategies.  The bound x <= 1 of the thesis follows from the rest and is left out.
+
+Payoffs are counted in ``SequenceForm.unit``, which makes them whole numbers in games of cards and dice.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import block_array
+
+from counterplay.abstraction.forgetting import compile_by_name
+from counterplay.errors import GameError, SolverError
+from counterplay.game.base import Game
+from counterplay.kernels.jit import form_arrays
+from counterplay.solvers.base import Solver, check_memory
+from counterplay.solvers.highs import LinearModel, LpSolution, Method, solve_model
+from counterplay.solvers.rational import ExactSolution, check_size, solve_basis
+from counterplay.strategy.profile import Profile, Provenance
+from counterplay.tree.arrays import GameTree
+from counterplay.tree.sequence_matrices import (
+    behavioural_strategy,
+    constraint_matrix,
+    payoff_matrix,
+    require_perfect_recall,
+)  # fmt: skip
+
+__all__ = [
+    "LinearProgram", "LinearProgramConfig", "RestrictedMaxmin", "ZeroSumSolution", "maxmin_restricted",
+    "require_zero_sum", "sequence_program", "solve_zero_sum",
+]  # fmt: skip
+
+Float64 = NDArray[np.float64]
+
+LARGE_PROGRAM = 2_000_000
+"""From so many coefficients on the interior-point method is chosen: the simplex method needs too many steps."""
+
+BYTES_PER_COEFFICIENT = 150
+"""Bytes that a program with its solution process needs for each coefficient (measured on Bluff)."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ZeroSumSolution:
+    """An equilibrium.
+
+    Attributes
+    ----------
+    value : float
+        What the game is worth to the first player.
+    plan : (S,) float64
+        The weight of each sequence of both players.
+    exact_value : Fraction or None
+        The value as a fraction, if that was asked for.
+    exact_plan : list of Fraction or None
+        The plan in fractions, likewise.
+    """
+
+    value: float
+    plan: Float64
+    exact_value: Fraction | None = None
+    exact_plan: list[Fraction] | None = None
+
+
+def require_zero_sum(tree: GameTree, what: str) -> None:
+    """Refuse games that are not for two players, not zero-sum or without perfect recall.
+
+    Raises
+    ------
+    GameError
+        Says what is wrong and what to use instead.
+    """
+    if tree.players != 2:
+        raise GameError(f"{what} is for two players; {tree.name} has {tree.players}, which CFR variants take")
+    if not tree.facts.zero_sum:
+        raise GameError(f"{what} is for zero-sum games, but utilities of {tree.name} do not add up to 0")
+    require_perfect_recall(tree, what)
+
+
+def sequence_program(tree: GameTree, player: int = 0, keep: NDArray[np.bool_] | None = None) -> LinearModel:
+    """The program of a player who maximises: the variables are the plan and then q, in units of the sequence form.
+
+    Parameters
+    ----------
+    tree : GameTree
+        A two-player zero-sum game with perfect recall.
+    player : int
+        Who maximises.
+    keep : (S_other,) bool, optional
+        The sequences that the other player may use; all by default.
+    """
+    form = tree.sequences
+    equations, right = constraint_matrix(form, player)
+    other, _ = constraint_matrix(form, 1 - player)
+    # Player i's payoffs by the other's sequences are the other's own leaves, negated: no transposing of large matrices.
+    payoffs = -payoff_matrix(form, 1 - player, unit=1.0)
+    responses = -other.T.tocsr()
+    if keep is not None:
+        payoffs, responses = payoffs[keep], responses[keep]
+    plan, free = equations.shape[1], other.shape[0]
+    cost = np.zeros(plan + free)
+    cost[plan] = 1.0
+    inequalities = payoffs.shape[0]
+    return LinearModel(
+        cost=cost,
+        matrix=block_array([[equations, None], [payoffs, responses]], format="csr"),
+        row_lower=np.concatenate((right, np.zeros(inequalities))),
+        row_upper=np.concatenate((right, np.full(inequalities, np.inf))),
+        lower=np.concatenate((np.zeros(plan), np.full(free, -np.inf))),
+        upper=np.full(plan + free, np.inf),
+        maximise=True,
+    )
+
+
+def program_rows(tree: GameTree) -> int:
+    """How many rows the first player's program has."""
+    return 1 + int(tree.sequences.decision_start[1]) + tree.sequences.sequences_of(1)
+
+
+def solve_zero_sum(
+    tree: GameTree,
+    method: Literal["auto", "simplex", "ipm"] = "auto",
+    crossover: bool = False,
+    exact: bool = False,
+    seconds: float | None = None,
+) -> ZeroSumSolution | None:
+    """Solve a two-player zero-sum game with perfect recall; None when the time was not enough.
+
+    Parameters
+    ----------
+    tree : GameTree
+        The game.
+    method : {"auto", "simplex", "ipm"}
+        How: simplex, or interior point, which is chosen for programs with millions of coefficients.
+    crossover : bool
+        After the interior-point method, go to a vertex: exact to the last digits, at a price.
+    exact : bool
+        Solve the final basis again in fractions; for small games.
+    seconds : float, optional
+        The time limit.
+    """
+    require_zero_sum(tree, "the linear program")
+    model = sequence_program(tree)
+    form = tree.sequences
+    if exact:
+        check_size(model.matrix.shape[0])
+    chosen: Method = "simplex" if exact or method == "simplex" or _is_small(tree, method) else "ipm"
+    solution = solve_model(model, chosen, crossover or exact, seconds)
+    if solution is None:
+        return None
+    first = form.sequences_of(0)
+    rows = 1 + int(form.decision_start[1])
+    plan = np.concatenate((solution.primal[:first], -solution.dual[rows:]))
+    if not exact:
+        return ZeroSumSolution(solution.value * form.unit, plan)
+    proven = prove_optimal(model, solution, seconds)
+    unit = Fraction(1, round(1 / form.unit))
+    fractions = [*proven.primal[:first], *(-value for value in proven.dual[rows:])]
+    value = proven.value * unit
+    return ZeroSumSolution(float(value), np.array([float(weight) for weight in fractions]), value, fractions)
+
+
+def _is_small(tree: GameTree, method: str) -> bool:
+    return method == "auto" and len(tree.sequences.leaf_payoff) // 2 < LARGE_PROGRAM
+
+
+def prove_optimal(model: LinearModel, solution: LpSolution, seconds: float | None = None) -> ExactSolution:
+    """The solution at the final basis in fractions; a basis that rounding has spoiled is looked for once more.
+
+    Raises
+    ------
+    SolverError
+        If no basis was found that is optimal without a tolerance.
+    """
+    for candidate in (solution, None):
+        if candidate is None:
+            candidate = solve_model(model, "simplex", seconds=seconds, presolve=False)
+        proven = solve_basis(model, candidate.basis) if candidate is not None and candidate.basis is not None else None
+        if proven is not None:
+            return proven
+    raise SolverError("the basis found is optimal up to rounding only; the value cannot be given as a fraction")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class RestrictedMaxmin:
+    """The best that a player can do against an opponent who may use some sequences only.
+
+    ``value`` is the player's, ``plan`` has the weights of all sequences: the maxmin plan of the player, and the
+    opponent's best mixture of the sequences allowed.
+    """
+
+    player: int
+    value: float
+    plan: Float64
+
+
+def maxmin_restricted(tree: GameTree, player: int, allowed: NDArray[np.bool_]) -> RestrictedMaxmin:
+    """Maximise what a player is sure of against an opponent who is restricted to given sequences.
+
+    Parameters
+    ----------
+    tree : GameTree
+        A two-player zero-sum game with perfect recall.
+    player : int
+        Who maximises.
+    allowed : (S,) bool
+        Which sequences of the opponent may be used; those of ``player`` are ignored.
+
+    Raises
+    ------
+    GameError
+        If the opponent has a reachable information set without an action.
+    """
+    require_zero_sum(tree, "the linear program")
+    if player not in (0, 1):
+        raise GameError(f"{tree.name} has players 0 and 1; got {player}")
+    form = tree.sequences
+    if allowed.shape != (form.num_sequences,) or allowed.dtype != np.bool_:
+        raise GameError(f"allowed must be {form.num_sequences} truth values, one for each sequence of {tree.name}")
+    other = 1 - player
+    keep = _reachable(tree, other, allowed)
+    low = int(form.sequence_start[other])
+    solution = solve_model(sequence_program(tree, player, keep[low : low + form.sequences_of(other)]))
+    assert solution is not None
+    rows = 1 + int(form.decision_start[player + 1] - form.decision_start[player])
+    plan = np.zeros(form.num_sequences)
+    own = int(form.sequence_start[player])
+    plan[own : own + form.sequences_of(player)] = solution.primal[: form.sequences_of(player)]
+    plan[keep] = -solution.dual[rows:]
+    return RestrictedMaxmin(player, solution.value * form.unit, plan)
+
+
+def _reachable(tree: GameTree, player: int, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The allowed sequences all of whose beginnings are allowed too, of one player."""
+    form = tree.sequences
+    keep = np.zeros(form.num_sequences, bool)
+    keep[form.sequence_start[player]] = True
+    for decision in range(int(form.decision_start[player]), int(form.decision_start[player + 1])):
+        if keep[form.decision_parent[decision]]:
+            first = int(form.decision_first[decision])
+            span = slice(first, first + int(form.decision_actions[decision]))
+            keep[span] = allowed[span]
+            if not keep[span].any():
+                name = tree.infoset_names[form.decision_infoset[decision]]
+                raise GameError(f"no action is allowed at {name!r} of player {player + 1}; allow at least one")
+    return keep
+
+
+@dataclasses.dataclass(frozen=True)
+class LinearProgramConfig:
+    """Settings of the linear program.
+
+    Attributes
+    ----------
+    method : {"auto", "simplex", "ipm"}
+        The simplex method, the interior-point method, or the one that fits the size.
+    crossover : bool
+        After the interior-point method, go on to a vertex.
+    exact : bool
+        Solve the final basis again in fractions.
+    """
+
+    method: Literal["auto", "simplex", "ipm"] = "auto"
+    crossover: bool = False
+    exact: bool = False
+
+    def __post_init__(self) -> None:
+        if self.method not in ("auto", "simplex", "ipm"):
+            raise SolverError(f"method must be auto, simplex or ipm; got {self.method!r}")
+        for name in ("crossover", "exact"):
+            if not isinstance(getattr(self, name), bool):
+                raise SolverError(f"{name} must be true or false; got {getattr(self, name)!r}")
+
+
+class LinearProgram(Solver):
+    """The sequence-form linear program as a solver: its single iteration solves the game.
+
+    Parameters
+    ----------
+    game : GameTree, Game or str
+        A two-player zero-sum game with perfect recall.
+    config : LinearProgramConfig, optional
+        The settings.
+    algorithm : str
+        What to call the algorithm in results.
+    memory_limit : int, optional
+        Bytes that the program may take; by default what the machine has free.
+    """
+
+    kind = "lp"
+    default_iterations = 10**9  # it ends by itself
+
+    def __init__(
+        self,
+        game: GameTree | Game | str,
+        config: LinearProgramConfig | None = None,
+        algorithm: str = "lp",
+        memory_limit: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.config = config or LinearProgramConfig()
+        self.algorithm = algorithm
+        self.tree = compile_by_name(game, memory_limit)
+        require_zero_sum(self.tree, "the linear program")
+        check_memory(f"{algorithm} on {self.tree.name}", self.memory_bytes(self.tree), memory_limit)
+        if self.config.exact:
+            check_size(program_rows(self.tree))
+        self.form = form_arrays(self.tree.sequences)
+        self.probabilities = Profile.uniform(self.tree).probabilities.copy()
+        self._clock = np.zeros(1, np.int64)
+        self.exact_value: Fraction | None = None
+
+    @staticmethod
+    def memory_bytes(tree: GameTree) -> int:
+        """Bytes that the program and its solution will take, roughly."""
+        form = tree.sequences
+        coefficients = len(form.leaf_payoff) // 2 + 2 * form.num_sequences + form.num_decisions
+        return 8 * tree.num_entries + 8 + BYTES_PER_COEFFICIENT * coefficients
+
+    @property
+    def table_bytes(self) -> int:
+        """Bytes of the strategy; the program itself is gone when it is solved."""
+        return self.probabilities.nbytes + self._clock.nbytes
+
+    @property
+    def iterations(self) -> int:
+        """1 when the game is solved, else 0."""
+        return int(self._clock[0])
+
+    @property
+    def finished(self) -> bool:
+        """Whether the game is solved."""
+        return self.iterations > 0
+
+    def details(self) -> dict[str, Any]:
+        """The value as a fraction, if it was asked for."""
+        return {} if self.exact_value is None else {"exact_value": str(self.exact_value)}
+
+    def step(self, iterations: int = 1) -> None:
+        """Solve the game, unless it is solved; out of time, nothing changes."""
+        if iterations < 1 or self.finished:
+            return
+        seconds = None if self.deadline is None else self.deadline - time.perf_counter()
+        solution = solve_zero_sum(self.tree, self.config.method, self.config.crossover, self.config.exact, seconds)
+        if solution is not None:
+            self.probabilities[:] = behavioural_strategy(self.tree, solution.plan)
+            self.exact_value = solution.exact_value
+            self._clock[0] = 1
+
+    def strategy(self) -> Float64:
+        """The equilibrium; the uniform profile as long as there is none."""
+        return self.probabilities.copy()
+
+    def profile(self) -> Profile:
+        """That profile, with its provenance."""
+        origin = Provenance(self.algorithm, dataclasses.asdict(self.config), None, self.iterations, self.seconds)
+        return Profile.from_tree(self.tree, self.strategy(), origin)
+
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """The strategy, and whether it is the solution."""
+        return {"probabilities": self.probabilities, "clock": self._clock}
+
+    def state(self) -> dict[str, Any]:
+        """The value as a fraction."""
+        return self.details()
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over the value as a fraction."""
+        self.exact_value = Fraction(state["exact_value"]) if "exact_value" in state else None
+
+    @classmethod
+    def from_checkpoint(
+        cls, game: GameTree | Game | str, config: Mapping[str, Any], algorithm: str, memory_limit: int | None
+    ) -> Self:
+        """A fresh solver with the settings of a checkpoint."""
+        return cls(game, LinearProgramConfig(**config), algorithm, memory_limit)

@@ -1,0 +1,435 @@
+"""Monte Carlo counterfactual regret minimisation: walks that touch a sample of the game.
+
+Lanctot et al. 2009 in the corrected form of Gibson 2014, chapters 2.2.3 and 5; average strategy sampling also Gibson
+et al. 2012.  An iteration is one walk for each player in turn.  Each walk estimates, without bias, the counterfactual
+values of the traverser's information sets that it meets, and adds the regrets there.
+
+* ``chance-sampling``            chance is drawn, all actions of all players are walked (section 2.2.3).
+* ``external-sampling``          chance and the others are drawn, all own actions are walked (algorithm 2).
+* ``outcome-sampling``           one line of play; own actions ε'-greedy (section 5.4.2 for ε' = 1/2).
+* ``average-strategy-sampling``  own actions that the average plays, and others rarely (algorithm 4).
+* ``mccfr-scheme``               own actions by a sampling scheme, those left out are worth 0 (section 5.3.2).
+* ``probing``                    the same, those left out are worth what a roll-out brings (algorithm 3, appendix C.4).
+* ``pure-cfr``                   pure strategies, whole numbers, half the memory (algorithm 5).
+
+Two players' averages are gathered at the other's walks; more players need walks for the average alone, made in a
+share of the iterations (algorithm 2), or play their current profile (section 4.3; ``profile="last"``).  With several
+threads all work on the same tables without locks: some updates are lost, and results differ from run to run.
+
+Departures: Pure CFR's average counts the actions drawn, and counts of an information set are halved where they would
+overflow.  Outside the thesis: ``regret_floor`` and ``linear_average``, as in CFR+.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import threading
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.abstraction.forgetting import compile_by_name
+from counterplay.errors import SolverError
+from counterplay.game.base import Game
+from counterplay.kernels.cfr import match_regrets
+from counterplay.kernels.chance_sampling import iterate_chance
+from counterplay.kernels.jit import form_arrays
+from counterplay.kernels.mccfr import (
+    AVERAGE_STRATEGY,
+    EXTERNAL,
+    OUTCOME,
+    PROBING,
+    SCHEME,
+    Sampling,
+    Stack,
+    iterate_sampled,
+)  # fmt: skip
+from counterplay.kernels.pure_cfr import iterate_pure
+from counterplay.kernels.walks import random_state, walk_arrays, walk_bytes
+from counterplay.solvers.base import Solver, changed, check_memory
+from counterplay.solvers.schemes import Scheme, scheme_array
+from counterplay.strategy.profile import Profile, Provenance, normalise
+from counterplay.tree.arrays import GameTree
+
+__all__ = ["MCCFR_PRESETS", "MccfrConfig", "MccfrSolver", "integer_payoffs", "mccfr_config", "sampling_of"]
+
+SamplingKind = Literal["chance", "external", "outcome", "average-strategy", "scheme", "probing", "pure"]
+KINDS: dict[str, int] = {
+    "external": EXTERNAL,
+    "outcome": OUTCOME,
+    "average-strategy": AVERAGE_STRATEGY,
+    "scheme": SCHEME,
+    "probing": PROBING,
+}
+MOST_UNITS = 10_000
+"""The finest unit of a chip that is tried for Pure CFR."""
+
+
+@dataclasses.dataclass(frozen=True)
+class MccfrConfig:
+    """One member of the Monte Carlo CFR family.
+
+    Attributes
+    ----------
+    sampling : str
+        What is walked: chance, external, outcome, average-strategy, scheme, probing or pure.
+    epsilon, tau, beta : float
+        Exploration, threshold and bonus of average strategy sampling.
+    exploration : float
+        ε' of outcome sampling.
+    scheme : str
+        Sampling scheme of ``scheme`` and ``probing``: a name in ``SCHEMES``, ``auto`` for the one made for the game,
+        ``custom`` for one that was handed to the solver.
+    probes : int
+        How many roll-outs K stand for an action that is not walked; their mean counts.
+    probe_share : float
+        With which probability each of these is made.
+    probe_exploration : float
+        ε' of the traverser's own actions in a roll-out.
+    prune : bool
+        Of ``chance``: branches that neither the player nor the others can come to are left out; they change nothing.
+    profile : {"average", "last"}
+        Which profile the solver stands for.  With ``"last"`` no average is kept, unless the sampling needs it.
+    average_walks : float
+        With more or fewer than two players: the share of iterations that add walks for the average.
+    regret_floor : bool
+        Negative regrets become 0.
+    linear_average : bool
+        Iteration t weighs t in the average.
+    storage : {"float64", "float32", "int32", "int64"}
+        Type of the tables; whole numbers for ``pure``, floats for the others.
+    units : int or None
+        Of ``pure``: into how many units a chip is divided, utilities being rounded to the nearest; None for the
+        fewest that need no rounding.
+    overflow : {"cut", "error"}
+        Of ``pure``: regrets beyond the integers stay at their end, or the run stops.
+    seed : int
+        Of the random numbers.
+    threads : int
+        How many walk at once; one gives the same bits every time.
+    """
+
+    sampling: SamplingKind = "external"
+    epsilon: float = 0.05
+    tau: float = 1000.0
+    beta: float = 1e6
+    exploration: float = 0.5
+    scheme: str = "auto"
+    probes: int = 1
+    probe_share: float = 1.0
+    probe_exploration: float = 0.0
+    prune: bool = True
+    profile: Literal["average", "last"] = "average"
+    average_walks: float = 0.001
+    regret_floor: bool = False
+    linear_average: bool = False
+    storage: Literal["float64", "float32", "int32", "int64"] = "float64"
+    units: int | None = None
+    overflow: Literal["cut", "error"] = "cut"
+    seed: int = 0
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        whole = self.sampling == "pure"
+        choices = {
+            "sampling": ("chance", *KINDS, "pure"),
+            "profile": ("average", "last"),
+            "storage": ("int32", "int64") if whole else ("float64", "float32"),
+            "overflow": ("cut", "error"),
+        }
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                raise SolverError(f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}")
+        for name in ("prune", "regret_floor", "linear_average"):
+            if not isinstance(getattr(self, name), bool):
+                raise SolverError(f"{name} must be true or false; got {getattr(self, name)!r}")
+        if whole and self.linear_average:
+            raise SolverError("pure-cfr counts actions, each as one; leave out linear_average")
+        if not isinstance(self.scheme, str):
+            raise SolverError(f"scheme must be a name here, functions go to the solver; got {self.scheme!r}")
+        self._check_numbers()
+
+    def _check_numbers(self) -> None:
+        ranges = {
+            "epsilon": (0.0, 1.0, "above 0 and at most 1"),
+            "tau": (1.0, math.inf, "at least 1"),
+            "beta": (0.0, math.inf, "at least 0"),
+            "exploration": (0.0, 1.0, "above 0 and at most 1"),
+            "probe_share": (0.0, 1.0, "above 0 and at most 1"),
+            "probe_exploration": (0.0, 1.0, "at least 0 and at most 1"),
+            "average_walks": (0.0, 1.0, "above 0 and at most 1"),
+        }
+        for name, (low, high, words) in ranges.items():
+            number = getattr(self, name)
+            fits = isinstance(number, int | float) and not isinstance(number, bool) and low <= number <= high
+            if not fits or ("above" in words and number == 0.0) or (name == "tau" and math.isinf(number)):
+                raise SolverError(f"{name} must be a number {words}; got {number!r}")
+        for name, least in (("probes", 1), ("units", 1), ("seed", 0), ("threads", 1)):
+            number = getattr(self, name)
+            if number is None and name == "units":
+                continue
+            if not isinstance(number, int) or isinstance(number, bool) or number < least:
+                raise SolverError(f"{name} must be a whole number, at least {least}; got {number!r}")
+        if self.threads > 1024:
+            raise SolverError(f"threads must be at most 1024; got {self.threads}")
+
+    @property
+    def keeps_average(self) -> bool:
+        """Whether an average table is kept."""
+        return self.profile == "average" or self.sampling == "average-strategy"
+
+
+MCCFR_PRESETS: Mapping[str, MccfrConfig] = {
+    "chance-sampling": MccfrConfig("chance"),
+    "external-sampling": MccfrConfig("external"),
+    "outcome-sampling": MccfrConfig("outcome"),
+    "average-strategy-sampling": MccfrConfig("average-strategy"),
+    "mccfr-scheme": MccfrConfig("scheme"),
+    "probing": MccfrConfig("probing"),
+    "pure-cfr": MccfrConfig("pure", storage="int32"),
+}
+"""The named members of the family."""
+
+
+class MccfrSolver(Solver):
+    """Monte Carlo CFR on a compiled game, any number of players.
+
+    Parameters
+    ----------
+    game : GameTree, Game or str
+        What to solve.
+    config : MccfrConfig or str
+        A configuration or the name of a preset.
+    algorithm : str, optional
+        What to call the algorithm in results; by default the name of the preset.
+    memory_limit : int, optional
+        Bytes that the tables may take; by default what the machine has free.
+    scheme : callable or array, optional
+        A sampling scheme of one's own (see ``scheme_array``), in place of the configuration's.
+    """
+
+    kind = "mccfr"
+
+    def __init__(
+        self,
+        game: GameTree | Game | str,
+        config: MccfrConfig | str = "external-sampling",
+        algorithm: str | None = None,
+        memory_limit: int | None = None,
+        scheme: Scheme | NDArray[np.float64] | None = None,
+    ) -> None:
+        super().__init__()
+        settings = mccfr_config(config, {}) if isinstance(config, str) else config
+        if scheme is not None:
+            settings = dataclasses.replace(settings, scheme="custom")
+        self.config: MccfrConfig = settings
+        self.algorithm = algorithm or (config if isinstance(config, str) else _name_of(config))
+        self.tree = compile_by_name(game, memory_limit)
+        needed = self.memory_bytes(self.tree, settings)
+        check_memory(f"{self.algorithm} on {self.tree.name}", needed + walk_bytes(self.tree), memory_limit)
+        self.form = form_arrays(self.tree.sequences)
+        self.walks = walk_arrays(self.tree)
+        if settings.sampling == "pure":
+            self.walks = self.walks._replace(utility=integer_payoffs(self.tree, settings.units))
+        self.sampling = sampling_of(settings, self.tree.players)
+        entries = self.tree.num_entries
+        self.regret = np.zeros(entries, settings.storage)
+        self.average = np.zeros(entries if settings.keeps_average else 0, settings.storage)
+        self.scheme = np.ones(entries if settings.sampling in ("scheme", "probing") else 0)
+        if len(self.scheme) and (scheme is not None or settings.scheme != "custom"):
+            self.scheme[:] = scheme_array(self.tree, settings.scheme if scheme is None else scheme)
+        self.random_state = random_state(settings.seed, settings.threads)
+        self.counters = np.zeros((settings.threads, 3), np.int64)
+        self._none = np.zeros(0)
+        shapes = _scratch_shapes(self.tree, settings)
+        self._scratch = tuple(np.zeros(size, kind) for _ in range(settings.threads) for size, kind in shapes)
+
+    @staticmethod
+    def memory_bytes(tree: GameTree, config: MccfrConfig | str) -> int:
+        """Bytes of all tables that a solver will allocate; the layout of the tree for walks is not among them."""
+        config = mccfr_config(config, {}) if isinstance(config, str) else config
+        tables = (1 + config.keeps_average) * np.dtype(config.storage).itemsize
+        tables += 8 * (config.sampling in ("scheme", "probing"))
+        scratch = sum(size * np.dtype(kind).itemsize for size, kind in _scratch_shapes(tree, config))
+        return tree.num_entries * tables + config.threads * (scratch + 8 + 24)
+
+    @property
+    def table_bytes(self) -> int:
+        """Bytes of all tables."""
+        return self.memory_bytes(self.tree, self.config)
+
+    @property
+    def iterations(self) -> int:
+        """Iterations done so far, of all threads."""
+        return int(self.counters[:, 0].sum())
+
+    @property
+    def nodes(self) -> int:
+        """Histories touched so far: decisions, chance events and ends, each time a walk comes by."""
+        return int(self.counters[:, 1].sum())
+
+    @property
+    def cut_updates(self) -> int:
+        """How often Pure CFR kept a regret at the end of the integers."""
+        return int(self.counters[:, 2].sum())
+
+    def step(self, iterations: int = 1) -> None:
+        """Advance by some iterations, divided among the threads."""
+        threads, start = self.config.threads, self.iterations
+        shares = [iterations // threads + (thread < iterations % threads) for thread in range(threads)]
+        if threads == 1 or iterations < threads:
+            for thread in range(threads):
+                self._advance(thread, shares[thread], start)
+        else:
+            workers = [
+                threading.Thread(target=self._advance, args=(thread, share, start))
+                for thread, share in enumerate(shares)
+            ]
+            for worker in workers:
+                worker.start()
+            _join(workers)
+        if self.config.overflow == "error" and self.cut_updates:
+            raise SolverError(f"regrets of {self.algorithm} left the type {self.config.storage}; use storage int64")
+
+    def _advance(self, thread: int, iterations: int, start: int) -> None:
+        """What one thread does: iterations ``start + thread + 1``, then every ``threads``-th one."""
+        config = self.config
+        size = len(self._scratch) // config.threads
+        scratch = self._scratch[thread * size : (thread + 1) * size]
+        state, counters = self.random_state[thread], self.counters[thread]
+        extra = config.average_walks if self.tree.players != 2 and config.keeps_average else 0.0
+        first, stride = start + thread, config.threads
+        if config.sampling == "pure":
+            limit = int(np.iinfo(config.storage).max)
+            iterate_pure(
+                self.walks, self.sampling.averaging, config.regret_floor, limit, iterations, extra,
+                self.regret, self.average, self._none, state, counters, *scratch,
+            )  # fmt: skip
+        elif config.sampling == "chance":
+            iterate_chance(
+                self.walks, config.keeps_average, config.regret_floor, config.prune, iterations, first, stride,
+                config.linear_average, self.regret, self.average, self._none, state, counters, Stack(*scratch[:5]),
+                *scratch[5:],
+            )  # fmt: skip
+        else:
+            iterate_sampled(
+                self.walks, self.sampling, iterations, first, stride, config.linear_average, extra, self.regret,
+                self.average, self.scheme, self._none, state, counters, Stack(*scratch),
+            )  # fmt: skip
+
+    def strategy(self, kind: Literal["average", "last"] | None = None) -> NDArray[np.float64]:
+        """The probabilities of a profile: by default the one that the configuration names."""
+        kind = kind or self.config.profile
+        if kind == "average":
+            if not self.config.keeps_average:
+                raise SolverError(f"this solver keeps no average (its profile is {self.config.profile!r})")
+            return normalise(self.average, self.tree.infoset_offset)
+        current = np.zeros(self.tree.num_entries)
+        offset, sets = self.tree.infoset_offset, self.tree.num_infosets
+        match_regrets(offset, 0, sets, self.regret, self._none, False, 0.0, current)
+        return current
+
+    def profile(self, kind: Literal["average", "last"] | None = None) -> Profile:
+        """A profile with its provenance; ``kind`` as for ``strategy``."""
+        settings = {**dataclasses.asdict(self.config), "profile": kind or self.config.profile}
+        origin = Provenance(self.algorithm, settings, self.config.seed, self.iterations, self.seconds)
+        return Profile.from_tree(self.tree, self.strategy(kind), origin)
+
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """Regrets, average, scheme, the state of the random numbers and the counters."""
+        return {
+            "regret": self.regret,
+            "average": self.average,
+            "scheme": self.scheme,
+            "random_state": self.random_state.view(np.int64),  # files know no unsigned numbers
+            "counters": self.counters,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Nothing is derived from the tables."""
+
+    @classmethod
+    def from_checkpoint(
+        cls, game: GameTree | Game | str, config: Mapping[str, Any], algorithm: str, memory_limit: int | None
+    ) -> Self:
+        """A fresh solver with the settings of a checkpoint."""
+        return cls(game, MccfrConfig(**config), algorithm, memory_limit)
+
+
+def mccfr_config(name: str, changes: Mapping[str, Any]) -> MccfrConfig:
+    """A preset with some settings changed."""
+    if name not in MCCFR_PRESETS:
+        raise SolverError(f"unknown algorithm {name!r}; there are {', '.join(MCCFR_PRESETS)}")
+    return changed(MCCFR_PRESETS[name], changes, name)
+
+
+def sampling_of(config: MccfrConfig, players: int) -> Sampling:
+    """The settings as the kernels take them."""
+    return Sampling(
+        KINDS.get(config.sampling, EXTERNAL), float(config.epsilon), float(config.tau), float(config.beta),
+        float(config.exploration), config.probes, float(config.probe_share), float(config.probe_exploration),
+        config.regret_floor, config.keeps_average and players == 2,
+    )  # fmt: skip
+
+
+def integer_payoffs(tree: GameTree, units: int | None) -> NDArray[np.int32]:
+    """The utilities in whole units, for Pure CFR; ``payoff_units`` tells how many make a chip.
+
+    Raises
+    ------
+    SolverError
+        If no number of units up to ``MOST_UNITS`` makes them whole, or they are too large.
+    """
+    scaled = np.rint(tree.utility * payoff_units(tree, units))
+    if np.abs(scaled).max(initial=0.0) >= 2**30:
+        raise SolverError(f"utilities of {tree.name} are too large for pure-cfr; give units, such as units=1")
+    return scaled.astype(np.int32).ravel()
+
+
+def payoff_units(tree: GameTree, units: int | None) -> int:
+    """Into how many units a chip is divided: those asked for, or the fewest that make all utilities whole."""
+    if units is not None:
+        return units
+    distinct = np.unique(tree.utility)
+    for number in range(1, MOST_UNITS + 1):
+        scaled = distinct * number
+        if np.abs(scaled - np.rint(scaled)).max(initial=0.0) <= 1e-9 * number:
+            return number
+    raise SolverError(
+        f"pure-cfr needs whole utilities, {tree.name} has others; give units, such as units=1000, to round"
+    )
+
+
+def _scratch_shapes(tree: GameTree, config: MccfrConfig) -> list[tuple[int, str]]:
+    """Sizes and types of the arrays that each thread works in, in the order of the kernels' arguments."""
+    frames = int(tree.depth.max(initial=0)) + 1
+    widest = int(np.diff(tree.infoset_offset).max(initial=1))
+    waiting = frames * widest + 1 if tree.players != 2 and config.keeps_average else 0
+    if config.sampling == "pure":
+        return [(3 * frames, "int32"), (frames * widest, "int64"), (waiting, "int64")]
+    stack = [(3 * frames, "int64"), (3 * frames, "float64"), (frames * widest, "float64"), (frames * widest, "float64")]
+    if config.sampling == "chance":
+        return [*stack, (tree.num_infosets, "int64"), (tree.num_entries, "float64"), (tree.num_entries, "uint8"),
+                (frames, "float64")]  # fmt: skip
+    return [*stack, (waiting, "int64")]
+
+
+def _join(workers: list[threading.Thread]) -> None:
+    """Wait for all threads; Ctrl-C is told only when the tables are at rest."""
+    interrupted = False
+    for worker in workers:
+        while worker.is_alive():
+            try:
+                worker.join()
+            except KeyboardInterrupt:
+                interrupted = True
+    if interrupted:
+        raise KeyboardInterrupt
+
+
+def _name_of(config: MccfrConfig) -> str:
+    """The name of the preset that a configuration differs from in settings only."""
+    return next(name for name, preset in MCCFR_PRESETS.items() if preset.sampling == config.sampling)

@@ -1,0 +1,49 @@
+"""Compiled kernels on the disk are not used when anything they were made from has changed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from counterplay.kernels import cfr, jit, passes
+
+INNER = (
+    "from counterplay.kernels.jit import kernel\n\n\n@kernel\ndef inner(x: float) -> float:\n    return x + {number}\n"
+)
+OUTER = (
+    "from counterplay.kernels.jit import kernel\nfrom inner import inner\n\n\n"
+    "@kernel\ndef outer(x: float) -> float:\n    return inner(x)\n"
+)
+CALL = "from outer import outer; value = outer(1.0); print(value, sum(outer.stats.cache_hits.values()))"
+
+
+def called(folder: Path) -> list[str]:
+    """The value of the outer kernel in a process of its own, and how often it came from the disk."""
+    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(
+        [sys.executable, "-c", CALL],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    return done.stdout.split()
+
+
+def test_a_kernel_is_compiled_again_when_one_that_it_calls_has_changed(tmp_path: Path) -> None:
+    """numba itself looks only at the file of the kernel, and would go on with the old code of the other."""
+    (tmp_path / "outer.py").write_text(OUTER)
+    (tmp_path / "inner.py").write_text(INNER.format(number=1))
+    assert called(tmp_path) == ["2.0", "0"]
+    assert called(tmp_path) == ["2.0", "1"]
+    (tmp_path / "inner.py").write_text(INNER.format(number=5))
+    assert called(tmp_path) == ["6.0", "0"]
+    assert called(tmp_path) == ["6.0", "1"]
+
+
+def test_sources_of_a_kernel_are_found() -> None:
+    folder = Path(jit.__file__).parent
+    assert {folder / "cfr.py", folder / "passes.py", folder / "jit.py"} <= jit.sources(Path(cfr.__file__))
+    assert folder / "cfr.py" not in jit.sources(Path(passes.__file__))

@@ -1,0 +1,79 @@
+"""Cards and decks, numbered and written as the competition's dealer does (ACPC ``game.c``)."""
+
+from __future__ import annotations
+
+import pytest
+
+from counterplay.errors import GameError
+from counterplay.poker.cards import (
+    CARDS,
+    RANKS,
+    SUITS,
+    card_of,
+    card_text,
+    cards_text,
+    deck,
+    parse_card,
+    parse_cards,
+    rank_of,
+    suit_of,
+)
+
+
+def test_numbers_and_text() -> None:
+    assert CARDS == 52
+    assert (card_of(0, 0), card_of(12, 3)) == (0, 51)
+    assert [card_text(card) for card in range(5)] == ["2c", "2d", "2h", "2s", "3c"]
+    for card in range(CARDS):
+        assert card_of(rank_of(card), suit_of(card)) == card
+        text = RANKS[rank_of(card)] + SUITS[suit_of(card)]
+        assert card_text(card) == text
+        assert parse_card(text) == parse_card(text.lower()) == parse_card(text.upper()) == card
+
+
+def test_cards_in_a_row() -> None:
+    assert cards_text(parse_cards("TdAs2c")) == "TdAs2c"
+    assert parse_cards(" td aS\n2C ") == parse_cards("TdAs2c")
+    assert parse_cards("") == ()
+    assert cards_text([]) == ""
+
+
+@pytest.mark.parametrize(
+    ("ranks", "suits", "cards"),
+    [
+        pytest.param(3, 1, "QsKsAs", id="kuhn"),
+        pytest.param(4, 1, "JsQsKsAs", id="three-player kuhn"),
+        pytest.param(3, 2, "QhKhAhQsKsAs", id="leduc"),
+        pytest.param(1, 4, "AcAdAhAs", id="aces"),
+    ],
+)
+def test_small_decks_have_the_highest_cards(ranks: int, suits: int, cards: str) -> None:
+    assert cards_text(deck(ranks, suits)) == cards
+
+
+def test_the_whole_deck_goes_suit_by_suit() -> None:
+    cards = deck()
+    assert sorted(cards) == list(range(CARDS))
+    assert cards_text(cards[:13]) == "".join(rank + "c" for rank in RANKS)
+    assert cards_text(cards[-2:]) == "KsAs"
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: parse_card("1s"), "such as Td; got '1s'"),
+        (lambda: parse_card("A"), "such as Td; got 'A'"),
+        (lambda: parse_card("Asx"), "such as Td; got 'Asx'"),
+        (lambda: parse_cards("AsK"), "such as Td; got 'K'"),
+        (lambda: parse_cards("AsKsAS"), "As is there twice in 'AsKsAS'"),
+        (lambda: card_text(52), "0 to 51; got 52"),
+        (lambda: card_text(-1), "0 to 51; got -1"),
+        (lambda: card_of(13, 0), "got rank 13, suit 0"),
+        (lambda: card_of(0, -1), "got rank 0, suit -1"),
+        (lambda: deck(14), "got 14 ranks, 4 suits"),
+        (lambda: deck(13, 0), "got 13 ranks, 0 suits"),
+    ],
+)
+def test_mistakes(call: object, words: str) -> None:
+    with pytest.raises(GameError, match=words):
+        call()  # type: ignore[operator]
