@@ -12,11 +12,15 @@ __all__ = ["EXPERIMENTS", "Cell", "Experiment", "run_experiment"]
 
 EXPERIMENTS = {
     "bluff-memory": "Bluff when only the last bids are remembered (Lanctot et al. 2012, figure 1)",
+    "current-profile": "current against average profile of CFR (Gibson 2014, figure 4.7)",
+    "dominated-play": "dominated actions under CFR (Gibson 2014, theorems 4.2 and 4.3)",
     "failing-learners": "CFR and fictitious play where a player forgets (Čermák 2018, figure A.1)",
     "forgetful-sizes": "what forgetting saves, counted (Lanctot et al. 2012, table 1)",
+    "kuhn-tournament": "what avoiding dominated actions is worth in Kuhn poker (Gibson 2014, table 4.1)",
     "oshi-zumo-sizes": "Oshi-Zumo with a forgetful player, counted (Čermák 2018, table 4.2)",
     "phantom-memory": "phantom tic-tac-toe by what is forgotten (Lanctot et al. 2012, figure 1)",
     "skewed-dice": "skewed die-roll poker (Lanctot et al. 2012, figure 1; Gibson 2014, figure 6.3)",
+    "tilted-games": "CFR on games that are nearly zero-sum (Gibson 2014, figure 4.5)",
 }
 """Every experiment by name, with one line about it; its module has the same name."""
 
