@@ -65,6 +65,8 @@ class ReferenceCfr:
         Regret matching is on the regrets plus those of the last iteration.
     fallback : str
         ``uniform`` or ``argmax-uniform``: the strategy when no regret is positive.
+    tremble : float
+        Every action is played with at least this probability; regrets are against what was meant.
     one : number
         The number 1 of the arithmetic to use: 1.0, or ``Fraction(1)`` on a game whose numbers are fractions.
     """
@@ -82,6 +84,7 @@ class ReferenceCfr:
         shifted: bool = True,
         predictive: bool = False,
         fallback: str = "uniform",
+        tremble: float = 0.0,
         one: float = 1.0,
     ) -> None:
         if (alpha is None) != (beta is None):
@@ -96,6 +99,7 @@ class ReferenceCfr:
         self.shifted = shifted
         self.predictive = predictive
         self.fallback = fallback
+        self.tremble = tremble
         self.one = one
         self.iteration = 0
         self.regret: Table = self._zeros()
@@ -106,7 +110,16 @@ class ReferenceCfr:
         return {infoset: dict.fromkeys(actions, 0 * self.one) for infoset, actions in infosets(self.game).items()}
 
     def current(self) -> Profile:
-        """sigma^{t+1}: regret matching at every information set."""
+        """sigma^{t+1}: regret matching at every information set, with the tremble if there is one."""
+        if not self.tremble:
+            return self.meant()
+        return {
+            infoset: {action: (1 - len(row) * self.tremble) * share + self.tremble for action, share in row.items()}
+            for infoset, row in self.meant().items()
+        }
+
+    def meant(self) -> Profile:
+        """Regret matching at every information set."""
         profile = {}
         for infoset, regret in self.regret.items():
             if self.predictive:
@@ -132,7 +145,7 @@ class ReferenceCfr:
 
     def _update(self, players: list[int]) -> None:
         """Walk once with the current profile, then change the tables of these players."""
-        profile = self.current()
+        profile, meant = self.current(), self.meant()
         instantaneous = self._zeros()
         own_reach: dict[InfosetId, list[float]] = {}
 
@@ -158,8 +171,11 @@ class ReferenceCfr:
             for player, probability in enumerate(reach):
                 if player != mover:
                     others *= probability
+            worth = value[mover]
+            if self.tremble:
+                worth = sum(meant[infoset][action] * action_values[action][mover] for action in state.actions())
             for action in state.actions():
-                instantaneous[infoset][action] += others * (action_values[action][mover] - value[mover])
+                instantaneous[infoset][action] += others * (action_values[action][mover] - worth)
             own_reach.setdefault(infoset, []).append(reach[mover])
             return value
 

@@ -19,8 +19,9 @@ from counterplay.evaluation.dominated_actions import (
     dominated_gambit,
 )  # fmt: skip
 from counterplay.evaluation.domination import Kind
-from counterplay.evaluation.treeplex import least_response, payoff_matrix, plan_of
+from counterplay.evaluation.treeplex import least_response, plan_of
 from counterplay.tree.normal_form import mixed_strategy, normal_form
+from counterplay.tree.sequence_matrices import payoff_matrix
 from tests.reference import domination as twin
 from tests.reference.walks import infosets, walk
 
@@ -201,7 +202,7 @@ def test_dominated_actions_of_leduc(kind: Kind, count: int) -> None:
 def _gain(tree: cp.GameTree, player: int, better: cp.Profile, profile: cp.Profile) -> float:
     """The least gain over everything that the other player can do."""
     change = plan_of(tree, player, better.probabilities) - plan_of(tree, player, profile.probabilities)
-    return least_response(tree, 1 - player, payoff_matrix(tree, player).T @ change)
+    return least_response(tree, 1 - player, payoff_matrix(tree.sequences, player).T @ change)
 
 
 @pytest.mark.parametrize("seed", range(3))

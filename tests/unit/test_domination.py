@@ -299,7 +299,7 @@ def test_duality_in_a_game_with_too_many_strategies() -> None:
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("kuhn(players=3)", "needs two players"), ("toy_forgotten_choice", "player 2 .* has imperfect recall")],
+    [("kuhn(players=3)", "needs two players"), ("toy_forgotten_choice", "player 2 of toy_forgotten_choice forgets")],
 )
 def test_duality_is_for_two_players_who_remember(name: str, message: str) -> None:
     tree = cp.compile_game(name)

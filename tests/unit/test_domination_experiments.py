@@ -22,16 +22,16 @@ class TestTournament:
     def test_every_cell(self) -> None:
         """Gibson 2014, table 4.1, printed in whole milli-chips."""
         experiment = kuhn_tournament.run()
-        assert [row[0] for row in experiment.rows] == list(AGENTS)
-        for name, *cells, away in experiment.rows:
-            for ours, published, exact in zip(cells, PUBLISHED[str(name)], UNROUNDED[str(name)], strict=True):
+        assert [row[:2] for row in experiment.rows] == [(name, who) for name in AGENTS for who in ("ours", "published")]
+        for (name, _, *cells), (_, _, *published) in zip(experiment.rows[::2], experiment.rows[1::2], strict=True):
+            assert tuple(published) == PUBLISHED[str(name)]
+            for ours, theirs, exact in zip(cells, published, UNROUNDED[str(name)], strict=True):
                 if exact is None:
                     assert ours is None
-                    assert published is None
+                    assert theirs is None
                     continue
                 assert ours == pytest.approx(exact, abs=5e-4)
-                assert abs(float(ours) - float(published)) <= 0.5 + 1e-9  # type: ignore[arg-type]
-            assert 0.0 <= float(away) <= 0.5 + 1e-9  # type: ignore[arg-type]
+                assert abs(float(ours) - float(theirs)) <= 0.5 + 1e-9  # type: ignore[arg-type]
 
     def test_ranking(self) -> None:
         """Equilibria tie first in both formats, then NID, ND, Uni (section 4.4.1)."""

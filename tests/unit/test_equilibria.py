@@ -12,20 +12,18 @@ from counterplay.evaluation.domination import dominating_strategy
 from counterplay.evaluation.equilibria import (
     coarse_correlated_gap,
     correlated_gap,
-    domination_value,
-    equilibrium_plan,
     purity,
-    secured_value,
     support_sizes,
     undominated_equilibrium,
 )  # fmt: skip
 from counterplay.evaluation.minimax_regret import iterated_regret, minimax_regret, minimax_regret_gap, worst_regret
 from counterplay.evaluation.refinements import tremble, unexploitable_errors
 from counterplay.evaluation.regret import RegretTracker
-from counterplay.evaluation.treeplex import plan_constraints, plan_of, strategy_of
+from counterplay.evaluation.treeplex import plan_of, strategy_of
 from counterplay.experiments.kuhn_tournament import kuhn_agent
+from counterplay.solvers.equilibria import Equilibria
 from counterplay.tree.normal_form import normal_form
-from tests.reference.sequence_lp import zero_sum_value
+from counterplay.tree.sequence_matrices import constraint_matrix
 
 EXACT = 1e-9
 
@@ -40,18 +38,11 @@ def pure(tree: cp.GameTree, *actions: str) -> cp.Profile:
 # ------------------------------------------------------------------------------------------------ zero-sum polytopes
 
 
-@pytest.mark.parametrize("name", ["kuhn", "toy_undominated", "toy_hidden_coin", "toy_queen", "one_card_poker(cards=4)"])
-def test_secured_values(name: str) -> None:
-    value = zero_sum_value(cp.make(name))
-    assert secured_value(name, 0) == pytest.approx(value, abs=EXACT)
-    assert secured_value(name, 1) == pytest.approx(-value, abs=EXACT)
-
-
 def test_plans_and_strategies() -> None:
     tree = cp.compile_game("leduc")
     profile = cp.Profile.random(tree, 2)
     for player in (0, 1):
-        matrix, right = plan_constraints(tree, player)
+        matrix, right = constraint_matrix(tree.sequences, player)
         plan = plan_of(tree, player, profile.probabilities)
         assert matrix @ plan == pytest.approx(right, abs=1e-12)
         uniform = cp.Profile.uniform(tree).probabilities
@@ -63,15 +54,17 @@ def test_plans_and_strategies() -> None:
 def test_domination_value_of_an_undominated_strategy() -> None:
     """Gibson 2014, figure 2.1: Dom_1(A) = 1 although A is not even weakly dominated."""
     tree = cp.compile_game("toy_undominated")
-    assert domination_value(tree, pure(tree, "A", "b"), 0) == pytest.approx(1.0, abs=EXACT)
-    assert domination_value(tree, pure(tree, "B", "b"), 0) == pytest.approx(0.0, abs=EXACT)
+    assert Equilibria(tree).domination_value(0, pure(tree, "A", "b")) == pytest.approx(1.0, abs=EXACT)
+    assert Equilibria(tree).domination_value(0, pure(tree, "B", "b")) == pytest.approx(0.0, abs=EXACT)
 
 
 @pytest.mark.parametrize("gamma", [0, 0.5, 1])
 def test_equilibria_of_kuhn_have_no_domination_value(gamma: float) -> None:
     tree = cp.compile_game("kuhn")
     for player in (0, 1):
-        assert domination_value(tree, kuhn_agent(tree, f"Nash-{gamma}"), player) == pytest.approx(0.0, abs=1e-8)
+        assert Equilibria(tree).domination_value(player, kuhn_agent(tree, f"Nash-{gamma}")) == pytest.approx(
+            0.0, abs=1e-8
+        )
 
 
 def test_domination_value_in_kuhn_by_its_vertices() -> None:
@@ -84,19 +77,7 @@ def test_domination_value_in_kuhn_by_its_vertices() -> None:
         strategy = uniform.probabilities.copy()
         strategy[:split] = kuhn_agent(tree, f"Nash-{gamma}").probabilities[:split]
         taken.append(cp.expected_values(tree, cp.Profile.from_tree(tree, strategy))[0])
-    assert domination_value(tree, uniform, 1) == pytest.approx(max(taken) + 1 / 18, abs=1e-8)
-
-
-def test_best_and_worst_equilibrium_by_a_goal() -> None:
-    """The probability of betting K, γ, ranges over [0, 1] in the equilibria of Kuhn poker."""
-    tree = cp.compile_game("kuhn")
-    form = tree.sequences
-    infoset = tree.find_infoset(0, "K:")
-    decision = int(np.flatnonzero(form.decision_infoset == infoset)[0])
-    goal = np.zeros(form.sequences_of(0))
-    goal[int(form.decision_first[decision]) + 1] = 1.0
-    assert equilibrium_plan(tree, 0, goal)[0] == pytest.approx(1.0, abs=1e-8)
-    assert equilibrium_plan(tree, 0, -goal)[0] == pytest.approx(0.0, abs=1e-8)
+    assert Equilibria(tree).domination_value(1, uniform) == pytest.approx(max(taken) + 1 / 18, abs=1e-8)
 
 
 @pytest.mark.parametrize("name", ["kuhn", "leduc", "toy_hidden_coin", "one_card_poker(cards=4)"])
@@ -117,19 +98,11 @@ def test_some_equilibria_are_dominated() -> None:
     assert undominated_equilibrium(tree).strategy_at(0, "player 1")["1"] == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("kuhn(players=3)", "two players"),
-        ("toy_weakly_dominated", "is not zero-sum"),
-        ("toy_forgotten_choice", "imperfect recall"),
-    ],
-)
-def test_games_without_such_a_polytope(name: str, message: str) -> None:
-    with pytest.raises(cp.GameError, match=message):
+@pytest.mark.parametrize("name", ["kuhn(players=3)", "toy_weakly_dominated", "toy_forgotten_choice"])
+def test_games_without_such_a_polytope(name: str) -> None:
+    """Three players, not zero-sum, a player who forgets."""
+    with pytest.raises(cp.CounterplayError, match=name.split("(")[0]):
         undominated_equilibrium(name)
-    with pytest.raises(cp.GameError, match=message):
-        secured_value(name, 0)
 
 
 # ------------------------------------------------------------------------------------------------ correlated gaps

@@ -27,19 +27,12 @@ from scipy import sparse
 
 from counterplay.errors import GameError
 from counterplay.evaluation.responses import as_tree
-from counterplay.evaluation.treeplex import (
-    least_response,
-    payoff_matrix,
-    plan_constraints,
-    plan_of,
-    require_plans,
-    solve_program,
-    strategy_of,
-)  # fmt: skip
+from counterplay.evaluation.treeplex import least_response, plan_of, require_plans, solve_program, strategy_of
 from counterplay.game.base import Game
 from counterplay.strategy.profile import Profile, Provenance
 from counterplay.tree.arrays import GameTree
 from counterplay.tree.normal_form import NormalForm, count_strategies, format_count, normal_form
+from counterplay.tree.sequence_matrices import constraint_matrix, payoff_matrix
 
 __all__ = [
     "DominatedStrategy", "DominatingStrategy", "Kind", "StrategyReport", "check_mixture", "dominated_strategies",
@@ -378,7 +371,7 @@ def dominating_strategy(game: GameTree | Game | str, profile: Profile, player: i
     require_plans(tree)
     strategy = np.ascontiguousarray(profile.for_tree(tree), dtype=np.float64)
     own = plan_of(tree, player, strategy)
-    payoff = payoff_matrix(tree, player)
+    payoff = payoff_matrix(tree.sequences, player)
     even = plan_of(tree, 1 - player, Profile.uniform(tree).probabilities)
     plan = _best_margin(tree, player, own, payoff, None)
     margin = least_response(tree, 1 - player, payoff.T @ (plan - own))
@@ -395,12 +388,14 @@ def dominating_strategy(game: GameTree | Game | str, profile: Profile, player: i
     return DominatingStrategy(player, kind, margin, gain, Profile.from_tree(tree, better, Provenance("dominating")))
 
 
-def _best_margin(tree: GameTree, player: int, own: Float64, payoff: object, objective: Float64 | None) -> Float64:
+def _best_margin(
+    tree: GameTree, player: int, own: Float64, payoff: sparse.csr_array, objective: Float64 | None
+) -> Float64:
     """The plan with the largest least gain; or, with an objective, the best one by it whose least gain is 0."""
-    matrix, right = plan_constraints(tree, player)
-    dual, dual_right = plan_constraints(tree, 1 - player)
+    matrix, right = constraint_matrix(tree.sequences, player)
+    dual, dual_right = constraint_matrix(tree.sequences, 1 - player)
     plans, duals = matrix.shape[1], dual.shape[0]
-    columns = payoff.T.tocsr()  # type: ignore[attr-defined]
+    columns = payoff.T.tocsr()
     upper = sparse.hstack((-columns, dual.T)).tocsr()
     limit = -(columns @ own)
     if objective is None:

@@ -1,10 +1,8 @@
-"""Which equilibrium, and how near to one: polytopes of zero-sum equilibria, correlated gaps, supports.
+"""Which equilibrium, and how near to one: undominated equilibria, correlated gaps, supports.
 
-* ``domination_value``: how much a strategy gives up against the equilibria of the other player (Waugh; Gibson 2014,
-  section 3.5.1).  Equilibrium strategies of a zero-sum game are the plans that secure its value, a polytope, so the
-  worst of them for a given strategy is a linear program.
-* ``undominated_equilibrium``: among the equilibrium strategies the one that earns most against the uniform strategy.
-  Whatever weakly dominated it would be an equilibrium strategy too and earn more, so nothing does.
+* ``undominated_equilibrium``: among the equilibrium strategies (``solvers/equilibria.py``, which also has the
+  domination value) the one that earns most against the uniform strategy.  Whatever weakly dominated it would be an
+  equilibrium strategy too and earn more, so nothing does.
 * ``correlated_gap`` and ``coarse_correlated_gap`` of a distribution over profiles (Gibson 2014, section 2.1.2): what a
   player gains by deviating after being told the own strategy, or before.  Exact for any number of players.
 * ``support_sizes`` and ``purity`` of a profile.
@@ -18,27 +16,18 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from counterplay.errors import GameError
 from counterplay.evaluation.responses import as_tree, expected_values, own_leaf_values
-from counterplay.evaluation.treeplex import (
-    payoff_matrix,
-    plan_constraints,
-    plan_of,
-    require_plans,
-    solve_program,
-    strategy_of,
-)  # fmt: skip
 from counterplay.game.base import Game
 from counterplay.kernels.jit import form_arrays
 from counterplay.kernels.passes import backward_best
+from counterplay.solvers.equilibria import Equilibria
 from counterplay.strategy.profile import Profile, Provenance
 from counterplay.tree.arrays import GameTree
 
 __all__ = [
-    "Purity", "coarse_correlated_gap", "correlated_gap", "domination_value", "equilibrium_plan", "purity",
-    "secured_value", "support_sizes", "undominated_equilibrium",
+    "Purity", "coarse_correlated_gap", "correlated_gap", "purity", "support_sizes", "undominated_equilibrium",
 ]  # fmt: skip
 
 Float64 = NDArray[np.float64]
@@ -47,72 +36,15 @@ SUPPORT = 1e-9
 """Probabilities up to this count as 0 in supports."""
 
 
-def _secure(
-    tree: GameTree, player: int, goal: Float64 | None, value: float | None
-) -> tuple[float, Float64]:  # fmt: skip
-    """The plan that secures most; or, among those that secure ``value``, the best by a goal."""
-    matrix, right = plan_constraints(tree, player)
-    dual, dual_right = plan_constraints(tree, 1 - player)
-    columns = payoff_matrix(tree, player).T.tocsr()
-    plans, duals = matrix.shape[1], dual.shape[0]
-    upper = sparse.hstack((-columns, dual.T)).tocsr()
-    limit = np.zeros(upper.shape[0])
-    secured = np.concatenate((np.zeros(plans), dual_right))
-    objective = secured
-    if goal is not None and value is not None:
-        upper = sparse.vstack((upper, sparse.csr_array(-secured[None, :]))).tocsr()
-        limit = np.append(limit, -value)
-        objective = np.concatenate((goal, np.zeros(duals)))
-    best, solution = solve_program(
-        objective,
-        "an equilibrium",
-        A_ub=upper,
-        b_ub=limit,
-        A_eq=sparse.hstack((matrix, sparse.csr_array((len(right), duals)))).tocsr(),
-        b_eq=right,
-        bounds=[(0, None)] * plans + [(None, None)] * duals,
-    )
-    return best, solution[:plans]
-
-
-def secured_value(game: GameTree | Game | str, player: int) -> float:
-    """The most that a player of a two-player zero-sum game with perfect recall can be sure of: the game value."""
-    tree = as_tree(game)
-    require_plans(tree, zero_sum=True)
-    return _secure(tree, player, None, None)[0]
-
-
-def equilibrium_plan(game: GameTree | Game | str, player: int, goal: Float64) -> tuple[float, Float64]:
-    """The equilibrium strategy of a player that is best by a linear goal over the own sequences: its goal, its plan."""
-    tree = as_tree(game)
-    require_plans(tree, zero_sum=True)
-    value = _secure(tree, player, None, None)[0]
-    slack = 1e-12 * max(1.0, abs(value))  # the value itself is only known up to rounding
-    return _secure(tree, player, goal, value - slack)
-
-
-def domination_value(game: GameTree | Game | str, profile: Profile, player: int) -> float:
-    """Dom_i(σ_i): what the other player's best equilibrium strategy gains over the game value against σ_i.
-
-    0 for equilibrium strategies; undominated strategies can have a positive value (Gibson 2014, figure 2.1).
-    """
-    tree = as_tree(game)
-    require_plans(tree, zero_sum=True)
-    own = plan_of(tree, player, np.asarray(profile.for_tree(tree), dtype=np.float64))
-    taken, _ = equilibrium_plan(tree, 1 - player, payoff_matrix(tree, 1 - player) @ own)
-    return taken + secured_value(tree, player)
-
-
 def undominated_equilibrium(game: GameTree | Game | str) -> Profile:
     """An equilibrium of a two-player zero-sum game with perfect recall in which no strategy is weakly dominated."""
     tree = as_tree(game)
-    require_plans(tree, zero_sum=True)
-    strategy = Profile.uniform(tree).probabilities
-    result = strategy
+    equilibria = Equilibria(tree)
+    uniform = Profile.uniform(tree)
+    result = uniform.probabilities.copy()
     for player in (0, 1):
-        even = plan_of(tree, 1 - player, strategy)
-        _, plan = equilibrium_plan(tree, player, payoff_matrix(tree, player) @ even)
-        result = strategy_of(tree, player, plan, result)
+        low, high = tree.infoset_offset[tree.player_infosets[[player, player + 1]]]
+        result[low:high] = equilibria.against(player, uniform).profile.probabilities[low:high]
     return Profile.from_tree(tree, result, Provenance("undominated equilibrium"))
 
 

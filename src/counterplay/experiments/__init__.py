@@ -12,9 +12,12 @@ __all__ = ["EXPERIMENTS", "Cell", "Experiment", "run_experiment"]
 
 EXPERIMENTS = {
     "bluff-memory": "Bluff when only the last bids are remembered (Lanctot et al. 2012, figure 1)",
+    "current-profile": "current against average profile of CFR (Gibson 2014, figure 4.7)",
+    "dominated-play": "dominated actions under CFR (Gibson 2014, theorems 4.2 and 4.3)",
     "failing-learners": "CFR and fictitious play where a player forgets (Čermák 2018, figure A.1)",
     "forgetful-sizes": "what forgetting saves, counted (Lanctot et al. 2012, table 1)",
     "heuristic-failure": "a game on which the heuristic update of CFR+IRA alone fails (Čermák 2018, table 5.1)",
+    "kuhn-tournament": "what avoiding dominated actions is worth in Kuhn poker (Gibson 2014, table 4.1)",
     "oshi-zumo-sizes": "Oshi-Zumo with a forgetful player, counted (Čermák 2018, table 4.2)",
     "phantom-memory": "phantom tic-tac-toe by what is forgotten (Lanctot et al. 2012, figure 1)",
     "refining-convergence": "CFR+IRA and CFR+ by iterations (Čermák 2018, figures 5.3 and 5.4)",
@@ -22,6 +25,7 @@ EXPERIMENTS = {
     "refining-sizes": "information sets that self-refining algorithms use (Čermák 2018, figures 5.5, 5.8 and 5.11)",
     "refining-times": "CPU seconds of self-refining algorithms (Čermák 2018, figures 5.12 and 5.13)",
     "skewed-dice": "skewed die-roll poker (Lanctot et al. 2012, figure 1; Gibson 2014, figure 6.3)",
+    "tilted-games": "CFR on games that are nearly zero-sum (Gibson 2014, figure 4.5)",
 }
 """Every experiment by name, with one line about it; its module has the same name."""
 

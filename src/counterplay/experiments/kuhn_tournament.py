@@ -93,25 +93,25 @@ def run(quick: bool = False) -> Experiment:
     agents = [kuhn_agent(tree, name) for name in AGENTS]
     table = 1000 * scores(tree, agents)
     rows: list[tuple[Cell, ...]] = []
+    furthest = 0.0
     for number, name in enumerate(AGENTS):
         others = [float(table[number, other]) for other in range(len(AGENTS)) if other != number]
-        cells: list[float | None] = [
-            None if other == number else float(table[number, other]) for other in range(len(AGENTS))
-        ]
-        cells += [float(np.mean(others)), 1000 * exploitability(tree, agents[number])]
-        away = max(abs(ours - theirs) for ours, theirs in zip(cells, PUBLISHED[name], strict=True)
-                   if ours is not None and theirs is not None)  # fmt: skip
-        rows.append((name, *cells, away))
-    order = " > ".join(" = ".join(group) for group in _ranking(rows))
+        scored = [*table[number].tolist(), float(np.mean(others)), 1000 * exploitability(tree, agents[number])]
+        cells = [None if place == number else round(cell, 9) + 0.0 for place, cell in enumerate(scored)]
+        pairs = zip(cells, PUBLISHED[name], strict=True)
+        away = [abs(ours - theirs) for ours, theirs in pairs if ours is not None and theirs is not None]
+        furthest = max(furthest, *away)
+        rows += [(name, "ours", *cells), (name, "published", *PUBLISHED[name])]
+    order = " > ".join(" = ".join(group) for group in _ranking(rows[::2]))
     survivors = run_off(AGENTS, table)[-1]
     return Experiment(
         name="kuhn-tournament",
         title="Mock tournament in Kuhn poker, milli-chips per game",
         source="Gibson 2014, table 4.1",
-        columns=("agent", *AGENTS, "overall", "exploitability", "largest difference"),
+        columns=("agent", "", *AGENTS, "overall", "exploitability"),
         rows=tuple(rows),
         notes=(
-            "Published cells are rounded to whole milli-chips, so differences up to 0.5 are rounding.",
+            f"No cell differs by more than {furthest:.3g}; the published ones are rounded to whole milli-chips.",
             f"Total bankroll: {order}.  Instant run-off: {', '.join(survivors)} are left.",
         ),
     )
@@ -120,8 +120,8 @@ def run(quick: bool = False) -> Experiment:
 def _ranking(rows: list[tuple[Cell, ...]]) -> list[list[str]]:
     """Agents by what they won overall, those with the same together."""
     groups: list[tuple[float, list[str]]] = []
-    for row in sorted(rows, key=lambda row: -round(float(row[-3] or 0.0), 6)):
-        overall = float(row[-3] or 0.0)
+    for row in sorted(rows, key=lambda row: -round(float(row[-2] or 0.0), 6)):
+        overall = float(row[-2] or 0.0)
         if groups and abs(groups[-1][0] - overall) < 1e-6:
             groups[-1][1].append(str(row[0]))
         else:

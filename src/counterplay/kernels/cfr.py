@@ -59,6 +59,44 @@ def match_regrets(
 
 
 @kernel
+def shake(
+    offset: np.ndarray,  # IN  (I+1,) int64
+    low: int,  # IN  first information set
+    high: int,  # IN  last one + 1
+    tremble: float,  # IN  the least probability of an action
+    strategy: np.ndarray,  # IN OUT (E,) float64
+) -> None:
+    """Give every action its least probability: σ' = (1 - |A| e) σ + e (Johanson 2016, section 10.3.1.2)."""
+    for infoset in range(low, high):
+        first, last = offset[infoset], offset[infoset + 1]
+        for entry in range(first, last):
+            strategy[entry] = (1.0 - (last - first) * tremble) * strategy[entry] + tremble
+
+
+@kernel
+def regret_intentions(
+    offset: np.ndarray,  # IN  (I+1,) int64
+    low: int,  # IN  first information set
+    high: int,  # IN  last one + 1
+    tremble: float,  # IN  the least probability of an action
+    step: np.ndarray,  # IN OUT (E,) float64: regrets against what was played in, against what was meant out
+) -> None:
+    """Regrets of a hand that trembles: v(a) - v_σ from v(a) - v_σ', which differ by e Σ_b (v(b) - v_σ') / (1 - |A| e).
+
+    A player can only choose σ, and every choice is shaken alike, so these are the regrets in the game with the tremble
+    up to the factor 1 - |A| e.
+    """
+    for infoset in range(low, high):
+        first, last = offset[infoset], offset[infoset + 1]
+        total = 0.0
+        for entry in range(first, last):
+            total += step[entry]
+        shift = tremble * total / (1.0 - (last - first) * tremble)
+        for entry in range(first, last):
+            step[entry] += shift
+
+
+@kernel
 def update_regrets(
     low: int,  # IN  first entry
     high: int,  # IN  last one + 1
@@ -117,6 +155,7 @@ def iterate_cfr(
     shifted: bool,  # IN  weights count from the delay, not from the start
     argmax_fallback: bool,  # IN
     tie: float,  # IN  regrets up to this count as 0 in regret matching
+    tremble: float,  # IN  the least probability of an action
     iterations: int,  # IN  how many to do
     clock: np.ndarray,  # IN OUT (1,) int64: iterations done so far
     regret: np.ndarray,  # IN OUT (E,)
@@ -143,13 +182,13 @@ def iterate_cfr(
             if alternating:
                 _finish(
                     form, offset, player_infosets, player, keep_positive, keep_negative, floor, weight,
-                    argmax_fallback, tie, regret, average, prediction, strategy, reach, step,
+                    argmax_fallback, tie, tremble, regret, average, prediction, strategy, reach, step,
                 )  # fmt: skip
         if not alternating:
             for player in range(players):
                 _finish(
                     form, offset, player_infosets, player, keep_positive, keep_negative, floor, weight,
-                    argmax_fallback, tie, regret, average, prediction, strategy, reach, step,
+                    argmax_fallback, tie, tremble, regret, average, prediction, strategy, reach, step,
                 )  # fmt: skip
         clock[0] = time
 
@@ -157,13 +196,18 @@ def iterate_cfr(
 @kernel
 def _finish(
     form: FormArrays, offset: np.ndarray, player_infosets: np.ndarray, player: int, keep_positive: float,
-    keep_negative: float, floor: bool, weight: float, argmax_fallback: bool, tie: float, regret: np.ndarray,
-    average: np.ndarray, prediction: np.ndarray, strategy: np.ndarray, reach: np.ndarray, step: np.ndarray,
+    keep_negative: float, floor: bool, weight: float, argmax_fallback: bool, tie: float, tremble: float,
+    regret: np.ndarray, average: np.ndarray, prediction: np.ndarray, strategy: np.ndarray, reach: np.ndarray,
+    step: np.ndarray,
 ) -> None:  # fmt: skip
     """Average, regrets, next strategy and its reach for one player."""
     low, high = player_infosets[player], player_infosets[player + 1]
     if len(average) > 0 and weight > 0.0:
         add_to_average(form, player, weight, reach, average)
+    if tremble > 0.0:
+        regret_intentions(offset, low, high, tremble, step)
     update_regrets(offset[low], offset[high], keep_positive, keep_negative, floor, form.unit, step, regret, prediction)
     match_regrets(offset, low, high, regret, prediction, argmax_fallback, tie, strategy)
+    if tremble > 0.0:
+        shake(offset, low, high, tremble, strategy)
     forward_reach(form, player, strategy, reach)

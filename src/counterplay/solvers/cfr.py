@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from counterplay.abstraction.forgetting import compile_by_name
 from counterplay.errors import SolverError
 from counterplay.game.base import Game
-from counterplay.kernels.cfr import iterate_cfr, match_regrets
+from counterplay.kernels.cfr import iterate_cfr, match_regrets, shake
 from counterplay.kernels.jit import form_arrays
 from counterplay.kernels.passes import forward_reach
 from counterplay.solvers.base import Solver, changed, check_memory
@@ -84,6 +84,9 @@ class CfrConfig:
         Which profile the solver stands for.  With ``"last"`` no average is kept, which saves its table.
     storage : {"float64", "float32"}
         Type of the tables; sums inside an iteration are float64 always.
+    tremble : float
+        Every action is played with at least this probability, so that play goes everywhere (Johanson 2016, section
+        10.3.1.2); the average then approaches an equilibrium among such strategies.
     """
 
     alternating: bool = True
@@ -97,6 +100,7 @@ class CfrConfig:
     fallback: Literal["uniform", "argmax-uniform"] = "uniform"
     profile: ProfileKind = "average"
     storage: Literal["float64", "float32"] = "float64"
+    tremble: float = 0.0
 
     def __post_init__(self) -> None:
         choices = {
@@ -118,6 +122,8 @@ class CfrConfig:
                 continue
             if not isinstance(number, int | float) or not math.isfinite(number):
                 raise SolverError(f"{name} must be a finite number; got {number!r}")
+        if not isinstance(self.tremble, int | float) or not 0 <= self.tremble < 1:
+            raise SolverError(f"tremble must be a probability below 1 over the number of actions; got {self.tremble!r}")
         largest = MAX_GAMMA[self.storage]
         if abs(self.gamma) > largest:
             raise SolverError(
@@ -172,6 +178,12 @@ class CfrSolver(Solver):
         self.algorithm = algorithm or _name_of(config)
         self.tree = compile_by_name(game, memory_limit)
         _check_storage(self.tree, self.config)
+        widest = int(np.diff(self.tree.infoset_offset).max(initial=1))
+        if self.config.tremble * widest >= 1:
+            raise SolverError(
+                f"{self.tree.name} has sets with {widest} actions, so tremble must be below {1 / widest:g}; "
+                f"got {self.config.tremble!r}"
+            )
         needed = self.memory_bytes(self.tree, self.config)
         check_memory(f"{self.algorithm} on {self.tree.name}", needed, memory_limit)
         self.form = form_arrays(self.tree.sequences)
@@ -214,8 +226,8 @@ class CfrSolver(Solver):
             np.nan if config.alpha is None else float(config.alpha),
             np.nan if config.beta is None else float(config.beta),
             float(config.gamma), config.delay, config.shifted, config.fallback == "argmax-uniform", self._tie,
-            int(iterations), self._clock, self.regret, self.average, self.prediction, self._current,
-            self._reach, self._value, self._step,
+            float(config.tremble), int(iterations), self._clock, self.regret, self.average, self.prediction,
+            self._current, self._reach, self._value, self._step,
         )  # fmt: skip
 
     def strategy(self, kind: ProfileKind | None = None) -> NDArray[np.float64]:
@@ -290,6 +302,8 @@ class CfrSolver(Solver):
         argmax = self.config.fallback == "argmax-uniform"
         offset, infosets = self.tree.infoset_offset, self.tree.num_infosets
         match_regrets(offset, 0, infosets, self.regret, self.prediction, argmax, self._tie, self._current)
+        if self.config.tremble > 0:
+            shake(offset, 0, infosets, float(self.config.tremble), self._current)
         for player in range(self.tree.players):
             forward_reach(self.form, player, self._current, self._reach)
 
