@@ -23,7 +23,8 @@ __all__ = ["MAX_EXACT_ROWS", "ExactSolution", "solve_basis", "to_fraction"]
 MAX_EXACT_ROWS = 100_000
 """How many rows a program may have; elimination in fractions becomes slow and its numbers long beyond."""
 
-MAX_DENOMINATOR = 10**9
+MAX_DENOMINATOR = 10**6
+"""The largest that is tried; with 10**9 some fraction is near enough to any floating-point number."""
 
 _Row = dict[int, Fraction]
 
