@@ -106,7 +106,10 @@ def test_words_of_fpira() -> None:
 
 def test_words_of_others() -> None:
     assert double_oracle_words(100, 20, 30, 400).total == 550
-    with pytest.raises(SolverError, match="counted for cfr, cfr\\+ira and fpira; got fictitious-play"):
+    oracle = make_solver("leduc", "double-oracle")
+    oracle.step(10)
+    assert memory_words(oracle).total == oracle.details()["memory_words"]  # type: ignore[attr-defined]
+    with pytest.raises(SolverError, match=r"counted for cfr, cfr\+ira, fpira and double-oracle; got fictitious-play"):
         memory_words(make_solver("kuhn", "fictitious-play"))
 
 

@@ -32,6 +32,7 @@ from counterplay.kernels.jit import form_arrays
 from counterplay.kernels.passes import forward_reach
 from counterplay.solvers.base import Solver
 from counterplay.solvers.cfr import CfrSolver
+from counterplay.solvers.double_oracle import DoubleOracle
 from counterplay.solvers.ira import CfrIra, Fpira
 from counterplay.tree.arrays import GameTree
 from counterplay.tree.sequences import sequences_at
@@ -101,7 +102,13 @@ def memory_words(solver: Solver) -> MemoryWords:
         return _cfr_ira_words(solver)
     if isinstance(solver, Fpira):
         return _fpira_words(solver)
-    raise SolverError(f"words of memory are counted for cfr, cfr+ira and fpira; got {solver.algorithm}")
+    if isinstance(solver, DoubleOracle):
+        known = solver.details()
+        return double_oracle_words(
+            sum(known["restricted_information_sets"]), known["response_cache"], known["response_size"],
+            known["restricted_payoffs"],
+        )  # fmt: skip
+    raise SolverError(f"words are counted for cfr, cfr+ira, fpira and double-oracle; got {solver.algorithm}")
 
 
 def _cfr_ira_words(solver: CfrIra) -> MemoryWords:

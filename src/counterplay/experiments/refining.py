@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from counterplay.errors import CounterplayError
 from counterplay.evaluation.memory import MemoryWords, memory_words
-from counterplay.solvers import CfrIra, Fpira, Solver, make_solver
+from counterplay.solvers import CfrIra, DoubleOracle, Fpira, Solver, make_solver
 from counterplay.solvers.base import next_check
 from counterplay.tree import compile_game
 from counterplay.tree.arrays import GameTree
@@ -77,7 +77,7 @@ def trees(names: Iterable[str]) -> dict[str, GameTree]:
 
 
 def solver_for(tree: GameTree, algorithm: str, seed: int = 0) -> Solver:
-    """A solver by the name of the source: CFR+, FPIRA, or CFR+IRA by its sample sizes, such as B10H90."""
+    """A solver by the name of the source: CFR+, FPIRA, double oracle, or CFR+IRA by its sample sizes (B10H90)."""
     if algorithm in SETTINGS:
         k_b, k_h = SETTINGS[algorithm]
         return make_solver(tree, "cfr+ira", k_b=k_b, k_h=k_h, delay=DELAY, seed=seed)
@@ -85,7 +85,11 @@ def solver_for(tree: GameTree, algorithm: str, seed: int = 0) -> Solver:
         return make_solver(tree, "cfr+", delay=DELAY)
     if algorithm == "FPIRA":
         return make_solver(tree, "fpira")
-    raise CounterplayError(f"unknown algorithm {algorithm!r}; there are CFR+, FPIRA, {', '.join(SETTINGS)}")
+    if algorithm == "double oracle":
+        return make_solver(tree, "double-oracle")
+    raise CounterplayError(
+        f"unknown algorithm {algorithm!r}; there are CFR+, FPIRA, double oracle, {', '.join(SETTINGS)}"
+    )
 
 
 def run_to(solver: Solver, target: float, most: int, *, words: bool = False) -> list[Point]:
@@ -102,14 +106,23 @@ def run_to(solver: Solver, target: float, most: int, *, words: bool = False) -> 
         solver.step(min(next_check(solver.iterations), most) - solver.iterations)
         seconds += time.process_time() - before
         measured = solver.measure().nash_conv
-        sets = int(solver.sets.totals[0]) if isinstance(solver, CfrIra | Fpira) else solver.tree.num_infosets
-        ends = measured <= target or solver.iterations >= most
+        sets = _used_sets(solver)
+        ends = measured <= target or solver.iterations >= most or solver.finished
         stored = memory_words(solver) if words and (ends or measured < 0.9 * counted) else None
         if stored is not None:
             counted = measured
         points.append(Point(solver.iterations, measured, sets, seconds, stored))
         if ends:
             return points
+
+
+def _used_sets(solver: Solver) -> int:
+    """The information sets for which an algorithm keeps numbers."""
+    if isinstance(solver, CfrIra | Fpira):
+        return int(solver.sets.totals[0])
+    if isinstance(solver, DoubleOracle):
+        return sum(solver.restricted.sizes()[0])
+    return solver.tree.num_infosets
 
 
 def mean(values: Sequence[float]) -> float | None:

@@ -21,7 +21,7 @@ def _row(name: str, tree: GameTree, algorithm: str, last: Point) -> tuple[Cell, 
     words = last.words
     percent = 100.0 / tree.num_infosets
     published = PUBLISHED.get((name, algorithm), (None, None))
-    cache = words.response_cache * percent if algorithm == "FPIRA" else None
+    cache = words.response_cache * percent if algorithm in ("FPIRA", "double oracle") else None
     share = words.total / cfr_words(tree).total
     return (
         name, algorithm, last.sets * percent, published[0], words.map_reported * percent, words.map * percent,
@@ -37,7 +37,11 @@ def run(
     rows: list[tuple[Cell, ...]] = []
     curves = {}
     for name, tree in trees(pick_games(games, quick)).items():
-        for algorithm in ("B10H90", "B100H900", *(() if name in ("GP6", "GS6", "P224") else ("FPIRA",))):
+        for algorithm in (
+            "B10H90",
+            "B100H900",
+            *(() if name in ("GP6", "GS6", "P224") else ("FPIRA", "double oracle")),
+        ):
             points = run_to(solver_for(tree, algorithm), target, most, words=True)
             rows.append(_row(name, tree, algorithm, points[-1]))
             counted = [(point.nash_conv, point.words.total) for point in points if point.words is not None]
