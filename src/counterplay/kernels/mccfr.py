@@ -158,9 +158,7 @@ def walk_sampled(
                 own = weight[3 * top]
                 while action < count:
                     chance = _chance(sampling, weight, strategy, top, low, count, action, index, average, scheme)
-                    if chance >= 1.0 or (chance > 0.0 and kind != OUTCOME and draw(state) < chance):
-                        break
-                    if kind == OUTCOME and chance > 0.0:
+                    if chance >= 1.0 or (chance > 0.0 and (kind == OUTCOME or draw(state) < chance)):
                         break
                     value_of[low + action] = 0.0
                     if kind == PROBING:
