@@ -135,7 +135,7 @@ def time_threads(turns: int, seconds: float) -> dict[str, list[float]]:
         for name, solver in solvers.items():
             before, start = solver.nodes, time.perf_counter()
             while time.perf_counter() - start < seconds:
-                solver.step(1000)
+                solver.step(4000)
             rates[name].append((solver.nodes - before) / (time.perf_counter() - start))
     return rates
 
