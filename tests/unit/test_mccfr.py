@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -332,6 +333,18 @@ def test_threads_share_the_tables() -> None:
         assert (solver.counters[:, 0] > 0).any()
         assert len({int(state) for state in solver.random_state[:, 0]}) == 3
         assert solver.measure().exploitability < 1.5
+
+
+@pytest.mark.parametrize("algorithm", ["chance-sampling", "external-sampling", "pure-cfr"])
+def test_kernels_let_other_threads_run(algorithm: str) -> None:
+    solver = make_solver("leduc", algorithm)
+    solver.step(1)
+    worker = threading.Thread(target=solver.step, args=(100_000,))
+    turns = 0
+    worker.start()
+    while worker.is_alive():
+        turns += 1
+    assert turns > 100  # one call of the kernel: with the interpreter locked there would be hardly any
 
 
 def test_shares_of_threads_cover_all_iterations() -> None:
