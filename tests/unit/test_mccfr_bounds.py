@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import itertools
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -10,7 +11,12 @@ import pytest
 import counterplay as cp
 from counterplay.evaluation import RegretTracker
 from counterplay.evaluation.bounds import player_quantities, pure_cfr_bound, sampling_bound, sampling_bound_2012
+from counterplay.game.base import CHANCE, TERMINAL, State
 from counterplay.solvers import MCCFR_PRESETS, make_solver
+from tests.reference.walks import random_profile
+
+Found: TypeAlias = dict[tuple[str, ...], dict[str, float]]
+"""Reach of the others at a player's information sets, by own actions before and name."""
 
 SEEDS = 40
 STEPS = 60
@@ -45,6 +51,41 @@ def test_bounds_hold_as_often_as_they_say(algorithm: str) -> None:
             broken["2014"] += regret > bound
             broken["2012"] += regret > sampling_bound_2012(quantities, STEPS, delta, P)
     assert max(broken.values()) <= P * SEEDS * 2
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc"])
+def test_blocks_of_chance_sampling_reach_little(name: str) -> None:
+    """For every block and every sequence of own actions, the sum over information sets of the squared reach of the
+    others is at most 1: what the bound of chance sampling rests on (Johanson 2016, theorem 1 and its proof).
+    """
+    game = cp.make(name)
+    profile = random_profile(game, seed=1)
+    cards = 3 if name == "kuhn" else 6
+
+    def below(state: State, deal: tuple[int, ...], own: tuple[str, ...], others: float, found: Found) -> None:
+        if state.player == TERMINAL:
+            return
+        if state.player == CHANCE:
+            outcomes = state.chance()
+            below(state.child(outcomes[deal[0]][0]), deal[1:], own, others, found)
+            return
+        for action in state.actions():
+            if state.player == 0:
+                below(state.child(action), deal, (*own, str(action)), others, found)
+            else:
+                chance = profile[state.player, state.infoset()][action]
+                below(state.child(action), deal, own, others * chance, found)
+        if state.player == 0:
+            part = found.setdefault(own, {})
+            part[state.infoset()] = part.get(state.infoset(), 0.0) + others
+
+    ranges = [range(cards - dealt) for dealt in range(2 if name == "kuhn" else 3)]
+    for deal in itertools.product(*ranges):
+        found: Found = {}
+        below(game.root(), deal, (), 1.0, found)
+        assert len(found) >= 2
+        for part in found.values():
+            assert sum(reach**2 for reach in part.values()) <= 1.0 + 1e-12
 
 
 ORIENTATION: list[tuple[str, dict[str, Any], float, float]] = [

@@ -145,7 +145,6 @@ def iterate_chance(
     prune: bool,  # IN
     iterations: int,  # IN  how many to do
     start: int,  # IN  iterations done before
-    stride: int,  # IN  the iterations of this thread are start + 1, start + 1 + stride, ...
     linear: bool,  # IN  iteration t weighs t in the average
     regret: np.ndarray,  # IN OUT (E,)
     average: np.ndarray,  # IN OUT (E,) or (0,)
@@ -163,7 +162,7 @@ def iterate_chance(
     local = state.copy()  # a cache line of its own
     touched = i64(0)
     for iteration in range(iterations):
-        time = f64(start + 1 + iteration * stride) if linear else 1.0
+        time = f64(start + 1 + iteration) if linear else 1.0
         for player in range(players):
             touched += walk_chance(
                 nodes, threshold, alias, utility, players, averaging, floor, prune, player, time, regret, regret,

@@ -158,9 +158,7 @@ def walk_sampled(
                 own = weight[3 * top]
                 while action < count:
                     chance = _chance(sampling, weight, strategy, top, low, count, action, index, average, scheme)
-                    if chance >= 1.0 or (chance > 0.0 and kind != OUTCOME and draw(state) < chance):
-                        break
-                    if kind == OUTCOME and chance > 0.0:
+                    if chance >= 1.0 or (chance > 0.0 and (kind == OUTCOME or draw(state) < chance)):
                         break
                     value_of[low + action] = 0.0
                     if kind == PROBING:
@@ -350,7 +348,6 @@ def iterate_sampled(
     sampling: Sampling,  # IN
     iterations: int,  # IN  how many to do
     start: int,  # IN  iterations done before
-    stride: int,  # IN  the iterations of this thread are start + 1, start + 1 + stride, ...
     linear: bool,  # IN  iteration t weighs t in the average
     average_walks: float,  # IN  with which probability an iteration adds walks for the average
     regret: np.ndarray,  # IN OUT (E,)
@@ -367,7 +364,7 @@ def iterate_sampled(
     local = state.copy()  # a cache line of its own
     touched = i64(0)
     for iteration in range(iterations):
-        time = f64(start + 1 + iteration * stride) if linear else 1.0
+        time = f64(start + 1 + iteration) if linear else 1.0
         for player in range(players):
             if sampling.kind == EXTERNAL:
                 touched += walk_sampled(

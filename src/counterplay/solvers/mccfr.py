@@ -25,7 +25,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -64,6 +64,9 @@ KINDS: dict[str, int] = {
     "scheme": SCHEME,
     "probing": PROBING,
 }
+SHARES = 8
+"""Into how many shares for each thread a call is divided, so that a thread which is held up holds up nobody."""
+
 MOST_UNITS = 10_000
 """The finest unit of a chip that is tried for Pure CFR."""
 
@@ -278,30 +281,35 @@ class MccfrSolver(Solver):
 
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations, divided among the threads."""
-        threads, start = self.config.threads, self.iterations
-        shares = [iterations // threads + (thread < iterations % threads) for thread in range(threads)]
+        threads = self.config.threads
         if threads == 1 or iterations < threads:
-            for thread in range(threads):
-                self._advance(thread, shares[thread], start)
+            self._advance(0, iterations, self.iterations)
         else:
-            workers = [
-                threading.Thread(target=self._advance, args=(thread, share, start))
-                for thread, share in enumerate(shares)
-            ]
+            shares = iter(_shares(iterations, self.iterations, threads * SHARES))
+            lock = threading.Lock()
+            workers = [threading.Thread(target=self._work, args=(thread, shares, lock)) for thread in range(threads)]
             for worker in workers:
                 worker.start()
             _join(workers)
         if self.config.overflow == "error" and self.cut_updates:
             raise SolverError(f"regrets of {self.algorithm} left the type {self.config.storage}; use storage int64")
 
+    def _work(self, thread: int, shares: Iterator[tuple[int, int]], lock: threading.Lock) -> None:
+        """What a thread does: take shares of the iterations until none is left."""
+        while True:
+            with lock:
+                share = next(shares, None)
+            if share is None:
+                return
+            self._advance(thread, *share)
+
     def _advance(self, thread: int, iterations: int, start: int) -> None:
-        """What one thread does: iterations ``start + thread + 1``, then every ``threads``-th one."""
+        """Iterations ``start + 1`` to ``start + iterations``, with the random numbers of a thread."""
         config = self.config
         size = len(self._scratch) // config.threads
         scratch = self._scratch[thread * size : (thread + 1) * size]
         state, counters = self.random_state[thread], self.counters[thread]
         extra = config.average_walks if self.tree.players != 2 and config.keeps_average else 0.0
-        first, stride = start + thread, config.threads
         if config.sampling == "pure":
             limit = int(np.iinfo(config.storage).max)
             iterate_pure(
@@ -310,13 +318,13 @@ class MccfrSolver(Solver):
             )  # fmt: skip
         elif config.sampling == "chance":
             iterate_chance(
-                self.walks, config.keeps_average, config.regret_floor, config.prune, iterations, first, stride,
+                self.walks, config.keeps_average, config.regret_floor, config.prune, iterations, start,
                 config.linear_average, self.regret, self.average, self._none, state, counters, Stack(*scratch[:5]),
                 *scratch[5:],
             )  # fmt: skip
         else:
             iterate_sampled(
-                self.walks, self.sampling, iterations, first, stride, config.linear_average, extra, self.regret,
+                self.walks, self.sampling, iterations, start, config.linear_average, extra, self.regret,
                 self.average, self.scheme, self._none, state, counters, Stack(*scratch),
             )  # fmt: skip
 
@@ -415,6 +423,12 @@ def _scratch_shapes(tree: GameTree, config: MccfrConfig) -> list[tuple[int, str]
         return [*stack, (tree.num_infosets, "int64"), (tree.num_entries, "float64"), (tree.num_entries, "uint8"),
                 (frames, "float64")]  # fmt: skip
     return [*stack, (waiting, "int64")]
+
+
+def _shares(iterations: int, start: int, parts: int) -> list[tuple[int, int]]:
+    """Iterations in about so many equal parts: (how many, iterations before)."""
+    size = max(1, iterations // parts)
+    return [(min(size, iterations - done), start + done) for done in range(0, iterations, size)]
 
 
 def _join(workers: list[threading.Thread]) -> None:
