@@ -189,20 +189,14 @@ def _make_solver(
 
 def read_settings(texts: list[str]) -> dict[str, Any]:
     """Settings of an algorithm from texts such as ``delay=100``."""
+    from counterplay.solvers.base import setting_value
+
     changes: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
             raise SolverError(f"--set takes NAME=VALUE, such as delay=100; got {text!r}")
-        name, value = name.strip(), value.strip()
-        words = {"true": True, "false": False, "none": None}
-        if value.lower() in words:
-            changes[name] = words[value.lower()]
-        else:
-            try:
-                changes[name] = int(value) if value.lstrip("+-").isdigit() else float(value)
-            except ValueError:
-                changes[name] = value
+        changes[name.strip()] = setting_value(value.strip())
     return changes
 
 

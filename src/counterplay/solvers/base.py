@@ -31,7 +31,10 @@ from counterplay.strategy.profile import Profile
 from counterplay.tree.arrays import GameTree
 from counterplay.tree.memory import available_memory, format_bytes
 
-__all__ = ["Progress", "SolveResult", "Solver", "Status", "Until", "changed", "check_memory", "next_check"]
+__all__ = [
+    "Progress", "SolveResult", "Solver", "Status", "Until", "changed", "check_memory", "next_check",
+    "setting_value",
+]  # fmt: skip
 
 Status = Literal["solved", "exploitability", "iterations", "seconds", "interrupted"]
 """Why a run ended: nothing is left to do, the limit that was reached, or Ctrl-C."""
@@ -137,6 +140,17 @@ def changed(config: _CONFIG, changes: Mapping[str, Any], algorithm: str) -> _CON
     if unknown:
         raise SolverError(f"{algorithm} has no setting {unknown[0]!r}; its settings are {', '.join(known)}")
     return dataclasses.replace(config, **changes)  # type: ignore[type-var]
+
+
+def setting_value(text: str) -> Any:
+    """A setting from text: true, false, none, a number, or the text itself."""
+    words = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    try:
+        return int(text) if text.lstrip("+-").isdigit() else float(text)
+    except ValueError:
+        return text
 
 
 def check_memory(what: str, needed: int, limit: int | None) -> None:
