@@ -94,10 +94,10 @@ def _say(found: Comparison, plot: Path | None) -> None:
             f"{row['iterations']:,.0f}", f"{row['nodes']:,.0f}", f"{row['seconds']:.2f}",
         ))  # fmt: skip
     widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
-    for row in cells:
+    for line in cells:
         first, *others = (
             text.ljust(width) if place == 0 else text.rjust(width)
-            for place, (text, width) in enumerate(zip(row, widths, strict=True))
+            for place, (text, width) in enumerate(zip(line, widths, strict=True))
         )
         say("  ".join(["", first, *others]).rstrip())
     say(f"  uniform play: {found.uniform:.4g} chips per game")

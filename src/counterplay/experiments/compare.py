@@ -271,7 +271,7 @@ def run_solver(solver: Solver, budget: Budget, callback: Callable[[Progress], No
         _advance(solver, budget.axis, target, spent)
         measured = solver.check().exploitability
         solver.seconds, solver.cpu_seconds = spent
-        point = Progress(solver.iterations, *spent, measured, solver.iterations, solver.nodes)
+        point = Progress(solver.iterations, spent[0], spent[1], measured, solver.iterations, solver.nodes)
         if not curve or point.iterations > curve[-1].iterations:
             curve.append(point)
             if callback is not None:
@@ -328,5 +328,5 @@ def _interpolate(curve: Sequence[Progress], axis: Axis, grid: NDArray[np.float64
     x = np.array([float(getattr(point, axis)) for point in curve])
     y = np.array([point.exploitability for point in curve])
     if x.min() <= 0.0 or y.min() <= 0.0 or grid.min() <= 0.0:
-        return np.interp(grid, x, y)
+        return np.asarray(np.interp(grid, x, y), dtype=np.float64)
     return np.asarray(np.exp(np.interp(np.log(grid), np.log(x), np.log(y))), dtype=np.float64)

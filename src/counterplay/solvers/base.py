@@ -36,8 +36,8 @@ __all__ = [
     "setting_value",
 ]  # fmt: skip
 
-Status = Literal["solved", "exploitability", "iterations", "seconds", "interrupted"]
-"""Why a run ended: nothing is left to do, the limit that was reached, or Ctrl-C."""
+Status = Literal["solved", "exploitability", "iterations", "seconds", "memory", "interrupted"]
+"""Why a run ended: nothing is left to do, the limit that was reached, full tables, or Ctrl-C."""
 
 CALL_SECONDS = 0.1
 """How long one kernel call should take, so that Ctrl-C and progress are prompt."""
@@ -92,7 +92,7 @@ class SolveResult:
     iterations: int
     seconds: float
     cpu_seconds: float
-    histories: int
+    histories: int | None  # unknown where the game was not compiled
     information_sets: int
     curve: tuple[Progress, ...]
     details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -287,13 +287,15 @@ class Solver(ABC):
         """
         return self.measure()
 
+    def identity(self) -> dict[str, str]:
+        """What a checkpoint says of its game."""
+        return {"game": self.tree.name, "digest": self.tree.digest, "fingerprint": self.tree.fingerprint}
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a checkpoint from which ``resume`` goes on to the same bits."""
         header = {
             "solver": self.kind,
-            "game": self.tree.name,
-            "digest": self.tree.digest,
-            "fingerprint": self.tree.fingerprint,
+            **self.identity(),
             "algorithm": self.algorithm,
             "config": dataclasses.asdict(self.config),
             "iterations": self.iterations,
