@@ -11,11 +11,15 @@ from counterplay.experiments.base import Cell, Experiment
 __all__ = ["EXPERIMENTS", "Cell", "Experiment", "run_experiment"]
 
 EXPERIMENTS = {
+    "average-strategy": "average strategy sampling in Bluff (Gibson et al. 2012, figure 3; Gibson 2014, figure 5.6)",
     "bluff-memory": "Bluff when only the last bids are remembered (Lanctot et al. 2012, figure 1)",
     "failing-learners": "CFR and fictitious play where a player forgets (Čermák 2018, figure A.1)",
     "forgetful-sizes": "what forgetting saves, counted (Lanctot et al. 2012, table 1)",
     "oshi-zumo-sizes": "Oshi-Zumo with a forgetful player, counted (Čermák 2018, table 4.2)",
     "phantom-memory": "phantom tic-tac-toe by what is forgotten (Lanctot et al. 2012, figure 1)",
+    "probing-convergence": "probing against MCCFR in Goofspiel and Bluff (Gibson 2014, figures 5.3b and c)",
+    "probing-variance": "probing against MCCFR, variance of estimates (Gibson 2014, figure 5.3a)",
+    "sampling-parameters": "ε, τ and β of average strategy sampling (Gibson et al. 2012, figure 1)",
     "skewed-dice": "skewed die-roll poker (Lanctot et al. 2012, figure 1; Gibson 2014, figure 6.3)",
 }
 """Every experiment by name, with one line about it; its module has the same name."""

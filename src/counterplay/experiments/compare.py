@@ -26,9 +26,9 @@ from counterplay.solvers.base import setting_value
 from counterplay.strategy.profile import Profile
 from counterplay.tree.arrays import GameTree
 
-__all__ = ["Band", "Budget", "Comparison", "Run", "compare", "interval", "parse_algorithms", "run_solver"]
+__all__ = ["Band", "Budget", "Comparison", "Run", "compare", "interval", "parse_algorithms", "read_off", "run_solver"]
 
-Axis: TypeAlias = Literal["iterations", "nodes", "seconds"]
+Axis: TypeAlias = Literal["iterations", "nodes", "seconds", "cpu_seconds"]
 AXES: tuple[Axis, ...] = ("iterations", "nodes", "seconds")
 
 POINTS_PER_DECADE = 8
@@ -321,6 +321,11 @@ def _common_grid(curves: Sequence[Sequence[Progress]], axis: Axis) -> NDArray[np
     high = min(getattr(curve[-1], axis) for curve in curves)
     inside = [x for x in (getattr(point, axis) for point in curves[0]) if low < x < high]
     return np.array(sorted({float(low), *inside, float(max(low, high))}))
+
+
+def read_off(curve: Sequence[Progress], axis: Axis, x: float) -> float:
+    """Exploitability at a place between the points of a curve."""
+    return float(_interpolate(curve, axis, np.array([x]))[0])
 
 
 def _interpolate(curve: Sequence[Progress], axis: Axis, grid: NDArray[np.float64]) -> NDArray[np.float64]:
