@@ -94,7 +94,11 @@ def _draw(
         axes.grid(True, which="major", color="0.9")
         axes.spines[["top", "right"]].set_visible(False)
     grid[0][0].set(ylabel=ylabel)
-    grid[0][-1].legend(frameon=False)
+    if shades:
+        handles, names = grid[0][-1].get_legend_handles_labels()
+        figure.legend(handles, names, frameon=False, loc="outside lower center", ncols=2 if len(names) > 4 else 4)
+    else:
+        grid[0][-1].legend(frameon=False)
     if len(panels) == 1:
         grid[0][0].set(title=title)
     else:
