@@ -41,7 +41,7 @@ def command(
         if experiment.curves:
             from counterplay.cli.plot import plot_lines
 
-            plot_lines(plot, experiment.curves, experiment.title, "iterations", "")
+            plot_lines(plot, experiment.curves, experiment.title, experiment.xlabel, "")
         else:
             note(f"{name} has no curves to draw")
     if as_json:

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from counterplay import __version__
-from counterplay.cli import algorithms, dominated, draw, evaluate, experiment, games, info, solve
+from counterplay.cli import algorithms, compare, dominated, draw, evaluate, experiment, games, info, solve
 from counterplay.errors import CounterplayError
 
 INTERRUPTED = 130
@@ -59,6 +59,7 @@ app.command("games")(games.command)
 app.command("algorithms")(algorithms.command)
 app.command("info")(info.command)
 app.command("solve")(solve.command)
+app.command("compare")(compare.command)
 app.command("evaluate")(evaluate.command)
 app.command("experiment")(experiment.command)
 app.command("dominated")(dominated.command)

@@ -21,6 +21,7 @@ ENDINGS = {
     "exploitability": "the target was reached",
     "iterations": "all iterations are done",
     "seconds": "the time is up",
+    "memory": "the tables fill the memory that may be used",
     "interrupted": "interrupted; the work is saved",
 }
 
@@ -122,7 +123,7 @@ def summarise(
         ]  # fmt: skip
     rows += _own_abstraction(solver)
     rows += [
-        ("iterations", f"{result.iterations:,} over {result.histories:,} histories, "
+        ("iterations", f"{result.iterations:,} over {tree.num_histories:,} histories, "
                        f"{result.information_sets:,} information sets"),
         ("seconds", f"{result.seconds:.2f} solving, {elapsed:.2f} in all "
                     f"({result.nodes_per_second:,.0f} histories per second)"),
@@ -154,14 +155,14 @@ def _say_what_next(result: SolveResult, goal: Until, files: dict[str, Path | Non
     say()
     say("Next:")
     if result.status == "interrupted":
-        say(f"  counterplay solve --resume {files['checkpoint']} {_goal_options(goal)}   go on from here")
+        say(f"  counterplay solve --resume {files['checkpoint']} {goal_options(goal)}   go on from here")
     if files["profile"] is not None:
         say(f"  counterplay evaluate {files['profile']}   measure the strategy again from its file")
     say(f'  counterplay info "{result.game}"   sizes, recall and memory of the game')
     say("  counterplay games   what else can be solved")
 
 
-def _goal_options(goal: Until) -> str:
+def goal_options(goal: Until) -> str:
     """The options that ask for this goal again."""
     limits = (("--iterations", goal.iterations), ("--seconds", goal.seconds), ("--until", goal.exploitability))
     return " ".join(

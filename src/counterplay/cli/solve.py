@@ -27,7 +27,7 @@ from counterplay.cli.common import (
 from counterplay.cli.problem import FORGET_HELP, Problem, load_problem
 from counterplay.cli.report import as_json as report_json
 from counterplay.cli.report import summarise
-from counterplay.errors import SolverError
+from counterplay.errors import MemoryLimitError, SolverError
 
 if TYPE_CHECKING:
     from counterplay.solvers import Progress, Solver, SolveResult, Until
@@ -73,6 +73,12 @@ def command(
     threads: Annotated[
         int | None, typer.Option(help="Of sampled algorithms: how many walk at once; one (default) repeats exactly.")
     ] = None,
+    representation: Annotated[
+        str,
+        typer.Option(
+            help="history: compile the game; states: sample it without; auto: states where the game does not fit."
+        ),
+    ] = "auto",
     memory_limit: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
@@ -81,7 +87,8 @@ def command(
 
     With --forget the abstract game is solved, --until is measured there, and the strategy is lifted to the real game
     before it is measured and saved.  cfr+ira and fpira abstract the game themselves, starting from what --forget says
-    (by default initial), and --until is measured in the real game.
+    (by default initial), and --until is measured in the real game.  With --representation states the game is not
+    compiled: any size can be sampled, and exploitability is not measured.
     """
     check_writable(plot)
     check_writable(out, checkpoint, map_out, replaced=True)
@@ -89,8 +96,17 @@ def command(
         raise SolverError(f"a plot is a {', '.join(PLOT_FORMATS)} file; got {str(plot)!r}")
     if game is None and resume is None:
         raise SolverError("name a game to solve (counterplay games lists them), or a checkpoint with --resume")
-    from counterplay.solvers import ALGORITHMS, check_algorithm
+    from counterplay.solvers import (
+        ALGORITHMS,
+        MCCFR_PRESETS,
+        REPRESENTATIONS,
+        StateSampler,
+        check_algorithm,
+        checkpoint_kind,
+    )  # fmt: skip
 
+    if representation not in REPRESENTATIONS:
+        raise SolverError(f"--representation is one of {', '.join(REPRESENTATIONS)}; got {representation!r}")
     started = time.perf_counter()
     limit = read_memory(memory_limit)
     if algorithm is not None:
@@ -98,12 +114,30 @@ def command(
     first: dict[str, Any] = {}
     if resume is not None and threads is not None:
         raise SolverError("a checkpoint brings its own settings; leave out --threads")
+    compiled = representation != "states" and (resume is None or checkpoint_kind(resume) != StateSampler.kind)
     if resume is None:
-        algorithm = algorithm or "cfr+"
+        algorithm = algorithm or ("cfr+" if compiled else "external-sampling")
         game, forget, first = _own_settings(algorithm, game, forget or [], seed, threads)
-    problem = _problem(game, resume, forget or [], limit, quiet or as_json)
     changes = first | ({"profile": profile} if profile else {}) | ({"exact": True} if exact else {})
-    solver = _make_solver(problem, resume, algorithm, changes | read_settings(settings or []), limit)
+    changes |= read_settings(settings or [])
+    whole = {"--until": until, "--plot": plot, "--forget": forget, "--map-out": map_out, "--exact": exact}
+    needs_whole = [name for name, value in whole.items() if value]
+    try:
+        problem = _problem(game, resume, forget or [], limit, quiet or as_json) if compiled else None
+    except MemoryLimitError as error:
+        sampled = algorithm in MCCFR_PRESETS and algorithm != "chance-sampling" and (threads or 1) == 1
+        if representation != "auto" or resume is not None or not sampled or needs_whole:
+            raise
+        problem = None
+        note(f"{error}\nTherefore its states are sampled, which is slower, and exploitability is not measured.")
+    if problem is None:
+        if needs_whole:
+            raise SolverError(f"{needs_whole[0]} needs the compiled game; leave it out, or --representation states")
+        from counterplay.cli.states import solve_states
+
+        work = (game, resume, algorithm, changes, limit, iterations, seconds)
+        return solve_states(*work, out=out, checkpoint=checkpoint, quiet=quiet, as_json=as_json)
+    solver = _make_solver(problem, resume, algorithm, changes, limit)
     if map_out is not None and problem.abstraction is None and solver.abstraction() is None:
         raise SolverError("--map-out needs --forget: nothing is abstracted")
     goal = _goal(solver, iterations, seconds, until)
@@ -207,20 +241,14 @@ def _own_scheme(text: str) -> Callable[..., Any]:
 
 def read_settings(texts: list[str]) -> dict[str, Any]:
     """Settings of an algorithm from texts such as ``delay=100``."""
+    from counterplay.solvers.base import setting_value
+
     changes: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
             raise SolverError(f"--set takes NAME=VALUE, such as delay=100; got {text!r}")
-        name, value = name.strip(), value.strip()
-        words = {"true": True, "false": False, "none": None}
-        if value.lower() in words:
-            changes[name] = words[value.lower()]
-        else:
-            try:
-                changes[name] = int(value) if value.lstrip("+-").isdigit() else float(value)
-            except ValueError:
-                changes[name] = value
+        changes[name.strip()] = setting_value(value.strip())
     return changes
 
 
@@ -251,11 +279,12 @@ def _with_checkpoints(
 
 
 def _save(
-    problem: Problem, solver: Solver, result: SolveResult, out: Path | None, checkpoint: Path | None
+    problem: Problem | None, solver: Solver, result: SolveResult, out: Path | None, checkpoint: Path | None
 ) -> Path | None:
     """Write what was asked for; an interrupted run always leaves a checkpoint.  Returns the checkpoint's path."""
     if out is not None:
-        problem.lift(result.profile).save(out)
+        profile = result.profile if problem is None else problem.lift(result.profile)
+        profile.save(out)
     if checkpoint is None and result.status == "interrupted":
         name = "".join(letter if letter.isalnum() else "_" for letter in f"{result.game}-{result.algorithm}")
         checkpoint = out.with_name(out.name + ".checkpoint") if out is not None else Path(f"{name}.checkpoint")
@@ -305,8 +334,7 @@ def _progress_line(goal: Until, quiet: bool) -> Iterator[Callable[[Progress], No
             if math.isnan(first) and now.measured_at > 0:
                 first = now.exploitability
             done = _fraction(goal, now, first)
-            state = f"exploitability {now.exploitability:.3e}"
-            bar.update(task, completed=done, iterations=now.iterations, state=state)
+            bar.update(task, completed=done, iterations=now.iterations, state=_measured(now))
 
         yield draw
 
@@ -319,9 +347,16 @@ def _plain_lines() -> Callable[[Progress], None]:
         if now.seconds >= due:
             wait *= 2
             due = now.seconds + wait
-            note(f"{now.iterations:,} iterations, {now.seconds:.0f} s, exploitability {now.exploitability:.3e}")
+            note(f"{now.iterations:,} iterations, {now.seconds:.0f} s, {_measured(now)}")
 
     return draw
+
+
+def _measured(now: Progress) -> str:
+    """Exploitability, or what there is to tell where it is not measured."""
+    if math.isnan(now.exploitability):
+        return f"{now.nodes:,} histories touched"
+    return f"exploitability {now.exploitability:.3e}"
 
 
 def _fraction(goal: Until, now: Progress, first: float) -> float:

@@ -11,6 +11,7 @@ from counterplay.experiments.base import Cell, Experiment
 __all__ = ["EXPERIMENTS", "Cell", "Experiment", "run_experiment"]
 
 EXPERIMENTS = {
+    "average-strategy": "average strategy sampling in Bluff (Gibson et al. 2012, figure 3; Gibson 2014, figure 5.6)",
     "bluff-memory": "Bluff when only the last bids are remembered (Lanctot et al. 2012, figure 1)",
     "current-profile": "current against average profile of CFR (Gibson 2014, figure 4.7)",
     "dominated-play": "dominated actions under CFR (Gibson 2014, theorems 4.2 and 4.3)",
@@ -24,6 +25,9 @@ EXPERIMENTS = {
     "refining-memory": "what self-refining algorithms store (Čermák 2018, figures 5.6, 5.7, 5.9 and 5.10)",
     "refining-sizes": "information sets that self-refining algorithms use (Čermák 2018, figures 5.5, 5.8 and 5.11)",
     "refining-times": "CPU seconds of self-refining algorithms (Čermák 2018, figures 5.12 and 5.13)",
+    "probing-convergence": "probing against MCCFR in Goofspiel and Bluff (Gibson 2014, figures 5.3b and c)",
+    "probing-variance": "probing against MCCFR, variance of estimates (Gibson 2014, figure 5.3a)",
+    "sampling-parameters": "ε, τ and β of average strategy sampling (Gibson et al. 2012, figure 1)",
     "skewed-dice": "skewed die-roll poker (Lanctot et al. 2012, figure 1; Gibson 2014, figure 6.3)",
     "tilted-games": "CFR on games that are nearly zero-sum (Gibson 2014, figure 4.5)",
 }

@@ -31,6 +31,8 @@ class Experiment:
         What differs from the source, and why.
     curves : mapping
         Name to (x, y) of what is drawn.
+    xlabel : str
+        What x is.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Experiment:
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = ()
     curves: Mapping[str, tuple[Sequence[float], Sequence[float]]] = dataclasses.field(default_factory=dict)
+    xlabel: str = "iterations"
 
     def as_dict(self) -> dict[str, Any]:
         """The experiment for JSON."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
-from counterplay.errors import SolverError, StrategyError
+from counterplay.errors import MemoryLimitError, SolverError, StrategyError
 from counterplay.game.base import Game
 from counterplay.solvers.base import Progress, Solver, SolveResult, Until, changed
 from counterplay.solvers.cfr import CFR_PRESETS, CfrConfig, CfrSolver, config_with
@@ -17,14 +17,16 @@ from counterplay.solvers.ira import CfrIra, CfrIraConfig, Fpira, FpiraConfig
 from counterplay.solvers.linear_program import LinearProgram, LinearProgramConfig
 from counterplay.solvers.mccfr import MCCFR_PRESETS, MccfrConfig, MccfrSolver, mccfr_config
 from counterplay.solvers.schemes import SCHEMES, scheme_array
+from counterplay.solvers.uncompiled import StateSampler
 from counterplay.storage import read_container
 from counterplay.tree.arrays import GameTree
 
 __all__ = [
-    "ALGORITHMS", "CFR_PRESETS", "MCCFR_PRESETS", "SCHEMES", "Algorithm", "CfrConfig", "CfrIra", "CfrIraConfig",
-    "CfrSolver", "DoubleOracle", "DoubleOracleConfig", "FictitiousPlay", "FictitiousPlayConfig", "Fpira", "FpiraConfig",
-    "LinearProgram", "LinearProgramConfig", "MccfrConfig", "MccfrSolver", "Progress", "SolveResult", "Solver", "Until",
-    "check_algorithm", "checkpoint_game", "make_solver", "resume_solver", "scheme_array", "solve",
+    "ALGORITHMS", "CFR_PRESETS", "MCCFR_PRESETS", "REPRESENTATIONS", "SCHEMES", "Algorithm", "CfrConfig", "CfrIra",
+    "CfrIraConfig", "CfrSolver", "DoubleOracle", "DoubleOracleConfig", "FictitiousPlay", "FictitiousPlayConfig",
+    "Fpira", "FpiraConfig", "LinearProgram", "LinearProgramConfig", "MccfrConfig", "MccfrSolver", "Progress",
+    "SolveResult", "Solver", "StateSampler", "Until", "check_algorithm", "checkpoint_game", "checkpoint_kind",
+    "make_solver", "make_state_sampler", "resume_solver", "scheme_array", "solve",
 ]  # fmt: skip
 
 
@@ -123,9 +125,12 @@ ALGORITHMS.update({name: Algorithm(text, _mccfr, sampled=True, seeded=True) for 
 
 SOLVERS: dict[str, type[Solver]] = {
     solver.kind: solver
-    for solver in (CfrSolver, FictitiousPlay, MccfrSolver, LinearProgram, DoubleOracle, CfrIra, Fpira)
+    for solver in (CfrSolver, FictitiousPlay, MccfrSolver, StateSampler, LinearProgram, DoubleOracle, CfrIra, Fpira)
 }
 """The solvers by what their checkpoints are marked with."""
+
+REPRESENTATIONS = ("auto", "history", "states")
+"""What a solver works on: the compiled tree of histories, states, or whichever fits into memory."""
 
 
 def check_algorithm(name: str) -> None:
@@ -142,6 +147,22 @@ def make_solver(
     return ALGORITHMS[algorithm].make(game, algorithm, memory_limit, settings)
 
 
+def make_state_sampler(
+    game: Game | str, algorithm: str = "external-sampling", memory_limit: int | None = None, **settings: Any
+) -> StateSampler:
+    """A solver that walks the states of a game which need not be compiled; algorithms that sample only."""
+    check_algorithm(algorithm)
+    if algorithm not in MCCFR_PRESETS:
+        raise SolverError(
+            f"{algorithm} needs the compiled game; without it there are "
+            f"{', '.join(name for name in MCCFR_PRESETS if name != 'chance-sampling')}"
+        )
+    scheme = settings.get("scheme")
+    own = callable(scheme)
+    config = mccfr_config(algorithm, {key: value for key, value in settings.items() if key != "scheme" or not own})
+    return StateSampler(game, config, algorithm, memory_limit, scheme if own else None)
+
+
 def resume_solver(
     path: str | os.PathLike[str], game: GameTree | Game | str | None = None, memory_limit: int | None = None
 ) -> Solver:
@@ -150,6 +171,11 @@ def resume_solver(
     if kind not in SOLVERS:
         raise SolverError(f"{path} is a checkpoint of the solver {kind!r}, which this counterplay does not have")
     return SOLVERS[kind].resume(path, game, memory_limit)
+
+
+def checkpoint_kind(path: str | os.PathLike[str]) -> str:
+    """Which solver a checkpoint belongs to: its ``kind``."""
+    return str(_checkpoint(path)["solver"])
 
 
 def checkpoint_game(path: str | os.PathLike[str]) -> str:
@@ -174,6 +200,7 @@ def solve(
     callback: Callable[[Progress], None] | None = None,
     resume: str | os.PathLike[str] | None = None,
     memory_limit: int | None = None,
+    representation: Literal["auto", "history", "states"] = "history",
     **settings: Any,
 ) -> SolveResult:
     """Solve a game.
@@ -193,6 +220,9 @@ def solve(
         A checkpoint to go on from; it brings its own algorithm and settings, so no settings can be given.
     memory_limit : int, optional
         Bytes that may be used; by default what the machine has free.
+    representation : {"history", "states", "auto"}
+        Compile the game; or walk its states, with algorithms that sample, whatever its size, and measure nothing; or
+        the second where the first does not fit into memory.
     **settings
         Changes to the algorithm's defaults, see ``CfrConfig`` and its like.
 
@@ -205,8 +235,29 @@ def solve(
     until = Until(iterations, seconds, exploitability) if given else None
     if resume and settings:
         raise SolverError(f"a checkpoint brings its own settings; leave out {', '.join(settings)}")
-    solver = (
-        resume_solver(resume, game, memory_limit) if resume else make_solver(game, algorithm, memory_limit, **settings)
-    )
+    if resume:
+        solver = resume_solver(resume, game, memory_limit)
+    else:
+        solver = _by_representation(representation, game, algorithm, memory_limit, settings)
     until = until or Until(solver.default_iterations)
     return solver.run(until, callback)
+
+
+def _by_representation(
+    representation: str,
+    game: GameTree | Game | str,
+    algorithm: str,
+    memory_limit: int | None,
+    settings: Mapping[str, Any],
+) -> Solver:
+    if representation not in REPRESENTATIONS:
+        raise SolverError(f"representation must be one of {', '.join(REPRESENTATIONS)}; got {representation!r}")
+    if representation != "states":
+        try:
+            return make_solver(game, algorithm, memory_limit, **settings)
+        except MemoryLimitError:
+            if representation == "history" or isinstance(game, GameTree) or algorithm not in MCCFR_PRESETS:
+                raise
+    if isinstance(game, GameTree):
+        raise SolverError(f"{game.name} is compiled; states are walked of a game or the name of one")
+    return make_state_sampler(game, algorithm, memory_limit, **settings)

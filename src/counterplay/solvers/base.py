@@ -31,10 +31,13 @@ from counterplay.strategy.profile import Profile
 from counterplay.tree.arrays import GameTree
 from counterplay.tree.memory import available_memory, format_bytes
 
-__all__ = ["Progress", "SolveResult", "Solver", "Status", "Until", "changed", "check_memory", "next_check"]
+__all__ = [
+    "Progress", "SolveResult", "Solver", "Status", "Until", "changed", "check_memory", "next_check",
+    "setting_value",
+]  # fmt: skip
 
-Status = Literal["solved", "exploitability", "iterations", "seconds", "interrupted"]
-"""Why a run ended: nothing is left to do, the limit that was reached, or Ctrl-C."""
+Status = Literal["solved", "exploitability", "iterations", "seconds", "memory", "interrupted"]
+"""Why a run ended: nothing is left to do, the limit that was reached, full tables, or Ctrl-C."""
 
 CALL_SECONDS = 0.1
 """How long one kernel call should take, so that Ctrl-C and progress are prompt."""
@@ -89,7 +92,7 @@ class SolveResult:
     iterations: int
     seconds: float
     cpu_seconds: float
-    histories: int
+    histories: int | None  # unknown where the game was not compiled
     information_sets: int
     curve: tuple[Progress, ...]
     details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -139,6 +142,17 @@ def changed(config: _CONFIG, changes: Mapping[str, Any], algorithm: str) -> _CON
     if unknown:
         raise SolverError(f"{algorithm} has no setting {unknown[0]!r}; its settings are {', '.join(known)}")
     return dataclasses.replace(config, **changes)  # type: ignore[type-var]
+
+
+def setting_value(text: str) -> Any:
+    """A setting from text: true, false, none, a number, or the text itself."""
+    words = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    try:
+        return int(text) if text.lstrip("+-").isdigit() else float(text)
+    except ValueError:
+        return text
 
 
 def check_memory(what: str, needed: int, limit: int | None) -> None:
@@ -275,13 +289,15 @@ class Solver(ABC):
         """
         return self.measure()
 
+    def identity(self) -> dict[str, str]:
+        """What a checkpoint says of its game."""
+        return {"game": self.tree.name, "digest": self.tree.digest, "fingerprint": self.tree.fingerprint}
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a checkpoint from which ``resume`` goes on to the same bits."""
         header = {
             "solver": self.kind,
-            "game": self.tree.name,
-            "digest": self.tree.digest,
-            "fingerprint": self.tree.fingerprint,
+            **self.identity(),
             "algorithm": self.algorithm,
             "config": dataclasses.asdict(self.config),
             "iterations": self.iterations,

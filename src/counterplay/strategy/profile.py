@@ -20,7 +20,10 @@ from counterplay.errors import StrategyError
 from counterplay.storage import pack_texts, read_container, unpack_texts, write_container
 from counterplay.tree.arrays import GameTree
 
-__all__ = ["Profile", "Provenance", "check_strategy", "normalise"]
+__all__ = ["SEEN", "Profile", "Provenance", "check_strategy", "normalise"]
+
+SEEN = "seen:"
+"""How the digest of a profile starts that covers only the information sets which a run came by."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,7 +47,8 @@ class Profile:
     game : str
         The name that makes the game again.
     digest : str
-        Fingerprint of the game's information sets (``GameTree.digest``).
+        Fingerprint of the game's information sets (``GameTree.digest``); ``seen:`` and the fingerprint of those that
+        are here, where the game was never seen as a whole.
     players : int
         Number of players.
     infoset_player : (I,) int8
@@ -137,17 +141,48 @@ class Profile:
     def for_tree(self, tree: GameTree) -> NDArray[np.float64]:
         """The probabilities for the entries of a tree, after checking that it is the same game.
 
+        A profile that covers only part of its game plays uniformly elsewhere.
+
         Raises
         ------
         StrategyError
             If the tree has other information sets or actions.
         """
+        if self.partial:
+            return self._spread(tree)
         if self.digest != tree.digest:
             raise StrategyError(
                 f"this profile was made for {self.game} ({len(self.infoset_names)} information sets); "
                 f"it does not fit {tree.name} ({tree.num_infosets} information sets)"
             )
         return self.probabilities
+
+    @property
+    def partial(self) -> bool:
+        """Whether it covers only the information sets that a run came by."""
+        return self.digest.startswith(SEEN)
+
+    def _spread(self, tree: GameTree) -> NDArray[np.float64]:
+        """The probabilities for the entries of a tree, by the names of information sets; uniform where none is."""
+        sizes = np.diff(tree.infoset_offset)
+        values = np.repeat(1.0 / sizes, sizes)
+        keys = zip(self.infoset_player.tolist(), self.infoset_names, strict=True)
+        known = {key: number for number, key in enumerate(keys)}
+        met = 0
+        for infoset, key in enumerate(zip(tree.infoset_player.tolist(), tree.infoset_names, strict=True)):
+            number = known.get(key)
+            if number is None:
+                continue
+            if self.actions[number] != tree.actions_of(infoset):
+                break
+            first, last = self.infoset_offset[number : number + 2]
+            values[tree.infoset_offset[infoset] : tree.infoset_offset[infoset + 1]] = self.probabilities[first:last]
+            met += 1
+        if met != len(known) or self.players != tree.players:
+            raise StrategyError(
+                f"this profile was made for {self.game}; {tree.name} lacks information sets of it, or has other actions"
+            )
+        return values
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the profile to a file, atomically."""

@@ -1,0 +1,105 @@
+"""``counterplay compare``: several algorithms on one game, several seeds, a table and curves with 95 % bands."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from counterplay.cli.common import GAME_HELP, JSON_HELP, MEMORY_HELP, check_writable, note, print_json, read_memory, say
+from counterplay.cli.problem import FORGET_HELP, load_problem
+from counterplay.errors import SolverError
+
+if TYPE_CHECKING:
+    from counterplay.experiments.compare import Comparison
+    from counterplay.solvers import Progress
+
+DEFAULT_SECONDS = 10.0
+PLOT_FORMATS = (".png", ".svg", ".pdf")
+
+
+def command(
+    game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)],
+    algorithms: Annotated[
+        str,
+        typer.Option(
+            "--algorithms", "-a", help="Which, separated by commas; settings in brackets: cfr+,probing(probes=2)."
+        ),
+    ],
+    seeds: Annotated[int, typer.Option(help="How many runs of each algorithm that makes random choices.")] = 5,
+    seconds: Annotated[float | None, typer.Option(help="Of each run (default 10); measuring is not counted.")] = None,
+    iterations: Annotated[int | None, typer.Option(help="Of each run, instead of seconds.")] = None,
+    nodes: Annotated[int | None, typer.Option(help="Histories that each run may touch, instead of seconds.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw curves against iterations, histories and seconds (.png, .svg).")
+    ] = None,
+    forget: Annotated[list[str] | None, typer.Option(help=FORGET_HELP)] = None,
+    memory_limit: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress lines.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+) -> None:
+    """Run algorithms on a game with several seeds and report their exploitability with 95 % intervals.
+
+    With --forget the abstract game is solved and exploitability is measured there.
+    """
+    check_writable(plot)
+    if plot is not None and plot.suffix.lower() not in PLOT_FORMATS:
+        raise SolverError(f"a plot is a {', '.join(PLOT_FORMATS)} file; got {str(plot)!r}")
+    if seeds < 1:
+        raise SolverError(f"--seeds must be at least 1; got {seeds}")
+    from counterplay.experiments.compare import AXES, Budget, compare, parse_algorithms
+
+    if iterations is None and nodes is None and seconds is None:
+        seconds = DEFAULT_SECONDS
+    budget = Budget(iterations, nodes, seconds)
+    parse_algorithms(algorithms)  # told before the game is compiled
+    limit = read_memory(memory_limit)
+    problem = load_problem(game, forget or [], limit, quiet or as_json)
+    callback = None if quiet or as_json else _progress(budget.limit, budget.axis)
+    found = compare(problem.solved, algorithms, budget, seeds, memory_limit=limit, callback=callback)
+    if plot is not None:
+        from counterplay.cli.plot import plot_bands
+
+        panels = [(axis, {name: found.band(name, axis) for name in found.algorithms}) for axis in AXES]
+        plot_bands(plot, panels, found.game, ("uniform play", found.uniform))
+    if as_json:
+        print_json({**found.as_dict(), "plot": None if plot is None else str(plot)})
+    else:
+        _say(found, plot)
+
+
+def _progress(limit: float, axis: str) -> Any:
+    """A line for each run on standard error when it is done."""
+
+    def told(label: str, seed: int | None, point: Progress) -> None:
+        if getattr(point, axis) >= limit:
+            mark = "" if seed is None else f", seed {seed}"
+            note(f"{label}{mark}: exploitability {point.exploitability:.3e} after {point.seconds:.1f} s")
+
+    return told if sys.stderr is not None else None
+
+
+def _say(found: Comparison, plot: Path | None) -> None:
+    say(
+        f"{found.game}: {found.budget.limit:,g} {found.budget.axis} for each run; mean and 95 % interval over the seeds"
+    )
+    head = ("algorithm", "runs", "exploitability", "±", "iterations", "nodes", "seconds")
+    cells = [head]
+    for row in found.rows():
+        half = row["interval"]
+        cells.append((
+            row["algorithm"], str(row["runs"]), f"{row['exploitability']:.4g}", "" if half is None else f"{half:.2g}",
+            f"{row['iterations']:,.0f}", f"{row['nodes']:,.0f}", f"{row['seconds']:.2f}",
+        ))  # fmt: skip
+    widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
+    for line in cells:
+        first, *others = (
+            text.ljust(width) if place == 0 else text.rjust(width)
+            for place, (text, width) in enumerate(zip(line, widths, strict=True))
+        )
+        say("  ".join(["", first, *others]).rstrip())
+    say(f"  uniform play: {found.uniform:.4g} chips per game")
+    if plot is not None:
+        say(f"  plot: {plot}")

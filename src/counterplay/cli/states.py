@@ -1,0 +1,102 @@
+"""``counterplay solve`` on a game that is not compiled: its states are sampled, and nothing is measured exactly."""
+
+from __future__ import annotations
+
+import resource
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from counterplay.cli.common import make_game, print_json, say, table
+from counterplay.cli.report import ENDINGS, goal_options
+from counterplay.errors import SolverError
+from counterplay.tree.memory import format_bytes
+
+if TYPE_CHECKING:
+    from counterplay.solvers import Solver, SolveResult, Until
+
+
+def solve_states(
+    game: str | None,
+    resume: Path | None,
+    algorithm: str | None,
+    settings: dict[str, Any],
+    limit: int | None,
+    iterations: int | None,
+    seconds: float | None,
+    *,
+    out: Path | None,
+    checkpoint: Path | None,
+    quiet: bool,
+    as_json: bool,
+) -> int:
+    """Sample a game by its states, report, and return the exit code."""
+    from counterplay.cli.solve import _interruptible, _progress_line, _save, _with_checkpoints
+    from counterplay.solvers import Until, make_state_sampler, resume_solver
+
+    solver: Solver
+    if resume is not None:
+        if algorithm or settings:
+            raise SolverError(
+                "a checkpoint brings its own settings; leave out --algorithm, --profile, --seed and --set"
+            )
+        solver = resume_solver(resume, game and make_game(game), limit)
+    else:
+        assert game is not None
+        solver = make_state_sampler(make_game(game), algorithm or "external-sampling", limit, **settings)
+    if iterations is None and seconds is None and solver.iterations == 0:
+        iterations = solver.default_iterations
+    goal = Until(iterations, seconds)
+    with _interruptible():
+        with _progress_line(goal, quiet or as_json) as draw:
+            result = solver.run(goal, _with_checkpoints(solver, checkpoint, draw))
+        saved = _save(None, solver, result, out, checkpoint)
+    files = {"profile": out, "checkpoint": saved}
+    if as_json:
+        print_json(_as_json(solver, result, files))
+    else:
+        _summarise(solver, result, goal, files)
+    return 130 if result.status == "interrupted" else 0
+
+
+def _as_json(solver: Solver, result: SolveResult, files: dict[str, Path | None]) -> dict[str, Any]:
+    """The keys of any solve; what was not measured is null."""
+    return {
+        "game": result.game,
+        "algorithm": result.algorithm,
+        "status": result.status,
+        "iterations": result.iterations,
+        "seconds": result.seconds,
+        "cpu_seconds": result.cpu_seconds,
+        "value": None,
+        "best_response": None,
+        "nash_conv": None,
+        "exploitability": None,
+        "information_sets": result.information_sets,
+        "histories": None,
+        "nodes": result.nodes,
+        "nodes_per_second": result.nodes_per_second,
+        "memory_bytes": {"tree": 0, "solver": solver.table_bytes},
+        **result.details,
+        **{name: None if path is None else str(path) for name, path in files.items()},
+        "seed": solver.config.seed,
+        "threads": 1,
+    }
+
+
+def _summarise(solver: Solver, result: SolveResult, goal: Until, files: dict[str, Path | None]) -> None:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    say(f"{result.game} sampled by {result.algorithm} without compiling it: {ENDINGS[result.status]}")
+    rows = [
+        ("exploitability", "not measured: a best response walks the whole game"),
+        ("iterations", f"{result.iterations:,}, {result.nodes:,} histories touched"),
+        ("information sets", f"{result.information_sets:,} seen"),
+        ("seconds", f"{result.seconds:.2f} ({result.nodes_per_second:,.0f} histories per second)"),
+        ("memory", f"about {format_bytes(solver.table_bytes)} tables, {format_bytes(peak)} process"),
+    ]
+    names = (("strategy", "profile"), ("checkpoint", "checkpoint"))
+    rows += [(title, str(files[name])) for title, name in names if files[name] is not None]
+    table(rows)
+    if result.status == "interrupted":
+        say()
+        say(f"Next:\n  counterplay solve --resume {files['checkpoint']} {goal_options(goal)}   go on from here")

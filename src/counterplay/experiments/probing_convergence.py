@@ -1,0 +1,58 @@
+"""Probing against plain MCCFR with the same sampling scheme (Gibson 2014, figures 5.3b and 5.3c, on smaller games).
+
+The source runs Goofspiel(7) and Bluff(2,2) for hours and finds probing 31 % and 10 % less exploitable at the end.  Here
+it is Goofspiel(6) and Bluff(1,1), or any game that fits into memory.  A probe touches more histories than it saves,
+so both what is reached with equal CPU time, as in the source, and with equal histories touched is told.
+"""
+
+from __future__ import annotations
+
+from counterplay.experiments.base import Cell, Experiment
+from counterplay.experiments.races import Entrants, at_equal, curves_of, race
+from counterplay.tree.compile import compile_game
+
+__all__ = ["run"]
+
+ENTRANTS: Entrants = {"MCCFR": ("mccfr-scheme", {}), "probing": ("probing", {}), "ES": ("external-sampling", {})}
+PUBLISHED = {"goofspiel(cards=7)": "31 %", "bluff(d1=2,d2=2)": "10 %"}
+"""By how much the final exploitability of probing is below that of MCCFR."""
+
+
+def run(quick: bool = False, game: str | None = None, nodes: int | None = None, seeds: int | None = None) -> Experiment:
+    """Race both, and external sampling, which takes every action.
+
+    Parameters
+    ----------
+    quick : bool
+        Goofspiel(5) and Bluff(1,1), 10^6 histories and 3 seeds, instead of Goofspiel(6) and Bluff(1,1), 10^8 and 5.
+    game : str, optional
+        One game in place of these, such as ``goofspiel(cards=7)``, which takes about 10 GB.
+    nodes, seeds : int, optional
+        Other numbers of histories and of seeds.
+    """
+    nodes = nodes or (10**6 if quick else 10**8)
+    seeds = seeds or (3 if quick else 5)
+    games = (game,) if game else ("goofspiel(cards=5)" if quick else "goofspiel(cards=6)", "bluff")
+    rows: list[tuple[Cell, ...]] = []
+    curves: dict[str, tuple[list[float], list[float]]] = {}
+    for name in games:
+        tree = compile_game(name)
+        found = race(tree, ENTRANTS, nodes, seeds)
+        plain = {axis: at_equal(found, "MCCFR", axis)[0] for axis in ("nodes", "cpu_seconds")}
+        for label in ENTRANTS:
+            by_nodes, half = at_equal(found, label, "nodes")
+            by_time, _ = at_equal(found, label, "cpu_seconds")
+            less = [f"{1 - by_nodes / plain['nodes']:.0%}", f"{1 - by_time / plain['cpu_seconds']:.0%}"]
+            published = PUBLISHED.get(tree.name) if label == "probing" else None
+            rows.append((tree.name, label, by_nodes, None if seeds < 2 else half, less[0], by_time, less[1], published))
+        curves |= {f"{name}, {label}": line for label, line in curves_of(found).items()}
+    return Experiment(
+        name="probing-convergence",
+        title=f"Exploitability after {nodes:,} histories touched, and with equal CPU time, {seeds} seeds",
+        source="Gibson 2014, section 5.3.2, figures 5.3b and 5.3c (there: Goofspiel(7) and Bluff(2,2))",
+        columns=("game", "algorithm", "equal nodes", "±", "below MCCFR", "equal CPU s", "below MCCFR", "published"),
+        rows=tuple(rows),
+        notes=("Equal CPU s: where the run that took least CPU time ended.",),
+        curves=curves,
+        xlabel="histories touched",
+    )

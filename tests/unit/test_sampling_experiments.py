@@ -1,0 +1,71 @@
+"""The experiments of Monte Carlo CFR in small forms, and in their published form where that takes long."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from counterplay.experiments import run_experiment
+from counterplay.experiments.average_strategy import COMPUTED, ENTRANTS
+from counterplay.experiments.sampling_parameters import entrants
+
+
+def column(experiment: Any, name: str) -> list[Any]:
+    place = experiment.columns.index(name)
+    return [row[place] for row in experiment.rows]
+
+
+def test_probing_varies_less_than_mccfr() -> None:
+    small = run_experiment("probing-variance", cards=4, iterations=10, samples=300)
+    plain, probing, ratio = column(small, "mean")
+    assert 0.0 < probing < plain
+    assert ratio == pytest.approx(plain / probing)
+    assert column(small, "published") == [None] * 3
+    assert {len(xs) for xs, _ in small.curves.values()} == {10}
+
+
+@pytest.mark.slow
+def test_variances_of_goofspiel_6() -> None:
+    # Gibson 2014, section 5.3.2: 0.295 and 0.133 over 1000 iterations.
+    full = run_experiment("probing-variance", iterations=1000, samples=400)
+    plain, probing, ratio = column(full, "mean")
+    assert 0.27 <= plain <= 0.31
+    assert 0.11 <= probing <= 0.14
+    assert ratio >= 2.0
+
+
+def test_average_strategy_in_a_small_game() -> None:
+    small = run_experiment("average-strategy", game="bluff(sides=3)", nodes=20_000, seeds=2)
+    assert column(small, "algorithm") == [*ENTRANTS, "uniform play"]
+    values = dict(zip(column(small, "algorithm"), column(small, "exploitability"), strict=True))
+    assert values["uniform play"] == pytest.approx(5 / 9)  # computed independently
+    assert values["ES"] < values["OS"] < values["uniform play"]
+    assert values["AS"] == pytest.approx(values["ES"], abs=0.05)  # β = 10^6 takes nearly every action here
+    assert small.xlabel == "histories touched"
+
+
+@pytest.mark.slow
+def test_average_strategy_in_bluff() -> None:
+    # Computed independently: Bluff(1,1), 10^7 histories, 5 seeds.
+    full = run_experiment("average-strategy", nodes=10**7, seeds=5)
+    for label, mean, half in zip(*(column(full, name) for name in ("algorithm", "exploitability", "±")), strict=True):
+        theirs, spread = COMPUTED["bluff", 10**7].get(label, (None, None))
+        if theirs is not None and spread is not None:
+            assert abs(mean - theirs) <= 2 * (half + spread), label
+
+
+def test_parameters_are_swept() -> None:
+    points = entrants(1e3)
+    assert len(points) == 28
+    small = run_experiment("sampling-parameters", game="bluff(sides=2)", nodes=2000, seeds=1)
+    assert len(small.rows) == 29
+    assert column(small, "±") == [None] * 29
+    assert column(small, "epsilon")[-1] == "all"
+
+
+def test_probing_convergence_in_a_small_game() -> None:
+    small = run_experiment("probing-convergence", game="goofspiel(cards=3)", nodes=5000, seeds=2)
+    assert column(small, "algorithm") == ["MCCFR", "probing", "ES"]
+    assert column(small, "below MCCFR")[0] == "0%"
+    assert all(0.0 < value < 1.0 for value in column(small, "equal nodes"))
