@@ -11,7 +11,20 @@ import typer
 from typer.core import TyperGroup
 
 from counterplay import __version__
-from counterplay.cli import algorithms, compare, dominated, draw, evaluate, experiment, games, info, solve
+from counterplay.cli import (
+    agent,
+    algorithms,
+    compare,
+    dealer,
+    dominated,
+    draw,
+    evaluate,
+    experiment,
+    games,
+    info,
+    match,
+    solve,
+)  # fmt: skip
 from counterplay.errors import CounterplayError
 
 INTERRUPTED = 130
@@ -64,6 +77,9 @@ app.command("evaluate")(evaluate.command)
 app.command("experiment")(experiment.command)
 app.command("dominated")(dominated.command)
 app.command("draw")(draw.command)
+app.command("match")(match.command)
+app.command("dealer")(dealer.command)
+app.command("agent")(agent.command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

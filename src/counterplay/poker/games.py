@@ -28,7 +28,7 @@ from counterplay.poker.rules import Betting, Chips
 from counterplay.poker.standard import STANDARD
 from counterplay.poker.states import rank_cards
 
-__all__ = ["PokerFile", "PokerGame", "PokerState", "StandardPoker", "poker_game"]
+__all__ = ["PokerFile", "PokerGame", "PokerState", "StandardPoker", "infoset_name", "poker_game"]
 
 
 COUNTED_ROWS = 100_000
@@ -106,10 +106,7 @@ class PokerState:
     def infoset(self) -> str:
         betting = self.point.betting
         seen = (self.hole[betting.player], *self.board[: betting.round + 1])
-        if self.game.isomorphic:
-            seen = _name_suits(seen)
-        cards = "/".join([cards_text(cards) for number, cards in enumerate(seen) if cards or number != 1])
-        return f"{cards}:{self.point.text}"
+        return infoset_name(seen, self.point.text, self.game.isomorphic)
 
     def utilities(self) -> list[float]:
         return [float(value) for value in self._values()]
@@ -120,6 +117,14 @@ class PokerState:
             return betting.values()
         board = tuple([card for cards in self.board for card in cards])
         return betting.values([rank_cards((*hole, *board)) for hole in self.hole])
+
+
+def infoset_name(seen: tuple[tuple[int, ...], ...], betting: str, isomorphic: bool) -> str:
+    """What a player knows: his hole cards, the board of each round (each in ascending order), and the betting."""
+    if isomorphic:
+        seen = _name_suits(seen)
+    cards = "/".join([cards_text(cards) for number, cards in enumerate(seen) if cards or number != 1])
+    return f"{cards}:{betting}"
 
 
 def _name_suits(seen: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...]:
@@ -200,10 +205,14 @@ class PokerFile(PokerGame):
 
 
 def poker_game(source: GameDefinition | str | os.PathLike[str], name: str = "poker") -> PokerFile:
-    """A game from a definition, or from the path of a ``.game`` file."""
+    """A game from a definition, from the path of a ``.game`` file, or from the name of a standard one."""
     if isinstance(source, GameDefinition):
         return PokerFile(source, name)
-    return PokerFile(read_definition(source), os.fspath(source))
+    path = os.fspath(source)
+    standard = STANDARD.get(path.removesuffix(".game"))
+    if standard is not None and not os.path.exists(path):
+        return PokerFile(standard, path)
+    return PokerFile(read_definition(source), path)
 
 
 # ---------------------------------------------------------------------------------------------- the registry

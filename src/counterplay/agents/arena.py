@@ -1,0 +1,76 @@
+"""A game as a place to play in: its rules, its competition definition if it is poker, its compiled tree if it is small.
+
+Poker that is given by a definition is played with the dealer's cards, everything else on the states of the game.  Where
+the game is small enough to be compiled, agents that are policies play on the tree.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+from counterplay.agents.naming import definition_for
+from counterplay.errors import GameError, MemoryLimitError
+from counterplay.game.base import Game
+from counterplay.game.registry import make
+from counterplay.poker.definition import GameDefinition
+from counterplay.poker.games import PokerGame, poker_game
+from counterplay.poker.standard import STANDARD
+from counterplay.tree.arrays import GameTree
+from counterplay.tree.compile import compile_game
+
+__all__ = ["Arena", "open_arena"]
+
+COMPILED_HISTORIES = 5_000_000
+"""Games with more histories are not compiled to be played."""
+
+COMPILED_BYTES = 1 << 30
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Arena:
+    """A game to play in."""
+
+    name: str
+    game: Game
+
+    @property
+    def players(self) -> int:
+        """Number of seats."""
+        return self.game.players
+
+    @property
+    def big_blind(self) -> float | None:
+        """Chips in one big blind; None outside poker."""
+        return self.game.big_blind
+
+    @property
+    def dealt(self) -> GameDefinition | None:
+        """The definition by which hands are dealt; None for games that are played on their states."""
+        return self.game.definition if isinstance(self.game, PokerGame) else None
+
+    def definition(self) -> GameDefinition:
+        """The definition for the protocol; the hand-written poker games have one too."""
+        found = definition_for(self.game)
+        if found is None:
+            raise GameError(f"{self.name} is not a poker game of the competition; the protocol cannot play it")
+        return found
+
+    @functools.cached_property
+    def tree(self) -> GameTree | None:
+        """The compiled game; None if it is too large for that."""
+        size = self.game.num_histories()
+        if (size is None and isinstance(self.game, PokerGame)) or (size or 0) > COMPILED_HISTORIES:
+            return None
+        try:
+            return compile_game(self.game, memory_limit=COMPILED_BYTES)
+        except MemoryLimitError:
+            return None
+
+
+@functools.lru_cache(maxsize=8)
+def open_arena(name: str) -> Arena:
+    """The arena of a game by its name; names of standard definitions need no ending."""
+    if name in STANDARD:
+        return Arena(name, poker_game(f"{name}.game"))
+    return Arena(name, make(name))

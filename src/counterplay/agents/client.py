@@ -1,0 +1,82 @@
+"""The client of the competition's protocol: any agent as a player at a dealer's table.
+
+Protocol 2.0.0 of the Annual Computer Poker Competition.  The client says its version and then reads states.  When it is
+its turn it sends the state back as it came, with an action behind it; otherwise it says nothing.  Lines that open with
+``#`` or ``;`` are comments.  The match is over when the dealer hangs up.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from counterplay.agents.base import Agent
+from counterplay.agents.wire import Connection, ConnectionLostError, connect
+from counterplay.errors import GameError
+from counterplay.poker.definition import GameDefinition
+from counterplay.poker.states import parse_match_state
+
+__all__ = ["VERSION", "ClientReport", "play_as_client"]
+
+VERSION = "VERSION:2.0.0"
+
+
+@dataclasses.dataclass(frozen=True)
+class ClientReport:
+    """What a client has seen: hands that ended, actions sent, chips won where that could be seen."""
+
+    hands: int
+    actions: int
+
+
+def play_as_client(agent: Agent, game: GameDefinition, host: str, port: int) -> ClientReport:
+    """Play a match at a dealer's table until it is over.
+
+    Parameters
+    ----------
+    agent : Agent
+        Who plays.
+    game : GameDefinition
+        What is played; the protocol does not tell.
+    host, port : str, int
+        Where the dealer listens for this seat.
+
+    Raises
+    ------
+    GameError
+        If the dealer sends what is no state of this game.
+    CounterplayError
+        If there is no dealer.
+    """
+    connection = connect(host, port)
+    try:
+        connection.send(VERSION)
+        return _play(agent, game, connection)
+    finally:
+        connection.close()
+
+
+def _play(agent: Agent, game: GameDefinition, connection: Connection) -> ClientReport:
+    hands, actions = 0, 0
+    while True:
+        try:
+            line = connection.read()
+        except ConnectionLostError:  # a dealer that exits may reset the connection instead of closing it
+            line = None
+        if line is None:
+            return ClientReport(hands, actions)
+        if not line or line[0] in "#;":
+            continue
+        state = parse_match_state(game, line)
+        betting = state.betting
+        if betting.finished:
+            hands += 1
+            agent.observe(state)
+        elif state.my_turn:
+            action = agent.act(state)
+            if not betting.legal(action):
+                raise GameError(f"the agent wants to play {action!r} in {line!r}, which is not legal")
+            try:
+                connection.send(f"{line}:{action}")
+            except ConnectionLostError:
+                return ClientReport(hands, actions)
+            actions += 1

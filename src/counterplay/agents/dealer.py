@@ -1,0 +1,404 @@
+"""The dealer of the competition's protocol: it deals, asks players over TCP, judges their answers and keeps the log.
+
+Protocol 2.0.0 and program of the Annual Computer Poker Competition (``dealer.c``).  Every decision is sent to every
+seat; the acting seat answers.  What cannot be read, or answers another state, is told as a warning and read over; an
+action that is not legal is played as a call, a no-limit raise of a wrong size with the nearest legal size.  A player
+who does not answer in time, or hangs up, ends the match: it has no score, and the log keeps the hands that were
+finished.
+
+We depart from the reference program where it can be made to wait for ever: a player who sends comments or garbage
+without end has no more time than one who is silent, one who does not read is dropped, the start timeout holds for the
+version line too, and lines that are too long are thrown away as they come.  We listen on the loopback address unless
+told otherwise.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import socket
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+from counterplay.agents.records import MatchFiles, Transaction, read_transactions, stamp
+from counterplay.agents.wire import Connection, ConnectionLostError, LineTooLongError
+from counterplay.errors import CounterplayError, GameError
+from counterplay.poker.deals import deals
+from counterplay.poker.definition import GameDefinition
+from counterplay.poker.logs import HandRecord, format_header, format_score
+from counterplay.poker.rules import Betting, Chips
+from counterplay.poker.states import MatchState, parse_match_state, parse_reply
+
+__all__ = ["LOOPBACK", "Dealer", "DealerConfig", "Outcome"]
+
+LOOPBACK = "127.0.0.1"
+REPORT_EVERY = 100
+_VERSION = re.compile(r"VERSION:(\d+)\.(\d+)\.(\d+)")
+
+
+@dataclasses.dataclass(frozen=True)
+class DealerConfig:
+    """A match to deal.  Times are in milliseconds, as in the reference program.
+
+    Attributes
+    ----------
+    name, game_file : str
+        As they will stand in the header of the log.
+    game : GameDefinition
+        What is played.
+    hands, seed : int
+        How many hands, and the seed of the cards.
+    players : tuple of str
+        The names, by seat.
+    rotate : bool
+        Whether seats change their position from hand to hand.
+    log, transactions : Path, optional
+        Files to write.
+    append : bool
+        Go on with those files; with transactions, resume the match that they tell of.
+    host, ports : str, tuple of int
+        Where to listen; without ports the system chooses.
+    response_ms, hand_ms, per_hand_ms : int
+        Longest single answer, longest total of a player in a hand, and the budget of a match for each of its hands.
+    start_ms : int
+        How long to wait for the players to come; negative: for ever.
+    """
+
+    name: str
+    game: GameDefinition
+    hands: int
+    seed: int
+    players: tuple[str, ...]
+    game_file: str = "game"
+    rotate: bool = True
+    log: Path | None = None
+    transactions: Path | None = None
+    append: bool = False
+    host: str = LOOPBACK
+    ports: tuple[int, ...] = ()
+    response_ms: int = 600_000
+    hand_ms: int = 600_000
+    per_hand_ms: int = 7_000
+    start_ms: int = -1
+
+    def __post_init__(self) -> None:
+        if self.hands < 1:
+            raise GameError(f"a match has at least 1 hand; got {self.hands}")
+        if not 0 <= self.seed < 2**32:
+            raise GameError(f"the seed of a match lies between 0 and {2**32 - 1}; got {self.seed}")
+        if len(self.players) != self.game.players:
+            raise GameError(f"the game is played by {self.game.players}; got {len(self.players)} names")
+        for name in self.players:
+            if not name or not name.isascii() or set(name) & set(":|\r\n "):
+                raise GameError(f"a name in a log has no blanks, colons or bars; got {name!r}")
+        if self.ports and len(self.ports) != self.game.players:
+            raise GameError(f"give one port for each of {self.game.players} seats, or none; got {list(self.ports)}")
+        for key in ("response_ms", "hand_ms", "per_hand_ms"):
+            if getattr(self, key) < 1:
+                raise GameError(f"{key} must be at least 1 millisecond; got {getattr(self, key)}")
+
+    def header(self) -> list[str]:
+        """The lines that open the log."""
+        times = (self.response_ms, self.hand_ms, self.per_hand_ms)
+        return format_header(self.name, self.game_file, self.hands, self.seed, times)
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """How a match has ended.
+
+    Attributes
+    ----------
+    score : tuple, or None
+        What each seat has won over all hands; None if the match was ended early.
+    reason : str
+        Why it was ended early.
+    seat : int or None
+        Whose fault it was.
+    hands : int
+        Hands that were finished.
+    warnings : tuple of int
+        Answers of each seat that were not taken as they came.
+    seconds : tuple of float
+        Thinking time of each seat.
+    """
+
+    score: tuple[Chips, ...] | None
+    reason: str
+    seat: int | None
+    hands: int
+    warnings: tuple[int, ...]
+    seconds: tuple[float, ...]
+
+
+class _MatchEndedError(CounterplayError):
+    """The match cannot go on, through the fault of a seat."""
+
+    def __init__(self, seat: int, reason: str) -> None:
+        super().__init__(reason)
+        self.seat = seat
+
+
+class Dealer:
+    """Deals one match.
+
+    Parameters
+    ----------
+    config : DealerConfig
+        The match.
+    tell : callable, optional
+        Gets every message of the dealer, without a line end.
+    verbose : bool
+        Whether lines sent and received are told too, not only warnings and errors.
+
+    Notes
+    -----
+    ``ports`` are open once the dealer is made; ``play`` waits for the players there and returns when all is over.
+    """
+
+    def __init__(
+        self, config: DealerConfig, tell: Callable[[str], None] = lambda _line: None, verbose: bool = False
+    ) -> None:
+        self.config = config
+        self.tell = tell
+        self.verbose = verbose
+        seats = config.game.players
+        resumed = config.append and config.transactions is not None
+        self._replay = deque(read_transactions(config.transactions) if resumed and config.transactions else ())
+        self._seats: list[Connection] = []
+        self._used = [0.0] * seats
+        self._hand_used = [0.0] * seats
+        self._warnings = [0] * seats
+        self._score: list[Chips] = [0] * seats
+        self._listeners: list[socket.socket] = []
+        self._files: MatchFiles | None = None
+        try:
+            for number in range(seats):
+                self._listeners.append(_listen(config.host, config.ports[number] if config.ports else 0))
+            self._files = MatchFiles(config.log, config.transactions, config.append, tuple(self._replay))
+        except CounterplayError:
+            self.close()
+            raise
+        self.ports = tuple(listener.getsockname()[1] for listener in self._listeners)
+
+    def close(self) -> None:
+        """Hang up and close everything; ``play`` does this itself."""
+        for listener in self._listeners:
+            listener.close()
+        for seat in self._seats:
+            seat.close()
+        if self._files is not None:
+            self._files.close()
+
+    def play(self) -> Outcome:
+        """Play the match.
+
+        Raises
+        ------
+        GameError
+            If the transaction log of a match to resume does not fit it.
+        """
+        finished = 0
+        score: tuple[Chips, ...] | None = None
+        reason, fault = "", None
+        try:
+            self._log(*self.config.header())
+            self._accept()
+            if self.verbose:
+                self.tell(f"STARTED at {stamp(time.time())}")
+            stream = deals(self.config.game, self.config.seed)
+            for hand_id in range(self.config.hands):
+                self._play_hand(MatchState(hand_id, Betting.start(self.config.game), next(stream)))
+                finished += 1
+            if self._replay:
+                raise GameError(f"the transaction log has {len(self._replay)} answers after the last hand")
+            if self.verbose:
+                self.tell(f"FINISHED at {stamp(time.time())}")
+            score = tuple(self._score)
+            self._log(format_score(score, self.config.players))
+        except _MatchEndedError as ended:
+            reason, fault = str(ended), ended.seat
+            self.tell(f"ERROR: seat {ended.seat + 1} ({self.config.players[ended.seat]}): {reason}; the match ends")
+        finally:
+            self.close()
+        return Outcome(score, reason, fault, finished, tuple(self._warnings), tuple(self._used))
+
+    # ------------------------------------------------------------------------------------------ seats
+
+    def _accept(self) -> None:
+        """Let the players in, seat by seat, and hear their versions."""
+        start = self.config.start_ms
+        deadline = None if start < 0 else time.monotonic() + start / 1000
+        for number, listener in enumerate(self._listeners):
+            try:
+                listener.settimeout(None if deadline is None else max(0.001, deadline - time.monotonic()))
+                link, _ = listener.accept()
+            except TimeoutError:
+                raise _MatchEndedError(number, f"did not connect within {start} ms") from None
+            listener.close()
+            link.settimeout(None)
+            self._seats.append(Connection(link))
+        for number, seat in enumerate(self._seats):
+            try:
+                line = seat.read(deadline)
+            except (ConnectionLostError, LineTooLongError) as error:
+                raise _MatchEndedError(number, f"sent no version: {error}") from None
+            found = _VERSION.match(line or "")
+            if found is None:
+                raise _MatchEndedError(number, f"sent no version, but {(line or '')[:80]!r}")
+            if found.group(1) != "2" or found.group(2) != "0":
+                self.tell(f"ERROR: seat {number + 1} speaks version {found.group()[8:]}; this is 2.0.0, play goes on")
+
+    def _seat_of(self, hand_id: int, position: int) -> int:
+        return (position + hand_id) % self.config.game.players if self.config.rotate else position
+
+    def _position_of(self, hand_id: int, seat: int) -> int:
+        return (seat - hand_id) % self.config.game.players if self.config.rotate else seat
+
+    # ------------------------------------------------------------------------------------------ play
+
+    def _play_hand(self, state: MatchState) -> None:
+        config, hand_id = self.config, state.hand_id
+        self._hand_used = [0.0] * config.game.players
+        while not state.betting.finished:
+            seat = self._seat_of(hand_id, state.betting.player)
+            if self._replay:
+                action = self._replayed(state, seat)
+            else:
+                asked, sent = self._show(state, seat)
+                action, received = self._answer(state, seat, asked, sent)
+                self._write(Transaction(action, hand_id, sent, received))
+            state = state.act(action)
+        names = [config.players[self._seat_of(hand_id, position)] for position in range(config.game.players)]
+        record = HandRecord.of(state, names)
+        for position, value in enumerate(record.values):
+            self._score[self._seat_of(hand_id, position)] += value
+        self._log(record.text())
+        if not self._replay:
+            self._show(state, None)
+        if self.verbose and (hand_id + 1) % REPORT_EVERY == 0:
+            self.tell(f"# {hand_id + 1} hands, seconds by seat: {' '.join(map(stamp, self._used))}")
+
+    def _show(self, state: MatchState, acting: int | None) -> tuple[str, float]:
+        """Send a state to every seat; what the acting one was sent, and when."""
+        asked, sent = "", 0.0
+        for number, seat in enumerate(self._seats):
+            line = state.seen_by(self._position_of(state.hand_id, number)).text()
+            now = time.time()
+            if number == acting:
+                asked, sent = line, now
+            if self.verbose:
+                self.tell(f"TO {number + 1} at {stamp(now)} {line}")
+            try:
+                seat.send(line, self.config.response_ms / 1000)
+            except ConnectionLostError as error:
+                raise _MatchEndedError(number, str(error)) from None
+        return asked, sent
+
+    def _answer(self, state: MatchState, seat: int, asked: str, sent: float) -> tuple[str, float]:
+        """Wait for the answer of a seat to the line that it was sent; the action to play, and when it came."""
+        config = self.config
+        budget = config.per_hand_ms * config.hands / 1000 - self._used[seat]
+        allowed = min(config.response_ms / 1000, config.hand_ms / 1000 - self._hand_used[seat], budget)
+        deadline = time.monotonic() + allowed
+        while True:
+            try:
+                line = self._seats[seat].read(deadline)
+            except ConnectionLostError as error:
+                raise _MatchEndedError(seat, str(error)) from None
+            except LineTooLongError as error:
+                self._warn(seat, str(error))
+                continue
+            if line is None:
+                raise _MatchEndedError(seat, "has hung up")
+            received = time.time()
+            if self.verbose:
+                self.tell(f"FROM {seat + 1} at {stamp(received)} {line}")
+            if line[:1] in ("#", ";"):
+                continue
+            text = self._action_text(state, seat, asked, line)
+            if text is None:
+                continue
+            self._spend(seat, received - sent)
+            action = state.betting.nearest_legal(text)
+            if action != text:
+                self._warn(seat, f"{text[:20]!r} is not legal in {asked}; {action!r} is played")
+            return action, received
+
+    def _action_text(self, state: MatchState, seat: int, asked: str, line: str) -> str | None:
+        """What an answer wants to play, as it stands; None if it is no answer to what was asked."""
+        if line.startswith(asked) and line[len(asked) : len(asked) + 1] in ("", ":"):
+            return line[len(asked) + 1 :]
+        try:
+            try:
+                answered, text = parse_reply(self.config.game, line)
+            except GameError:
+                answered, text = parse_match_state(self.config.game, line), ""
+        except GameError as error:
+            self._warn(seat, str(error))
+            return None
+        wanted = state.seen_by(state.betting.player)
+        same = (answered.position, answered.hand_id) == (wanted.position, wanted.hand_id)
+        own = answered.position or 0
+        same = same and answered.betting.text() == wanted.betting.text() and answered.board == wanted.board
+        if not same or answered.deal.hole[own] != wanted.deal.hole[own]:
+            self._warn(seat, f"{line[:120]!r} answers another state than {asked}")
+            return None
+        return text
+
+    # ------------------------------------------------------------------------------------------ books
+
+    def _replayed(self, state: MatchState, seat: int) -> str:
+        """The next action of a match that is resumed."""
+        entry = self._replay.popleft()
+        if entry.hand_id != state.hand_id or not state.betting.legal(entry.action):
+            raise GameError(
+                f"the transaction log does not fit this match: {entry.text()!r} cannot follow {state.text()}; "
+                "were the game, the seed and the names the same?"
+            )
+        self._spend(seat, entry.received - entry.sent)
+        return entry.action
+
+    def _spend(self, seat: int, seconds: float) -> None:
+        """Count thinking time, and end the match when there is too much of it."""
+        config = self.config
+        seconds = max(0.0, seconds)  # a clock that was set back
+        self._used[seat] += seconds
+        self._hand_used[seat] += seconds
+        for spent, limit, what in (
+            (seconds, config.response_ms / 1000, "an answer"),
+            (self._hand_used[seat], config.hand_ms / 1000, "a hand"),
+            (self._used[seat], config.per_hand_ms * config.hands / 1000, "the match"),
+        ):
+            if spent > limit:
+                raise _MatchEndedError(seat, f"took {spent:.3f} s for {what}; {limit:g} s are allowed")
+
+    def _warn(self, seat: int, text: str) -> None:
+        self._warnings[seat] += 1
+        self.tell(f"WARNING: seat {seat + 1}: {text}")
+
+    def _log(self, *lines: str) -> None:
+        for line in lines:
+            if self._files is not None:
+                self._files.line(line)
+            if self.verbose or line.startswith(("#", "SCORE")):
+                self.tell(line)
+
+    def _write(self, entry: Transaction) -> None:
+        if self._files is not None:
+            self._files.transaction(entry)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(1)
+    except (OSError, OverflowError) as error:
+        listener.close()
+        text = getattr(error, "strerror", None) or error
+        raise GameError(f"cannot listen on {host}, port {port}: {text}") from None
+    return listener

@@ -1,0 +1,266 @@
+"""Duplicate matches in one process: every deal is played in all seatings, so that luck with the cards cancels.
+
+Two players play each deal twice with seats swapped, three players six times, once in each permutation of the seats
+("triplicate"; Gibson 2014, sections 5.6 and 7.3.2; Johanson 2016, sections 3.4 and 5.5).  More than three play each
+deal in the n rotations.  Each seating has copies of the agents of its own, which remember nothing of the others.
+
+Agents that are policies play on the compiled tree, by a kernel, when the game is small; others on the game's states or,
+in poker from a definition, with the competition dealer's deals.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.agents.arena import Arena, open_arena
+from counterplay.agents.base import Agent, Decision
+from counterplay.agents.entries import Entry, Source, make_entries
+from counterplay.agents.tally import Estimate, Tally
+from counterplay.errors import GameError
+from counterplay.game.base import CHANCE, TERMINAL, Game
+from counterplay.kernels.matches import play_deals
+from counterplay.kernels.walks import walk_arrays
+from counterplay.poker.deals import deals as deal_stream
+from counterplay.poker.definition import GameDefinition
+from counterplay.poker.rules import Betting
+from counterplay.poker.states import MatchState, hand_values
+from counterplay.strategy.profile import Profile
+from counterplay.tree.arrays import GameTree
+
+__all__ = ["MatchResult", "Seeds", "play_match", "play_piece", "seatings_of"]
+
+CHUNK = 1 << 16
+"""Deals whose scores are held at a time."""
+
+TRIPLICATE = 3
+"""Most players that play all permutations of the seats."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Seeds:
+    """Where the random numbers of a part of a match start: ``deal`` those of chance, ``play`` those of the agents."""
+
+    deal: int
+    play: int
+
+    @classmethod
+    def of(cls, *words: int, shared: Sequence[int] | None = None) -> Seeds:
+        """Seeds from any numbers; those of the deals from ``shared`` if given."""
+        return cls(_number(words if shared is None else shared, 0), _number(words, 1))
+
+
+def _number(words: Sequence[int], kind: int) -> int:
+    return int(np.random.SeedSequence([kind, *words]).generate_state(1, np.uint64)[0])
+
+
+@dataclasses.dataclass(frozen=True)
+class MatchResult:
+    """What came out of a match.
+
+    Attributes
+    ----------
+    game : str
+        What was played.
+    names : tuple of str
+        The agents.
+    seatings : int
+        How often each deal was played.
+    tally : Tally
+        Sums over deals, in chips a hand.
+    big_blind : float or None
+        Chips in one big blind.
+    """
+
+    game: str
+    names: tuple[str, ...]
+    seatings: int
+    tally: Tally
+    big_blind: float | None
+
+    @property
+    def deals(self) -> int:
+        """Number of different deals."""
+        return self.tally.deals
+
+    @property
+    def hands(self) -> int:
+        """Number of hands."""
+        return self.tally.deals * self.seatings
+
+    def estimate(self, agent: int) -> Estimate:
+        """What an agent wins, in chips a hand."""
+        return self.tally.estimate(agent)
+
+    def mbb(self, agent: int) -> Estimate:
+        """What an agent wins, in thousandths of a big blind a hand."""
+        if self.big_blind is None:
+            raise GameError(f"{self.game} has no big blind; winnings are told in chips")
+        return self.estimate(agent).scaled(1000 / self.big_blind)
+
+    def difference(self, one: int, other: int) -> Estimate:
+        """How much more an agent wins than another, paired by deals, in chips a hand."""
+        return self.tally.difference(one, other)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        agents = []
+        for number, name in enumerate(self.names):
+            row: dict[str, Any] = {"name": name, "chips": self.estimate(number).mean}
+            row["chips_95"] = self.estimate(number).half
+            if self.big_blind is not None:
+                row.update(mbb=self.mbb(number).mean, mbb_95=self.mbb(number).half)
+            agents.append(row)
+        pairs = [
+            {"one": self.names[one], "other": self.names[other], "chips": estimate.mean, "chips_95": estimate.half}
+            for one, other in itertools.combinations(range(len(self.names)), 2)
+            for estimate in [self.difference(one, other)]
+        ]
+        return {
+            "game": self.game, "deals": self.deals, "seatings": self.seatings, "hands": self.hands, "agents": agents,
+            "differences": pairs,
+        }  # fmt: skip
+
+
+def seatings_of(players: int) -> list[tuple[int, ...]]:
+    """The seatings of a duplicate match: which agent sits in each position."""
+    if players <= TRIPLICATE:
+        return list(itertools.permutations(range(players)))
+    return [tuple((position + turn) % players for position in range(players)) for turn in range(players)]
+
+
+def play_match(
+    game: str | Arena, agents: Sequence[Entry | Source], deals: int, seed: int = 0, duplicate: bool = True
+) -> MatchResult:
+    """Play a match in this process.
+
+    Parameters
+    ----------
+    game : str or Arena
+        The name of a game, or of a standard poker definition.
+    agents : sequence
+        One for each seat: names, paths, profiles, entries, or functions from a seed to an agent.
+    deals : int
+        Different deals; each is played in all seatings.
+    seed : int
+        Of everything that is drawn.
+    duplicate : bool
+        If false, each deal is played once, in the order given.
+    """
+    arena = open_arena(game) if isinstance(game, str) else game
+    entries = make_entries(list(agents))
+    if len(entries) != arena.players:
+        raise GameError(f"{arena.name} is played by {arena.players}; got {len(entries)} agents")
+    if deals < 1:
+        raise GameError(f"a match has at least 1 deal; got {deals}")
+    for entry in entries:
+        entry.check(arena)
+    seatings = seatings_of(arena.players) if duplicate else [tuple(range(arena.players))]
+    tally = play_piece(arena, entries, Seeds.of(seed), 0, deals, seatings)
+    return MatchResult(arena.name, tuple(entry.name for entry in entries), len(seatings), tally, arena.big_blind)
+
+
+def play_piece(
+    arena: Arena, entries: Sequence[Entry], seeds: Seeds, first: int, deals: int,
+    seatings: Sequence[tuple[int, ...]] | None = None,
+) -> Tally:  # fmt: skip
+    """Play some deals of a match; pieces with other ``first`` deals, or other seeds, are independent."""
+    table = seatings_of(arena.players) if seatings is None else seatings
+    profiles = _profiles(arena, entries)
+    tally = Tally.empty(len(entries))
+    if profiles is not None and arena.tree is not None:
+        for start in range(first, first + deals, CHUNK):
+            count = min(CHUNK, first + deals - start)
+            tally += Tally.of(_on_tree(arena.tree, profiles, table, seeds, start, count))
+        return tally
+    copies = [
+        [entry.agent(arena, _number((seeds.play, first, turn, seat), 2)) for seat, entry in enumerate(entries)]
+        for turn in range(len(table))
+    ]
+    if arena.dealt is not None:
+        rows = _dealt_scores(arena.dealt, copies, table, seeds, first, deals)
+    else:
+        rows = _state_scores(arena.game, copies, table, seeds, first, deals)
+    return tally + Tally.of(np.array(rows, dtype=np.float64).reshape(deals, len(entries)))
+
+
+def _profiles(arena: Arena, entries: Sequence[Entry]) -> list[Profile] | None:
+    """The profiles of all entries, if each has one."""
+    found = []
+    for entry in entries:
+        profile = entry.profile(arena)
+        if profile is None:
+            return None
+        found.append(profile)
+    return found
+
+
+def _on_tree(
+    tree: GameTree, profiles: Sequence[Profile], seatings: Sequence[tuple[int, ...]], seeds: Seeds, first: int,
+    deals: int,
+) -> NDArray[np.float64]:  # fmt: skip
+    scores = np.empty((deals, len(profiles)))
+    strategies = np.stack([profile.for_tree(tree) for profile in profiles])
+    dice = np.empty(int(tree.depth.max()) + 1)
+    table = np.array(seatings, np.int64)
+    play_deals(walk_arrays(tree), strategies, table, np.uint64(seeds.deal), np.uint64(seeds.play), first, dice, scores)
+    return scores
+
+
+def _dealt_scores(
+    game: GameDefinition, copies: Sequence[Sequence[Agent]], seatings: Sequence[tuple[int, ...]], seeds: Seeds,
+    first: int, deals: int,
+) -> list[list[float]]:  # fmt: skip
+    """Hands with the competition dealer's cards."""
+    stream = deal_stream(game, _number((seeds.deal, first), 3) % 2**32)
+    rows = []
+    for hand_id in range(first, first + deals):
+        deal = next(stream)
+        row = [0.0] * game.players
+        for agents, seating in zip(copies, seatings, strict=True):
+            betting = Betting.start(game)
+            while not betting.finished:
+                position = betting.player
+                seen = MatchState(hand_id, betting, deal).seen_by(position)
+                betting = betting.act(agents[seating[position]].act(seen))
+            final = MatchState(hand_id, betting, deal)
+            for position, value in enumerate(hand_values(betting, deal)):
+                row[seating[position]] += float(value) / len(seatings)
+                agents[seating[position]].observe(final.seen_by(position))
+        rows.append(row)
+    return rows
+
+
+def _state_scores(
+    game: Game, copies: Sequence[Sequence[Agent]], seatings: Sequence[tuple[int, ...]], seeds: Seeds, first: int,
+    deals: int,
+) -> list[list[float]]:  # fmt: skip
+    """Hands on the states of any game."""
+    rows = []
+    for hand_id in range(first, first + deals):
+        row = [0.0] * game.players
+        for agents, seating in zip(copies, seatings, strict=True):
+            chance = random.Random(_number((seeds.deal, hand_id), 4))  # the k-th event draws the k-th number
+            state = game.root()
+            while state.player != TERMINAL:
+                if state.player == CHANCE:
+                    outcomes = state.chance()
+                    moves = [move for move, _ in outcomes]
+                    state = state.child(chance.choices(moves, [share for _, share in outcomes])[0])
+                    continue
+                labels = {str(action): action for action in state.actions()}
+                seen = Decision(hand_id, state.player, str(state.infoset()), tuple(labels))
+                action = agents[seating[state.player]].act(seen)
+                if action not in labels:
+                    raise GameError(f"{action!r} is not possible at {seen.infoset!r}; choose one of {list(labels)}")
+                state = state.child(labels[action])
+            for position, value in enumerate(state.utilities()):
+                row[seating[position]] += float(value) / len(seatings)
+        rows.append(row)
+    return rows

@@ -1,0 +1,123 @@
+"""The files of a match: its log, and the transaction log from which an interrupted match goes on.
+
+A line of the transaction log is ``ACTION HANDID SENDSEC.USEC RECVSEC.USEC``, written when an answer is taken, before
+anybody else hears of it.  A match is resumed by playing these lines again: hand numbers, legality and time are checked.
+A last line without an end, left by a crash while it was written, is dropped.
+
+We depart from the reference dealer in one point: when a match is resumed the log is written anew from the transactions,
+so that a hand whose line was lost in the crash is not missing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+
+from counterplay.errors import GameError
+
+__all__ = ["MatchFiles", "Transaction", "read_transactions", "stamp"]
+
+_LINE = re.compile(r"([a-zA-Z][0-9]{0,10}) ([0-9]{1,10}) ([0-9]{1,12}\.[0-9]{6}) ([0-9]{1,12}\.[0-9]{6})")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Transaction:
+    """One answer of a player: the action that was played, the hand, when the state was sent and the answer came."""
+
+    action: str
+    hand_id: int
+    sent: float
+    received: float
+
+    def text(self) -> str:
+        """The line of this answer."""
+        return f"{self.action} {self.hand_id} {stamp(self.sent)} {stamp(self.received)}"
+
+
+def stamp(seconds: float) -> str:
+    """A time as the dealer writes it."""
+    return f"{seconds:.6f}"
+
+
+def read_transactions(path: Path) -> list[Transaction]:
+    """The answers of a match that was interrupted; none if there is no file."""
+    try:
+        text = path.read_text(encoding="ascii", errors="replace")
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise GameError(f"the transaction log {path} cannot be read: {error.strerror or error}") from None
+    found = []
+    for number, line in enumerate(text.split("\n")[:-1], 1):
+        words = _LINE.fullmatch(line)
+        if words is None:
+            raise GameError(f"{path}, line {number}: {line[:80]!r} is not ACTION HANDID SENT RECEIVED")
+        action, hand_id, sent, received = words.groups()
+        found.append(Transaction(action, int(hand_id), float(sent), float(received)))
+    return found
+
+
+class MatchFiles:
+    """The log and the transaction log, open for writing; either may be missing.
+
+    Parameters
+    ----------
+    log, transactions : path, optional
+        Where they are written.
+    append : bool
+        Go on with files that are there.
+    kept : sequence of Transaction
+        With ``append``: the transactions that stand already.
+    """
+
+    def __init__(
+        self, log: Path | None, transactions: Path | None, append: bool, kept: Sequence[Transaction] = ()
+    ) -> None:
+        self._log: IO[str] | None = None
+        self._transactions: IO[str] | None = None
+        if transactions is not None:
+            _rewrite(transactions, [line.text() for line in kept])
+            self._transactions = _open(transactions, append=True)
+        if log is not None:
+            self._log = _open(log, append and transactions is None)
+
+    def line(self, text: str) -> None:
+        """Write a line of the log; it is on its way to the disk when this returns."""
+        _put(self._log, text)
+
+    def transaction(self, entry: Transaction) -> None:
+        """Write a line of the transaction log."""
+        _put(self._transactions, entry.text())
+
+    def close(self) -> None:
+        """Close both."""
+        for file in (self._log, self._transactions):
+            if file is not None:
+                file.close()
+
+
+def _put(file: IO[str] | None, text: str) -> None:
+    if file is not None:
+        file.write(text + "\n")
+        file.flush()
+
+
+def _open(path: Path, append: bool) -> IO[str]:
+    try:
+        return open(path, "a" if append else "w", encoding="ascii", errors="replace", newline="\n")
+    except OSError as error:
+        raise GameError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def _rewrite(path: Path, lines: Sequence[str]) -> None:
+    """Put whole lines in the place of a file, at once."""
+    beside = path.with_name(path.name + ".part")
+    try:
+        beside.write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
+        os.replace(beside, path)
+    except OSError as error:
+        raise GameError(f"cannot write {path}: {error.strerror or error}") from None

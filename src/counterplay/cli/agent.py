@@ -1,0 +1,32 @@
+"""``counterplay agent``: one of our agents as a player at a dealer's table."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from counterplay.agents.arena import Arena, open_arena
+from counterplay.agents.client import play_as_client
+from counterplay.cli.common import JSON_HELP, note, print_json
+from counterplay.cli.match import AGENT_HELP, read_entries
+from counterplay.poker.games import PokerFile
+
+
+def command(
+    agent: Annotated[str, typer.Argument(help=AGENT_HELP)],
+    game: Annotated[str, typer.Argument(help="A .game file, a standard one by name, or a poker game of ours.")],
+    host: Annotated[str, typer.Argument(help="Where the dealer is.")],
+    port: Annotated[int, typer.Argument(help="The port of this seat.")],
+    seed: Annotated[int, typer.Option(help="Seed of the agent's random numbers.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+) -> None:
+    """Play a match over TCP, at any dealer that speaks the protocol of the Annual Computer Poker Competition."""
+    definition = open_arena(game).definition()
+    (entry,) = read_entries([agent])
+    player = entry.agent(Arena(game, PokerFile(definition, game)), seed)
+    report = play_as_client(player, definition, host, port)
+    if as_json:
+        print_json({"agent": entry.name, "game": game, "hands": report.hands, "actions": report.actions})
+    else:
+        note(f"{entry.name}: {report.hands:,} hands, {report.actions:,} actions")

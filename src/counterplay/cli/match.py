@@ -1,0 +1,98 @@
+"""``counterplay match``: agents against each other in one process, every deal in all seatings."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Annotated
+
+import typer
+
+from counterplay.agents.arena import Arena, open_arena
+from counterplay.agents.base import Agent
+from counterplay.agents.entries import AGENTS, Entry, make_entries
+from counterplay.agents.human import HumanAgent
+from counterplay.agents.matches import MatchResult, play_match
+from counterplay.agents.tally import Estimate
+from counterplay.cli.common import GAME_HELP, JSON_HELP, note, print_json, say
+from counterplay.errors import GameError
+from counterplay.strategy.profile import Profile
+
+AGENT_HELP = f"An agent: {', '.join(AGENTS)}, human, or a strategy file; NAME=AGENT gives it a name."
+
+
+def command(
+    agents: Annotated[list[str], typer.Argument(metavar="AGENT AGENT...", help=AGENT_HELP)],
+    game: Annotated[
+        str | None,
+        typer.Option(help=f"What is played, if not the game of the strategies. {GAME_HELP} Or a standard .game name."),
+    ] = None,
+    deals: Annotated[int, typer.Option(help="Different deals; each is played in all seatings.")] = 10_000,
+    seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 0,
+    duplicate: Annotated[
+        bool, typer.Option(help="Play every deal in all seatings (two players: 2, three: 6), or once.")
+    ] = True,
+    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+) -> None:
+    """Play a match in this process and tell what everybody wins, with 95 % confidence intervals over deals."""
+    entries = read_entries(agents)
+    arena = find_arena(game, entries)
+    started = time.process_time()
+    result = play_match(arena, entries, deals, seed, duplicate)
+    seconds = time.process_time() - started
+    if as_json:
+        print_json({**result.as_dict(), "seed": seed, "cpu_seconds": seconds})
+        return
+    _say(result)
+
+
+def read_entries(agents: list[str]) -> tuple[Entry, ...]:
+    """Entries from the words of a command; ``human`` is the person at this terminal."""
+    return tuple(
+        Entry(entry.name, terminal_agent) if entry.source == "human" else entry for entry in make_entries(agents)
+    )
+
+
+def terminal_agent(_seed: int) -> Agent:
+    """The person at this terminal; talks on standard error, so that results can be piped."""
+
+    def ask(prompt: str) -> str:
+        sys.stderr.write(prompt)
+        sys.stderr.flush()
+        line = sys.stdin.readline()
+        if not line:
+            raise EOFError
+        return line
+
+    return HumanAgent(ask, note)
+
+
+def find_arena(game: str | None, entries: tuple[Entry, ...]) -> Arena:
+    """The game that was named, or that of the first strategy file."""
+    if game is not None:
+        return open_arena(game)
+    for entry in entries:
+        if isinstance(entry.source, str) and entry.source not in AGENTS and entry.program is None:
+            return open_arena(Profile.load(entry.source).game)
+    raise GameError("say what is played, as --game leduc; none of these agents tells")
+
+
+def _say(result: MatchResult) -> None:
+    say(f"{result.game}: {result.deals:,} deals in {result.seatings} seatings, {result.hands:,} hands")
+    width = max(map(len, result.names))
+    for number, name in enumerate(result.names):
+        say(f"  {name:<{width}}  {_text(result.estimate(number), 'chips a hand')}{_mbb(result, number)}")
+    if len(result.names) > 2:
+        say("differences, paired by deals:")
+        for one in range(len(result.names)):
+            for other in range(one):
+                text = _text(result.difference(other, one), "chips a hand")
+                say(f"  {result.names[other]} - {result.names[one]}: {text}")
+
+
+def _text(estimate: Estimate, unit: str) -> str:
+    return f"{estimate.mean:+.5g} ± {estimate.half:.3g} {unit}"
+
+
+def _mbb(result: MatchResult, number: int) -> str:
+    return "" if result.big_blind is None else f"  ({_text(result.mbb(number), 'mbb/g')})"
