@@ -56,8 +56,8 @@ class MaxminProblem:
         The entry of the tree of each place.
     term_place, term_before, term_after : (T,) int64
         The terms: the place of the action, the sequence before, and the sequence with the action.
-    term_start : (K+1,) int64
-        The terms of set k are ``term_start[k] .. term_start[k + 1] - 1``.
+    term_set, term_point : (T,) int64
+        The set of a term, and its decision point, numbered from 0 in the order of terms.
     low, high : (S,) float64
         Least and most that the maximiser can get below each of its sequences; NaN for the other player's.
     depth : int
@@ -100,7 +100,7 @@ class MaxminProblem:
         self.term_after = spans(form.decision_first[points], actions)
         self.term_before: Int64 = np.repeat(form.decision_parent[points], actions).astype(np.int64)
         self.term_set: Int64 = np.repeat(which, actions)
-        self.term_start: Int64 = np.searchsorted(self.term_set, np.arange(len(self.sets) + 1)).astype(np.int64)
+        self.term_point: Int64 = np.repeat(np.arange(len(points)), actions)
         self.set_of_decision = np.full(form.num_decisions, -1, np.int64)
         self.set_of_decision[points] = which
         deep = np.zeros(form.num_sequences, np.int64)

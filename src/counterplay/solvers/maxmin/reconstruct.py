@@ -74,7 +74,9 @@ def reconstruct(problem: MaxminProblem, plan: Float64, fallback: Float64) -> Rec
     if not len(problem.sets):
         return Reconstruction(strategy, blame)
     weight = plan[problem.term_before]
-    played = weight > PLAYED
+    # Where a restricted game stops, the sequence before has weight and those after it have none.
+    following = np.bincount(problem.term_point, plan[problem.term_after])[problem.term_point]
+    played = (weight > PLAYED) & (following > weight / 2)
     share = np.where(played, plan[problem.term_after] / np.where(played, weight, 1.0), 0.0)
     least, most = np.full(problem.places, np.inf), np.full(problem.places, -np.inf)
     np.minimum.at(least, problem.term_place[played], share[played])
@@ -115,13 +117,9 @@ def _mixture(
 ) -> Float64:
     """The mixtures of induced strategies that (4.15) chooses, by place; one program for all sets, which it decouples."""
     place = problem.term_place[terms]
-    # A decision point is a run of terms with the same sequence before: the α of one induced strategy.
-    fresh = np.ones(len(terms), bool)
-    fresh[1:] = (problem.term_set[terms[1:]] != problem.term_set[terms[:-1]]) | (
-        problem.term_before[terms[1:]] != problem.term_before[terms[:-1]]
-    )
-    alpha = np.cumsum(fresh) - 1
-    number = int(alpha[-1]) + 1
+    # Each decision point induces one strategy, which has the weight α in the mixture.
+    _, fresh, alpha = np.unique(problem.term_point[terms], return_index=True, return_inverse=True)
+    number = len(fresh)
     sets, set_row = np.unique(problem.term_set[terms[fresh]], return_inverse=True)
     places, b = np.unique(place, return_inverse=True)
     n = np.arange(len(terms))
