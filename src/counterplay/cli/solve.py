@@ -64,6 +64,11 @@ def command(
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Change a setting of the algorithm: --set delay=100.")
     ] = None,
+    player: Annotated[int | None, typer.Option(help="With maxmin: who maximises, 1 (default) or 2.")] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(help="With maxmin and double-oracle: the gap to stop at, in shares of the largest utility."),
+    ] = None,
     exact: Annotated[bool, typer.Option("--exact", help="With lp: the value as a fraction; small games.")] = False,
     forget: Annotated[list[str] | None, typer.Option(help=FORGET_HELP)] = None,
     map_out: Annotated[Path | None, typer.Option(help="Write the abstraction to this file, for map=FILE.")] = None,
@@ -103,6 +108,7 @@ def command(
         game, forget, first = _own_settings(algorithm, game, forget or [], seed, threads)
     problem = _problem(game, resume, forget or [], limit, quiet or as_json)
     changes = first | ({"profile": profile} if profile else {}) | ({"exact": True} if exact else {})
+    changes |= {name: value for name, value in (("player", player), ("epsilon", epsilon)) if value is not None}
     solver = _make_solver(problem, resume, algorithm, changes | read_settings(settings or []), limit)
     if map_out is not None and problem.abstraction is None and solver.abstraction() is None:
         raise SolverError("--map-out needs --forget: nothing is abstracted")
@@ -181,7 +187,8 @@ def _make_solver(
     if resume is not None:
         if algorithm or changes:
             raise SolverError(
-                "a checkpoint brings its own settings; leave out --algorithm, --profile, --exact and --set"
+                "a checkpoint brings its own settings; leave out --algorithm, --profile, --player, --epsilon, --exact "
+                "and --set"
             )
         return resume_solver(resume, problem.solved, limit)
     return make_solver(problem.solved, algorithm or "cfr+", limit, **changes)
@@ -287,10 +294,16 @@ def _progress_line(goal: Until, quiet: bool) -> Iterator[Callable[[Progress], No
             if math.isnan(first) and now.measured_at > 0:
                 first = now.exploitability
             done = _fraction(goal, now, first)
-            state = f"exploitability {now.exploitability:.3e}"
-            bar.update(task, completed=done, iterations=now.iterations, state=state)
+            bar.update(task, completed=done, iterations=now.iterations, state=_state(now))
 
         yield draw
+
+
+def _state(now: Progress) -> str:
+    """Where a run is: between which bounds, if the algorithm has any that close, or how exploitable."""
+    if now.lower is not None and now.upper is not None:
+        return f"value from {now.lower:.6g} to {now.upper:.6g}"
+    return f"exploitability {now.exploitability:.3e}"
 
 
 def _plain_lines() -> Callable[[Progress], None]:
@@ -301,7 +314,7 @@ def _plain_lines() -> Callable[[Progress], None]:
         if now.seconds >= due:
             wait *= 2
             due = now.seconds + wait
-            note(f"{now.iterations:,} iterations, {now.seconds:.0f} s, exploitability {now.exploitability:.3e}")
+            note(f"{now.iterations:,} iterations, {now.seconds:.0f} s, {_state(now)}")
 
     return draw
 

@@ -179,7 +179,7 @@ class LiveModel:
         self._highs.addRow(lower, upper, len(columns), columns.astype(np.int32), values)
 
     def solve(self, start: Basis | None = None, seconds: float | None = None) -> LpSolution | None:
-        """The optimum, or None when the time was up; ``InfeasibleError`` if there is none because nothing is feasible."""
+        """The optimum, or None when the time was up; raises ``InfeasibleError`` where nothing is feasible."""
         if seconds is not None and seconds <= 0.0:
             return None
         highs = self._highs
@@ -226,7 +226,9 @@ def solve_integer(
     sign = -1.0 if model.maximise else 1.0
     solution = highs.getSolution()
     primal = np.array(solution.col_value) if solution.value_valid else None
-    return IntegerSolution(sign * info.objective_function_value, sign * info.mip_dual_bound, primal, status == _OPTIMAL)
+    value = sign * info.objective_function_value
+    bound = sign * info.mip_dual_bound if integer.any() else value  # without whole numbers it is a linear program
+    return IntegerSolution(value, bound, primal, status == _OPTIMAL)
 
 
 def _new_highs(options: dict[str, Any]) -> Any:

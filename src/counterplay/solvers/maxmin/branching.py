@@ -4,11 +4,12 @@ A node restricts some probabilities x(a) to what their decimals allow: the first
 between two digits, and everything beyond it is open.  The relaxation bounds the node from above, the strategy made of
 its solution from below.  The node with the highest upper bound is taken, and one of its probabilities is divided.
 
-Departures.  The thesis divides digits lb .. ub at m = (lb + ub) // 2 into lb .. m and m .. ub, which overlap and need not
-get smaller; here they are lb .. m and m+1 .. ub, which still cover the interval, for what is beyond digit m reaches up to
-m + 1.  A single digit is divided at its next decimal at once.  The thesis' third child, the digit of the solution with one
-more decimal, lies within one of the other two and only finds lower bounds earlier; it is left out.  Intervals of a set
-are made consistent with each other (x(a) <= 1 - Σ lo of the others), which costs nothing and tightens the envelopes.
+Departures.  The thesis divides digits lb .. ub at m = (lb + ub) // 2 into lb .. m and m .. ub, which overlap and need
+not get smaller; here they are lb .. m and m+1 .. ub, which still cover the interval, for what is beyond digit m reaches
+up to m + 1.  A single digit is divided at its next decimal at once.  The thesis' third child, the digit of the solution
+with one more decimal, lies within one of the other two and only finds lower bounds earlier; it is left out.  Intervals
+of a set are made consistent with each other (x(a) <= 1 - Σ lo of the others), which costs nothing and tightens the
+envelopes.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import dataclasses
 import heapq
 import math
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -170,6 +172,18 @@ class BranchAndBound:
         """Take the next node; False, with nothing changed, when the time was up before it was done."""
         if self.finished:
             return True
+        before, plans = self.relaxation.snapshot(), len(self.relaxation.pure_plans)
+        done = False
+        try:
+            done = self._take(deadline)
+        finally:
+            if not done:  # as if the node had not been touched, but a better strategy is kept
+                self.relaxation.go_back(before)
+                del self.relaxation.pure_plans[plans:]
+                self.upper = max(self.upper, self.lower)
+        return done
+
+    def _take(self, deadline: float | None) -> bool:
         if not self.expanded and not self.fringe:
             root = self.evaluate({}, math.inf, deadline)
             if root is None:
@@ -242,6 +256,7 @@ class BranchAndBound:
     def select(self, digits: dict[int, Digits], blame: Float64) -> int:
         """The place to divide: the one to blame most, or else the widest; -1 if none can be divided."""
         order = np.argsort(-blame, kind="stable")
+        place: int
         for place in order[: int(np.count_nonzero(blame > 0.0))].tolist():
             if digits.get(place, Digits()).open(int(self.most[place])) is not None:
                 return place
@@ -288,7 +303,7 @@ class BranchAndBound:
             "pure_plans": [plan.tolist() for plan in self.relaxation.pure_plans],
         }  # fmt: skip
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: Mapping[str, Any]) -> None:
         """Take over a checkpoint after the tables were filled."""
         for name, nothing in (("lower", -math.inf), ("upper", math.inf), ("leaf_upper", -math.inf)):
             setattr(self, name, nothing if state[name] is None else float(state[name]))

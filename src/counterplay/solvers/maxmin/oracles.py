@@ -15,8 +15,8 @@ multipliers μ of the envelopes (``Relaxation``) do that, as in column generatio
     max over plans r of the refinement and probabilities x in their intervals of  r' A y + Σ μ (envelopes' slack)
 
 is an upper bound of the node in the whole game, whatever the restricted game looks like; it takes one pass over the
-sequences, and its maximiser is the response whose sequences are added.  When they are all allowed the bound is the value
-of the relaxation.  So upper bounds hold at any time, temporary utilities need no set of responses, and nodes that were
+sequences, and its maximiser is the response whose sequences are added.  When they are all allowed the bound is the
+value of the relaxation.  So upper bounds hold at any time, temporary utilities need no set of responses, and nodes that were
 looked at in a smaller game need not be looked at again.
 """
 
@@ -103,7 +103,9 @@ class OracleBranchAndBound(BranchAndBound):
             ends = points[~self.relaxation.active[points] & (plan[form.decision_parent[points]] > PLAYED)]
             counts = form.decision_actions[ends]
             played = self.fallback[spans(form.decision_entry[ends], counts)]
-            plan[spans(form.decision_first[ends], counts)] = np.repeat(plan[form.decision_parent[ends]], counts) * played
+            plan[spans(form.decision_first[ends], counts)] = (
+                np.repeat(plan[form.decision_parent[ends]], counts) * played
+            )
         _, value, choice = problem.response(plan)
         self._prefer_allowed(problem.other, value, choice)
         used = np.zeros(form.num_sequences, bool)

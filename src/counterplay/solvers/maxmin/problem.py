@@ -18,15 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError, SolverError
-from counterplay.strategy.forgetful import best_pure_choices
 from counterplay.game.base import TERMINAL
 from counterplay.kernels.jit import form_arrays
 from counterplay.kernels.passes import backward_best, forward_reach, leaf_values
+from counterplay.strategy.forgetful import best_pure_choices
 from counterplay.tree.arrays import GameTree
 from counterplay.tree.sequence_matrices import decision_levels, spans
 from counterplay.tree.sequences import sequences_at
 
-__all__ = ["MAX_DIGITS", "MaxminProblem"]
+__all__ = ["MAX_DIGITS", "MaxminProblem", "check_maxmin"]
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -67,7 +67,7 @@ class MaxminProblem:
     """
 
     def __init__(self, tree: GameTree, player: int) -> None:
-        _check(tree, player)
+        check_maxmin(tree, player)
         self.tree, self.player, self.other = tree, player, 1 - player
         self.form = form = tree.sequences
         self.arrays = form_arrays(form)
@@ -176,9 +176,7 @@ class MaxminProblem:
         backward_best(self.arrays, self.other, value, choice)
         return float(value[self.form.sequence_start[self.other]]) * self.form.unit, value, choice
 
-    def _pure_response(
-        self, value: Float64, choice: NDArray[np.int32]
-    ) -> tuple[float, Float64, NDArray[np.int32]]:
+    def _pure_response(self, value: Float64, choice: NDArray[np.int32]) -> tuple[float, Float64, NDArray[np.int32]]:
         form = self.form
         pure = best_pure_choices(self.tree, self.other, value)
         low, high = form.decision_start[self.other], form.decision_start[self.other + 1]
@@ -198,7 +196,7 @@ class MaxminProblem:
         return np.flatnonzero(played)
 
 
-def _check(tree: GameTree, player: int) -> None:
+def check_maxmin(tree: GameTree, player: int) -> None:
     """Refuse what has no maxmin strategy in this sense."""
     what = "a maxmin strategy"
     if tree.players != 2:
@@ -206,10 +204,10 @@ def _check(tree: GameTree, player: int) -> None:
     if not tree.facts.zero_sum:
         raise GameError(f"{what} is for zero-sum games, but utilities of {tree.name} do not add up to 0")
     if player not in (0, 1) or isinstance(player, bool):
-        raise SolverError(f"player must be 1 or 2; got {player + 1!r}")
+        raise SolverError(f"the maximiser is player 0 or 1; got {player!r}")
     for one in range(2):
         if tree.recall[one] == "absent-minded":
             raise GameError(
                 f"{what} needs players who never meet an information set twice in one play, but player {one + 1} of "
-                f"{tree.name} is absent-minded; evaluation.randomised_response climbs to a good strategy of a small game"
+                f"{tree.name} is absent-minded; strategy.forgetful.randomised_response may help in a small game"
             )

@@ -12,8 +12,8 @@ The digits of a probability x and the shares of r that belong to them:
     x = Σ_ℓ Σ_k 10^ℓ k w_{kℓ} + Δx,   r(σ) = Σ_k r̂_{kℓ},  r̂_{kℓ} <= w_{kℓ},   r(σa) = Σ_ℓ Σ_k 10^ℓ k r̂_{kℓ} + Δr
     0 <= Δx <= 10^-P,   (r(σ) - 1) 10^-P + Δx <= Δr <= 10^-P r(σ),   0 <= Δr <= Δx
 
-with position 0 holding the digits 0 and 1 and each other one 0 .. 9.  (4.8j), the last line's end, is missing in our copy
-of the thesis and follows from the others being the envelope of Δx r(σ).
+with position 0 holding the digits 0 and 1 and each other one 0 .. 9.  (4.8j), the end of the last line, is missing in
+our copy of the thesis and follows from the others being the envelope of Δx r(σ).
 """
 
 from __future__ import annotations
@@ -218,7 +218,9 @@ def digit_program(problem: MaxminProblem, digits: NDArray[np.integer], relaxed: 
              for k in range(2 if ell == 0 else 10)]  # fmt: skip
     slot_place = np.array([p for p, _, _ in slots], np.int64)
     slot_weight = np.array([k * 10.0**-ell for _, ell, k in slots])
-    _, slot_position = np.unique(np.array([(p, ell) for p, ell, _ in slots]).reshape(-1, 2), axis=0, return_inverse=True)
+    _, slot_position = np.unique(
+        np.array([(p, ell) for p, ell, _ in slots]).reshape(-1, 2), axis=0, return_inverse=True
+    )
     slot_position = slot_position.ravel()
     per_place = np.bincount(slot_place, minlength=problem.places)
     slot_start = np.concatenate(([0], np.cumsum(per_place)))[:-1]

@@ -115,7 +115,7 @@ def _mixture(
     gain: Float64,
     loss: Float64,
 ) -> Float64:
-    """The mixtures of induced strategies that (4.15) chooses, by place; one program for all sets, which it decouples."""
+    """The mixtures of induced strategies that (4.15) chooses, by place; one program for all sets."""
     place = problem.term_place[terms]
     # Each decision point induces one strategy, which has the weight α in the mixture.
     _, fresh, alpha = np.unique(problem.term_point[terms], return_index=True, return_inverse=True)

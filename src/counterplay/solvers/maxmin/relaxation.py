@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,9 +90,7 @@ class Relaxation:
         The intervals.
     """
 
-    def __init__(
-        self, problem: MaxminProblem, meetings: Meetings | None = None, hopes: Float64 | None = None
-    ) -> None:
+    def __init__(self, problem: MaxminProblem, meetings: Meetings | None = None, hopes: Float64 | None = None) -> None:
         self.problem, self.meetings, self.hopes = problem, meetings, hopes
         form = problem.form
         self.allowed = np.full(form.num_sequences, meetings is None)
@@ -120,6 +119,17 @@ class Relaxation:
             "place_status": self.place_status, "sum_status": self.sum_status, "envelope_status": self.envelope_status,
         }  # fmt: skip
 
+    def snapshot(self) -> dict[str, NDArray[Any]]:
+        """All that a solution depends on beside the intervals, copied."""
+        masks = {name: getattr(self, name) for name in ("allowed", "active", "tight")}
+        return {name: array.copy() for name, array in (masks | self.statuses()).items()}
+
+    def go_back(self, snapshot: dict[str, NDArray[Any]]) -> None:
+        """Return to a snapshot."""
+        self._live = None
+        for name, array in snapshot.items():
+            getattr(self, name)[...] = array
+
     def allow(self, sequences: Bool) -> int:
         """Allow further sequences, which come with all their beginnings; returns how many are new.
 
@@ -129,6 +139,7 @@ class Relaxation:
         new = np.flatnonzero(sequences & ~self.allowed)
         if not len(new):
             return 0
+        self._live = None
         points = np.unique(self._origin()[new])
         points = points[problem.set_of_decision[points] >= 0]
         more = spans(form.decision_first[points], form.decision_actions[points])
@@ -143,7 +154,6 @@ class Relaxation:
         mine = own[first]
         self.sequence_status[new[first]] = np.where(mine, BASIC, LOWER)
         self.decision_status[fresh] = np.where(mine, LOWER, BASIC)
-        self._live = None
         return len(new)
 
     def _origin(self) -> NDArray[np.int32]:
@@ -155,13 +165,13 @@ class Relaxation:
 
     def _tighten(self, sets: Bool) -> None:
         """Let sets enter the program."""
+        self._live = None
         new = np.flatnonzero(sets & ~self.tight)
         self.tight[new] = True
         self.place_status[spans(self.problem.place_start[new], np.diff(self.problem.place_start)[new])] = LOWER
         self.place_status[self.problem.place_start[new]] = BASIC
         self.sum_status[new] = LOWER
         self.envelope_status[np.isin(self.problem.term_set, new)] = BASIC
-        self._live = None
 
     def set_intervals(self, lower: Float64, upper: Float64) -> None:
         """Restrict the probabilities."""
@@ -172,10 +182,11 @@ class Relaxation:
         sets[self.problem.place_set[narrowed]] = True
         if np.any(sets & ~self.tight):
             self._tighten(sets)
-        if self._live is None or not len(changed):
+        live, self._live = self._live, None  # an interrupt must not leave it half changed
+        if live is None:
             return
         changed = changed[self.tight[self.problem.place_set[changed]]]
-        self._live.change_columns(self._place_column[changed], lower[changed], upper[changed])
+        live.change_columns(self._place_column[changed], lower[changed], upper[changed])
         touched = np.zeros(self.problem.places, bool)
         touched[changed] = True
         for slot in np.flatnonzero(touched[self.problem.term_place[self._terms]]).tolist():
@@ -183,9 +194,10 @@ class Relaxation:
             place, before = self.problem.term_place[term], int(self._column[self.problem.term_before[term]])
             low, high, row = float(lower[place]), float(upper[place]), self._envelope_row + 4 * slot
             for kind, value in enumerate((low, -high, -low, high)):
-                self._live.change_coefficient(row + kind, before, value)
-            self._live.change_row(row + 2, -np.inf, -low)
-            self._live.change_row(row + 3, -np.inf, high)
+                live.change_coefficient(row + kind, before, value)
+            live.change_row(row + 2, -np.inf, -low)
+            live.change_row(row + 3, -np.inf, high)
+        self._live = live
 
     def solve(self, deadline: float | None = None) -> RelaxedSolution | None:
         """The optimum, or None when the time is up; raises ``InfeasibleError`` if the intervals leave nothing."""
@@ -322,7 +334,8 @@ class Relaxation:
 
     def _temporary(self, own: Int64, theirs: Int64, equations: int, shape: tuple[int, int]) -> csr_array:
         """The payoffs of temporary leaves: where the restricted game stops and the game does not."""
-        assert self.meetings is not None and self.hopes is not None
+        assert self.meetings is not None
+        assert self.hopes is not None
         form, problem, meetings = self.problem.form, self.problem, self.meetings
         waiting = np.flatnonzero(~self.active & self.allowed[form.decision_parent])
         counts = np.diff(meetings.start)[waiting]
