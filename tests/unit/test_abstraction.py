@@ -327,8 +327,8 @@ def test_best_responses_of_players_who_forget(recall: str) -> None:
 
 def test_the_absent_minded_driver() -> None:
     """Best pure strategy 1; going straight with probability 2/3 earns 4/3 (Čermák 2018, figure 3.4)."""
-    from counterplay.evaluation.forgetful import randomised_response
     from counterplay.evaluation.responses import own_leaf_values
+    from counterplay.strategy.forgetful import randomised_response
 
     root = cp.decision(0, "junction", {
         "straight": cp.decision(0, "junction", {"straight": cp.terminal(1), "exit": cp.terminal(4)}),

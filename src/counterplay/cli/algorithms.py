@@ -14,7 +14,11 @@ def command(as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = F
     from counterplay.solvers import ALGORITHMS
 
     traits = {
-        name: [trait for trait in ("exact", "refines", "sampled") if getattr(algorithm, trait)]
+        name: [
+            trait.replace("_", "-")
+            for trait in ("exact", "one_sided", "refines", "sampled")
+            if getattr(algorithm, trait)
+        ]
         for name, algorithm in ALGORITHMS.items()
     }
     if as_json:
@@ -30,5 +34,10 @@ def command(as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = F
         marks = f" ({', '.join(traits[name])})" if traits[name] else ""
         say(f"{name:<{width}}  {algorithm.summary}{marks}")
     say()
-    say("exact: ends with an equilibrium of a two-player zero-sum game; refines: takes --forget as a start and refines")
-    say("it; sampled: has --seed and --threads.  Settings are changed by --set NAME=VALUE; a wrong name lists them.")
+    say(
+        "exact: ends with an equilibrium of a two-player zero-sum game; one-sided: with the safest strategy of --player,"
+    )
+    say(
+        "where players may forget; refines: takes --forget as a start and refines it; sampled: has --seed and --threads."
+    )
+    say("Settings are changed by --set NAME=VALUE; a wrong name lists them.")

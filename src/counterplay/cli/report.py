@@ -107,8 +107,11 @@ def summarise(
     tree, big_blind = problem.real, problem.real.big_blind
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     tables = solver.table_bytes
-    say(f"{result.game} solved by {result.algorithm}: {ENDINGS[result.status]}")
-    value = "value of the game" if tree.facts.zero_sum and problem.abstraction is None else "value of the profile"
+    one_sided = solver.value_bounds is not None
+    ending = "the bounds have met" if one_sided and result.status == "solved" else ENDINGS[result.status]
+    say(f"{result.game} solved by {result.algorithm}: {ending}")
+    whole = tree.facts.zero_sum and problem.abstraction is None
+    value = "against a response" if one_sided else "value of the game" if whole else "value of the profile"
     rows = [
         (value, chips(result.value) + " chips"),
         ("best responses", chips(real.best_response) + " chips"),

@@ -64,6 +64,11 @@ def command(
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Change a setting of the algorithm: --set delay=100.")
     ] = None,
+    player: Annotated[int | None, typer.Option(help="With maxmin: who maximises, 1 (default) or 2.")] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(help="With maxmin and double-oracle: the gap to stop at, in shares of the largest utility."),
+    ] = None,
     exact: Annotated[bool, typer.Option("--exact", help="With lp: the value as a fraction; small games.")] = False,
     forget: Annotated[list[str] | None, typer.Option(help=FORGET_HELP)] = None,
     map_out: Annotated[Path | None, typer.Option(help="Write the abstraction to this file, for map=FILE.")] = None,
@@ -119,6 +124,7 @@ def command(
         algorithm = algorithm or ("cfr+" if compiled else "external-sampling")
         game, forget, first = _own_settings(algorithm, game, forget or [], seed, threads)
     changes = first | ({"profile": profile} if profile else {}) | ({"exact": True} if exact else {})
+    changes |= {name: value for name, value in (("player", player), ("epsilon", epsilon)) if value is not None}
     changes |= read_settings(settings or [])
     whole = {"--until": until, "--plot": plot, "--forget": forget, "--map-out": map_out, "--exact": exact}
     needs_whole = [name for name, value in whole.items() if value]
@@ -215,7 +221,8 @@ def _make_solver(
     if resume is not None:
         if algorithm or changes:
             raise SolverError(
-                "a checkpoint brings its own settings; leave out --algorithm, --profile, --exact and --set"
+                "a checkpoint brings its own settings; leave out --algorithm, --profile, --player, --epsilon, --exact "
+                "and --set"
             )
         return resume_solver(resume, problem.solved, limit)
     if ".py:" in str(changes.get("scheme")):
@@ -334,9 +341,18 @@ def _progress_line(goal: Until, quiet: bool) -> Iterator[Callable[[Progress], No
             if math.isnan(first) and now.measured_at > 0:
                 first = now.exploitability
             done = _fraction(goal, now, first)
-            bar.update(task, completed=done, iterations=now.iterations, state=_measured(now))
+            bar.update(task, completed=done, iterations=now.iterations, state=_state(now))
 
         yield draw
+
+
+def _state(now: Progress) -> str:
+    """Where a run is: between which bounds, if the algorithm has any that close, or how exploitable."""
+    if now.lower is not None and now.upper is not None:
+        return f"value from {now.lower:.6g} to {now.upper:.6g}"
+    if math.isnan(now.exploitability):
+        return f"{now.nodes:,} histories touched"
+    return f"exploitability {now.exploitability:.3e}"
 
 
 def _plain_lines() -> Callable[[Progress], None]:
@@ -347,16 +363,9 @@ def _plain_lines() -> Callable[[Progress], None]:
         if now.seconds >= due:
             wait *= 2
             due = now.seconds + wait
-            note(f"{now.iterations:,} iterations, {now.seconds:.0f} s, {_measured(now)}")
+            note(f"{now.iterations:,} iterations, {now.seconds:.0f} s, {_state(now)}")
 
     return draw
-
-
-def _measured(now: Progress) -> str:
-    """Exploitability, or what there is to tell where it is not measured."""
-    if math.isnan(now.exploitability):
-        return f"{now.nodes:,} histories touched"
-    return f"exploitability {now.exploitability:.3e}"
 
 
 def _fraction(goal: Until, now: Progress, first: float) -> float:

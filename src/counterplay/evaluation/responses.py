@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from counterplay.abstraction.forgetting import compile_by_name
 from counterplay.errors import GameError, StrategyError
-from counterplay.evaluation.forgetful import best_pure_choices
 from counterplay.game.base import Game
 from counterplay.kernels.jit import form_arrays
 from counterplay.kernels.passes import backward_best, forward_reach, leaf_values
+from counterplay.strategy.forgetful import best_pure_choices
 from counterplay.strategy.measurement import Measurement, measure_strategy
 from counterplay.strategy.profile import Profile, Provenance
 from counterplay.tree.arrays import GameTree

@@ -15,6 +15,7 @@ from counterplay.solvers.double_oracle import DoubleOracle, DoubleOracleConfig
 from counterplay.solvers.fictitious_play import FictitiousPlay, FictitiousPlayConfig
 from counterplay.solvers.ira import CfrIra, CfrIraConfig, Fpira, FpiraConfig
 from counterplay.solvers.linear_program import LinearProgram, LinearProgramConfig
+from counterplay.solvers.maxmin import MaxminConfig, MaxminSolver
 from counterplay.solvers.mccfr import MCCFR_PRESETS, MccfrConfig, MccfrSolver, mccfr_config
 from counterplay.solvers.schemes import SCHEMES, scheme_array
 from counterplay.solvers.uncompiled import StateSampler
@@ -24,9 +25,9 @@ from counterplay.tree.arrays import GameTree
 __all__ = [
     "ALGORITHMS", "CFR_PRESETS", "MCCFR_PRESETS", "REPRESENTATIONS", "SCHEMES", "Algorithm", "CfrConfig", "CfrIra",
     "CfrIraConfig", "CfrSolver", "DoubleOracle", "DoubleOracleConfig", "FictitiousPlay", "FictitiousPlayConfig",
-    "Fpira", "FpiraConfig", "LinearProgram", "LinearProgramConfig", "MccfrConfig", "MccfrSolver", "Progress",
-    "SolveResult", "Solver", "StateSampler", "Until", "check_algorithm", "checkpoint_game", "checkpoint_kind",
-    "make_solver", "make_state_sampler", "resume_solver", "scheme_array", "solve",
+    "Fpira", "FpiraConfig", "LinearProgram", "LinearProgramConfig", "MaxminConfig", "MaxminSolver", "MccfrConfig",
+    "MccfrSolver", "Progress", "SolveResult", "Solver", "StateSampler", "Until", "check_algorithm", "checkpoint_game",
+    "checkpoint_kind", "make_solver", "resume_solver", "scheme_array", "solve",
 ]  # fmt: skip
 
 
@@ -49,6 +50,9 @@ class Algorithm:
         It walks samples of the game, and has the settings ``seed`` and ``threads``.
     seeded : bool
         It makes random choices, from the setting ``seed``.
+    one_sided : bool
+        It finishes with a maxmin strategy of one player, the setting ``player``, of a two-player zero-sum game with any
+        recall but absent-mindedness; the other player's strategy is a best response.
     """
 
     summary: str
@@ -57,6 +61,7 @@ class Algorithm:
     refines: bool = False
     sampled: bool = False
     seeded: bool = False
+    one_sided: bool = False
 
 
 def _cfr(game: GameTree | Game | str, name: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Solver:
@@ -98,6 +103,10 @@ def _double_oracle(
     return DoubleOracle(game, changed(DoubleOracleConfig(), settings, name), name, memory_limit)
 
 
+def _maxmin(game: GameTree | Game | str, name: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Solver:
+    return MaxminSolver(game, changed(MaxminConfig(), settings, name), name, memory_limit)
+
+
 ALGORITHMS: dict[str, Algorithm] = {
     "cfr": Algorithm("vanilla counterfactual regret minimisation, all players at once", _cfr),
     "cfr+": Algorithm("CFR+ : regret matching plus, alternating, linear averaging", _cfr),
@@ -107,6 +116,9 @@ ALGORITHMS: dict[str, Algorithm] = {
     "fictitious-play": Algorithm("fictitious play : best responses to averages", _fictitious_play),
     "lp": Algorithm("linear program of the sequence form, two-player zero-sum games", _linear_program, exact=True),
     "double-oracle": Algorithm("double oracle : a restricted game grows by best responses", _double_oracle, exact=True),
+    "maxmin": Algorithm(
+        "the best guaranteed value of a player who may forget, between bounds", _maxmin, one_sided=True
+    ),
     "cfr+ira": Algorithm("CFR+ on an abstraction that refines itself", _cfr_ira, refines=True, seeded=True),
     "fpira": Algorithm("fictitious play on an abstraction that refines itself", _fpira, refines=True),
 }
@@ -125,7 +137,17 @@ ALGORITHMS.update({name: Algorithm(text, _mccfr, sampled=True, seeded=True) for 
 
 SOLVERS: dict[str, type[Solver]] = {
     solver.kind: solver
-    for solver in (CfrSolver, FictitiousPlay, MccfrSolver, StateSampler, LinearProgram, DoubleOracle, CfrIra, Fpira)
+    for solver in (
+        CfrSolver,
+        FictitiousPlay,
+        MccfrSolver,
+        StateSampler,
+        LinearProgram,
+        DoubleOracle,
+        MaxminSolver,
+        CfrIra,
+        Fpira,
+    )  # fmt: skip
 }
 """The solvers by what their checkpoints are marked with."""
 

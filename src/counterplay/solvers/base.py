@@ -69,7 +69,7 @@ class Until:
 @dataclasses.dataclass(frozen=True)
 class Progress:
     """Where a run is.  ``exploitability`` is the latest measured, at iteration ``measured_at``; ``nodes`` is how many
-    histories were touched.
+    histories were touched; ``lower`` and ``upper`` are bounds of the value that is looked for, where there are any.
     """
 
     iterations: int
@@ -78,6 +78,8 @@ class Progress:
     exploitability: float
     measured_at: int
     nodes: int = 0
+    lower: float | None = None
+    upper: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -238,6 +240,11 @@ class Solver(ABC):
     def finished(self) -> bool:
         """Whether further iterations would change nothing; algorithms that only converge never finish."""
         return False
+
+    @property
+    def value_bounds(self) -> tuple[float, float] | None:
+        """Bounds of the value that the solver looks for, to be shown on the way; None where there are none."""
+        return None
 
     def details(self) -> dict[str, Any]:
         """Further figures for reports, by the keys that they have in JSON."""
@@ -421,7 +428,10 @@ class Solver(ABC):
         return "seconds" if self._out_of_time(until) else None
 
     def _progress(self, exploitability: float, measured_at: int) -> Progress:
-        return Progress(self.iterations, self.seconds, self.cpu_seconds, exploitability, measured_at, self.nodes)
+        lower, upper = self.value_bounds or (None, None)
+        return Progress(
+            self.iterations, self.seconds, self.cpu_seconds, exploitability, measured_at, self.nodes, lower, upper
+        )
 
     def _result(self, status: Status) -> SolveResult:
         return SolveResult(

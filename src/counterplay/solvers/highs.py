@@ -17,7 +17,10 @@ from scipy.sparse import csr_array
 
 from counterplay.errors import SolverError
 
-__all__ = ["Basis", "LinearModel", "LpSolution", "Method", "solve_model"]
+__all__ = [
+    "Basis", "InfeasibleError", "IntegerSolution", "LinearModel", "LiveModel", "LpSolution", "Method", "solve_integer",
+    "solve_model",
+]  # fmt: skip
 
 Float64 = NDArray[np.float64]
 Int8 = NDArray[np.int8]
@@ -75,6 +78,23 @@ class LpSolution:
     basis: Basis | None
 
 
+class InfeasibleError(SolverError):
+    """No point satisfies all rows and bounds."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class IntegerSolution:
+    """The best point of a mixed-integer program that was found, and a bound that no point passes.
+
+    ``primal`` is None when the time was up before any point was found.
+    """
+
+    value: float
+    bound: float
+    primal: Float64 | None
+    optimal: bool
+
+
 def solve_model(
     model: LinearModel,
     method: Method = "simplex",
@@ -110,34 +130,130 @@ def solve_model(
     SolverError
         If there is no optimum: the program is infeasible or unbounded, or too hard numerically.
     """
-    import highspy
-
     if seconds is not None and seconds <= 0.0:
         return None
-    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     tolerance = TOLERANCE if method == "simplex" or crossover else INTERIOR_TOLERANCE
     options: dict[str, Any] = {
-        "output_flag": False, "threads": 1, "parallel": "off", "random_seed": 0,
         "solver": "simplex" if method == "simplex" else "ipx", "run_crossover": "on" if crossover else "off",
         "presolve": "on" if presolve and start is None else "off",
         "primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance,
         "ipm_optimality_tolerance": max(tolerance * 0.1, TOLERANCE),
     }  # fmt: skip
-    for name, value in options.items():
-        highs.setOptionValue(name, value)
-    if seconds is not None:
-        highs.setOptionValue("time_limit", float(seconds))
+    highs = _new_highs(options | ({} if seconds is None else {"time_limit": float(seconds)}))
     highs.passModel(_as_highs(model))
     if start is not None:
         highs.setBasis(_basis_for_highs(start))
     _run(highs)
+    return _optimum(highs, model.maximise)
+
+
+class LiveModel:
+    """A linear program that is solved again and again with other bounds and coefficients, by the simplex method.
+
+    Every solution starts at a basis that is given, or from nothing, and from no other memory of the ones before; so it
+    depends on the program and that basis only.
+    """
+
+    def __init__(self, model: LinearModel) -> None:
+        self.maximise = model.maximise
+        self._highs = _new_highs({
+            "solver": "simplex", "primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE,
+        })  # fmt: skip
+        self._highs.passModel(_as_highs(model))
+
+    def change_columns(self, columns: NDArray[np.integer], lower: Float64, upper: Float64) -> None:
+        """Set the bounds of variables."""
+        for column, low, high in zip(columns.tolist(), lower.tolist(), upper.tolist(), strict=True):
+            self._highs.changeColBounds(column, low, high)
+
+    def change_row(self, row: int, lower: float, upper: float) -> None:
+        """Set the bounds of a row."""
+        self._highs.changeRowBounds(row, lower, upper)
+
+    def change_coefficient(self, row: int, column: int, value: float) -> None:
+        """Set one coefficient."""
+        self._highs.changeCoeff(row, column, value)
+
+    def add_row(self, lower: float, upper: float, columns: NDArray[np.integer], values: Float64) -> None:
+        """Add a row at the end."""
+        self._highs.addRow(lower, upper, len(columns), columns.astype(np.int32), values)
+
+    def solve(self, start: Basis | None = None, seconds: float | None = None) -> LpSolution | None:
+        """The optimum, or None when the time was up; raises ``InfeasibleError`` where nothing is feasible."""
+        if seconds is not None and seconds <= 0.0:
+            return None
+        highs = self._highs
+        highs.clearSolver()
+        # HiGHS counts the time of all runs of one object.
+        highs.setOptionValue("time_limit", np.inf if seconds is None else highs.getRunTime() + seconds)
+        highs.setOptionValue("presolve", "on" if start is None else "off")
+        if start is not None:
+            highs.setBasis(_basis_for_highs(start))
+        _run(highs)
+        return _optimum(highs, self.maximise)
+
+
+def solve_integer(
+    model: LinearModel, integer: NDArray[np.bool_], seconds: float | None = None, gap: float = 0.0
+) -> IntegerSolution:
+    """Solve a mixed-integer program.
+
+    Parameters
+    ----------
+    model : LinearModel
+        The program.
+    integer : (columns,) bool
+        Which variables are whole numbers.
+    seconds : float, optional
+        Stop after that time, with the best point and the bound so far.
+    gap : float
+        Stop when the best point is so near to the bound.
+    """
+    import highspy
+
+    highs = _new_highs({"mip_rel_gap": 0.0, "mip_abs_gap": gap, "mip_feasibility_tolerance": TOLERANCE})
+    if seconds is not None:
+        highs.setOptionValue("time_limit", max(float(seconds), 1e-3))
+    lp = _as_highs(model)
+    kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
+    lp.integrality_ = [kinds[whole] for whole in integer.astype(int).tolist()]
+    highs.passModel(lp)
+    _run(highs)
+    status = highs.modelStatusToString(highs.getModelStatus())
+    if status not in (_OPTIMAL, _OUT_OF_TIME):
+        raise _failure(status, "mixed-integer program")
+    info = highs.getInfo()
+    sign = -1.0 if model.maximise else 1.0
+    solution = highs.getSolution()
+    primal = np.array(solution.col_value) if solution.value_valid else None
+    value = sign * info.objective_function_value
+    bound = sign * info.mip_dual_bound if integer.any() else value  # without whole numbers it is a linear program
+    return IntegerSolution(value, bound, primal, status == _OPTIMAL)
+
+
+def _new_highs(options: dict[str, Any]) -> Any:
+    import highspy
+
+    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    always = {"output_flag": False, "threads": 1, "parallel": "off", "random_seed": 0}
+    for name, value in (always | options).items():
+        highs.setOptionValue(name, value)
+    return highs
+
+
+def _failure(status: str, what: str) -> SolverError:
+    kind = InfeasibleError if status == "Infeasible" else SolverError
+    return kind(f"the {what} has no optimum: HiGHS says {status.lower()!r}")
+
+
+def _optimum(highs: Any, maximise: bool) -> LpSolution | None:
     status = highs.modelStatusToString(highs.getModelStatus())
     if status == _OUT_OF_TIME:
         return None
     if status != _OPTIMAL:
-        raise SolverError(f"the linear program has no optimum: HiGHS says {status.lower()!r}")
+        raise _failure(status, "linear program")
     solution, basis = highs.getSolution(), highs.getBasis()
-    sign = -1.0 if model.maximise else 1.0
+    sign = -1.0 if maximise else 1.0
     return LpSolution(
         value=sign * float(highs.getObjectiveValue()),
         primal=np.array(solution.col_value),

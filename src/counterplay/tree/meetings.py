@@ -24,7 +24,7 @@ from counterplay.game.base import CHANCE, TERMINAL
 from counterplay.tree.arrays import GameTree
 from counterplay.tree.sequences import chance_reach, decision_points, sequences_at
 
-__all__ = ["Meetings", "build_meetings"]
+__all__ = ["Meetings", "build_meetings", "meeting_hopes"]
 
 Float64 = NDArray[np.float64]
 
@@ -66,17 +66,8 @@ class Meetings:
 def build_meetings(tree: GameTree) -> Meetings:
     """Gather the histories of a two-player game by meeting."""
     form = tree.sequences
-    points, sequences = decision_points(tree), sequences_at(tree)
-    nodes = np.flatnonzero(points >= 0)
-    movers = tree.player[nodes]
-    other = np.where(movers == 0, sequences[1][nodes], sequences[0][nodes])
-    weight = chance_reach(tree)[nodes] / form.unit
-    order = np.lexsort((other, points[nodes]))
-    nodes, movers, other, weight = nodes[order], movers[order], other[order], weight[order]
-    point = points[nodes]
-    fresh = np.ones(len(nodes), bool)
-    fresh[1:] = (point[1:] != point[:-1]) | (other[1:] != other[:-1])
-    begins = np.flatnonzero(fresh)
+    nodes, other, weight, begins = _gather(tree)
+    movers, point = tree.player[nodes], decision_points(tree)[nodes]
     floors, ceilings = (np.empty(len(nodes)) for _ in range(2))
     for player in range(2):
         own = movers == player
@@ -93,6 +84,29 @@ def build_meetings(tree: GameTree) -> Meetings:
         after_start=np.concatenate(([0], np.cumsum(after_counts))).astype(np.int64),
         after=np.argsort(form.decision_parent, kind="stable").astype(np.int32),
     )
+
+
+def meeting_hopes(tree: GameTree, player: int) -> Float64:
+    """The most that a player gets from each meeting on when the other one takes first actions everywhere.
+
+    Whoever moves there; summed over the histories and weighted as ``Meetings.floor`` is.
+    """
+    nodes, _, weight, begins = _gather(tree)
+    return _sums(_backward(tree, player, np.maximum.reduceat, _first)[nodes] * weight, begins)
+
+
+def _gather(tree: GameTree) -> tuple[NDArray[np.int64], NDArray[np.int32], Float64, NDArray[np.int64]]:
+    """Decisions sorted by meeting, the other player's sequence at each, its weight, and where meetings begin."""
+    points, sequences = decision_points(tree), sequences_at(tree)
+    nodes = np.flatnonzero(points >= 0)
+    other = np.where(tree.player[nodes] == 0, sequences[1][nodes], sequences[0][nodes])
+    weight = chance_reach(tree)[nodes] / tree.sequences.unit
+    order = np.lexsort((other, points[nodes]))
+    nodes, other, weight = nodes[order], other[order], weight[order]
+    point = points[nodes]
+    fresh = np.ones(len(nodes), bool)
+    fresh[1:] = (point[1:] != point[:-1]) | (other[1:] != other[:-1])
+    return nodes, other, weight, np.flatnonzero(fresh)
 
 
 _Choose = Callable[[Float64, NDArray[np.int64]], Float64]

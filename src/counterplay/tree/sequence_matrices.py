@@ -24,8 +24,8 @@ from counterplay.tree.recall import has_perfect_recall
 from counterplay.tree.sequences import SequenceForm
 
 __all__ = [
-    "SequenceMatrices", "behavioural_strategy", "constraint_matrix", "payoff_matrix", "realisation_plan",
-    "require_perfect_recall", "sequence_matrices", "sequence_origins", "spans",
+    "SequenceMatrices", "behavioural_strategy", "constraint_matrix", "decision_levels", "payoff_matrix",
+    "realisation_plan", "require_perfect_recall", "sequence_matrices", "sequence_origins", "spans",
 ]  # fmt: skip
 
 Float64 = NDArray[np.float64]
@@ -144,7 +144,7 @@ def realisation_plan(tree: GameTree, strategy: Float64) -> Float64:
     """
     form = tree.sequences
     plan = np.ones(form.num_sequences)
-    for decisions in _levels(form):
+    for decisions in decision_levels(form):
         sequences = spans(form.decision_first[decisions], form.decision_actions[decisions])
         entries = spans(form.decision_entry[decisions], form.decision_actions[decisions])
         before = np.repeat(form.decision_parent[decisions], form.decision_actions[decisions])
@@ -186,7 +186,7 @@ def behavioural_strategy(tree: GameTree, plan: Float64, unreached: Float64 | Non
     return np.asarray(np.where(idle, fallback, weights / spread), dtype=np.float64)
 
 
-def _levels(form: SequenceForm) -> list[Int64]:
+def decision_levels(form: SequenceForm) -> list[Int64]:
     """The decision points by how many decisions of their owner precede them."""
     origin = sequence_origins(form)
     depth = np.zeros(form.num_decisions, np.int64)

@@ -1,0 +1,313 @@
+"""Branch and bound over intervals of probabilities: IRABnB (Čermák 2018, section 4.4.2, algorithm 1).
+
+A node restricts some probabilities x(a) to what their decimals allow: the first ones are fixed, the last one lies
+between two digits, and everything beyond it is open.  The relaxation bounds the node from above, the strategy made of
+its solution from below.  The node with the highest upper bound is taken, and one of its probabilities is divided.
+
+Departures.  The thesis divides digits lb .. ub at m = (lb + ub) // 2 into lb .. m and m .. ub, which overlap and need
+not get smaller; here they are lb .. m and m+1 .. ub, which still cover the interval, for what is beyond digit m reaches
+up to m + 1.  A single digit is divided at its next decimal at once.  The thesis' third child, the digit of the solution
+with one more decimal, lies within one of the other two and only finds lower bounds earlier; it is left out.  Intervals
+of a set are made consistent with each other (x(a) <= 1 - Σ lo of the others), which costs nothing and tightens the
+envelopes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import heapq
+import math
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.solvers.highs import InfeasibleError
+from counterplay.solvers.maxmin.problem import MaxminProblem
+from counterplay.solvers.maxmin.reconstruct import reconstruct
+from counterplay.solvers.maxmin.relaxation import Relaxation, RelaxedSolution
+
+__all__ = ["BranchAndBound", "Digits", "Node", "intervals", "iteration_bound"]
+
+Float64 = NDArray[np.float64]
+ROUNDING = 1e-9
+"""How far bounds may be wrong by the rounding of linear programs, in shares of the largest utility."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Digits:
+    """What is known of a probability: ``position - 1`` decimals are fixed, the next lies between two digits.
+
+    The whole range is position 1 with the digits 0 to 9.
+    """
+
+    position: int = 1
+    prefix: int = 0
+    low: int = 0
+    high: int = 9
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The probabilities that are left."""
+        unit = 10**self.position
+        return (10 * self.prefix + self.low) / unit, (10 * self.prefix + self.high + 1) / unit
+
+    def open(self, most: int) -> Digits | None:
+        """The same with at least two digits left to choose from; None if there are no further decimals."""
+        if self.low < self.high:
+            return self
+        return None if self.position >= most else Digits(self.position + 1, 10 * self.prefix + self.low)
+
+    def halves(self) -> tuple[Digits, Digits]:
+        """The lower and the upper half."""
+        middle = (self.low + self.high) // 2
+        return dataclasses.replace(self, high=middle), dataclasses.replace(self, low=middle + 1)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Node:
+    """A part of the strategies.
+
+    Attributes
+    ----------
+    digits : dict
+        What is known of probabilities, by place.
+    upper, lower : float
+        What the best strategy in it is worth at most, and what the one made of its solution is sure of; in chips.
+    branch : int
+        The place to divide; -1 if nothing can be divided.
+    version : int
+        The size of the restricted game in which it was looked at.
+    """
+
+    digits: dict[int, Digits]
+    upper: float
+    lower: float
+    branch: int
+    version: int = 0
+
+    def as_list(self) -> list[Any]:
+        """The node for a checkpoint."""
+        known = [[place, *dataclasses.astuple(digits)] for place, digits in self.digits.items()]
+        return [self.upper, self.lower, self.branch, self.version, known]
+
+    @classmethod
+    def from_list(cls, values: list[Any]) -> Node:
+        """The node of a checkpoint."""
+        upper, lower, branch, version, known = values
+        return cls({place: Digits(*rest) for place, *rest in known}, upper, lower, branch, version)
+
+
+def intervals(problem: MaxminProblem, digits: dict[int, Digits]) -> tuple[Float64, Float64] | None:
+    """The intervals of all probabilities, made consistent within each set; None if they contradict each other."""
+    lower, upper = np.zeros(problem.places), np.ones(problem.places)
+    for place, known in digits.items():
+        lower[place], upper[place] = known.interval
+    for number in {int(problem.place_set[place]) for place in digits}:
+        part = slice(int(problem.place_start[number]), int(problem.place_start[number + 1]))
+        low, high = lower[part], upper[part]
+        if low.sum() > 1.0 + ROUNDING or high.sum() < 1.0 - ROUNDING:
+            return None
+        tighter = np.maximum(low, 1.0 - (high.sum() - high)), np.minimum(high, 1.0 - (low.sum() - low))
+        lower[part] = np.minimum(tighter[0], tighter[1])
+        upper[part] = np.maximum(tighter[0], tighter[1])
+    return np.maximum(lower, 0.0), np.minimum(upper, 1.0)
+
+
+def iteration_bound(problem: MaxminProblem, epsilon: float) -> float:
+    """The order of the number of iterations that theorem 4.4.2 allows, (3^(4 log10 S + 4) / ε²)^S; may be infinite.
+
+    S is the number of forgetful sets times their most actions, and ε is in chips; utilities are scaled to [0, 1].
+    """
+    if not len(problem.sets):
+        return 1.0
+    size = len(problem.sets) * int(np.diff(problem.place_start).max())
+    spread = float(np.ptp(problem.tree.utility[:, problem.player])) or 1.0
+    log = size * ((4 * math.log10(size) + 4) * math.log(3.0) - 2 * math.log(epsilon / spread))
+    return math.exp(log) if log < 700 else math.inf
+
+
+class BranchAndBound:
+    """IRABnB: the state of a search, advanced node by node.
+
+    Parameters
+    ----------
+    problem : MaxminProblem
+        Who maximises what.
+    epsilon : float
+        The gap at which the search is over, in chips.
+    fallback : (E,) float64
+        What to play where a solution says nothing.
+
+    Attributes
+    ----------
+    lower, upper : float
+        The bounds so far, in chips; they never get worse.
+    strategy : (E,) float64
+        The maximiser's strategy that is sure of ``lower``.
+    expanded : int
+        Nodes that were taken so far.
+    finished : bool
+        Whether the bounds have met, or nothing is left to divide.
+    """
+
+    def __init__(self, problem: MaxminProblem, epsilon: float, fallback: Float64) -> None:
+        self.problem, self.epsilon, self.fallback = problem, epsilon, fallback
+        self.relaxation = self.make_relaxation()
+        self.most = problem.digits(epsilon)
+        self.strategy = fallback.copy()
+        self.lower, self.upper = -math.inf, math.inf
+        self.leaf_upper = -math.inf  # of nodes that cannot be divided
+        self.fringe: list[tuple[float, int, Node]] = []
+        self.expanded = self.counter = 0
+        self.finished = False
+
+    def make_relaxation(self) -> Relaxation:
+        """The relaxation that nodes are solved by: that of the whole game."""
+        return Relaxation(self.problem)
+
+    def advance(self, deadline: float | None = None) -> bool:
+        """Take the next node; False, with nothing changed, when the time was up before it was done."""
+        if self.finished:
+            return True
+        before, plans = self.relaxation.snapshot(), len(self.relaxation.pure_plans)
+        done = False
+        try:
+            done = self._take(deadline)
+        finally:
+            if not done:  # as if the node had not been touched, but a better strategy is kept
+                self.relaxation.go_back(before)
+                del self.relaxation.pure_plans[plans:]
+                self.upper = max(self.upper, self.lower)
+        return done
+
+    def _take(self, deadline: float | None) -> bool:
+        if not self.expanded and not self.fringe:
+            root = self.evaluate({}, math.inf, deadline)
+            if root is None:
+                return False
+            self._push(root)
+        else:
+            node = self.fringe[0][2]
+            children = self.expand(node, deadline)
+            if children is None:
+                return False
+            heapq.heappop(self.fringe)
+            for child in children:
+                self._push(child)
+        self.expanded += 1
+        self._close()
+        return True
+
+    def expand(self, node: Node, deadline: float | None) -> list[Node] | None:
+        """The children of a node, or None when the time was up."""
+        known = node.digits.get(node.branch, Digits()).open(int(self.most[node.branch]))
+        assert known is not None
+        children = []
+        for half in known.halves():
+            child = self.evaluate(node.digits | {node.branch: half}, node.upper, deadline)
+            if child is None:
+                if deadline is not None and time.perf_counter() >= deadline:
+                    return None
+                continue
+            children.append(child)
+        return children
+
+    def evaluate(self, digits: dict[int, Digits], upper: float, deadline: float | None) -> Node | None:
+        """Solve a node, or None if nothing is in it or the time was up."""
+        limits = intervals(self.problem, digits)
+        if limits is None:
+            return None
+        self.relaxation.set_intervals(*limits)
+        try:
+            solution = self.relaxation.solve(deadline)
+        except InfeasibleError:
+            return None
+        if solution is None:
+            return None
+        lower, blame = self.play(solution)
+        return self.node(digits, min(upper, solution.value), lower, blame)
+
+    def node(self, digits: dict[int, Digits], upper: float, lower: float, blame: Float64, version: int = 0) -> Node:
+        """A node with its bounds, and the place that its children will differ in."""
+        return Node(digits, max(upper, lower), lower, self.select(digits, blame), version)
+
+    def play(self, solution: RelaxedSolution) -> tuple[float, Float64]:
+        """What the strategies made of a solution are sure of, the better one kept; and who is to blame for the gap."""
+        made = reconstruct(self.problem, solution.plan, self.fallback)
+        candidates = [made.strategy]
+        known = ~np.isnan(solution.probability)
+        if known.any():  # the probabilities of the program can be played as they are
+            other = made.strategy.copy()
+            values = np.where(known, np.clip(solution.probability, 0.0, 1.0), 0.0)
+            totals = np.add.reduceat(values, self.problem.place_start[:-1])[self.problem.place_set]
+            other[self.problem.place_entry[known]] = (values / np.where(known, totals, 1.0))[known]
+            candidates.append(other)
+        best = -math.inf
+        for strategy in candidates:
+            value = self.problem.worst_case(strategy)
+            best = max(best, value)
+            if value > self.lower:
+                self.lower, self.strategy = value, strategy
+        return best, made.blame
+
+    def select(self, digits: dict[int, Digits], blame: Float64) -> int:
+        """The place to divide: the one to blame most, or else the widest; -1 if none can be divided."""
+        order = np.argsort(-blame, kind="stable")
+        place: int
+        for place in order[: int(np.count_nonzero(blame > 0.0))].tolist():
+            if digits.get(place, Digits()).open(int(self.most[place])) is not None:
+                return place
+        widest, best = -1, 0.0
+        for place in range(self.problem.places):
+            known = digits.get(place, Digits())
+            low, high = known.interval
+            if high - low > best and known.open(int(self.most[place])) is not None:
+                widest, best = place, high - low
+        return widest
+
+    def _push(self, node: Node) -> None:
+        if node.upper <= self.lower + ROUNDING * self.problem.scale:
+            return
+        if node.branch < 0:
+            self.leaf_upper = max(self.leaf_upper, node.upper)
+            return
+        self.counter += 1
+        heapq.heappush(self.fringe, (-node.upper, self.counter, node))
+
+    def _close(self) -> None:
+        """Bring the bounds up to date, and see whether the search is over."""
+        while self.fringe and -self.fringe[0][0] <= self.lower + ROUNDING * self.problem.scale:
+            heapq.heappop(self.fringe)
+        top = max(-self.fringe[0][0] if self.fringe else -math.inf, self.leaf_upper, self.lower)
+        self.upper = max(min(self.upper, top), self.lower)
+        self.finished = not self.fringe or self.upper - self.lower <= self.epsilon
+
+    # -- checkpoints --------------------------------------------------------------------------------------------------
+
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """The live arrays that a checkpoint holds."""
+        relaxation = self.relaxation
+        masks = {name: getattr(relaxation, name).view(np.uint8) for name in ("allowed", "active", "tight")}
+        return {"strategy": self.strategy, **masks, **relaxation.statuses()}
+
+    def state(self) -> dict[str, Any]:
+        """The rest of a checkpoint."""
+        limits = {name: getattr(self, name) for name in ("lower", "upper", "leaf_upper")}
+        return {
+            **{name: value if math.isfinite(value) else None for name, value in limits.items()},
+            "fringe": [[counter, node.as_list()] for _, counter, node in sorted(self.fringe, key=lambda one: one[:2])],
+            "expanded": self.expanded, "counter": self.counter, "finished": self.finished,
+            "pure_plans": [plan.tolist() for plan in self.relaxation.pure_plans],
+        }  # fmt: skip
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over a checkpoint after the tables were filled."""
+        for name, nothing in (("lower", -math.inf), ("upper", math.inf), ("leaf_upper", -math.inf)):
+            setattr(self, name, nothing if state[name] is None else float(state[name]))
+        self.fringe = [(-values[0], counter, Node.from_list(values)) for counter, values in state["fringe"]]
+        heapq.heapify(self.fringe)
+        self.expanded, self.counter, self.finished = state["expanded"], state["counter"], state["finished"]
+        self.relaxation.pure_plans = [np.array(plan, np.int64) for plan in state["pure_plans"]]
