@@ -54,7 +54,6 @@ class _Opponent:
         self.sequences = [empty, *sorted(relevant)]
         self.position = {sequence: number for number, sequence in enumerate(self.sequences)}
         self.points: list[tuple[int, list[int], bool]] = []  # parent, children, whether something else is possible
-        self.way: dict[int, dict[int, int]] = {}
         for decision in sorted({int(index.decision_of[sequence]) for sequence in relevant}):
             first, entry = int(form.decision_first[decision]), int(form.decision_entry[decision])
             allowed = [m for m in range(int(form.decision_actions[decision])) if not problem.removed[entry + m]]
