@@ -27,7 +27,8 @@ HOMES = {"numba": {"kernels"}, "llvmlite": {"kernels"}, "typer": {"cli"}, "rich"
 FORBIDDEN = ("pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve")
 """Reading such files runs what they say; strategy files must be safe to open."""
 
-BY_NAME = {"game/registry.py", "experiments/__init__.py", "__init__.py"}
+BY_NAME = {"game/registry.py", "experiments/__init__.py", "solvers/__init__.py", "solvers/registry.py",
+           "__init__.py"}  # fmt: skip
 """Modules that may import parts of the package by a name made at run time."""
 
 MAX_LINES = 520

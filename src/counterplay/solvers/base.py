@@ -208,6 +208,9 @@ class Solver(ABC):
     kind: ClassVar[str]
     """What checkpoints of this solver are marked with."""
 
+    config_class: ClassVar[type]
+    """The dataclass of its settings."""
+
     default_iterations: ClassVar[int] = 1000
     """Where a run stops that was given no limit."""
 
@@ -269,6 +272,13 @@ class Solver(ABC):
     @abstractmethod
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take over ``state`` after the tables were filled, and derive from both whatever else the solver keeps."""
+
+    @classmethod
+    def named(
+        cls, game: GameTree | Game | str, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]
+    ) -> Self:
+        """A solver for an algorithm by its name; ``settings`` change its defaults."""
+        return cls(game, changed(cls.config_class(), settings, algorithm), algorithm, memory_limit)  # type: ignore[call-arg]
 
     @classmethod
     @abstractmethod

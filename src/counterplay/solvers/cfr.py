@@ -163,6 +163,7 @@ class CfrSolver(Solver):
     """
 
     kind = "cfr"
+    config_class = CfrConfig
 
     def __init__(
         self,
@@ -284,6 +285,13 @@ class CfrSolver(Solver):
         best = state["best_exploitability"]
         self.best_exploitability = np.inf if best is None else best
         self._match()
+
+    @classmethod
+    def named(
+        cls, game: GameTree | Game | str, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]
+    ) -> Self:
+        """A solver for one of ``CFR_PRESETS``, with some settings changed."""
+        return cls(game, config_with(algorithm, settings), algorithm, memory_limit)
 
     @classmethod
     def from_checkpoint(

@@ -89,6 +89,7 @@ class DoubleOracle(Solver):
     """
 
     kind = "double-oracle"
+    config_class = DoubleOracleConfig
     default_iterations = 10**9  # it ends by itself
 
     def __init__(

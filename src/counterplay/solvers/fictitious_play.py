@@ -68,6 +68,7 @@ class FictitiousPlay(Solver):
     """
 
     kind = "fictitious-play"
+    config_class = FictitiousPlayConfig
 
     def __init__(
         self,

@@ -302,6 +302,7 @@ class LinearProgram(Solver):
     """
 
     kind = "lp"
+    config_class = LinearProgramConfig
     default_iterations = 10**9  # it ends by itself
 
     def __init__(

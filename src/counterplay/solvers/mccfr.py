@@ -215,6 +215,7 @@ class MccfrSolver(Solver):
     """
 
     kind = "mccfr"
+    config_class = MccfrConfig
 
     def __init__(
         self,
@@ -358,6 +359,17 @@ class MccfrSolver(Solver):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Nothing is derived from the tables."""
+
+    @classmethod
+    def named(
+        cls, game: GameTree | Game | str, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]
+    ) -> Self:
+        """A solver for one of ``MCCFR_PRESETS``; the setting ``scheme`` may also be a function or an array."""
+        scheme = settings.get("scheme")
+        if scheme is None or isinstance(scheme, str):
+            return cls(game, mccfr_config(algorithm, settings), algorithm, memory_limit)
+        others = {key: value for key, value in settings.items() if key != "scheme"}
+        return cls(game, mccfr_config(algorithm, others), algorithm, memory_limit, scheme)
 
     @classmethod
     def from_checkpoint(

@@ -63,6 +63,7 @@ class StateSampler(Solver):
     """
 
     kind = "mccfr-states"
+    config_class = MccfrConfig
 
     def __init__(
         self,

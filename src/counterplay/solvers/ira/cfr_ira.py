@@ -173,6 +173,7 @@ class CfrIra(Solver):
     """
 
     kind = "cfr-ira"
+    config_class = CfrIraConfig
 
     def __init__(
         self,

@@ -103,6 +103,7 @@ class Fpira(Solver):
     """
 
     kind = "fpira"
+    config_class = FpiraConfig
 
     def __init__(
         self,

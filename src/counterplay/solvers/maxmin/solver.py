@@ -88,6 +88,7 @@ class MaxminSolver(Solver):
     """
 
     kind = "maxmin"
+    config_class = MaxminConfig
     default_iterations = 10**9  # it ends by itself
 
     def __init__(
