@@ -287,6 +287,17 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert json.loads(capsys.readouterr().out)["algorithm"] == "external-sampling"
 
 
+def test_partial_profiles_are_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = str(tmp_path / "few.strategy")
+    words = ["solve", "leduc", "--representation", "states", "-a", "outcome-sampling", "--iterations", "5"]
+    assert main([*words, "--out", out, "--quiet"]) == 0
+    assert "information sets  " in capsys.readouterr().out
+    assert main(["evaluate", out]) == 0
+    assert "of 288 information sets; uniform play at the others" in capsys.readouterr().out
+    assert main(["evaluate", out, "--json"]) == 0
+    assert 0 < json.loads(capsys.readouterr().out)["information_sets_covered"] < 288
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

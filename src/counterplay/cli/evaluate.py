@@ -79,6 +79,7 @@ def command(
             "epsilon": measurement.epsilon,
             "recall": list(tree.recall),
             "information_sets": tree.num_infosets,
+            **({"information_sets_covered": len(loaded.infoset_names)} if loaded.partial else {}),
             "histories": tree.num_histories,
             "nodes_per_second": tree.num_histories / seconds if seconds > 0 else 0.0,
             "profile": None if profile is None else str(profile),
@@ -105,4 +106,7 @@ def command(
     ]  # fmt: skip
     if abstract is not None:
         rows.append(("in the abstract game", abstract_text(problem, abstract)))
+    if loaded.partial:
+        covered = f"{len(loaded.infoset_names):,} of {tree.num_infosets:,} information sets; uniform play at the others"
+        rows.append(("covers", covered))
     table([*rows, *forgetful_note(tree)])

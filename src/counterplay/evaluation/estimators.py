@@ -168,7 +168,7 @@ def sample_estimator(
 ) -> Estimates:
     """Bias and variance of an estimator at some information sets of a player (by default all), at a fixed profile."""
     tree = estimator.tree
-    strategy = profile.probabilities if isinstance(profile, Profile) else profile
+    strategy = profile.for_tree(tree) if isinstance(profile, Profile) else profile
     chosen = tuple(tree.infosets_of(player)) if infosets is None else tuple(infosets)
     if samples < 2:
         raise SolverError(f"a variance needs at least 2 samples; got {samples}")
