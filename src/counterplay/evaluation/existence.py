@@ -13,6 +13,7 @@ without A-loss recall too.
 from __future__ import annotations
 
 import dataclasses
+import math
 
 from counterplay.abstraction import abstraction_between
 from counterplay.abstraction.forgetting import compile_by_name
@@ -103,7 +104,8 @@ def equilibrium_exists(game: GameTree | Game | str, epsilon: float = 1e-6, secon
     solvers = [MaxminSolver(tree, MaxminConfig(player=player, epsilon=epsilon)) for player in (1, 2)]
     limit = Until(iterations=10**9) if seconds is None else Until(seconds=seconds)
     results = [solver.run(limit) for solver in solvers]
-    low, high = (sum(result.details[f"{side}_bound"] for result in results) for side in ("lower", "upper"))
+    bounds = [solver.value_bounds or (-math.inf, math.inf) for solver in solvers]
+    low, high = (bounds[0][side] + bounds[1][side] for side in range(2))
     refined = solve_zero_sum(perfect_recall_refinement(tree))
     assert refined is not None
     tolerance = 2.0 * epsilon * max(abs(tree.facts.min_utility), abs(tree.facts.max_utility))
@@ -114,5 +116,4 @@ def equilibrium_exists(game: GameTree | Game | str, epsilon: float = 1e-6, secon
         probabilities = results[0].profile.probabilities.copy()
         probabilities[middle:] = results[1].profile.probabilities[middle:]
         profile = Profile.from_tree(tree, probabilities, Provenance("maxmin"))
-    bounds = tuple((result.details["lower_bound"], result.details["upper_bound"]) for result in results)
     return Existence(exists, (bounds[0], bounds[1]), refined.value, profile)

@@ -172,6 +172,7 @@ class BranchAndBound:
         """Take the next node; False, with nothing changed, when the time was up before it was done."""
         if self.finished:
             return True
+        self.relaxation.forget_program()
         before, plans = self.relaxation.snapshot(), len(self.relaxation.pure_plans)
         done = False
         try:

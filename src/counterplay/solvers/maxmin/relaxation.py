@@ -8,7 +8,7 @@ With x(a) between lo and hi and r(σ) between 0 and 1, the products r(σa) = x(a
 The thesis writes this with digits: the relaxation of its program (4.8) with the leading digits fixed and the last one
 between two limits is this envelope on the interval that the digits leave (``tests`` compare the two).
 
-One program is kept and changed in place from node to node.  The rows of a set enter it when a solution breaks them or
+One program is put together for a node and changed in place for its children.  The rows of a set enter it when a solution breaks them or
 the set's probabilities are restricted: most sets of a large game never matter.  Then, and when sequences are added to a
 restricted game, the program is put together anew and starts at the old basis.
 """
@@ -123,6 +123,14 @@ class Relaxation:
         """All that a solution depends on beside the intervals, copied."""
         masks = {name: getattr(self, name) for name in ("allowed", "active", "tight")}
         return {name: array.copy() for name, array in (masks | self.statuses()).items()}
+
+    def forget_program(self) -> None:
+        """Put the program together anew before the next solution.
+
+        What HiGHS makes of changed coefficients depends on their history in the last bits; a run that goes on from a
+        checkpoint has no such history, so both start from the same program at each node.
+        """
+        self._live = None
 
     def go_back(self, snapshot: dict[str, NDArray[Any]]) -> None:
         """Return to a snapshot."""
