@@ -11,7 +11,20 @@ import typer
 from typer.core import TyperGroup
 
 from counterplay import __version__
-from counterplay.cli import agent, algorithms, dealer, dominated, draw, evaluate, experiment, games, info, match, solve
+from counterplay.cli import (
+    agent,
+    algorithms,
+    dealer,
+    dominated,
+    draw,
+    evaluate,
+    experiment,
+    games,
+    info,
+    match,
+    solve,
+    tournament,
+)
 from counterplay.errors import CounterplayError
 
 INTERRUPTED = 130
@@ -66,6 +79,7 @@ app.command("draw")(draw.command)
 app.command("match")(match.command)
 app.command("dealer")(dealer.command)
 app.command("agent")(agent.command)
+app.command("tournament")(tournament.command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
