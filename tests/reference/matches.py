@@ -57,5 +57,5 @@ def play_deal(
                         pick, left = action, left - probability
             node = first + pick
         for position, value in enumerate(tree.utility[tree.outcome[node]].tolist()):
-            won[seating[position]] += value / len(seatings)
-    return won
+            won[seating[position]] += value
+    return [value / len(seatings) for value in won]

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.reference.maxmin import BruteForce
-from tests.reference.random_trees import random_tree_game
 
 import counterplay as cp
 from counterplay.evaluation.existence import equilibrium_exists
@@ -25,6 +23,8 @@ from counterplay.solvers.maxmin.relaxation import Relaxation
 from counterplay.tree.partition import perfect_recall_refinement
 from counterplay.tree.recall import split_to_a_loss
 from counterplay.tree.sequence_matrices import realisation_plan
+from tests.reference.maxmin import BruteForce
+from tests.reference.random_trees import random_tree_game
 
 METHODS = ("base", "irabnb", "doirabnb")
 
@@ -322,7 +322,9 @@ def test_the_algorithms_agree(seed: int) -> None:
         assert result.status == "solved"
         bounds.append((result.details["lower_bound"], result.details["upper_bound"]))
     remembering = split_to_a_loss(tree, 1)
-    bounds.append(tuple(cp.solve(remembering, "maxmin", epsilon=1e-3).details[f"{s}_bound"] for s in ("lower", "upper")))
+    bounds.append(
+        tuple(cp.solve(remembering, "maxmin", epsilon=1e-3).details[f"{s}_bound"] for s in ("lower", "upper"))
+    )
     assert max(low for low, _ in bounds) <= min(high for _, high in bounds) + 1e-9
     assert max(low for low, _ in bounds) - min(low for low, _ in bounds) <= 2 * gap
 

@@ -2,11 +2,14 @@
 
 from counterplay.agents.arena import Arena, open_arena
 from counterplay.agents.base import Agent, Decision
+from counterplay.agents.client import play_as_client
+from counterplay.agents.dealer import Dealer, DealerConfig, Outcome
 from counterplay.agents.entries import AGENTS, Entry, make_entry
 from counterplay.agents.matches import MatchResult, play_match
 from counterplay.agents.tally import Estimate, Tally
+from counterplay.agents.tournaments import Tournament, TournamentConfig
 
 __all__ = [
-    "AGENTS", "Agent", "Arena", "Decision", "Entry", "Estimate", "MatchResult", "Tally", "make_entry", "open_arena",
-    "play_match",
+    "AGENTS", "Agent", "Arena", "Dealer", "DealerConfig", "Decision", "Entry", "Estimate", "MatchResult", "Outcome",
+    "Tally", "Tournament", "TournamentConfig", "make_entry", "open_arena", "play_as_client", "play_match",
 ]  # fmt: skip

@@ -172,6 +172,7 @@ class Dealer:
         self._hand_used = [0.0] * seats
         self._warnings = [0] * seats
         self._score: list[Chips] = [0] * seats
+        self._cards: dict[tuple[int, int, int], str] = {}
         self._listeners: list[socket.socket] = []
         self._files: MatchFiles | None = None
         try:
@@ -285,7 +286,7 @@ class Dealer:
         """Send a state to every seat; what the acting one was sent, and when."""
         asked, sent = "", 0.0
         for number, seat in enumerate(self._seats):
-            line = state.seen_by(self._position_of(state.hand_id, number)).text()
+            line = self._line(state, self._position_of(state.hand_id, number))
             now = time.time()
             if number == acting:
                 asked, sent = line, now
@@ -296,6 +297,18 @@ class Dealer:
             except ConnectionLostError as error:
                 raise _MatchEndedError(number, str(error)) from None
         return asked, sent
+
+    def _line(self, state: MatchState, position: int) -> str:
+        """What a position is sent; its cards are written once a round."""
+        betting = state.betting
+        if betting.finished:
+            return state.seen_by(position).text()
+        place = (state.hand_id, position, betting.round)
+        if place not in self._cards:
+            if next(iter(self._cards), place)[0] != state.hand_id:
+                self._cards.clear()
+            self._cards[place] = state.seen_by(position).cards_text()
+        return f"MATCHSTATE:{position}:{state.hand_id}:{betting.text()}:{self._cards[place]}"
 
     def _answer(self, state: MatchState, seat: int, asked: str, sent: float) -> tuple[str, float]:
         """Wait for the answer of a seat to the line that it was sent; the action to play, and when it came."""

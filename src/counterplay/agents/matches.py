@@ -231,9 +231,9 @@ def _dealt_scores(
                 betting = betting.act(agents[seating[position]].act(seen))
             final = MatchState(hand_id, betting, deal)
             for position, value in enumerate(hand_values(betting, deal)):
-                row[seating[position]] += float(value) / len(seatings)
+                row[seating[position]] += float(value)
                 agents[seating[position]].observe(final.seen_by(position))
-        rows.append(row)
+        rows.append([won / len(seatings) for won in row])
     return rows
 
 
@@ -261,6 +261,6 @@ def _state_scores(
                     raise GameError(f"{action!r} is not possible at {seen.infoset!r}; choose one of {list(labels)}")
                 state = state.child(labels[action])
             for position, value in enumerate(state.utilities()):
-                row[seating[position]] += float(value) / len(seatings)
-        rows.append(row)
+                row[seating[position]] += float(value)
+        rows.append([won / len(seatings) for won in row])
     return rows

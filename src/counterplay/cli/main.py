@@ -24,6 +24,7 @@ from counterplay.cli import (
     info,
     match,
     solve,
+    tournament,
 )  # fmt: skip
 from counterplay.errors import CounterplayError
 
@@ -80,6 +81,7 @@ app.command("draw")(draw.command)
 app.command("match")(match.command)
 app.command("dealer")(dealer.command)
 app.command("agent")(agent.command)
+app.command("tournament")(tournament.command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

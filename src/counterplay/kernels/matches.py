@@ -37,7 +37,6 @@ def play_deals(
     players = walk.players
     chance_state = np.zeros(1, np.uint64)
     action_state = np.zeros(1, np.uint64)
-    share = 1.0 / len(seatings)
     for deal in range(len(scores)):
         index = np.uint64(first + deal)
         chance_state[0] = stream(chance_seed, index)
@@ -70,4 +69,6 @@ def play_deals(
                 node = i64(walk.nodes[4 * node + 1]) + pick
             row = i64(walk.nodes[4 * node + 3]) * players
             for position in range(players):
-                scores[deal, seatings[seating, position]] += share * walk.utility[row + position]
+                scores[deal, seatings[seating, position]] += walk.utility[row + position]
+        for agent in range(players):
+            scores[deal, agent] /= len(seatings)  # after the sum, which is exact for whole chips

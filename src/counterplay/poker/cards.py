@@ -22,6 +22,7 @@ SUITS = "cdhs"
 MAX_RANKS = len(RANKS)
 MAX_SUITS = len(SUITS)
 CARDS = MAX_RANKS * MAX_SUITS
+_TEXTS = tuple(rank + suit for rank in RANKS for suit in SUITS)
 
 
 def card_of(rank: int, suit: int) -> int:
@@ -45,12 +46,12 @@ def card_text(card: int) -> str:
     """``Td`` for the ten of diamonds."""
     if not 0 <= card < CARDS:
         raise GameError(f"cards are the numbers 0 to {CARDS - 1}; got {card}")
-    return RANKS[rank_of(card)] + SUITS[suit_of(card)]
+    return _TEXTS[card]
 
 
 def cards_text(cards: Iterable[int]) -> str:
     """Cards one after the other, ``TdAs``, in the order given."""
-    return "".join(card_text(int(card)) for card in cards)
+    return "".join([card_text(int(card)) for card in cards])
 
 
 def parse_card(text: str) -> int:

@@ -26,7 +26,7 @@ from counterplay.poker.cards import cards_text, parse_cards
 from counterplay.poker.deals import Deal
 from counterplay.poker.definition import GameDefinition
 from counterplay.poker.hands import MAX_HAND, rank_hand
-from counterplay.poker.rules import Betting, Chips
+from counterplay.poker.rules import Betting, Chips, parse_actions
 
 __all__ = ["MatchState", "hand_ranks", "hand_values", "parse_match_state", "parse_reply", "parse_state"]
 
@@ -179,8 +179,21 @@ def read_hand(game: GameDefinition, hand_id: int, betting: str, cards: str, posi
     return MatchState(hand_id, after, parse_deal(game, cards, after.round), position)
 
 
-_betting_after = functools.lru_cache(maxsize=1 << 12)(Betting.after)
-"""Each message of a hand is read by every player, and much betting comes again."""
+_LAST_ACTION = re.compile(r"[a-zA-Z][0-9]*/*$")
+_STEPS = 200
+"""Longest betting that is read action by action from the betting before it; more would go too deep."""
+
+
+@functools.lru_cache(maxsize=1 << 13)
+def _betting_after(game: GameDefinition, text: str) -> Betting:
+    """The betting of a line; of one that goes on from another line only what is new is played."""
+    last = _LAST_ACTION.search(text) if len(text) <= _STEPS else None
+    if last is None:
+        return Betting.after(game, text)
+    betting = _betting_after(game, text[: last.start()])
+    for action in parse_actions(last.group(), game.limit):
+        betting = betting.act(action)
+    return betting
 
 
 @functools.lru_cache(maxsize=1 << 12)

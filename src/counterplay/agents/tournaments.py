@@ -1,0 +1,384 @@
+"""Tournaments: everybody against everybody, in parallel, in a folder from which a killed tournament goes on.
+
+All pairs (or triples, by the number of seats) of the entries play a duplicate match (Gibson 2014, sections 4.4.3 and
+8).  A match is cut into pieces of some deals.  What a piece brings follows from the seed and its place alone, and a
+piece is written down, whole, when it is done: after a crash the pieces that are not there are played, so that nothing
+counts twice or is lost, and the result is that of a tournament without a crash.  Matches with programs go through the
+dealer, whose logs do the same for their hands.
+
+A folder holds ``tournament.json`` (what is played by whom, with fingerprints of the strategy files) and
+``results.jsonl`` (a line for each piece).
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import dataclasses
+import hashlib
+import itertools
+import json
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from counterplay.agents.arena import open_arena
+from counterplay.agents.entries import AGENTS, Entry, make_entries
+from counterplay.agents.matches import MatchResult, Seeds, play_piece, seatings_of
+from counterplay.agents.programs import MatchAbortedError, Times, play_with_programs
+from counterplay.agents.ranking import Round, Scores, bankroll, run_off
+from counterplay.agents.tally import Estimate, Tally
+from counterplay.errors import GameError
+
+__all__ = ["Piece", "Tournament", "TournamentConfig", "TournamentResult"]
+
+SETTINGS, RESULTS = "tournament.json", "results.jsonl"
+
+
+@dataclasses.dataclass(frozen=True)
+class TournamentConfig:
+    """A tournament to play.
+
+    Attributes
+    ----------
+    game : str
+        What is played.
+    entries : tuple of str
+        Who takes part, as ``name=agent``.
+    deals : int
+        Deals of each match, every one in all seatings.
+    seed : int
+        Of everything that is drawn.
+    piece : int
+        Deals that are played, and written down, at a time.  Agents that learn start anew with each piece.
+    shared_deals : bool
+        Whether all matches are played with the same deals.
+    times : Times
+        Time limits of programs.
+    """
+
+    game: str
+    entries: tuple[str, ...]
+    deals: int
+    seed: int = 0
+    piece: int = 10_000
+    shared_deals: bool = False
+    times: Times = dataclasses.field(default_factory=Times)
+
+    def __post_init__(self) -> None:
+        for key in ("deals", "piece"):
+            if getattr(self, key) < 1:
+                raise GameError(f"{key} must be at least 1; got {getattr(self, key)}")
+        if self.seed < 0:
+            raise GameError(f"the seed of a tournament is at least 0; got {self.seed}")
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> TournamentConfig:
+        """From JSON."""
+        return cls(**{**values, "entries": tuple(values["entries"]), "times": Times(**values["times"])})
+
+    def made_entries(self) -> tuple[Entry, ...]:
+        """The entries with their names."""
+        return make_entries(list(self.entries))
+
+
+@dataclasses.dataclass(frozen=True)
+class Piece:
+    """Some deals of a match: its number, the number of the piece in it, who plays, and which deals."""
+
+    match: int
+    number: int
+    agents: tuple[int, ...]
+    first: int
+    deals: int
+
+
+@dataclasses.dataclass(frozen=True)
+class TournamentResult:
+    """What is known of a tournament, finished or not."""
+
+    config: TournamentConfig
+    names: tuple[str, ...]
+    seats: int
+    big_blind: float | None
+    tallies: dict[tuple[int, ...], Tally]
+    missing: int
+    aborted: tuple[str, ...]
+
+    @property
+    def unit(self) -> str:
+        """In what scores are told."""
+        return "chips a hand" if self.big_blind is None else "mbb/g"
+
+    @property
+    def hands(self) -> int:
+        """Hands played."""
+        return sum(tally.deals for tally in self.tallies.values()) * len(seatings_of(self.seats))
+
+    def match(self, agents: tuple[int, ...]) -> MatchResult:
+        """One match of the tournament."""
+        names = tuple(self.names[agent] for agent in agents)
+        return MatchResult(self.config.game, names, len(seatings_of(self.seats)), self.tallies[agents], self.big_blind)
+
+    def scores(self) -> Scores:
+        """What each agent has won in each match, in the unit of the tournament."""
+        factor = 1.0 if self.big_blind is None else 1000 / self.big_blind
+        return {
+            agents: [tally.estimate(seat).scaled(factor) for seat in range(self.seats)]
+            for agents, tally in self.tallies.items()
+        }
+
+    def cross_table(self) -> dict[tuple[int, tuple[int, ...]], Estimate]:
+        """What an agent has won from others: by the agent and those others."""
+        return {
+            (agent, tuple(other for other in agents if other != agent)): estimate
+            for agents, row in self.scores().items()
+            for agent, estimate in zip(agents, row, strict=True)
+        }
+
+    def bankroll(self) -> list[tuple[int, Estimate]]:
+        """Total bankroll: the ranking by mean winnings, best first."""
+        return bankroll(self.scores(), range(len(self.names)), self.config.shared_deals)
+
+    def run_off(self) -> list[Round]:
+        """The rounds of the instant run-off."""
+        return run_off(self.scores(), range(len(self.names)), self.seats, self.config.shared_deals)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+
+        def row(agent: int, estimate: Estimate) -> dict[str, Any]:
+            return {"name": self.names[agent], "score": estimate.mean, "score_95": estimate.half}
+
+        return {
+            "game": self.config.game, "entries": list(self.names), "deals": self.config.deals, "hands": self.hands,
+            "unit": self.unit, "seed": self.config.seed, "missing": self.missing, "aborted": list(self.aborted),
+            "cross_table": [
+                {**row(agent, estimate), "against": [self.names[other] for other in others]}
+                for (agent, others), estimate in self.cross_table().items()
+            ],
+            "bankroll": [row(agent, estimate) for agent, estimate in self.bankroll()],
+            "run_off": [
+                {
+                    "table": [row(agent, estimate) for agent, estimate in step.table],
+                    "leaving": [self.names[agent] for agent in step.leaving],
+                }
+                for step in self.run_off()
+            ],
+        }  # fmt: skip
+
+
+class Tournament:
+    """A tournament in a folder.
+
+    Parameters
+    ----------
+    folder : path
+        Made if it is not there.  One that holds a tournament already must hold this one.
+    config : TournamentConfig, optional
+        What is played; without it the folder must tell.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], config: TournamentConfig | None = None) -> None:
+        self.folder = Path(folder)
+        kept = _read_settings(self.folder / SETTINGS)
+        if kept is None and config is None:
+            raise GameError(f"{self.folder} holds no tournament; say what is played by whom")
+        if kept is not None:
+            if config is not None and config != kept[0]:
+                raise GameError(f"{self.folder} holds another tournament; take another folder, or its own settings")
+            config = kept[0]
+        assert config is not None
+        self.config = config
+        self.arena = open_arena(config.game)
+        self.entries = config.made_entries()
+        if len(self.entries) < self.arena.players:
+            raise GameError(f"{config.game} is played by {self.arena.players}; got {len(self.entries)} entries")
+        for entry in self.entries:
+            entry.check(self.arena)
+        prints = _fingerprints(self.entries)
+        if kept is not None and prints != kept[1]:
+            changed = [name for name in prints if prints[name] != kept[1].get(name)]
+            raise GameError(f"the strategy of {', '.join(changed)} has changed since the tournament began")
+        if kept is None:
+            _write_settings(self.folder, config, prints)
+
+    def pieces(self) -> Iterator[Piece]:
+        """All pieces of all matches, match by match."""
+        groups = itertools.combinations(range(len(self.entries)), self.arena.players)
+        for number, agents in enumerate(groups):
+            whole = any(self.entries[agent].program is not None for agent in agents)
+            size = self.config.deals if whole else self.config.piece
+            for place, first in enumerate(range(0, self.config.deals, size)):
+                yield Piece(number, place, agents, first, min(size, self.config.deals - first))
+
+    def run(self, workers: int = 1, progress: Callable[[int, int], None] | None = None) -> TournamentResult:
+        """Play what is missing.
+
+        Parameters
+        ----------
+        workers : int
+            Processes that play; 1 plays in this one.
+        progress : callable, optional
+            Called with the number of pieces done and of all pieces.
+        """
+        if workers < 1:
+            raise GameError(f"a tournament needs at least 1 worker; got {workers}")
+        with _results_file(self.folder / RESULTS) as file:
+            done = {key for key, entry in _read_results(self.folder / RESULTS, repair=True) if "aborted" not in entry}
+            pieces = list(self.pieces())
+            todo = [piece for piece in pieces if (piece.match, piece.number) not in done]
+            finished = len(pieces) - len(todo)
+            for piece, entry in self._played(todo, workers):
+                _append(file, {"match": piece.match, "piece": piece.number, **entry})
+                finished += 1
+                if progress is not None:
+                    progress(finished, len(pieces))
+        return self.result()
+
+    def _played(self, todo: Sequence[Piece], workers: int) -> Iterator[tuple[Piece, dict[str, Any]]]:
+        if workers == 1 or len(todo) < 2:
+            for piece in todo:
+                yield piece, _play(self.config, piece, str(self.folder))
+            return
+        context = multiprocessing.get_context("spawn")  # threads of kernels and clients do not survive a fork
+        with concurrent.futures.ProcessPoolExecutor(workers, mp_context=context) as pool:
+            waiting = iter(todo)
+            running = {}
+            try:
+                for piece in itertools.islice(waiting, 2 * workers):
+                    running[pool.submit(_play, self.config, piece, str(self.folder))] = piece
+                while running:
+                    ready, _ = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
+                    for future in ready:
+                        yield running.pop(future), future.result()
+                    for piece in itertools.islice(waiting, len(ready)):
+                        running[pool.submit(_play, self.config, piece, str(self.folder))] = piece
+            finally:
+                pool.shutdown(wait=True, cancel_futures=True)
+
+    def result(self) -> TournamentResult:
+        """What was played so far."""
+        found: dict[tuple[int, int], Tally] = {}
+        aborted: dict[tuple[int, int], str] = {}
+        for key, entry in _read_results(self.folder / RESULTS):
+            if "aborted" in entry:
+                aborted[key] = str(entry["aborted"])
+                continue
+            if key in found:
+                raise GameError(f"{self.folder / RESULTS} holds piece {key[1]} of match {key[0]} twice")
+            found[key] = Tally.from_dict(entry)
+            aborted.pop(key, None)
+        tallies: dict[tuple[int, ...], Tally] = {}
+        missing = 0
+        for piece in self.pieces():
+            tally = found.get((piece.match, piece.number))
+            if tally is None:
+                missing += 1
+            else:
+                tallies[piece.agents] = tallies.get(piece.agents, Tally.empty(self.arena.players)) + tally
+        names = tuple(entry.name for entry in self.entries)
+        return TournamentResult(
+            self.config, names, self.arena.players, self.arena.big_blind, tallies, missing, tuple(aborted.values())
+        )
+
+
+def _play(config: TournamentConfig, piece: Piece, folder: str) -> dict[str, Any]:
+    """Play a piece; runs in a worker."""
+    arena = open_arena(config.game)
+    entries = [config.made_entries()[agent] for agent in piece.agents]
+    shared = (config.seed, piece.number) if config.shared_deals else None
+    seeds = Seeds.of(config.seed, piece.number, piece.match, shared=shared)
+    if all(entry.program is None for entry in entries):
+        return play_piece(arena, entries, seeds, piece.first, piece.deals).as_dict()
+    label = "-".join(entry.name for entry in entries)
+    try:
+        return play_with_programs(
+            arena, entries, piece.deals, seeds.deal, Path(folder), f"match{piece.match}.{label}", config.times
+        ).as_dict()
+    except MatchAbortedError as error:
+        return {"aborted": str(error)}
+
+
+# ---------------------------------------------------------------------------------------------- files
+
+
+def _fingerprints(entries: Sequence[Entry]) -> dict[str, str]:
+    """What tells whether a strategy is still the same, by the names of the entries."""
+    prints = {}
+    for entry in entries:
+        if isinstance(entry.source, str) and entry.source not in AGENTS and entry.program is None:
+            prints[entry.name] = hashlib.sha256(Path(entry.source).read_bytes()).hexdigest()
+    return prints
+
+
+def _write_settings(folder: Path, config: TournamentConfig, prints: dict[str, str]) -> None:
+    text = json.dumps({"tournament": dataclasses.asdict(config), "fingerprints": prints}, indent=1)
+    beside = folder / f"{SETTINGS}.part"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        beside.write_text(text + "\n", encoding="utf-8")
+        os.replace(beside, folder / SETTINGS)
+    except OSError as error:
+        raise GameError(f"cannot write {folder / SETTINGS}: {error.strerror or error}") from None
+
+
+def _read_settings(path: Path) -> tuple[TournamentConfig, dict[str, str]] | None:
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        return TournamentConfig.from_dict(values["tournament"]), dict(values["fingerprints"])
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise GameError(f"{path} cannot be read as a tournament: {error}") from None
+
+
+@contextlib.contextmanager
+def _results_file(path: Path) -> Iterator[IO[str]]:
+    """The file of results, for one process at a time."""
+    try:
+        with open(path, "a", encoding="utf-8") as file:
+            _lock(file, path)
+            yield file
+    except OSError as error:
+        raise GameError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def _lock(file: IO[str], path: Path) -> None:
+    try:
+        import fcntl
+    except ImportError:  # not on Windows
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise GameError(f"another process is playing the tournament in {path.parent}") from None
+
+
+def _append(file: IO[str], entry: dict[str, Any]) -> None:
+    file.write(json.dumps(entry) + "\n")
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _read_results(path: Path, repair: bool = False) -> list[tuple[tuple[int, int], dict[str, Any]]]:
+    """The pieces that are written down; a last line that a crash has cut off is dropped."""
+    try:
+        text = path.read_bytes()
+    except FileNotFoundError:
+        return []
+    whole = text[: text.rfind(b"\n") + 1]
+    if repair and len(whole) < len(text):
+        os.truncate(path, len(whole))
+    found = []
+    for number, line in enumerate(whole.decode("utf-8", "replace").splitlines(), 1):
+        try:
+            entry = json.loads(line)
+            found.append(((int(entry["match"]), int(entry["piece"])), entry))
+            if "aborted" not in entry:
+                Tally.from_dict(entry)
+        except (ValueError, KeyError, TypeError) as error:
+            raise GameError(f"{path}, line {number} is damaged: {error}") from None
+    return found

@@ -1,0 +1,65 @@
+"""``counterplay tournament``: everybody against everybody, with rankings and a report; goes on after a crash."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from counterplay.agents.entries import AGENTS
+from counterplay.agents.programs import Times
+from counterplay.agents.report import html_report, markdown_report
+from counterplay.agents.tournaments import SETTINGS, Tournament, TournamentConfig
+from counterplay.cli.common import GAME_HELP, JSON_HELP, note, print_json, say, write_text
+from counterplay.errors import GameError
+
+ENTRY_HELP = (
+    f"NAME=AGENT or AGENT: {', '.join(AGENTS)}, a strategy file, or program:PATH, which is started with host and port."
+)
+
+
+def command(
+    folder: Annotated[Path, typer.Argument(help="Folder of the tournament; one that is there already goes on.")],
+    entries: Annotated[list[str] | None, typer.Argument(metavar="[ENTRY]...", help=ENTRY_HELP)] = None,
+    game: Annotated[
+        str | None, typer.Option(help=f"What is played. {GAME_HELP} Or a standard .game by its name.")
+    ] = None,
+    deals: Annotated[int, typer.Option(help="Deals of each match; each is played in all seatings.")] = 10_000,
+    seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 0,
+    piece: Annotated[int, typer.Option(help="Deals that are written down at a time.")] = 10_000,
+    shared_deals: Annotated[bool, typer.Option("--shared-deals", help="The same deals in all matches.")] = False,
+    workers: Annotated[int, typer.Option(help="Processes that play.")] = 1,
+    t_response: Annotated[int, typer.Option("--t_response", help="Longest answer of a program, in ms.")] = 600_000,
+    t_per_hand: Annotated[int, typer.Option("--t_per_hand", help="Budget of a program for each hand, in ms.")] = 7_000,
+    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+) -> int:
+    """Play a tournament, or go on with one; writes report.md and report.html into its folder.
+
+    The exit code is 1 when a match ended early through the fault of a program.
+    """
+    config = None
+    if entries or game is not None:
+        if not entries or game is None:
+            raise GameError("a new tournament needs --game and entries; one that goes on needs its folder only")
+        config = TournamentConfig(
+            game, tuple(entries), deals, seed, piece, shared_deals, Times(t_response, per_hand_ms=t_per_hand)
+        )
+    elif not (folder / SETTINGS).exists():
+        raise GameError(f"{folder} holds no tournament; give --game and entries for a new one")
+    tournament = Tournament(folder, config)
+    result = tournament.run(workers, None if as_json or not sys.stderr.isatty() else _progress)
+    write_text(folder / "report.md", markdown_report(result))
+    write_text(folder / "report.html", html_report(result))
+    if as_json:
+        print_json({**result.as_dict(), "report": str(folder / "report.html")})
+    else:
+        say(markdown_report(result).rstrip())
+        note(f"reports: {folder / 'report.md'}, {folder / 'report.html'}")
+    return 1 if result.aborted else 0
+
+
+def _progress(done: int, pieces: int) -> None:
+    sys.stderr.write(f"\r{done:,} of {pieces:,} pieces" + ("\n" if done == pieces else ""))
+    sys.stderr.flush()
