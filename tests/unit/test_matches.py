@@ -395,6 +395,11 @@ class TestVerb:
         assert "mbb/g" in told
         assert "call - raise" in told
 
+    def test_one_deal_has_no_interval(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["match", "call", "raise", "--game", "kuhn", "--deals", "1", "--json"]) == 0
+        told = json.loads(capsys.readouterr().out, parse_constant=lambda word: pytest.fail(word))
+        assert told["agents"][0]["chips_95"] is None
+
     def test_misuse(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["match", "call", "raise"]) == 2
         assert "--game" in capsys.readouterr().err
