@@ -33,7 +33,7 @@ PATIENCE = 120.0
 """Seconds after which a test is given up: no test waits for that long when all is well."""
 
 SHORT_MS = 300
-"""A time limit that a player is made to miss."""
+"""A time limit that a player is made to miss; that player acts first, so that nobody else is under it."""
 
 
 def config(game: str = LIMIT, hands: int = 3, seed: int = 0, **more: object) -> DealerConfig:
@@ -236,7 +236,7 @@ class TestFaults:
         assert all(record.recomputed() == record.values for record in found.records)
 
     def test_never_answers(self, tmp_path: Path) -> None:
-        wanted = config(hands=3, response_ms=SHORT_MS, log=tmp_path / "x.log")
+        wanted = config(hands=3, response_ms=10 * SHORT_MS, log=tmp_path / "x.log")
 
         def answer(connection: Connection, line: str, turn: int) -> None:
             if turn < 4:
@@ -251,8 +251,8 @@ class TestFaults:
     @pytest.mark.parametrize("limit", ["hand_ms", "per_hand_ms"])
     def test_uses_up_its_time(self, limit: str, tmp_path: Path) -> None:
         wanted = dataclasses.replace(config(hands=1, log=tmp_path / "x.log"), **{limit: SHORT_MS})
-        outcome, _, _, _ = against(wanted, lambda *_: None)
-        self.check_aborted(outcome, tmp_path / "x.log", 0)
+        outcome, _, _, _ = against(wanted, lambda *_: None, seat=1)
+        self.check_aborted(outcome, tmp_path / "x.log", 0, seat=1)
 
     def test_comments_without_end_buy_no_time(self, tmp_path: Path) -> None:
         wanted = config(hands=1, response_ms=SHORT_MS, log=tmp_path / "x.log")
@@ -261,8 +261,8 @@ class TestFaults:
             while True:
                 connection.send("# thinking", 1.0)
 
-        outcome, _, _, _ = against(wanted, answer)
-        self.check_aborted(outcome, tmp_path / "x.log", 0)
+        outcome, _, _, _ = against(wanted, answer, seat=1)
+        self.check_aborted(outcome, tmp_path / "x.log", 0, seat=1)
 
     def test_hangs_up_in_a_hand(self, tmp_path: Path) -> None:
         wanted = config(hands=3, log=tmp_path / "x.log")
@@ -327,8 +327,8 @@ class TestFaults:
             connection.link.settimeout(PATIENCE)
             connection.link.sendall(b"x" * 10_000_000)
 
-        outcome, _, _, _ = against(wanted, answer)
-        self.check_aborted(outcome, tmp_path / "x.log", 0)
+        outcome, _, _, _ = against(wanted, answer, seat=1)
+        self.check_aborted(outcome, tmp_path / "x.log", 0, seat=1)
 
     def test_late_and_early_replies_are_harmless(self) -> None:
         """Answers to states that are past, or not there yet, are read over with a warning."""

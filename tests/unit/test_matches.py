@@ -24,7 +24,8 @@ from counterplay.game import make
 from counterplay.poker.deals import Deal, deals
 from counterplay.poker.definition import GameDefinition, format_definition
 from counterplay.poker.games import PokerGame
-from counterplay.poker.hands import rank_hand
+from counterplay.poker.hands import rank_hand, rank_hands
+from counterplay.poker.isomorphism import HandIndexer
 from counterplay.poker.rules import Betting
 from counterplay.poker.standard import STANDARD
 from counterplay.poker.states import MatchState, hand_values
@@ -394,6 +395,11 @@ class TestVerb:
         assert "mbb/g" in told
         assert "call - raise" in told
 
+    def test_one_deal_has_no_interval(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["match", "call", "raise", "--game", "kuhn", "--deals", "1", "--json"]) == 0
+        told = json.loads(capsys.readouterr().out, parse_constant=lambda word: pytest.fail(word))
+        assert told["agents"][0]["chips_95"] is None
+
     def test_misuse(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["match", "call", "raise"]) == 2
         assert "--game" in capsys.readouterr().err
@@ -410,46 +416,27 @@ class TestVerb:
 
 @pytest.mark.slow
 def test_call_against_raise_over_all_boards() -> None:
-    """Heads-up limit by exact enumeration over all boards and pairs of hands: the share of ties, and play."""
-    from counterplay.poker.hands import rank_hands
-
-    ties, total = 0, 0
-    for board, weight in _board_classes():
-        left = np.array([card for card in range(52) if card not in board])
+    """Heads-up limit by exact enumeration of all boards and all pairs of hands: the share of ties, and play."""
+    boards = HandIndexer((5,))
+    classes = np.arange(boards.size())
+    ties = 0
+    for board, weight in zip(boards.hands(classes), boards.orbits(classes).tolist(), strict=True):
+        left = np.setdiff1d(np.arange(52, dtype=np.uint8), board)
         one, two = np.triu_indices(len(left), 1)
-        hands = np.empty((len(one), 7), np.int8)
+        hands = np.empty((len(one), 7), np.uint8)
         hands[:, 0], hands[:, 1], hands[:, 2:] = left[one], left[two], board
-        ranks = rank_hands(hands)
-        order = np.argsort(ranks, kind="stable")
-        same = 0
-        for group in np.split(order, np.flatnonzero(np.diff(ranks[order])) + 1):
-            if len(group) > 1:
-                cards = np.bincount(np.concatenate((one[group], two[group])))
-                pairs = len(group) * (len(group) - 1) // 2
-                same += pairs - int((cards * (cards - 1) // 2).sum())  # two different hands share at most one card
-        ties += weight * same
-        total += weight * (1081 * 990 // 2)
-    assert total == math.comb(52, 5) * 1081 * 990 // 2
+        group = np.unique(rank_hands(hands), return_inverse=True)[1]
+        alike = np.bincount(group)
+        sharing = np.bincount(np.concatenate((47 * group + one, 47 * group + two)))
+        same = int((alike * (alike - 1) // 2).sum()) - int((sharing * (sharing - 1) // 2).sum())
+        ties += weight * same  # of two hands with one rank, those that share a card cannot be dealt together
+    total = math.comb(52, 5) * math.comb(47, 2) * math.comb(45, 2) // 2
     share = 1 - ties / total
     played = 20_000
     result = play_match(HOLDEM, ["call", "raise"], played, seed=9, duplicate=False)
     assert abs(result.estimate(0).mean) <= 4 * 70 * math.sqrt(share / played)
     seen = result.tally.products[0][0] / 4900 / played
     assert abs(seen - share) <= 4 * math.sqrt(share * (1 - share) / played)
-
-
-def _board_classes() -> list[tuple[tuple[int, ...], int]]:
-    """Boards of five cards up to the names of suits, with how many there are of each."""
-    counts: dict[tuple[int, ...], int] = {}
-    orders = list(itertools.permutations(range(4)))
-    for ranks in itertools.combinations_with_replacement(range(13), 5):
-        for suits in itertools.product(range(4), repeat=5):
-            cards = tuple(4 * rank + suit for rank, suit in zip(ranks, suits, strict=True))
-            if any(one >= two for one, two in itertools.pairwise(cards)):
-                continue
-            key = min(tuple(sorted(card & ~3 | order[card & 3] for card in cards)) for order in orders)
-            counts[key] = counts.get(key, 0) + 1
-    return list(counts.items())
 
 
 def test_hand_values_are_those_of_the_state() -> None:

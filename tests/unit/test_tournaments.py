@@ -10,6 +10,7 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree
 from pathlib import Path
 
@@ -217,7 +218,7 @@ class TestCrashes:
         process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
         results = tmp_path / "x" / "results.jsonl"
         while process.poll() is None and not (results.exists() and results.read_text().count("\n") >= 5):
-            pass
+            time.sleep(0.05)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
         done = Tournament(tmp_path / "x").run()

@@ -112,16 +112,16 @@ class MatchResult:
         """For JSON."""
         agents = []
         for number, name in enumerate(self.names):
-            row: dict[str, Any] = {"name": name, "chips": self.estimate(number).mean}
-            row["chips_95"] = self.estimate(number).half
+            row: dict[str, Any] = {"name": name}
+            row["chips"], row["chips_95"] = self.estimate(number).told()
             if self.big_blind is not None:
-                row.update(mbb=self.mbb(number).mean, mbb_95=self.mbb(number).half)
+                row["mbb"], row["mbb_95"] = self.mbb(number).told()
             agents.append(row)
-        pairs = [
-            {"one": self.names[one], "other": self.names[other], "chips": estimate.mean, "chips_95": estimate.half}
-            for one, other in itertools.combinations(range(len(self.names)), 2)
-            for estimate in [self.difference(one, other)]
-        ]
+        pairs = []
+        for one, other in itertools.combinations(range(len(self.names)), 2):
+            row = {"one": self.names[one], "other": self.names[other]}
+            row["chips"], row["chips_95"] = self.difference(one, other).told()
+            pairs.append(row)
         return {
             "game": self.game, "deals": self.deals, "seatings": self.seatings, "hands": self.hands, "agents": agents,
             "differences": pairs,

@@ -33,6 +33,10 @@ class Estimate(NamedTuple):
         """In another unit."""
         return Estimate(self.mean * factor, self.half * factor)
 
+    def told(self) -> tuple[float, float | None]:
+        """For JSON, which has no infinity: after a single deal the interval is None."""
+        return self.mean, self.half if math.isfinite(self.half) else None
+
     def holds(self, value: float) -> bool:
         """Whether a value lies in the interval."""
         return abs(value - self.mean) <= self.half + 1e-12

@@ -150,7 +150,8 @@ class TournamentResult:
         """For JSON."""
 
         def row(agent: int, estimate: Estimate) -> dict[str, Any]:
-            return {"name": self.names[agent], "score": estimate.mean, "score_95": estimate.half}
+            score, half = estimate.told()
+            return {"name": self.names[agent], "score": score, "score_95": half}
 
         return {
             "game": self.config.game, "entries": list(self.names), "deals": self.config.deals, "hands": self.hands,

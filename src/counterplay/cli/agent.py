@@ -6,11 +6,8 @@ from typing import Annotated
 
 import typer
 
-from counterplay.agents.arena import Arena, open_arena
-from counterplay.agents.client import play_as_client
 from counterplay.cli.common import JSON_HELP, note, print_json
 from counterplay.cli.match import AGENT_HELP, read_entries
-from counterplay.poker.games import PokerFile
 
 
 def command(
@@ -22,6 +19,9 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> None:
     """Play a match over TCP, at any dealer that speaks the protocol of the Annual Computer Poker Competition."""
+    from counterplay.agents import Arena, open_arena, play_as_client
+    from counterplay.poker.games import PokerFile
+
     definition = open_arena(game).definition()
     (entry,) = read_entries([agent])
     player = entry.agent(Arena(game, PokerFile(definition, game)), seed)

@@ -8,13 +8,11 @@ from typing import Annotated
 
 import typer
 
-from counterplay.agents.arena import open_arena
-from counterplay.agents.dealer import LOOPBACK, Dealer, DealerConfig
 from counterplay.cli.common import JSON_HELP, note, print_json
 from counterplay.errors import GameError
-from counterplay.poker.logs import format_chips, format_score
 
 ABORTED = 1
+LOOPBACK = "127.0.0.1"
 
 
 def command(
@@ -43,6 +41,9 @@ def command(
     The ports of the seats are the first line on standard output (with --json, on standard error); the score is the
     last.  The exit code is 1 when the match ended early.
     """
+    from counterplay.agents import Dealer, DealerConfig, open_arena
+    from counterplay.poker.logs import format_chips, format_score
+
     config = DealerConfig(
         name=name, game=open_arena(game).definition(), hands=hands, seed=seed, players=tuple(players), game_file=game,
         rotate=not fixed, log=Path(f"{name}.log") if log else None,

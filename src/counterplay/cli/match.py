@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from counterplay.agents.arena import Arena, open_arena
-from counterplay.agents.base import Agent
-from counterplay.agents.entries import AGENTS, Entry, make_entries
-from counterplay.agents.human import HumanAgent
-from counterplay.agents.matches import MatchResult, play_match
-from counterplay.agents.tally import Estimate
 from counterplay.cli.common import GAME_HELP, JSON_HELP, note, print_json, say
 from counterplay.errors import GameError
-from counterplay.strategy.profile import Profile
 
-AGENT_HELP = f"An agent: {', '.join(AGENTS)}, human, or a strategy file; NAME=AGENT gives it a name."
+if TYPE_CHECKING:
+    from counterplay.agents import Agent, Arena, Entry, Estimate, MatchResult
+
+TRIVIAL = "fold, call, raise, fifty-fifty (probe), uniform"
+AGENT_HELP = f"An agent: {TRIVIAL}, human, or a strategy file; NAME=AGENT gives it a name."
 
 
 def command(
@@ -35,6 +32,8 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> None:
     """Play a match in this process and tell what everybody wins, with 95 % confidence intervals over deals."""
+    from counterplay.agents import play_match
+
     entries = read_entries(agents)
     arena = find_arena(game, entries)
     started = time.process_time()
@@ -48,6 +47,8 @@ def command(
 
 def read_entries(agents: list[str]) -> tuple[Entry, ...]:
     """Entries from the words of a command; ``human`` is the person at this terminal."""
+    from counterplay.agents.entries import Entry, make_entries
+
     return tuple(
         Entry(entry.name, terminal_agent) if entry.source == "human" else entry for entry in make_entries(agents)
     )
@@ -55,6 +56,7 @@ def read_entries(agents: list[str]) -> tuple[Entry, ...]:
 
 def terminal_agent(_seed: int) -> Agent:
     """The person at this terminal; talks on standard error, so that results can be piped."""
+    from counterplay.agents.human import HumanAgent
 
     def ask(prompt: str) -> str:
         sys.stderr.write(prompt)
@@ -69,6 +71,9 @@ def terminal_agent(_seed: int) -> Agent:
 
 def find_arena(game: str | None, entries: tuple[Entry, ...]) -> Arena:
     """The game that was named, or that of the first strategy file."""
+    from counterplay.agents import AGENTS, open_arena
+    from counterplay.strategy import Profile
+
     if game is not None:
         return open_arena(game)
     for entry in entries:

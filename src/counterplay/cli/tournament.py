@@ -8,16 +8,11 @@ from typing import Annotated
 
 import typer
 
-from counterplay.agents.entries import AGENTS
-from counterplay.agents.programs import Times
-from counterplay.agents.report import html_report, markdown_report
-from counterplay.agents.tournaments import SETTINGS, Tournament, TournamentConfig
 from counterplay.cli.common import GAME_HELP, JSON_HELP, note, print_json, say, write_text
+from counterplay.cli.match import TRIVIAL
 from counterplay.errors import GameError
 
-ENTRY_HELP = (
-    f"NAME=AGENT or AGENT: {', '.join(AGENTS)}, a strategy file, or program:PATH, which is started with host and port."
-)
+ENTRY_HELP = f"NAME=AGENT or AGENT: {TRIVIAL}, a strategy file, or program:PATH, which is started with host and port."
 
 
 def command(
@@ -39,6 +34,10 @@ def command(
 
     The exit code is 1 when a match ended early through the fault of a program.
     """
+    from counterplay.agents.programs import Times
+    from counterplay.agents.report import html_report, markdown_report
+    from counterplay.agents.tournaments import SETTINGS, Tournament, TournamentConfig
+
     config = None
     if entries or game is not None:
         if not entries or game is None:
