@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -70,7 +70,7 @@ def command(
         _say(found, plot)
 
 
-def _progress(limit: float, axis: str) -> Any:
+def _progress(limit: float, axis: str) -> Callable[[str, int | None, Progress], None]:
     """A line for each run on standard error when it is done."""
 
     def told(label: str, seed: int | None, point: Progress) -> None:
@@ -78,13 +78,12 @@ def _progress(limit: float, axis: str) -> Any:
             mark = "" if seed is None else f", seed {seed}"
             note(f"{label}{mark}: exploitability {point.exploitability:.3e} after {point.seconds:.1f} s")
 
-    return told if sys.stderr is not None else None
+    return told
 
 
 def _say(found: Comparison, plot: Path | None) -> None:
-    say(
-        f"{found.game}: {found.budget.limit:,g} {found.budget.axis} for each run; mean and 95 % interval over the seeds"
-    )
+    limit = f"{found.budget.limit:,.10g}" if found.budget.axis == "seconds" else f"{found.budget.limit:,.0f}"
+    say(f"{found.game}: {limit} {found.budget.axis} for each run; mean and 95 % interval over the seeds")
     head = ("algorithm", "runs", "exploitability", "±", "iterations", "nodes", "seconds")
     cells = [head]
     for row in found.rows():

@@ -29,7 +29,7 @@ from counterplay.tree.arrays import GameTree
 __all__ = ["Band", "Budget", "Comparison", "Run", "compare", "interval", "parse_algorithms", "read_off", "run_solver"]
 
 Axis: TypeAlias = Literal["iterations", "nodes", "seconds", "cpu_seconds"]
-AXES: tuple[Axis, ...] = ("iterations", "nodes", "seconds")
+AXES: tuple[Literal["iterations", "nodes", "seconds"], ...] = ("iterations", "nodes", "seconds")
 
 POINTS_PER_DECADE = 8
 CALL_SECONDS = 0.1
@@ -58,7 +58,7 @@ class Budget:
             raise SolverError(f"{given[0]} must be a positive {'whole ' if whole else ''}number; got {limit!r}")
 
     @property
-    def axis(self) -> Axis:
+    def axis(self) -> Literal["iterations", "nodes", "seconds"]:
         """What is limited."""
         return next(name for name in AXES if getattr(self, name) is not None)
 
@@ -283,10 +283,8 @@ def run_solver(solver: Solver, budget: Budget, callback: Callable[[Progress], No
 
 def _targets(budget: Budget) -> list[float]:
     """A logarithmic grid that ends at the limit."""
-    if budget.axis == "seconds":
-        start, low = budget.limit, budget.limit / 1000
-    else:
-        start, low = budget.limit, 1.0
+    start = budget.limit
+    low = {"iterations": 1.0, "nodes": max(1.0, start / 1e4), "seconds": start / 1e3}[budget.axis]
     steps = int(POINTS_PER_DECADE * math.log10(start / low))
     grid = [start / 10 ** (step / POINTS_PER_DECADE) for step in range(steps, -1, -1)]
     return grid if budget.axis == "seconds" else sorted({float(round(point)) for point in grid})
