@@ -275,7 +275,7 @@ def test_200_random_games_against_brute_force() -> None:
     """Listed pure strategies of the opponent, climbing from several starts: nobody finds more than the upper bound."""
     kinds = {"perfect": 0, "a-loss": 0, "imperfect": 0}
     close = done = 0
-    for seed in range(600):
+    for seed in range(1400):
         game = random_tree_game(seed, depth=3 + seed % 2, chance_share=0.15, sets=2)
         tree = cp.compile_game(game)
         player = seed % 2
@@ -311,7 +311,7 @@ def test_200_random_games_against_brute_force() -> None:
     assert close >= 180  # climbing may stop at a lower peak
 
 
-@pytest.mark.parametrize("seed", [0, 3, 5, 6])
+@pytest.mark.parametrize("seed", [0, 3, 4, 6])
 def test_the_algorithms_agree(seed: int) -> None:
     """Theorems 4.4.1 and 4.4.3, and proposition 4.4.1: a minimiser who remembers changes nothing."""
     tree = random_game(seed, merge=0.6)
@@ -322,7 +322,9 @@ def test_the_algorithms_agree(seed: int) -> None:
         assert result.status == "solved"
         bounds.append((result.details["lower_bound"], result.details["upper_bound"]))
     remembering = split_to_a_loss(tree, 1)
-    bounds.append(tuple(cp.solve(remembering, "maxmin", epsilon=1e-3).details[f"{s}_bound"] for s in ("lower", "upper")))
+    bounds.append(
+        tuple(cp.solve(remembering, "maxmin", epsilon=1e-3).details[f"{s}_bound"] for s in ("lower", "upper"))
+    )
     assert max(low for low, _ in bounds) <= min(high for _, high in bounds) + 1e-9
     assert max(low for low, _ in bounds) - min(low for low, _ in bounds) <= 2 * gap
 
