@@ -214,7 +214,7 @@ def test_fixed_digits_leave_the_envelope_of_an_interval(seed: int) -> None:
             if not low <= digit <= high:
                 upper[column + 2 + digit] = 0.0
     limits = np.array([known[place].interval for place in range(problem.places)])
-    relaxation = Relaxation(problem)
+    relaxation = Relaxation(problem, capped=False)
     sums = [np.add.reduceat(limits[:, side], problem.place_start[:-1]) for side in range(2)]
     if np.any(sums[0] > 1.0) or np.any(sums[1] < 1.0):
         known = {}
@@ -226,6 +226,11 @@ def test_fixed_digits_leave_the_envelope_of_an_interval(seed: int) -> None:
     assert solution is not None
     assert ours is not None
     assert ours.value == pytest.approx(solution.value * tree.sequences.unit, abs=1e-6)
+    tighter = Relaxation(problem)
+    tighter.set_intervals(limits[:, 0].copy(), limits[:, 1].copy())
+    capped = tighter.solve()
+    assert capped is not None
+    assert capped.value <= ours.value + 1e-9
 
 
 def test_digits() -> None:

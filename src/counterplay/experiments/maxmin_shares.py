@@ -1,8 +1,8 @@
 """Table 4.1 and figure 4.7 of Čermák 2018: maxmin strategies in random games, and how much of a game DOIRABnB needs.
 
 Random games with branching factors 3 and 4; information sets are merged with probability p, and the minimiser's sets
-split again until its recall is A-loss.  The table has the share of both players' sequences in the restricted game at the
-end; the figure how many instances each algorithm solves in a time.
+split again until its recall is A-loss.  The table has the share of both players' sequences in the restricted game at
+the end; the figure how many instances each algorithm solves in a time.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ def run(quick: bool = False, instances: int | None = None, seconds: float | None
                  f"solved of {count}: base, irabnb, doirabnb", "CPU seconds"),
         rows=tuple(rows),
         notes=(
-            f"Our own random games, {count} for each row instead of 100, of depth {depths[3]} and {depths[4]} instead of 6, "
-            f"at most {limit:g} s each instead of 2 hours.",
+            f"Our own random games, {count} for each row instead of 100, of depth {depths[3]} and {depths[4]} instead "
+            f"of 6, at most {limit:g} s each instead of 2 hours.",
             "ε is 1e-4 of the largest utility, as published.",
         ),
     )  # fmt: skip
