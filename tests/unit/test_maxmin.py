@@ -1,4 +1,4 @@
-"""Maxmin strategies of players who forget: the programs, the three algorithms, their bounds (Čermák 2018, chapter 4)."""
+"""Maxmin strategies of players who forget: programs, the three algorithms, bounds (Čermák 2018, chapter 4)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.reference.maxmin import BruteForce
-from tests.reference.random_trees import random_tree_game
 
 import counterplay as cp
 from counterplay.evaluation.existence import equilibrium_exists
@@ -25,6 +23,8 @@ from counterplay.solvers.maxmin.relaxation import Relaxation
 from counterplay.tree.partition import perfect_recall_refinement
 from counterplay.tree.recall import split_to_a_loss
 from counterplay.tree.sequence_matrices import realisation_plan
+from tests.reference.maxmin import BruteForce
+from tests.reference.random_trees import random_tree_game
 
 METHODS = ("base", "irabnb", "doirabnb")
 
@@ -394,13 +394,13 @@ def test_existence_of_equilibria() -> None:
 def test_refusals() -> None:
     two = cp.decision(0, "I", {"a": cp.decision(0, "I", {"a": cp.terminal(1, -1), "b": cp.terminal(0, 0)}),
                                "b": cp.decision(1, "J", {"c": cp.terminal(0, 0)})})  # fmt: skip
-    with pytest.raises(cp.GameError, match="player 1 of .* is absent-minded"):
+    with pytest.raises(cp.GameError, match=r"player 1 of .* is absent-minded"):
         make_solver(cp.ExplicitGame(two, players=2, name="absent-minded"), "maxmin")
-    with pytest.raises(cp.GameError, match="is for two players; .* has 3"):
+    with pytest.raises(cp.GameError, match=r"is for two players; .* has 3"):
         make_solver("kuhn(players=3)", "maxmin")
     with pytest.raises(cp.GameError, match="is for zero-sum games"):
         make_solver('matrix(rows="2,0;0,1",columns="1,0;0,2")', "maxmin")
-    with pytest.raises(cp.GameError, match="doirabnb needs an opponent with A-loss recall, .* use irabnb"):
+    with pytest.raises(cp.GameError, match=r"doirabnb needs an opponent with A-loss recall, .* use irabnb"):
         make_solver("toy_refinement", "maxmin", player=2, method="doirabnb")
     for setting, why in (
         ({"player": 3}, "player must be 1 or 2; got 3"), ({"method": "cplex"}, "method must be one of auto, base"),

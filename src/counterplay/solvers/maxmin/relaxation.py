@@ -9,9 +9,9 @@ The thesis writes this with digits and c = 1: the relaxation of its program (4.8
 last one between two limits is this envelope on the interval that the digits leave (tests compare the two).  Here c is
 the product of the upper limits of the probabilities along σ, which is tighter where those are restricted.
 
-One program is put together for a node and changed in place for its children.  The rows of a set enter it when a solution breaks them or
-the set's probabilities are restricted: most sets of a large game never matter.  Then, and when sequences are added to a
-restricted game, the program is put together anew and starts at the old basis.
+One program is put together for a node and changed in place for its children.  The rows of a set enter it when a
+solution breaks them or the set's probabilities are restricted: most sets of a large game never matter.  Then, and when
+sequences are added to a restricted game, the program is put together anew and starts at the old basis.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from counterplay.solvers.linear_program import sequence_program
 from counterplay.solvers.maxmin.problem import MaxminProblem
 from counterplay.solvers.maxmin.programs import pure_rows
 from counterplay.tree.meetings import Meetings
-from counterplay.tree.sequence_matrices import payoff_matrix, spans
+from counterplay.tree.sequence_matrices import sequence_origins, spans
 
 __all__ = ["Relaxation", "RelaxedSolution"]
 
@@ -121,7 +121,7 @@ class Relaxation:
         self.pure_plans: list[Int64] = []
         self.solved = 0
         self._whole = sequence_program(problem.tree, problem.player) if problem.a_loss else None
-        self._payoffs = None if problem.a_loss else -payoff_matrix(form, problem.other, unit=1.0)
+        self._origin = sequence_origins(form)
         self._live: LiveModel | None = None
 
     def statuses(self) -> dict[str, NDArray[np.int8]]:
@@ -160,14 +160,14 @@ class Relaxation:
         if not len(new):
             return 0
         self._live = None
-        points = np.unique(self._origin()[new])
+        points = np.unique(self._origin[new])
         points = points[problem.set_of_decision[points] >= 0]
         more = spans(form.decision_first[points], form.decision_actions[points])
         new = np.union1d(new, more[~self.allowed[more]])
         self.allowed[new] = True
         own = (new >= form.sequence_start[problem.player]) & (new < form.sequence_start[problem.player + 1])
         self.sequence_status[new] = np.where(own, LOWER, BASIC)
-        fresh, first = np.unique(self._origin()[new], return_index=True)
+        fresh, first = np.unique(self._origin[new], return_index=True)
         first, fresh = first[~self.active[fresh]], fresh[~self.active[fresh]]
         self.active[fresh] = True
         # A new decision point starts with its first new action in the basis.
@@ -175,13 +175,6 @@ class Relaxation:
         self.sequence_status[new[first]] = np.where(mine, BASIC, LOWER)
         self.decision_status[fresh] = np.where(mine, LOWER, BASIC)
         return len(new)
-
-    def _origin(self) -> NDArray[np.int32]:
-        if not hasattr(self, "_origins"):
-            from counterplay.tree.sequence_matrices import sequence_origins
-
-            self._origins = sequence_origins(self.problem.form)
-        return self._origins
 
     def _tighten(self, sets: Bool) -> None:
         """Let sets enter the program."""
