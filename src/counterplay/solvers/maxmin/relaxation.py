@@ -246,7 +246,7 @@ class Relaxation:
             broken = self._broken(solution.plan)
             if broken.any():
                 self._tighten(broken)
-            elif self.problem.a_loss or not self._missing_response(solution, deadline):
+            elif self.problem.a_loss or not self._missing_response(solution):
                 return solution
 
     def _broken(self, plan: Float64) -> Bool:
@@ -266,7 +266,7 @@ class Relaxation:
         sets |= (sums[0] > 1.0 + BROKEN) | (sums[1] < 1.0 - BROKEN)
         return sets & ~self.tight
 
-    def _missing_response(self, solution: RelaxedSolution, deadline: float | None) -> bool:
+    def _missing_response(self, solution: RelaxedSolution) -> bool:
         """Add the minimiser's best pure strategy against a plan, unless the program has one as good."""
         value, _, choice = self.problem.response(solution.plan)
         if -value >= solution.value - 1e-9 * self.problem.scale:
@@ -280,7 +280,7 @@ class Relaxation:
 
     def _put_together(self) -> None:
         problem, form = self.problem, self.problem.form
-        player, other = problem.player, problem.other
+        player = problem.player
         base = self._base()
         self._sequences = [_of(self.allowed, form.sequence_start, one) for one in range(2)]
         self._decisions = [_of(self.active, form.decision_start, one) for one in range(2)]
@@ -322,7 +322,6 @@ class Relaxation:
                 maximise=True,
             )
         )
-        self._other = other
 
     def _envelope(self) -> tuple[Int64, Int64, Float64]:
         """The four rows of each term, all with upper limits; zeros are stored, for they may change."""
