@@ -1,4 +1,4 @@
-"""Maxmin strategies of players who forget: the programs, the three algorithms, their bounds (Čermák 2018, chapter 4)."""
+"""Maxmin strategies of players who forget: programs, the three algorithms, bounds (Čermák 2018, chapter 4)."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ def test_fixed_digits_leave_the_envelope_of_an_interval(seed: int) -> None:
             if not low <= digit <= high:
                 upper[column + 2 + digit] = 0.0
     limits = np.array([known[place].interval for place in range(problem.places)])
-    relaxation = Relaxation(problem)
+    relaxation = Relaxation(problem, capped=False)
     sums = [np.add.reduceat(limits[:, side], problem.place_start[:-1]) for side in range(2)]
     if np.any(sums[0] > 1.0) or np.any(sums[1] < 1.0):
         known = {}
@@ -226,6 +226,11 @@ def test_fixed_digits_leave_the_envelope_of_an_interval(seed: int) -> None:
     assert solution is not None
     assert ours is not None
     assert ours.value == pytest.approx(solution.value * tree.sequences.unit, abs=1e-6)
+    tighter = Relaxation(problem)
+    tighter.set_intervals(limits[:, 0].copy(), limits[:, 1].copy())
+    capped = tighter.solve()
+    assert capped is not None
+    assert capped.value <= ours.value + 1e-9
 
 
 def test_digits() -> None:
@@ -275,7 +280,7 @@ def test_200_random_games_against_brute_force() -> None:
     """Listed pure strategies of the opponent, climbing from several starts: nobody finds more than the upper bound."""
     kinds = {"perfect": 0, "a-loss": 0, "imperfect": 0}
     close = done = 0
-    for seed in range(600):
+    for seed in range(1400):
         game = random_tree_game(seed, depth=3 + seed % 2, chance_share=0.15, sets=2)
         tree = cp.compile_game(game)
         player = seed % 2
@@ -311,7 +316,7 @@ def test_200_random_games_against_brute_force() -> None:
     assert close >= 180  # climbing may stop at a lower peak
 
 
-@pytest.mark.parametrize("seed", [0, 3, 5, 6])
+@pytest.mark.parametrize("seed", [0, 3, 4, 6])
 def test_the_algorithms_agree(seed: int) -> None:
     """Theorems 4.4.1 and 4.4.3, and proposition 4.4.1: a minimiser who remembers changes nothing."""
     tree = random_game(seed, merge=0.6)
@@ -389,13 +394,13 @@ def test_existence_of_equilibria() -> None:
 def test_refusals() -> None:
     two = cp.decision(0, "I", {"a": cp.decision(0, "I", {"a": cp.terminal(1, -1), "b": cp.terminal(0, 0)}),
                                "b": cp.decision(1, "J", {"c": cp.terminal(0, 0)})})  # fmt: skip
-    with pytest.raises(cp.GameError, match="player 1 of .* is absent-minded"):
+    with pytest.raises(cp.GameError, match=r"player 1 of .* is absent-minded"):
         make_solver(cp.ExplicitGame(two, players=2, name="absent-minded"), "maxmin")
-    with pytest.raises(cp.GameError, match="is for two players; .* has 3"):
+    with pytest.raises(cp.GameError, match=r"is for two players; .* has 3"):
         make_solver("kuhn(players=3)", "maxmin")
     with pytest.raises(cp.GameError, match="is for zero-sum games"):
         make_solver('matrix(rows="2,0;0,1",columns="1,0;0,2")', "maxmin")
-    with pytest.raises(cp.GameError, match="doirabnb needs an opponent with A-loss recall, .* use irabnb"):
+    with pytest.raises(cp.GameError, match=r"doirabnb needs an opponent with A-loss recall, .* use irabnb"):
         make_solver("toy_refinement", "maxmin", player=2, method="doirabnb")
     for setting, why in (
         ({"player": 3}, "player must be 1 or 2; got 3"), ({"method": "cplex"}, "method must be one of auto, base"),

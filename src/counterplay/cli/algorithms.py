@@ -35,9 +35,7 @@ def command(as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = F
         say(f"{name:<{width}}  {algorithm.summary}{marks}")
     say()
     say(
-        "exact: ends with an equilibrium of a two-player zero-sum game; one-sided: with the safest strategy of --player,"
+        "exact: ends with an equilibrium of a two-player zero-sum game; one-sided: with the safest strategy of --player"
     )
-    say(
-        "where players may forget; refines: takes --forget as a start and refines it; sampled: has --seed and --threads."
-    )
+    say("where players may forget; refines: takes --forget as a start and refines it; sampled: has --seed, --threads.")
     say("Settings are changed by --set NAME=VALUE; a wrong name lists them.")

@@ -19,6 +19,8 @@ EXPERIMENTS = {
     "forgetful-sizes": "what forgetting saves, counted (Lanctot et al. 2012, table 1)",
     "heuristic-failure": "a game on which the heuristic update of CFR+IRA alone fails (Čermák 2018, table 5.1)",
     "kuhn-tournament": "what avoiding dominated actions is worth in Kuhn poker (Gibson 2014, table 4.1)",
+    "maxmin-games": "Oshi-Zumo and the search game when one player forgets (Čermák 2018, section 4.5, figure 4.8)",
+    "maxmin-shares": "maxmin strategies in random games (Čermák 2018, table 4.1, figure 4.7)",
     "oshi-zumo-sizes": "Oshi-Zumo with a forgetful player, counted (Čermák 2018, table 4.2)",
     "phantom-memory": "phantom tic-tac-toe by what is forgotten (Lanctot et al. 2012, figure 1)",
     "refining-convergence": "CFR+IRA and CFR+ by iterations (Čermák 2018, figures 5.3 and 5.4)",

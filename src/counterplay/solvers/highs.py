@@ -174,10 +174,6 @@ class LiveModel:
         """Set one coefficient."""
         self._highs.changeCoeff(row, column, value)
 
-    def add_row(self, lower: float, upper: float, columns: NDArray[np.integer], values: Float64) -> None:
-        """Add a row at the end."""
-        self._highs.addRow(lower, upper, len(columns), columns.astype(np.int32), values)
-
     def solve(self, start: Basis | None = None, seconds: float | None = None) -> LpSolution | None:
         """The optimum, or None when the time was up; raises ``InfeasibleError`` where nothing is feasible."""
         if seconds is not None and seconds <= 0.0:

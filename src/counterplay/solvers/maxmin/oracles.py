@@ -16,8 +16,8 @@ multipliers μ of the envelopes (``Relaxation``) do that, as in column generatio
 
 is an upper bound of the node in the whole game, whatever the restricted game looks like; it takes one pass over the
 sequences, and its maximiser is the response whose sequences are added.  When they are all allowed the bound is the
-value of the relaxation.  So upper bounds hold at any time, temporary utilities need no set of responses, and nodes that were
-looked at in a smaller game need not be looked at again.
+value of the relaxation.  So upper bounds hold at any time, temporary utilities need no set of responses, and nodes
+that were looked at in a smaller game need not be looked at again.
 """
 
 from __future__ import annotations
@@ -184,8 +184,9 @@ class OracleBranchAndBound(BranchAndBound):
         np.add.at(value, problem.term_after[terms], above - below - over + under)
         np.add.at(value, problem.term_before[terms], -above * low + below * high + over * low - under * high)
         worth = np.zeros(problem.places)
-        np.add.at(worth, place, over - under)
-        total = float(under @ high - over @ low)
+        caps = self.relaxation.caps[problem.term_before[terms]]
+        np.add.at(worth, place, caps * (over - under))
+        total = float((caps * under) @ high - (caps * over) @ low)
         for number in np.unique(problem.place_set[place]).tolist():
             part = slice(int(problem.place_start[number]), int(problem.place_start[number + 1]))
             total += _best_mix(worth[part], lower[part], upper[part])

@@ -25,13 +25,13 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import block_array, coo_array, csr_array
+from scipy.sparse import block_array, coo_array, csr_array, vstack
 
 from counterplay.errors import SolverError
 from counterplay.solvers.highs import LinearModel
 from counterplay.solvers.linear_program import sequence_program
 from counterplay.solvers.maxmin.problem import MaxminProblem
-from counterplay.tree.sequence_matrices import constraint_matrix, payoff_matrix
+from counterplay.tree.sequence_matrices import constraint_matrix, payoff_matrix, spans
 
 __all__ = ["BilinearProgram", "DigitProgram", "bilinear_program", "digit_program", "pure_rows", "response_program"]
 
@@ -196,6 +196,35 @@ class _Rows:
         return coo_array((values, (rows, places)), shape=(self.count, columns)).tocsr()
 
 
+class _DigitColumns:
+    """Where the further variables of a digit program lie, and what digit each belongs to.
+
+    A *slot* is a digit of a position of a place: position 0 has the digits 0 and 1, each other one 0 .. 9.  A *share*
+    is a slot together with a term of its place.
+    """
+
+    def __init__(self, problem: MaxminProblem, digits: Int64, start: int) -> None:
+        positions = digits + 1
+        owner = np.repeat(np.arange(problem.places), positions)
+        position = spans(np.zeros(problem.places, np.int64), positions)
+        sizes = np.where(position == 0, 2, 10)
+        self.positions = len(owner)
+        self.slot_position = np.repeat(np.arange(len(owner)), sizes)
+        self.slot_place = owner[self.slot_position]
+        digit = spans(np.zeros(len(owner), np.int64), sizes)
+        self.slot_weight = digit * 10.0 ** -position[self.slot_position].astype(np.float64)
+        per_place = np.bincount(self.slot_place, minlength=problem.places)
+        slot_start = np.cumsum(per_place) - per_place
+        counts = per_place[problem.term_place]
+        self.share_term = np.repeat(np.arange(len(counts)), counts)
+        self.share_slot = spans(slot_start[problem.term_place], counts)
+        self.slot = start + np.arange(len(self.slot_place))
+        self.share = start + len(self.slot) + np.arange(len(self.share_slot))
+        self.rest = start + len(self.slot) + len(self.share)
+        self.term_rest = self.rest + problem.places
+        self.width = self.term_rest + len(counts)
+
+
 def digit_program(problem: MaxminProblem, digits: NDArray[np.integer], relaxed: bool = True) -> DigitProgram:
     """The program in which probabilities have digits.
 
@@ -211,74 +240,63 @@ def digit_program(problem: MaxminProblem, digits: NDArray[np.integer], relaxed: 
     """
     base = _linear_part(problem, "auto")
     start = base.matrix.shape[1]
-    place_column = start - problem.places
-    sequence = int(problem.form.sequence_start[problem.player])
-    # One slot for each digit of each position of each place: position 0 has the digits 0 and 1.
-    slots = [(p, ell, k) for p, count in enumerate(digits.tolist()) for ell in range(count + 1)
-             for k in range(2 if ell == 0 else 10)]  # fmt: skip
-    slot_place = np.array([p for p, _, _ in slots], np.int64)
-    slot_weight = np.array([k * 10.0**-ell for _, ell, k in slots])
-    _, slot_position = np.unique(
-        np.array([(p, ell) for p, ell, _ in slots]).reshape(-1, 2), axis=0, return_inverse=True
-    )
-    slot_position = slot_position.ravel()
-    per_place = np.bincount(slot_place, minlength=problem.places)
-    slot_start = np.concatenate(([0], np.cumsum(per_place)))[:-1]
-    terms = len(problem.term_place)
-    share_count = per_place[problem.term_place]
-    share_term = np.repeat(np.arange(terms), share_count)
-    offsets = np.arange(int(share_count.sum())) - np.repeat(np.cumsum(share_count) - share_count, share_count)
-    share_slot = slot_start[problem.term_place[share_term]] + offsets
-    rest = start + len(slots) + len(share_slot)
-    w, share = start + np.arange(len(slots)), start + len(slots) + np.arange(len(share_slot))
-    place_rest, term_rest = rest + np.arange(problem.places), rest + problem.places + np.arange(terms)
+    columns = _DigitColumns(problem, digits.astype(np.int64), start)
     unit = 10.0 ** -digits.astype(np.float64)
-    places, term = np.arange(problem.places), np.arange(terms)
-    rows = _Rows()
-    positions = int(slot_position.max(initial=-1)) + 1
-    rows.add(positions, 1.0, 1.0, (slot_position, w, 1.0))  # one digit at each position
-    rows.add(problem.places, 0.0, 0.0, (slot_place, w, slot_weight), (places, place_rest, 1.0),
-             (places, place_column + places, -1.0))  # fmt: skip
-    number = np.arange(len(share))
-    rows.add(len(share), -np.inf, 0.0, (number, share, 1.0), (number, w[share_slot], -1.0))
-    before, after = problem.term_before - sequence, problem.term_after - sequence
-    pair, pair_row = np.unique(share_term * max(positions, 1) + slot_position[share_slot], return_inverse=True)
-    rows.add(len(pair), 0.0, 0.0, (pair_row.ravel(), share, 1.0),
-             (np.arange(len(pair)), before[pair // max(positions, 1)], -1.0))  # fmt: skip
-    rows.add(terms, 0.0, 0.0, (share_term, share, slot_weight[share_slot]), (term, term_rest, 1.0), (term, after, -1.0))
     step = unit[problem.term_place]
-    rows.add(terms, -np.inf, 0.0, (term, term_rest, 1.0), (term, before, -step))
-    rows.add(terms, -np.inf, 0.0, (term, term_rest, 1.0), (term, place_rest[problem.term_place], -1.0))
-    lower_rows = rows.count
-    rows.add(terms, 0.0, np.inf, (term, term_rest, 1.0), (term, before, -step),
-             (term, place_rest[problem.term_place], -1.0))  # fmt: skip
-    width = int(rest + problem.places + terms)
+    place_column = start - problem.places
+    rows = _digit_rows(problem, columns, place_column, step)
     row_lower, row_upper = (np.concatenate([bound[which] for bound in rows.bounds]) for which in range(2))
-    row_lower[lower_rows:] = -step
-    extra = width - start
-    integer = np.zeros(width, bool)
-    integer[w] = True
-    upper = np.concatenate((base.upper, np.ones(len(slots) + len(share)), unit, step))
+    row_lower[len(row_lower) - len(step) :] = -step  # the last rows are the lower side of the remainders' envelope
+    extra = columns.width - start
+    integer = np.zeros(columns.width, bool)
+    integer[columns.slot] = True
+    upper = np.concatenate((base.upper, np.ones(columns.rest - start), unit, step))
     if not relaxed:
-        upper[rest:] = 0.0
-    matrix = _stack(base.matrix, rows.matrix(width), width)
+        upper[columns.rest :] = 0.0
     model = LinearModel(
         cost=np.concatenate((base.cost, np.zeros(extra))),
-        matrix=matrix,
+        matrix=_stack(base.matrix, rows.matrix(columns.width), columns.width),
         row_lower=np.concatenate((base.row_lower, row_lower)),
         row_upper=np.concatenate((base.row_upper, row_upper)),
         lower=np.concatenate((base.lower, np.zeros(extra))),
         upper=upper,
         maximise=True,
     )
-    return DigitProgram(
-        model, integer, problem.form.sequences_of(problem.player), place_column, rest, rest + problem.places
-    )
+    width = problem.form.sequences_of(problem.player)
+    return DigitProgram(model, integer, width, place_column, columns.rest, columns.term_rest)
+
+
+def _digit_rows(problem: MaxminProblem, columns: _DigitColumns, place_column: int, step: Float64) -> _Rows:
+    """What ties digits, shares and remainders to probabilities and plans, (4.8b) to (4.8j)."""
+    rows = _Rows()
+    places, term = np.arange(problem.places), np.arange(len(step))
+    place_rest, term_rest = columns.rest + places, columns.term_rest + term
+    sequence = int(problem.form.sequence_start[problem.player])
+    before, after = problem.term_before - sequence, problem.term_after - sequence
+    slot, share, weight = columns.slot, columns.share, columns.slot_weight
+    rows.add(columns.positions, 1.0, 1.0, (columns.slot_position, slot, 1.0))  # one digit at each position
+    rows.add(
+        problem.places, 0.0, 0.0,
+        (columns.slot_place, slot, weight), (places, place_rest, 1.0), (places, place_column + places, -1.0),
+    )  # fmt: skip
+    number = np.arange(len(share))
+    rows.add(len(share), -np.inf, 0.0, (number, share, 1.0), (number, slot[columns.share_slot], -1.0))
+    key = columns.share_term * max(columns.positions, 1) + columns.slot_position[columns.share_slot]
+    pair, pair_row = np.unique(key, return_inverse=True)  # the shares of a term at a position add up to its sequence
+    whose = before[pair // max(columns.positions, 1)]
+    rows.add(len(pair), 0.0, 0.0, (pair_row.ravel(), share, 1.0), (np.arange(len(pair)), whose, -1.0))
+    rows.add(
+        len(term), 0.0, 0.0,
+        (columns.share_term, share, weight[columns.share_slot]), (term, term_rest, 1.0), (term, after, -1.0),
+    )  # fmt: skip
+    place_part = (term, place_rest[problem.term_place], -1.0)
+    rows.add(len(term), -np.inf, 0.0, (term, term_rest, 1.0), (term, before, -step))
+    rows.add(len(term), -np.inf, 0.0, (term, term_rest, 1.0), place_part)
+    rows.add(len(term), 0.0, np.inf, (term, term_rest, 1.0), (term, before, -step), place_part)
+    return rows
 
 
 def _stack(top: csr_array, bottom: csr_array, width: int) -> csr_array:
     """One matrix above another, the upper one filled up with zeros."""
-    from scipy.sparse import vstack
-
     wide = csr_array((top.data, top.indices, top.indptr), shape=(top.shape[0], width))
     return csr_array(vstack((wide, bottom), format="csr"))

@@ -1,16 +1,17 @@
 """The linear relaxation of the maxmin problem when probabilities lie in intervals (Čermák 2018, sections 4.3.4, 4.4.2).
 
-With x(a) between lo and hi and r(σ) between 0 and 1, the products r(σa) = x(a) r(σ) are replaced by their envelope
+With x(a) between lo and hi and r(σ) between 0 and c, the products r(σa) = x(a) r(σ) are replaced by their envelope
 (McCormick 1976):
 
-    lo r(σ) <= r(σa) <= hi r(σ),     x(a) - hi + hi r(σ) <= r(σa) <= x(a) - lo + lo r(σ).
+    lo r(σ) <= r(σa) <= hi r(σ),     c (x(a) - hi) + hi r(σ) <= r(σa) <= c (x(a) - lo) + lo r(σ).
 
-The thesis writes this with digits: the relaxation of its program (4.8) with the leading digits fixed and the last one
-between two limits is this envelope on the interval that the digits leave (``tests`` compare the two).
+The thesis writes this with digits and c = 1: the relaxation of its program (4.8) with the leading digits fixed and the
+last one between two limits is this envelope on the interval that the digits leave (tests compare the two).  Here c is
+the product of the upper limits of the probabilities along σ, which is tighter where those are restricted.
 
-One program is put together for a node and changed in place for its children.  The rows of a set enter it when a solution breaks them or
-the set's probabilities are restricted: most sets of a large game never matter.  Then, and when sequences are added to a
-restricted game, the program is put together anew and starts at the old basis.
+One program is put together for a node and changed in place for its children.  The rows of a set enter it when a
+solution breaks them or the set's probabilities are restricted: most sets of a large game never matter.  Then, and when
+sequences are added to a restricted game, the program is put together anew and starts at the old basis.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from counterplay.solvers.linear_program import sequence_program
 from counterplay.solvers.maxmin.problem import MaxminProblem
 from counterplay.solvers.maxmin.programs import pure_rows
 from counterplay.tree.meetings import Meetings
-from counterplay.tree.sequence_matrices import payoff_matrix, spans
+from counterplay.tree.sequence_matrices import sequence_origins, spans
 
 __all__ = ["Relaxation", "RelaxedSolution"]
 
@@ -77,6 +78,8 @@ class Relaxation:
     hopes : (M,) float64
         What the maximiser gets at most from each meeting on, against the minimiser's first actions, in units: the
         utilities of temporary leaves.
+    capped : bool
+        Bound weights of sequences by the probabilities along them; otherwise by 1, as the thesis does.
 
     Attributes
     ----------
@@ -88,9 +91,17 @@ class Relaxation:
         The forgetful sets whose rows are in the program.
     lower, upper : (places,) float64
         The intervals.
+    caps : (S,) float64
+        What the maximiser's sequences can weigh at most in these intervals.
     """
 
-    def __init__(self, problem: MaxminProblem, meetings: Meetings | None = None, hopes: Float64 | None = None) -> None:
+    def __init__(
+        self,
+        problem: MaxminProblem,
+        meetings: Meetings | None = None,
+        hopes: Float64 | None = None,
+        capped: bool = True,
+    ) -> None:
         self.problem, self.meetings, self.hopes = problem, meetings, hopes
         form = problem.form
         self.allowed = np.full(form.num_sequences, meetings is None)
@@ -98,6 +109,7 @@ class Relaxation:
         self.active = np.full(form.num_decisions, meetings is None)
         self.tight = np.zeros(len(problem.sets), bool)
         self.lower, self.upper = np.zeros(problem.places), np.ones(problem.places)
+        self.caps, self.capped = np.ones(form.num_sequences), capped
         self.started = np.zeros(1, np.int8)
         self.sequence_status = np.zeros(form.num_sequences, np.int8)
         self.decision_status = np.zeros(form.num_decisions + 2, np.int8)
@@ -109,7 +121,7 @@ class Relaxation:
         self.pure_plans: list[Int64] = []
         self.solved = 0
         self._whole = sequence_program(problem.tree, problem.player) if problem.a_loss else None
-        self._payoffs = None if problem.a_loss else -payoff_matrix(form, problem.other, unit=1.0)
+        self._origin = sequence_origins(form)
         self._live: LiveModel | None = None
 
     def statuses(self) -> dict[str, NDArray[np.int8]]:
@@ -148,14 +160,14 @@ class Relaxation:
         if not len(new):
             return 0
         self._live = None
-        points = np.unique(self._origin()[new])
+        points = np.unique(self._origin[new])
         points = points[problem.set_of_decision[points] >= 0]
         more = spans(form.decision_first[points], form.decision_actions[points])
         new = np.union1d(new, more[~self.allowed[more]])
         self.allowed[new] = True
         own = (new >= form.sequence_start[problem.player]) & (new < form.sequence_start[problem.player + 1])
         self.sequence_status[new] = np.where(own, LOWER, BASIC)
-        fresh, first = np.unique(self._origin()[new], return_index=True)
+        fresh, first = np.unique(self._origin[new], return_index=True)
         first, fresh = first[~self.active[fresh]], fresh[~self.active[fresh]]
         self.active[fresh] = True
         # A new decision point starts with its first new action in the basis.
@@ -163,13 +175,6 @@ class Relaxation:
         self.sequence_status[new[first]] = np.where(mine, BASIC, LOWER)
         self.decision_status[fresh] = np.where(mine, LOWER, BASIC)
         return len(new)
-
-    def _origin(self) -> NDArray[np.int32]:
-        if not hasattr(self, "_origins"):
-            from counterplay.tree.sequence_matrices import sequence_origins
-
-            self._origins = sequence_origins(self.problem.form)
-        return self._origins
 
     def _tighten(self, sets: Bool) -> None:
         """Let sets enter the program."""
@@ -183,8 +188,11 @@ class Relaxation:
 
     def set_intervals(self, lower: Float64, upper: Float64) -> None:
         """Restrict the probabilities."""
-        changed = np.flatnonzero((lower != self.lower) | (upper != self.upper))
-        self.lower, self.upper = lower.copy(), upper.copy()
+        problem = self.problem
+        changed = (lower != self.lower) | (upper != self.upper)
+        caps = self._weigh(upper) if self.capped else self.caps
+        touched = changed[problem.term_place] | (caps != self.caps)[problem.term_before]
+        self.lower, self.upper, self.caps = lower.copy(), upper.copy(), caps
         sets = np.zeros(len(self.tight), bool)
         narrowed = (lower > 0.0) | (upper < 1.0)
         sets[self.problem.place_set[narrowed]] = True
@@ -193,19 +201,34 @@ class Relaxation:
         live, self._live = self._live, None  # an interrupt must not leave it half changed
         if live is None:
             return
-        changed = changed[self.tight[self.problem.place_set[changed]]]
-        live.change_columns(self._place_column[changed], lower[changed], upper[changed])
-        touched = np.zeros(self.problem.places, bool)
-        touched[changed] = True
-        for slot in np.flatnonzero(touched[self.problem.term_place[self._terms]]).tolist():
+        places = np.flatnonzero(changed & self.tight[problem.place_set])
+        live.change_columns(self._place_column[places], lower[places], upper[places])
+        for slot in np.flatnonzero(touched[self._terms]).tolist():
             term = int(self._terms[slot])
-            place, before = self.problem.term_place[term], int(self._column[self.problem.term_before[term]])
-            low, high, row = float(lower[place]), float(upper[place]), self._envelope_row + 4 * slot
+            place, before = int(problem.term_place[term]), int(problem.term_before[term])
+            low, high, cap = float(lower[place]), float(upper[place]), float(caps[before])
+            row, column = self._envelope_row + 4 * slot, int(self._place_column[place])
             for kind, value in enumerate((low, -high, -low, high)):
-                live.change_coefficient(row + kind, before, value)
-            live.change_row(row + 2, -np.inf, -low)
-            live.change_row(row + 3, -np.inf, high)
+                live.change_coefficient(row + kind, int(self._column[before]), value)
+            live.change_coefficient(row + 2, column, -cap)
+            live.change_coefficient(row + 3, column, cap)
+            live.change_row(row + 2, -np.inf, -low * cap)
+            live.change_row(row + 3, -np.inf, high * cap)
         self._live = live
+
+    def _weigh(self, upper: Float64) -> Float64:
+        """What sequences can weigh at most when probabilities have these upper limits."""
+        problem, form = self.problem, self.problem.form
+        caps = np.ones(form.num_sequences)
+        if np.all(upper >= 1.0):
+            return caps
+        limit = np.ones(form.num_sequences)
+        limit[problem.term_after] = upper[problem.term_place]
+        for points in problem.levels:
+            after = spans(form.decision_first[points], form.decision_actions[points])
+            before = np.repeat(form.decision_parent[points], form.decision_actions[points])
+            caps[after] = caps[before] * limit[after]
+        return caps
 
     def solve(self, deadline: float | None = None) -> RelaxedSolution | None:
         """The optimum, or None when the time is up; raises ``InfeasibleError`` if the intervals leave nothing."""
@@ -223,7 +246,7 @@ class Relaxation:
             broken = self._broken(solution.plan)
             if broken.any():
                 self._tighten(broken)
-            elif self.problem.a_loss or not self._missing_response(solution, deadline):
+            elif self.problem.a_loss or not self._missing_response(solution):
                 return solution
 
     def _broken(self, plan: Float64) -> Bool:
@@ -243,7 +266,7 @@ class Relaxation:
         sets |= (sums[0] > 1.0 + BROKEN) | (sums[1] < 1.0 - BROKEN)
         return sets & ~self.tight
 
-    def _missing_response(self, solution: RelaxedSolution, deadline: float | None) -> bool:
+    def _missing_response(self, solution: RelaxedSolution) -> bool:
         """Add the minimiser's best pure strategy against a plan, unless the program has one as good."""
         value, _, choice = self.problem.response(solution.plan)
         if -value >= solution.value - 1e-9 * self.problem.scale:
@@ -257,7 +280,7 @@ class Relaxation:
 
     def _put_together(self) -> None:
         problem, form = self.problem, self.problem.form
-        player, other = problem.player, problem.other
+        player = problem.player
         base = self._base()
         self._sequences = [_of(self.allowed, form.sequence_start, one) for one in range(2)]
         self._decisions = [_of(self.active, form.decision_start, one) for one in range(2)]
@@ -284,7 +307,8 @@ class Relaxation:
         ).tocsr()
         place = problem.term_place[self._terms]
         limits = np.zeros((len(place), 4))
-        limits[:, 2], limits[:, 3] = -self.lower[place], self.upper[place]
+        caps = self.caps[problem.term_before[self._terms]]
+        limits[:, 2], limits[:, 3] = -self.lower[place] * caps, self.upper[place] * caps
         ones = np.ones(len(sets))
         self._other_rows = (1 + len(self._decisions[player]), height)
         self._live = LiveModel(
@@ -298,7 +322,6 @@ class Relaxation:
                 maximise=True,
             )
         )
-        self._other = other
 
     def _envelope(self) -> tuple[Int64, Int64, Float64]:
         """The four rows of each term, all with upper limits; zeros are stored, for they may change."""
@@ -308,12 +331,12 @@ class Relaxation:
         before, after = self._column[problem.term_before[terms]], self._column[problem.term_after[terms]]
         column = self._place_column[place]
         row = self._envelope_row + 4 * np.arange(len(terms))
-        one = np.ones(len(terms))
+        one, cap = np.ones(len(terms)), self.caps[problem.term_before[terms]]
         parts = [
             (row, before, low), (row, after, -one),
             (row + 1, before, -high), (row + 1, after, one),
-            (row + 2, before, -low), (row + 2, after, one), (row + 2, column, -one),
-            (row + 3, before, high), (row + 3, after, -one), (row + 3, column, one),
+            (row + 2, before, -low), (row + 2, after, one), (row + 2, column, -cap),
+            (row + 3, before, high), (row + 3, after, -one), (row + 3, column, cap),
         ]  # fmt: skip
         rows, columns, values = (np.concatenate([part[which] for part in parts]) for which in range(3))
         return rows, columns, values

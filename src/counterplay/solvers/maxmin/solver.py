@@ -145,7 +145,7 @@ class MaxminSolver(Solver):
     def value_bounds(self) -> tuple[float, float] | None:
         """What the maximiser's strategy is sure of, and what no strategy is worth more than."""
         low, high = self.search.lower, self.search.upper
-        return (low, high) if math.isfinite(low) and math.isfinite(high) else None
+        return (low + 0.0, high + 0.0) if math.isfinite(low) and math.isfinite(high) else None  # no minus zero
 
     def details(self) -> dict[str, Any]:
         """The player, the bounds, and the size of the restricted game, if there is one."""
