@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import counterplay as cp
-from counterplay.abstraction import abstract_by_key, abstraction_by_name, initial_abstraction, split_name
+from counterplay.abstraction import abstract_by_key, abstraction_by_name, from_classes, initial_abstraction, split_name
 from counterplay.cli.main import main
 from counterplay.errors import AbstractionError, CounterplayError, SolverError
 from counterplay.experiments import run_experiment
@@ -147,3 +147,54 @@ def test_points_of_a_regret_curve() -> None:
     for points in ([], [0, 3]):
         with pytest.raises(SolverError, match="at least 1"):
             regret_curve(tree, None, points)
+
+
+def test_names_of_abstract_sets_differ() -> None:
+    """Classes that look alike as texts, also beside one that looks like the name made up for it."""
+    leaf = {"l": terminal(1), "r": terminal(0)}
+    deal = {name: (0.25, decision(0, name, leaf)) for name in "wxyz"}
+    tree = cp.compile_game(ExplicitGame(chance(deal), players=1))
+    for classes in ([1, "1", "1 #2", "1 #3"], ["1 #2", "1", 1, "2"]):
+        names = from_classes(tree, classes, "alike").set_names
+        assert len(set(names)) == 4
+        assert {"1", "1 #2"} <= set(names)
+
+
+def test_recall_is_compared_with_the_real_game_in_any_order_of_actions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Merging x and y skews by what only y pays (Lanctot et al. 2012, definition 3), which the coarsest refinement does
+    not tell: it takes the merged set for one.
+    """
+    deltas = []
+    for order in ("lr", "rl"):
+        later = {"l": "decision(0, 'y2', {'u': terminal(1), 'v': terminal(0)})", "r": "terminal(0.5)"}
+        y = "{" + ", ".join(f"'{action}': {later[action]}" for action in order) + "}"
+        path = tmp_path / f"{order}.py"
+        path.write_text(
+            "from counterplay import ExplicitGame, chance, decision, terminal\n"
+            "class Order(ExplicitGame):\n"
+            "    def __init__(self):\n"
+            "        x2 = decision(0, 'x2', {'u': terminal(1), 'v': terminal(0)})\n"
+            f"        x, y = decision(0, 'x', {{'l': x2, 'r': terminal(0)}}), decision(0, 'y', {y})\n"
+            "        super().__init__(chance({'p': (0.5, x), 'q': (0.5, y)}), players=1)\n"
+        )
+        code, facts, _ = read(capsys, "info", f"{path}:Order", "--forget", "match=[xy]", "--recall")
+        assert code == 0
+        deltas.append(facts["recall_report"]["players"][0]["skew"]["delta"])  # type: ignore[index]
+    assert deltas[0] > 0.0
+    assert deltas[1] == deltas[0]
+
+
+def test_an_abstract_game_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, facts, _ = read(capsys, "draw", "kuhn forgetting initial", "--out", str(tmp_path / "kuhn.svg"))
+    assert (code, facts["histories"], facts["information_sets"]) == (0, 58, 3)
+
+
+def test_a_game_that_cannot_be_made_again_is_said_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tree = cp.compile_game(ExplicitGame(decision(0, "I", {"l": terminal(1), "r": terminal(0)}), players=1, name="mine"))
+    initial = initial_abstraction(tree)
+    initial.lift(cp.Profile.uniform(initial.apply(tree)), tree).save(tmp_path / "mine.cpp")
+    code, _, err = read(capsys, "evaluate", str(tmp_path / "mine.cpp"))
+    assert code == 2
+    assert err.count("unknown game 'mine'") == 1

@@ -115,7 +115,9 @@ def _problem(name: str, loaded: Profile | None, limit: int | None, quiet: bool) 
         try:
             return load_problem(name, [what], limit, quiet)
         except (AbstractionError, GameError, StrategyError) as error:
+            plain = load_problem(name, [], limit, quiet)  # says so itself if it is the game that cannot be made
             note(f"the abstract game cannot be made again: {error}")
+            return plain
     return load_problem(name, [], limit, quiet)
 
 
