@@ -133,7 +133,9 @@ class Abstraction:
         self._check(tree)
         if not np.array_equal(self.action_map, _identity(tree.infoset_offset)):
             tree = reorder_actions(tree, self.action_map)
-        part = np.where(tree.infoset == NULL, NULL, self.infoset_map[tree.infoset])
+        decided = tree.infoset != NULL  # nothing is, in a game without decisions
+        part = np.full(tree.num_histories, NULL, np.int64)
+        part[decided] = self.infoset_map[tree.infoset[decided]]
         try:
             return repartition(tree, part, self.set_names, self.abstract_name, self.set_actions)
         except GameError as error:

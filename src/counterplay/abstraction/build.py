@@ -203,9 +203,14 @@ def _match_actions(tree: GameTree, leader: int, infoset: int, match: Match, name
 
 def _distinct(texts: list[str], players: list[int]) -> tuple[str, ...]:
     """Names made different where a player has one twice."""
-    seen: dict[tuple[int, str], int] = {}
+    taken = set(zip(players, texts, strict=True))
+    met: set[tuple[int, str]] = set()
     names = []
     for player, text in zip(players, texts, strict=True):
-        count = seen[player, text] = seen.get((player, text), 0) + 1
-        names.append(text if count == 1 else f"{text} #{count}")
+        name, count = text, 1
+        while (player, name) in met or (count > 1 and (player, name) in taken):
+            count += 1
+            name = f"{text} #{count}"
+        met.add((player, name))
+        names.append(name)
     return tuple(names)

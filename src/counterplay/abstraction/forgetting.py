@@ -13,6 +13,7 @@ Several are separated by commas and applied one after the other; ``initial`` and
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 from collections.abc import Callable
 
@@ -38,9 +39,18 @@ _WORD = " forgetting "
 
 
 def split_name(name: str) -> tuple[str, str | None]:
-    """The game and what is forgotten, from ``GAME forgetting WHAT``."""
-    game, word, what = name.partition(_WORD)
-    return (game, what) if word else (name, None)
+    """The game and what is forgotten, from ``GAME forgetting WHAT``.
+
+    The word may stand in the path of a game as well: what is forgotten begins like something that can be.
+    """
+    parts = name.split(_WORD)
+    for place in range(1, len(parts)):
+        what = _WORD.join(parts[place:])
+        if re.match(r"\s*(?:[A-Za-z][\w-]*=|(?:initial|nothing)\s*$)", what):
+            return _WORD.join(parts[:place]), what
+    if len(parts) == 1 or os.path.isfile(re.sub(r"\.py:.*", ".py", name, flags=re.DOTALL)):
+        return name, None
+    return parts[0], _WORD.join(parts[1:])  # so that the refusal says what the game can forget
 
 
 def abstraction_by_name(game: Game, tree: GameTree, what: str) -> Abstraction:
@@ -61,7 +71,7 @@ def abstraction_by_name(game: Game, tree: GameTree, what: str) -> Abstraction:
         saved = dataclasses.replace(Abstraction.load(what.removeprefix("map=")), name=what)
         saved.apply(tree)  # refuses what does not fit
         return saved
-    steps = [_forget(game, part.strip()) for part in _split(what)]
+    steps = [_forget(game, part) for part in _split(game, what)]
 
     def key(player: int, infoset: str) -> str:
         for step in steps:
@@ -83,9 +93,16 @@ def compile_by_name(spec: GameTree | Game | str, memory_limit: int | None = None
     return tree if what is None else abstraction_by_name(game, tree, what).apply(tree)
 
 
-def _split(what: str) -> list[str]:
-    """The parts of ``a=1,b=2``; a comma in a regular expression needs no care, for only NAME= starts a part."""
-    return re.split(r",(?=\s*[a-z][a-z-]*=)", what)
+def _split(game: Game, what: str) -> list[str]:
+    """The parts of ``a=1,b=2``; a comma in a regular expression needs no care unless NAME= of something that can be
+    forgotten follows it.
+    """
+    names = "|".join(map(re.escape, [*game.forgets, "match", "map"]))
+    parts = re.split(rf",\s*(?=(?:{names})=)", what.lstrip())  # spaces at the end may belong to a pattern
+    alone = [part for part in parts if part in ("initial", "nothing") or part.startswith("map=")]
+    if alone and len(parts) > 1:
+        raise AbstractionError(f"{alone[0]!r} cannot be combined with anything else; got {what!r}")
+    return parts
 
 
 def _forget(game: Game, what: str) -> Callable[[str], str]:

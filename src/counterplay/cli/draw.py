@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from counterplay.abstraction import split_name
 from counterplay.cli.common import GAME_HELP, JSON_HELP, check_writable, make_game, print_json, say
+from counterplay.cli.problem import load_problem
 from counterplay.tree.drawing import FORMATS, draw
 
 
@@ -23,7 +25,9 @@ def command(
     """Draw the tree of a small game: players, actions, chances, payoffs and information sets."""
     check_writable(out)
     number = None if player is None else player - 1
-    picture = draw(make_game(game), out, player=number, max_histories=max_histories)
+    forgetful = split_name(game)[1] is not None
+    drawn = load_problem(game, [], None, quiet=True).solved if forgetful else make_game(game)
+    picture = draw(drawn, out, player=number, max_histories=max_histories)
     if as_json:
         print_json(
             {

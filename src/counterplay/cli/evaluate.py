@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from counterplay.abstraction import split_name
 from counterplay.cli.common import (
     GAME_HELP,
     JSON_HELP,
@@ -22,9 +23,13 @@ from counterplay.cli.common import (
     say,
     table,
 )  # fmt: skip
-from counterplay.cli.problem import load_problem
+from counterplay.cli.problem import Problem, load_problem
 from counterplay.cli.report import abstract_text
-from counterplay.errors import AbstractionError, StrategyError
+from counterplay.errors import AbstractionError, GameError, StrategyError
+
+if TYPE_CHECKING:
+    from counterplay.strategy import Profile
+    from counterplay.strategy.measurement import Measurement
 
 
 def command(
@@ -49,24 +54,19 @@ def command(
     name = game or (loaded.game if loaded else None)
     if name is None:
         raise StrategyError(f"--strategy {strategy} needs --game")
-    what = None if loaded is None else loaded.provenance.settings.get("abstraction")
-    limit = read_memory(memory_limit)
-    try:
-        problem = load_problem(name, [what] if isinstance(what, str) else [], limit, as_json)
-    except (AbstractionError, StrategyError) as error:
-        note(f"the abstract game cannot be made again: {error}")
-        problem = load_problem(name, [], limit, as_json)
+    problem = _problem(name, loaded, read_memory(memory_limit), as_json)
     tree = problem.real
     if loaded is None:
-        made = {"uniform": lambda: Profile.uniform(tree), "random": lambda: Profile.random(tree, seed)}
+        solved = problem.solved
+        made = {"uniform": lambda: Profile.uniform(solved), "random": lambda: Profile.random(solved, seed)}
         if strategy not in made:
             raise StrategyError(f"--strategy is uniform or random; got {strategy!r}")
         loaded = made[strategy]()
+    if problem.abstraction is not None and loaded.digest == problem.abstraction.abstract_digest:
+        loaded = problem.lift(loaded)
     started = time.perf_counter()
     measurement = evaluate(tree, loaded)
-    abstract = None
-    if problem.abstraction is not None:
-        abstract = evaluate(problem.solved, problem.abstraction.restrict(loaded, problem.solved))
+    abstract = _in_the_abstract_game(problem, loaded)
     seconds = time.perf_counter() - started
     origin = loaded.provenance
     if as_json:
@@ -110,3 +110,29 @@ def command(
         covered = f"{len(loaded.infoset_names):,} of {tree.num_infosets:,} information sets; uniform play at the others"
         rows.append(("covers", covered))
     table([*rows, *forgetful_note(tree)])
+
+
+def _problem(name: str, loaded: Profile | None, limit: int | None, quiet: bool) -> Problem:
+    """The game to measure in, and what its players forget: as the name says, or else as the strategy's file does."""
+    what = None if loaded is None else loaded.provenance.settings.get("abstraction")
+    if isinstance(what, str) and split_name(name)[1] is None:
+        try:
+            return load_problem(name, [what], limit, quiet)
+        except (AbstractionError, GameError, StrategyError) as error:
+            plain = load_problem(name, [], limit, quiet)  # says so itself if it is the game that cannot be made
+            note(f"the abstract game cannot be made again: {error}")
+            return plain
+    return load_problem(name, [], limit, quiet)
+
+
+def _in_the_abstract_game(problem: Problem, profile: Profile) -> Measurement | None:
+    """What the strategy seemed to be worth; None if there is no abstract game, or not one that it can be played in."""
+    from counterplay.evaluation import evaluate
+
+    if problem.abstraction is None:
+        return None
+    try:
+        return evaluate(problem.solved, problem.abstraction.restrict(profile, problem.solved))
+    except StrategyError as error:
+        note(f"it is not measured in the abstract game: {error}")
+        return None

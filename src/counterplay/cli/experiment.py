@@ -11,6 +11,7 @@ import typer
 
 from counterplay.cli.common import JSON_HELP, check_writable, note, print_json, say, write_text
 from counterplay.cli.solve import read_settings
+from counterplay.errors import CounterplayError
 from counterplay.experiments import EXPERIMENTS, Cell, Experiment, run_experiment
 
 
@@ -34,7 +35,10 @@ def command(
         return
     check_writable(out, plot)
     started = time.perf_counter()
-    experiment = run_experiment(name, quick, **read_settings(options or []))
+    settings = read_settings(options or [])
+    for option in settings.keys() & {"name", "quick"}:
+        raise CounterplayError(f"{option} is not given by --set; write counterplay experiment NAME --quick")
+    experiment = run_experiment(name, quick, **settings)
     if out is not None:
         write_text(out, json.dumps(experiment.as_dict(), indent=1) + "\n")
     if plot is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from counterplay.cli.common import (
@@ -92,11 +91,12 @@ def command(
 def _recall_report(problem: Problem) -> RecallReport:
     """What is remembered; an abstract game is compared with the real one where that remembers everything."""
     from counterplay.tree import recall_report
+    from counterplay.tree.partition import reorder_actions
 
-    real, solved = problem.real, problem.solved
-    same = np.array_equal(real.parent, solved.parent) and np.array_equal(real.player, solved.player)
-    refines = problem.abstraction is not None and same and set(real.recall) == {"perfect"}
-    return recall_report(solved, real if refines else None)
+    if problem.abstraction is None or set(problem.real.recall) != {"perfect"}:
+        return recall_report(problem.solved)
+    # Histories are numbered by their actions; merged sets may have them in another order than the real ones.
+    return recall_report(problem.solved, reorder_actions(problem.real, problem.abstraction.action_map))
 
 
 def _say_recall(report: RecallReport) -> None:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import inspect
+import math
+import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from counterplay.errors import CounterplayError
@@ -51,11 +55,31 @@ def run_experiment(name: str, quick: bool = False, **options: Any) -> Experiment
     if name not in EXPERIMENTS:
         raise CounterplayError(f"unknown experiment {name!r}; there are {', '.join(EXPERIMENTS)}")
     module = importlib.import_module(f"counterplay.experiments.{name.replace('-', '_')}")
-    try:
-        result = module.run(quick=quick, **options)
-    except TypeError as error:
-        if "unexpected keyword" in str(error):
-            raise CounterplayError(f"{name}: {str(error).split('run() ')[-1]}") from None
-        raise
+    result = module.run(quick=quick, **_checked(name, module.run, options))
     assert isinstance(result, Experiment)
     return result
+
+
+def _checked(name: str, run: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options, if the experiment takes them and their values are of their kind; a text may list several games."""
+    kinds = {option: str(parameter.annotation) for option, parameter in inspect.signature(run).parameters.items()}
+    del kinds["quick"]
+    checked = dict(options)
+    for option, value in options.items():
+        if option not in kinds:
+            takes = ", ".join(kinds) or "no options"
+            raise CounterplayError(f"{name} has no option {option!r}; it takes {takes}")
+        words = kinds[option].split(" | ")
+        if value is None and "None" in words:
+            continue
+        least = 0 if option == "seed" else 1
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if "int" in words and not (whole and value >= least):
+            raise CounterplayError(f"{name}: {option} must be a whole number, at least {least}; got {value!r}")
+        if "float" in words and not (whole or (isinstance(value, float) and math.isfinite(value))):
+            raise CounterplayError(f"{name}: {option} must be a number; got {value!r}")
+        if "str" in words and not isinstance(value, str):
+            raise CounterplayError(f"{name}: {option} must be text; got {value!r}")
+        if kinds[option].startswith("tuple[str") and isinstance(value, str):
+            checked[option] = tuple(re.split(r",(?![^(]*\))", value))  # commas in brackets are the games' own
+    return checked

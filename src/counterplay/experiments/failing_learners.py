@@ -39,7 +39,7 @@ def run(quick: bool = False, iterations: int | None = None, x: float = 10.0) -> 
         columns=("learner", "published", "ours at the end", "least after 100", "most after 100", "maxmin value"),
         rows=(
             ("cfr", "settles at -5", curves["cfr"][1][-1], *_range([curves["cfr"][1][place] for place in late]), -1.0),
-            ("fictitious-play", "does not converge", fictitious[-1], *_range(fictitious), -1.0),
+            ("fictitious-play", "does not converge", curves["fictitious-play"][1][-1], *_range(fictitious), -1.0),
         ),
         notes=("The source calls -5 an exploitability; it is the value of player 1's strategy in the worst case.",),
         curves=curves,

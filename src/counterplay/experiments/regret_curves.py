@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from counterplay.abstraction import Abstraction, null_abstraction
+from counterplay.errors import SolverError
 from counterplay.evaluation import RegretTracker
 from counterplay.solvers import CfrSolver
 from counterplay.tree.arrays import GameTree
@@ -30,7 +31,9 @@ def regret_curve(
     abstraction = abstraction or null_abstraction(tree)
     solver = CfrSolver(abstraction.apply(tree), "cfr")
     tracker = RegretTracker(tree, abstraction)
-    wanted = sorted(points)
+    wanted = sorted(set(points))
+    if not wanted or wanted[0] < 1:
+        raise SolverError(f"regret is measured after numbers of iterations, at least 1; got {wanted}")
     curve: dict[int, tuple[float, ...]] = {}
     for time in range(1, wanted[-1] + 1):
         tracker.observe(solver.strategy("last"))

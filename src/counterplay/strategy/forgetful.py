@@ -97,13 +97,13 @@ def _integer_program(
     cells = [(row, column, value) for row, (terms, _, _) in enumerate(rows) for column, value in terms.items()]
     index, column, value = zip(*cells, strict=True)
     matrix = sparse.csr_array((value, (index, column)), shape=(len(rows), plans + binaries))
-    objective = np.concatenate((-leaves[low:high], np.zeros(binaries)))
+    objective = np.concatenate((_losses(tree, player, leaves), np.zeros(binaries)))
     solution = milp(
         objective,
         constraints=LinearConstraint(matrix, [row[1] for row in rows], [row[2] for row in rows]),
         integrality=np.concatenate((np.zeros(plans), np.ones(binaries))),
         bounds=Bounds(0.0, 1.0),
-        options={} if seconds is None else {"time_limit": seconds},
+        options={"mip_rel_gap": 0.0} | ({} if seconds is None else {"time_limit": seconds}),
     )
     if not solution.success:
         raise SolverError(f"no best response for player {player + 1} of {tree.name} was found: {solution.message}")
@@ -111,6 +111,25 @@ def _integer_program(
     for infoset, where in offset.items():
         fixed[infoset] = int(np.argmax(solution.x[where : where + len(tree.actions_of(infoset))]))
     return _backward(tree, player, leaves, fixed)
+
+
+def _losses(tree: GameTree, player: int, leaves: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What each sequence's last move loses against the best one of a player who remembers, scaled for the solver.
+
+    Σ_σ w(σ) y(σ) is that player's value less the losses on the way, so the same strategies are best.  But a solver's
+    tolerances are for numbers about 1: unlike utilities, losses do not depend on their unit and on what all have in
+    common.  The scale makes HiGHS's absolute gap of 1e-6 one of 1e-10 of the largest loss.
+    """
+    form = tree.sequences
+    low, high, first, last = _shape(tree, player)[:4]
+    value = leaves.copy()
+    losses = np.zeros(high - low)
+    for decision in range(last - 1, first - 1, -1):
+        start, actions = int(form.decision_first[decision]), int(form.decision_actions[decision])
+        best = float(value[start : start + actions].max())
+        losses[start - low : start - low + actions] = best - value[start : start + actions]
+        value[form.decision_parent[decision]] += best
+    return losses * (1e4 / (float(losses.max()) or 1.0))
 
 
 def _backward(tree: GameTree, player: int, leaves: NDArray[np.float64], fixed: NDArray[np.int32]) -> NDArray[np.int32]:
