@@ -174,7 +174,7 @@ def test_limits_of_a_run() -> None:
 
 
 def test_wrong_settings() -> None:
-    with pytest.raises(SolverError, match="epsilon must be a number from 0 to 1; got 2"):
+    with pytest.raises(SolverError, match="epsilon must be a number, at least 0 and below 1; got 2"):
         make_solver("kuhn", "double-oracle", epsilon=2)
     with pytest.raises(SolverError, match="wide must be true or false; got 'yes'"):
         make_solver("kuhn", "double-oracle", wide="yes")

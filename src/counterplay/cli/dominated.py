@@ -38,6 +38,10 @@ def command(
         raise GameError(f"--kind is strict or weak; got {kind!r}")
     if what not in ("actions", "strategies", "both"):
         raise GameError(f"--what is actions, strategies or both; got {what!r}")
+    if at and (gambit or what == "strategies"):
+        raise GameError(
+            "--at is for dominated actions in the wider sense; leave it out, or --gambit and --what strategies"
+        )
     tree = load_problem(game, forget or [], read_memory(memory_limit), as_json).solved
     started = time.perf_counter()
     facts: dict[str, Any] = {"game": tree.name, "kind": kind, "iterated": not once}

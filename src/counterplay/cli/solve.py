@@ -136,9 +136,13 @@ def command(
             raise
         problem = None
         note(f"{error}\nTherefore its states are sampled, which is slower, and exploitability is not measured.")
+    if ".py:" in str(changes.get("scheme")):
+        changes["scheme"] = _own_scheme(str(changes["scheme"]))
     if problem is None:
         if needs_whole:
-            raise SolverError(f"{needs_whole[0]} needs the compiled game; leave it out, or --representation states")
+            raise SolverError(
+                f"{needs_whole[0]} needs the compiled game; leave it out, or use --representation history"
+            )
         from counterplay.cli.states import solve_states
 
         work = (game, resume, algorithm, changes, limit, iterations, seconds)
@@ -225,8 +229,6 @@ def _make_solver(
                 "and --set"
             )
         return resume_solver(resume, problem.solved, limit)
-    if ".py:" in str(changes.get("scheme")):
-        changes["scheme"] = _own_scheme(str(changes["scheme"]))
     return make_solver(problem.solved, algorithm or "cfr+", limit, **changes)
 
 

@@ -159,7 +159,7 @@ class _Cuts:
         reach = np.array([least for _, least in rows])
         extra = np.full((len(rows), 1), 1.0 if goal is None else 0.0)
         objective = np.append(np.zeros(width) if goal is None else goal[self.columns], 1.0 if goal is None else 0.0)
-        bound = self.problem.index.tree.utility_range(self.problem.player) + 1.0
+        bound = 2.0 * float(np.abs(self.problem.leaf_payoff).sum()) + 1.0  # nothing gains more
         value, solution = solve_program(
             objective, "a dominated action",
             A_ub=np.hstack((-gains, extra)) if rows else None,

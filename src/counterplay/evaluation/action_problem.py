@@ -23,6 +23,7 @@ from scipy import sparse
 
 from counterplay.errors import GameError
 from counterplay.tree.arrays import NULL, GameTree
+from counterplay.tree.sequence_matrices import payoff_scale
 from counterplay.tree.sequences import sequences_at
 
 __all__ = ["ActionProblem", "TreeIndex"]
@@ -97,6 +98,8 @@ class ActionProblem:
         The decision points below I, by positions in ``sequences``, in the order of play.
     leaves : tuple of arrays
         Of each leaf: position of the owner's sequence, the others' sequences, payoff.
+    scale : float
+        What all payoffs and values here were multiplied with (see ``payoff_scale``).
     """
 
     def __init__(self, index: TreeIndex, infoset: int, removed: NDArray[np.bool_]) -> None:
@@ -132,7 +135,9 @@ class ActionProblem:
         leaf = np.concatenate(spans) if spans else np.zeros(0, np.int64)
         self.leaf_own = np.repeat(np.arange(len(spans)), [len(span) for span in spans])
         self.leaf_others = form.leaf_others[leaf].astype(np.int64)
-        self.leaf_payoff = form.leaf_payoff[leaf] * form.unit
+        payoff = form.leaf_payoff[leaf] * form.unit
+        self.scale = payoff_scale(payoff)
+        self.leaf_payoff = self.scale * payoff
 
     def _ways_in(self) -> list[tuple[int, ...]]:
         """The others' sequences with which play can come to I, one tuple for each way."""

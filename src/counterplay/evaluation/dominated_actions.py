@@ -38,6 +38,7 @@ from counterplay.evaluation.treeplex import solve_program
 from counterplay.game.base import CHANCE, TERMINAL, Game
 from counterplay.strategy.profile import Profile, Provenance
 from counterplay.tree.arrays import GameTree
+from counterplay.tree.sequence_matrices import payoff_scale
 
 __all__ = ["ActionReport", "DominatedAction", "constructed_dominator", "dominated_actions", "dominated_gambit"]
 
@@ -184,8 +185,9 @@ def _dominated_here(
             response = _behaviour(problem, plan)
             how: Kind = "strict" if margin > TOLERANCE else "weak"
             entry = first + action
+            least, most = margin / problem.scale, gain / problem.scale
             dominated.append(
-                DominatedAction(problem.player, infoset, action, entry, how, round_number, margin, gain, response)
+                DominatedAction(problem.player, infoset, action, entry, how, round_number, least, most, response)
             )
     return dominated, undecided
 
@@ -315,7 +317,8 @@ def _gambit_here(
         differences = values[:, None, :] - values[None, :, :]  # (b, a, profile)
         least = np.minimum(least, differences.min(axis=2))
         most = np.maximum(most, differences.max(axis=2))
-    better = least > SLACK if kind == "strict" else (least >= -SLACK) & (most > SLACK)
+    slack = SLACK / payoff_scale(tree.utility)
+    better = least > slack if kind == "strict" else (least >= -slack) & (most > slack)
     found = []
     for a in range(len(left)):
         winners = np.flatnonzero(better[:, a])

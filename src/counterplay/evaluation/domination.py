@@ -32,7 +32,7 @@ from counterplay.game.base import Game
 from counterplay.strategy.profile import Profile, Provenance
 from counterplay.tree.arrays import GameTree
 from counterplay.tree.normal_form import NormalForm, count_strategies, format_count, normal_form
-from counterplay.tree.sequence_matrices import constraint_matrix, payoff_matrix
+from counterplay.tree.sequence_matrices import constraint_matrix, payoff_matrix, payoff_scale
 
 __all__ = [
     "DominatedStrategy", "DominatingStrategy", "Kind", "StrategyReport", "check_mixture", "dominated_strategies",
@@ -205,7 +205,11 @@ def _whole_numbers(values: Float64) -> tuple[NDArray[np.int64], int] | None:
     fractions = [Fraction(value).limit_denominator(10**6) for value in distinct.tolist()]
     near = np.array([float(one) for one in fractions])
     unit = math.lcm(*(one.denominator for one in fractions))
-    if unit > 10**9 or (np.abs(near - distinct) > 1e-12 * np.maximum(1.0, np.abs(distinct))).any():
+    if (
+        unit > 10**9
+        or unit * float(np.abs(distinct).max(initial=0.0)) >= 2**62
+        or (np.abs(near - distinct) > 1e-12 * np.maximum(1.0, np.abs(distinct))).any()
+    ):
         return None
     numbers = np.array([int(one * unit) for one in fractions], np.int64)
     return numbers[np.searchsorted(distinct, values)], unit
@@ -238,7 +242,8 @@ def find_dominated(
     """
     cells = form.payoffs[player][np.ix_(*remaining)]
     table = np.moveaxis(cells, player, 0).reshape(len(remaining[player]), -1)
-    table = np.unique(table, axis=1)
+    scale = payoff_scale(table)
+    table = np.unique(scale * table, axis=1)
     best = table.max(axis=0)
     found = []
     for row, target in enumerate(table):
@@ -258,7 +263,9 @@ def find_dominated(
             names = remaining[player]
             mixture = {int(names[other]): float(proven[other]) for other in np.flatnonzero(proven)}
             found.append(
-                DominatedStrategy(player, int(names[row]), kind, round_number, mixture, least, most, exact)
+                DominatedStrategy(
+                    player, int(names[row]), kind, round_number, mixture, least / scale, most / scale, exact
+                )
             )  # fmt: skip
     return found
 
@@ -371,7 +378,8 @@ def dominating_strategy(game: GameTree | Game | str, profile: Profile, player: i
     require_plans(tree)
     strategy = np.ascontiguousarray(profile.for_tree(tree), dtype=np.float64)
     own = plan_of(tree, player, strategy)
-    payoff = payoff_matrix(tree.sequences, player)
+    scale = payoff_scale(payoff_matrix(tree.sequences, player).data)
+    payoff = payoff_matrix(tree.sequences, player, unit=scale * tree.sequences.unit)
     even = plan_of(tree, 1 - player, Profile.uniform(tree).probabilities)
     plan = _best_margin(tree, player, own, payoff, None)
     margin = least_response(tree, 1 - player, payoff.T @ (plan - own))
@@ -385,7 +393,9 @@ def dominating_strategy(game: GameTree | Game | str, profile: Profile, player: i
     elif margin >= -TOLERANCE and gain > TOLERANCE:
         kind = "weak"
     better = strategy_of(tree, player, plan, strategy) if kind else strategy
-    return DominatingStrategy(player, kind, margin, gain, Profile.from_tree(tree, better, Provenance("dominating")))
+    return DominatingStrategy(
+        player, kind, margin / scale, gain / scale, Profile.from_tree(tree, better, Provenance("dominating"))
+    )
 
 
 def _best_margin(

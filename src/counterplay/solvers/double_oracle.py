@@ -16,7 +16,6 @@ the strategies that gave the best bounds so far are the result, not the last one
 from __future__ import annotations
 
 import dataclasses
-import math
 import time
 from collections.abc import Mapping
 from typing import Any, Self
@@ -61,7 +60,7 @@ class DoubleOracleConfig:
 
     def __post_init__(self) -> None:
         if isinstance(self.epsilon, bool) or not isinstance(self.epsilon, int | float) or not 0 <= self.epsilon < 1:
-            raise SolverError(f"epsilon must be a number from 0 to 1; got {self.epsilon!r}")
+            raise SolverError(f"epsilon must be a number, at least 0 and below 1; got {self.epsilon!r}")
         if not isinstance(self.wide, bool):
             raise SolverError(f"wide must be true or false; got {self.wide!r}")
 
@@ -174,10 +173,16 @@ class DoubleOracle(Solver):
             if self.finished:
                 return
             seconds = None if self.deadline is None else self.deadline - time.perf_counter()
-            solution = self.restricted.solve(seconds)
-            if solution is None:
-                return
-            self._advance(behavioural_strategy(self.tree, solution.plan, self.default))
+            before = {name: table.copy() for name, table in self.tables().items()}
+            try:
+                solution = self.restricted.solve(seconds)
+                if solution is None:
+                    return
+                self._advance(behavioural_strategy(self.tree, solution.plan, self.default))
+            except BaseException:  # Ctrl-C in the middle: half an iteration would lead elsewhere
+                for name, table in self.tables().items():
+                    table[...] = before[name]
+                raise
 
     def _advance(self, strategy: Float64) -> None:
         """Let both players respond to a profile, keep what is better than before, and allow the responses."""
@@ -205,7 +210,7 @@ class DoubleOracle(Solver):
         largest[2] = max(int(largest[2]), self.restricted.payoffs)
         largest[3] = sum(self.restricted.sizes()[0]) + largest[:3].sum()
         self._largest[:] = largest
-        scale = max(abs(self.tree.facts.min_utility), abs(self.tree.facts.max_utility), math.ulp(1.0))
+        scale = max(abs(self.tree.facts.min_utility), abs(self.tree.facts.max_utility))
         met = self.bounds[1] - self.bounds[0] <= self.config.epsilon * scale
         self._clock[:] = (self.iterations + 1, met or not new)
 

@@ -20,7 +20,7 @@ from counterplay.solvers.highs import LinearModel, solve_model
 from counterplay.solvers.linear_program import require_zero_sum, sequence_program
 from counterplay.strategy.profile import Profile, Provenance
 from counterplay.tree.arrays import GameTree
-from counterplay.tree.sequence_matrices import behavioural_strategy, payoff_matrix, realisation_plan
+from counterplay.tree.sequence_matrices import behavioural_strategy, payoff_matrix, payoff_scale, realisation_plan
 
 __all__ = ["Equilibria", "ExtremeEquilibrium"]
 
@@ -70,11 +70,12 @@ class Equilibria:
 
     def _polytope(self, player: int) -> LinearModel:
         """The program of a player with the objective as its last row."""
-        model = sequence_program(self.tree, player)
+        scale = payoff_scale(self.tree.sequences.leaf_payoff)
+        model = sequence_program(self.tree, player, scale=scale)
         solution = solve_model(model)
         assert solution is not None  # there is no time limit
         if player == 0:
-            self.value = solution.value * self.tree.sequences.unit
+            self.value = solution.value / scale * self.tree.sequences.unit
         slack = VALUE_SLACK * max(1.0, float(np.abs(model.matrix.data).max()))
         promise = csr_array(model.cost[None, :])
         return LinearModel(
@@ -108,14 +109,15 @@ class Equilibria:
             )
         program = self._programs[player]
         cost = np.zeros_like(program.cost)
-        cost[: len(objective)] = objective
+        scale = payoff_scale(objective)
+        cost[: len(objective)] = scale * objective
         solution = solve_model(dataclasses.replace(program, cost=cost, maximise=largest))
         assert solution is not None
         plan = np.zeros(form.num_sequences)
         first = int(form.sequence_start[player])
         plan[first : first + len(objective)] = solution.primal[: len(objective)]
         profile = Profile.from_tree(self.tree, behavioural_strategy(self.tree, plan), Provenance("equilibrium"))
-        return ExtremeEquilibrium(player, solution.value, profile)
+        return ExtremeEquilibrium(player, solution.value / scale, profile)
 
     def against(self, player: int, opponent: Profile, largest: bool = True) -> ExtremeEquilibrium:
         """The equilibrium strategy of a player that earns most (or least) against a given strategy of the other."""

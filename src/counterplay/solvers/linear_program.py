@@ -37,6 +37,7 @@ from counterplay.tree.sequence_matrices import (
     behavioural_strategy,
     constraint_matrix,
     payoff_matrix,
+    payoff_scale,
     require_perfect_recall,
 )  # fmt: skip
 
@@ -91,7 +92,9 @@ def require_zero_sum(tree: GameTree, what: str) -> None:
     require_perfect_recall(tree, what)
 
 
-def sequence_program(tree: GameTree, player: int = 0, keep: NDArray[np.bool_] | None = None) -> LinearModel:
+def sequence_program(
+    tree: GameTree, player: int = 0, keep: NDArray[np.bool_] | None = None, scale: float = 1.0
+) -> LinearModel:
     """The program of a player who maximises: the variables are the plan and then q, in units of the sequence form.
 
     Parameters
@@ -102,12 +105,14 @@ def sequence_program(tree: GameTree, player: int = 0, keep: NDArray[np.bool_] | 
         Who maximises.
     keep : (S_other,) bool, optional
         The sequences that the other player may use; all by default.
+    scale : float
+        What payoffs are multiplied with (see ``payoff_scale``); q is in the same measure, plans are not touched.
     """
     form = tree.sequences
     equations, right = constraint_matrix(form, player)
     other, _ = constraint_matrix(form, 1 - player)
     # Player i's payoffs by the other's sequences are the other's own leaves, negated: no transposing of large matrices.
-    payoffs = -payoff_matrix(form, 1 - player, unit=1.0)
+    payoffs = -payoff_matrix(form, 1 - player, unit=scale)
     responses = -other.T.tocsr()
     if keep is not None:
         payoffs, responses = payoffs[keep], responses[keep]
@@ -154,8 +159,9 @@ def solve_zero_sum(
         The time limit.
     """
     require_zero_sum(tree, "the linear program")
-    model = sequence_program(tree)
     form = tree.sequences
+    scale = payoff_scale(form.leaf_payoff)
+    model = sequence_program(tree, scale=scale)
     if exact:
         check_size(model.matrix.shape[0])
     chosen: Method = "simplex" if exact or method == "simplex" or _is_small(tree, method) else "ipm"
@@ -166,8 +172,8 @@ def solve_zero_sum(
     rows = 1 + int(form.decision_start[1])
     plan = np.concatenate((solution.primal[:first], -solution.dual[rows:]))
     if not exact:
-        return ZeroSumSolution(solution.value * form.unit, plan)
-    proven = prove_optimal(model, solution, seconds)
+        return ZeroSumSolution(solution.value / scale * form.unit, plan)
+    proven = prove_optimal(model if scale == 1.0 else sequence_program(tree), solution, seconds)
     unit = Fraction(1, round(1 / form.unit))
     fractions = [*proven.primal[:first], *(-value for value in proven.dual[rows:])]
     value = proven.value * unit
@@ -234,14 +240,15 @@ def maxmin_restricted(tree: GameTree, player: int, allowed: NDArray[np.bool_]) -
     other = 1 - player
     keep = _reachable(tree, other, allowed)
     low = int(form.sequence_start[other])
-    solution = solve_model(sequence_program(tree, player, keep[low : low + form.sequences_of(other)]))
+    scale = payoff_scale(form.leaf_payoff)
+    solution = solve_model(sequence_program(tree, player, keep[low : low + form.sequences_of(other)], scale))
     assert solution is not None
     rows = 1 + int(form.decision_start[player + 1] - form.decision_start[player])
     plan = np.zeros(form.num_sequences)
     own = int(form.sequence_start[player])
     plan[own : own + form.sequences_of(player)] = solution.primal[: form.sequences_of(player)]
     plan[keep] = -solution.dual[rows:]
-    return RestrictedMaxmin(player, solution.value * form.unit, plan)
+    return RestrictedMaxmin(player, solution.value / scale * form.unit, plan)
 
 
 def _reachable(tree: GameTree, player: int, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -176,8 +176,10 @@ class MccfrConfig:
                 continue
             if not isinstance(number, int) or isinstance(number, bool) or number < least:
                 raise SolverError(f"{name} must be a whole number, at least {least}; got {number!r}")
-        if self.threads > 1024:
-            raise SolverError(f"threads must be at most 1024; got {self.threads}")
+        for name, most in (("threads", 1024), ("probes", 1_000_000), ("units", 10**18)):
+            number = getattr(self, name)
+            if number is not None and number > most:
+                raise SolverError(f"{name} must be at most {most}; got {number}")
 
     @property
     def keeps_average(self) -> bool:
@@ -366,6 +368,8 @@ class MccfrSolver(Solver):
     ) -> Self:
         """A solver for one of ``MCCFR_PRESETS``; the setting ``scheme`` may also be a function or an array."""
         scheme = settings.get("scheme")
+        if isinstance(scheme, str) and scheme == "custom":
+            raise SolverError("scheme custom stands for a function that is handed over; give the function itself")
         if scheme is None or isinstance(scheme, str):
             return cls(game, mccfr_config(algorithm, settings), algorithm, memory_limit)
         others = {key: value for key, value in settings.items() if key != "scheme"}
@@ -403,9 +407,16 @@ def integer_payoffs(tree: GameTree, units: int | None) -> NDArray[np.int32]:
     SolverError
         If no number of units up to ``MOST_UNITS`` makes them whole, or they are too large.
     """
-    scaled = np.rint(tree.utility * payoff_units(tree, units))
-    if np.abs(scaled).max(initial=0.0) >= 2**30:
-        raise SolverError(f"utilities of {tree.name} are too large for pure-cfr; give units, such as units=1")
+    number = payoff_units(tree, units)
+    largest = float(np.abs(tree.utility).max(initial=0.0))
+    if number * largest >= 2**30:
+        advice = "use external-sampling" if number == 1 else "give fewer units, such as units=1"
+        raise SolverError(
+            f"utilities of {tree.name} in {number} units a chip are too large for pure-cfr, 2^30 or more; {advice}"
+        )
+    scaled = np.rint(tree.utility * number)
+    if largest > 0.0 and not scaled.any():
+        raise SolverError(f"units={number} round all utilities of {tree.name} to 0; give more units")
     return scaled.astype(np.int32).ravel()
 
 
@@ -414,12 +425,14 @@ def payoff_units(tree: GameTree, units: int | None) -> int:
     if units is not None:
         return units
     distinct = np.unique(tree.utility)
+    near = 1e-9 * min(1.0, float(np.abs(distinct).max(initial=0.0)))
     for number in range(1, MOST_UNITS + 1):
         scaled = distinct * number
-        if np.abs(scaled - np.rint(scaled)).max(initial=0.0) <= 1e-9 * number:
+        if np.abs(scaled - np.rint(scaled)).max(initial=0.0) <= near * number:
             return number
+    some = max(1000, math.ceil(min(1e18, 1000 / near * 1e-9)))
     raise SolverError(
-        f"pure-cfr needs whole utilities, {tree.name} has others; give units, such as units=1000, to round"
+        f"pure-cfr needs whole utilities, {tree.name} has others; give units, such as units={some}, to round"
     )
 
 

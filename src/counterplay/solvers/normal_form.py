@@ -22,6 +22,7 @@ from scipy.sparse import block_array, csr_array
 from counterplay.errors import GameError, SolverError
 from counterplay.solvers.highs import LinearModel, solve_model
 from counterplay.solvers.linear_program import prove_optimal
+from counterplay.tree.sequence_matrices import payoff_scale
 
 __all__ = ["MatrixSolution", "NormalFormPlay", "matrix_program", "solve_matrix"]
 
@@ -81,15 +82,17 @@ def solve_matrix(payoffs: ArrayLike, exact: bool = False) -> MatrixSolution:
     table = np.asarray(payoffs, dtype=np.float64)
     if table.ndim != 2 or 0 in table.shape or not np.isfinite(table).all():
         raise GameError(f"a matrix game is a table of numbers with rows and columns; got shape {table.shape}")
-    model = matrix_program(table)
-    solution = solve_model(model)
+    scale = payoff_scale(table)
+    solution = solve_model(matrix_program(scale * table))
     assert solution is not None  # there is no time limit
     if exact:
-        proven = prove_optimal(model, solution)
+        proven = prove_optimal(matrix_program(table), solution)
         row = np.array([float(weight) for weight in proven.primal[:-1]])
         column = np.array([float(-weight) for weight in proven.dual[1:]])
         return MatrixSolution(float(proven.value), row, column, proven.value)
-    return MatrixSolution(solution.value, _distribution(solution.primal[:-1]), _distribution(-solution.dual[1:]))
+    return MatrixSolution(
+        solution.value / scale, _distribution(solution.primal[:-1]), _distribution(-solution.dual[1:])
+    )
 
 
 def _distribution(weights: Float64) -> Float64:

@@ -18,7 +18,7 @@ from scipy.sparse import coo_array, csr_array
 from counterplay.solvers.highs import Basis, LinearModel, solve_model
 from counterplay.tree.arrays import GameTree
 from counterplay.tree.meetings import Meetings
-from counterplay.tree.sequence_matrices import sequence_origins, spans
+from counterplay.tree.sequence_matrices import payoff_scale, sequence_origins, spans
 
 __all__ = ["RestrictedGame", "RestrictedSolution"]
 
@@ -58,6 +58,7 @@ class RestrictedGame:
 
     def __init__(self, tree: GameTree, meetings: Meetings) -> None:
         self.tree, self.meetings = tree, meetings
+        self._scale = payoff_scale(tree.sequences.leaf_payoff)
         form = tree.sequences
         self._origin = sequence_origins(form)
         self.allowed = np.zeros(form.num_sequences, bool)
@@ -121,7 +122,7 @@ class RestrictedGame:
         plan = np.zeros(form.num_sequences)
         plan[sequences[0]] = solution.primal[: len(sequences[0])]
         plan[sequences[1]] = -solution.dual[1 + len(decisions[0]) :]
-        return RestrictedSolution(solution.value, plan)
+        return RestrictedSolution(solution.value / self._scale, plan)
 
     @staticmethod
     def _of(mask: NDArray[np.bool_], start: NDArray[np.int32], player: int) -> Int64:
@@ -173,7 +174,7 @@ class RestrictedGame:
         return [(ends[1], ends[0], np.ones(len(ends[0]))), (begins[1], begins[0], np.full(len(decisions), -1.0))]
 
     def _payoffs(self, sequences: list[Int64], place: Int64) -> _Entries:
-        """Payoffs to the first player: places of the second one's sequence, of the first one's, amounts."""
+        """Scaled payoffs to the first player: places of the second one's sequence, of the first one's, amounts."""
         form, meetings = self.tree.sequences, self.meetings
         counts = np.diff(form.leaf_start)[sequences[1]]
         leaves = spans(form.leaf_start[:-1][sequences[1]], counts)
@@ -190,4 +191,4 @@ class RestrictedGame:
             columns.append((other, own, floor) if player == 0 else (own, other, -floor))
         second, first, amount = (np.concatenate([part[which] for part in columns]) for which in range(3))
         keep = self.allowed[first] & self.allowed[second] & (amount != 0.0)
-        return place[second[keep]], place[first[keep]], amount[keep]
+        return place[second[keep]], place[first[keep]], self._scale * amount[keep]

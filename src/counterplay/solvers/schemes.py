@@ -14,10 +14,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import SolverError
+from counterplay.errors import CounterplayError, SolverError
 from counterplay.tree.arrays import GameTree
 
-__all__ = ["SCHEMES", "Scheme", "scheme_array"]
+__all__ = ["SCHEMES", "Scheme", "scheme_array", "scheme_row"]
 
 Scheme: TypeAlias = Callable[[int, str, tuple[str, ...]], Sequence[float]]
 """``scheme(player, infoset, actions)`` gives a probability above 0 for each of the actions."""
@@ -77,6 +77,16 @@ def preset_for(tree: GameTree) -> str:
     return "limit-poker" if labels and labels <= POKER else "goofspiel"
 
 
+def scheme_row(scheme: Scheme, player: int, infoset: str, actions: tuple[str, ...]) -> list[float]:
+    """What a scheme says at an information set; whatever goes wrong in a user's own is told in one line."""
+    try:
+        return [float(chance) for chance in scheme(player, infoset, actions)]
+    except CounterplayError:
+        raise
+    except Exception as error:
+        raise SolverError(f"the scheme fails at {infoset!r}: {type(error).__name__}: {error}") from error
+
+
 def scheme_array(tree: GameTree, scheme: str | Scheme | NDArray[np.float64]) -> NDArray[np.float64]:
     """The probability of each entry in a scheme.
 
@@ -102,7 +112,7 @@ def scheme_array(tree: GameTree, scheme: str | Scheme | NDArray[np.float64]) -> 
         chances = np.empty(tree.num_entries)
         for infoset in range(tree.num_infosets):
             actions = tree.actions_of(infoset)
-            row = list(scheme(int(tree.infoset_player[infoset]), tree.infoset_names[infoset], actions))
+            row = scheme_row(scheme, int(tree.infoset_player[infoset]), tree.infoset_names[infoset], actions)
             if len(row) != len(actions):
                 raise SolverError(
                     f"the scheme gives {len(row)} probabilities at {tree.infoset_names[infoset]!r}, "

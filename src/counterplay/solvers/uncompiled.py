@@ -30,7 +30,7 @@ from counterplay.game.registry import make
 from counterplay.kernels.walks import alias_table, random_state
 from counterplay.solvers.base import Progress, Solver, SolveResult, Status, Until
 from counterplay.solvers.mccfr import MccfrConfig, _join, _name_of, mccfr_config
-from counterplay.solvers.schemes import POKER, SCHEMES, Scheme
+from counterplay.solvers.schemes import POKER, SCHEMES, Scheme, scheme_row
 from counterplay.solvers.state_walks import TYPECODES, Walker
 from counterplay.storage import pack_texts, read_container, unpack_texts
 from counterplay.strategy.measurement import Measurement
@@ -198,7 +198,7 @@ class StateSampler(Solver):
             if name not in SCHEMES:
                 raise SolverError(f"unknown scheme {name!r}; there are auto, {', '.join(SCHEMES)}")
             self._scheme = SCHEMES[name]
-        row = [float(chance) for chance in self._scheme(player, text, actions)]
+        row = scheme_row(self._scheme, player, text, actions)
         if len(row) != len(actions) or not all(0.0 < chance <= 1.0 for chance in row):
             raise SolverError(
                 f"a scheme gives each action a probability above 0 and at most 1; got {row} for "

@@ -13,6 +13,7 @@ themselves.  A plan stands for one behavioural strategy only with perfect recall
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ from counterplay.tree.sequences import SequenceForm
 
 __all__ = [
     "SequenceMatrices", "behavioural_strategy", "constraint_matrix", "decision_levels", "payoff_matrix",
-    "realisation_plan", "require_perfect_recall", "sequence_matrices", "sequence_origins", "spans",
+    "payoff_scale", "realisation_plan", "require_perfect_recall", "sequence_matrices", "sequence_origins", "spans",
 ]  # fmt: skip
 
 Float64 = NDArray[np.float64]
@@ -125,6 +126,18 @@ def payoff_matrix(form: SequenceForm, player: int, unit: float | None = None) ->
     values = form.leaf_payoff[first:last] * (form.unit if unit is None else unit)
     indptr = form.leaf_start[low : high + 1] - first
     return csr_array((values, columns, indptr), shape=(high - low, form.sequences_of(other)))
+
+
+def payoff_scale(payoffs: Float64) -> float:
+    """A power of two that brings payoffs to where the tolerances of a linear program, about 1e-9, mean little.
+
+    It is 1 where the largest payoff is from 1 to 2^30; programs with much smaller ones are "optimal" at any point, and
+    HiGHS takes no much larger ones.
+    """
+    largest = float(np.abs(payoffs).max(initial=0.0))
+    if largest == 0.0 or 1.0 <= largest <= 2.0**30:
+        return 1.0
+    return math.ldexp(1.0, min(1 - math.frexp(largest)[1], 1000))
 
 
 def sequence_origins(form: SequenceForm) -> NDArray[np.int32]:
