@@ -34,14 +34,6 @@ def command(as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = F
         marks = f" ({', '.join(traits[name])})" if traits[name] else ""
         say(f"{name:<{width}}  {algorithm.summary}{marks}")
     say()
-<<<<<<< HEAD
-    say(
-        "exact: ends with an equilibrium of a two-player zero-sum game; one-sided: with the safest strategy of --player"
-    )
-    say("where players may forget; refines: takes --forget as a start and refines it; sampled: has --seed, --threads.")
-    say("Settings are changed by --set NAME=VALUE; a wrong name lists them.")
-=======
     say("exact: ends with an equilibrium of a two-player zero-sum game; one-sided: with the safest strategy of")
     say("--player, where players may forget; refines: takes --forget as a start and refines it; sampled: has")
     say("--seed and --threads.  Settings are changed by --set NAME=VALUE; a wrong name lists them.")
->>>>>>> 1bcff4dd7dca8188c30164f3ccf25f9865e8db20
