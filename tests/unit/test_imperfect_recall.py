@@ -314,7 +314,7 @@ def test_published_sizes_come_out_again() -> None:
 
 
 def test_experiments_refuse_what_they_do_not_know() -> None:
-    with pytest.raises(cp.CounterplayError, match="unknown experiment 'dice'; there are .*bluff-memory"):
+    with pytest.raises(cp.CounterplayError, match=r"unknown experiment 'dice'; there are .*bluff-memory"):
         run_experiment("dice")
     with pytest.raises(cp.CounterplayError, match="forgetful-sizes has no option 'colour'; it takes no options"):
         run_experiment("forgetful-sizes", colour=1)
