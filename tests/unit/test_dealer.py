@@ -376,7 +376,14 @@ class TestFaults:
 
     @pytest.mark.parametrize(
         ("action", "played"),
-        [("r999999", "r20000"), ("r1", "r200"), ("r0", "r200"), ("r" + "9" * 3000, "r20000"), ("r-5", "c"), ("r", "c")],
+        [
+            ("r999999", "r20000"),
+            ("r1", "r200"),
+            ("r0", "r200"),
+            ("r" + "9" * 3000, "r20000"),
+            ("r-5", "r200"),
+            ("r", "c"),
+        ],
     )
     def test_sizes_go_to_the_nearest_legal_one(self, action: str, played: str, tmp_path: Path) -> None:
         wanted = config(NO_LIMIT, hands=1, log=tmp_path / "x.log")

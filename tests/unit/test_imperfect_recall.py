@@ -292,7 +292,14 @@ def pure(tree: cp.GameTree, infoset: int, letters: str) -> dict[str, float]:
     return {action: float(action in letters) for action in tree.actions_of(infoset)}
 
 
-@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
+QUICK = {"bluff-memory", "failing-learners", "forgetful-sizes", "heuristic-failure", "kuhn-tournament",
+         "oshi-zumo-sizes", "phantom-memory", "skewed-dice"}  # fmt: skip
+"""Experiments whose quick form takes a few seconds; the others are run by ``make test-full``."""
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in sorted(EXPERIMENTS)]
+)
 def test_every_experiment_has_a_quick_form(name: str) -> None:
     import json
 

@@ -124,7 +124,9 @@ def test_own_reach_under_the_average_is_the_average_own_reach() -> None:
         ("kuhn", [1 / 8, -1 / 8], [1 / 2, 5 / 12]),
         ("kuhn(players=3)", [0.234375, -0.046875, -0.1875], [0.78125, 0.645833, 0.635417]),
         ("leduc", [-0.078125, 0.078125], [2.0875, 2.659722]),
-        ("leduc(players=3)", [-0.158613, -0.019097, 0.177710], [3.862153, 4.037452, 4.643962]),
+        pytest.param(
+            "leduc(players=3)", [-0.158613, -0.019097, 0.177710], [3.862153, 4.037452, 4.643962], marks=pytest.mark.slow
+        ),
     ],
 )
 def test_uniform_profile(name: str, values: list[float], responses: list[float]) -> None:
@@ -470,6 +472,7 @@ def test_bet_with_the_queen_starts_out_well() -> None:
     assert regrets[0, "Q:"]["bet"] == 0.125
 
 
+@pytest.mark.slow
 def test_three_player_kuhn() -> None:
     """The average comes near an equilibrium, 37.2 and 6.1 milli-antes; the current profile does not."""
     game = make("kuhn(players=3)")
