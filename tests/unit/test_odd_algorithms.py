@@ -11,9 +11,13 @@ import pytest
 
 import counterplay as cp
 from counterplay.cli.main import main
-from counterplay.errors import SolverError
+from counterplay.errors import GameError, SolverError
 from counterplay.evaluation.dominated_actions import dominated_actions, dominated_gambit
 from counterplay.evaluation.domination import dominated_strategies, dominating_strategy
+from counterplay.evaluation.equilibria import purity
+from counterplay.evaluation.estimators import SampledEstimator, sample_estimator
+from counterplay.evaluation.minimax_regret import iterated_regret, minimax_regret
+from counterplay.experiments.compare import Budget, compare
 from counterplay.solvers import Until, make_solver, resume_solver
 from counterplay.solvers.double_oracle import DoubleOracle
 from counterplay.solvers.equilibria import Equilibria
@@ -22,6 +26,7 @@ from counterplay.solvers.normal_form import solve_matrix
 from counterplay.solvers.registry import make_state_sampler
 from counterplay.solvers.restricted_game import RestrictedGame
 from counterplay.tree import compile_game
+from counterplay.tree.normal_form import normal_form
 from counterplay.tree.sequence_matrices import payoff_scale
 
 SCALES = (1e-300, 1e-18, 1e-9, 1e-6, 1.0, 1e12, 1e15, 1e25, 1e90)
@@ -193,3 +198,52 @@ def test_double_oracle_interrupted_in_the_middle(
     assert resumed.run(Until(100)).iterations == whole.iterations
     for name, table in whole.tables().items():
         np.testing.assert_array_equal(resumed.tables()[name], table, name)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    plain = cp.solve("kuhn", "average-strategy-sampling", iterations=50, seed=3, beta=10.0)
+    same = cp.solve("kuhn", "average-strategy-sampling", iterations=50, seed=np.int64(3), beta=np.float32(10))
+    np.testing.assert_array_equal(same.profile.probabilities, plain.profile.probabilities)
+    runs = compare("kuhn", "external-sampling", Budget(iterations=np.int64(3)), np.arange(2)).runs
+    assert [run.seed for run in runs] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("seeds", "message"),
+    [(2.0, "seeds is how many"), ("ab", "seeds is how many"), (True, "seeds is how many"), ([], "at least 1"),
+     ([1, 1], "every seed counts once")],
+)  # fmt: skip
+def test_odd_seeds_of_a_comparison(seeds: Any, message: str) -> None:
+    with pytest.raises(SolverError, match=message):
+        compare("kuhn", "external-sampling", Budget(iterations=3), seeds)
+
+
+def test_a_comparison_tells_wrong_settings_before_its_first_run() -> None:
+    seen: list[str] = []
+    with pytest.raises(SolverError, match="probes must be a whole number, at least 1; got 0"):
+        compare("kuhn", "cfr+,probing(probes=0)", Budget(iterations=3), 1, callback=lambda name, *_: seen.append(name))
+    assert seen == []
+
+
+@pytest.mark.parametrize("settings", [{"samples": 2.5}, {"seed": -1}, {"seed": 0.5}])
+def test_odd_samples_of_an_estimator(settings: dict[str, Any]) -> None:
+    tree = compile_game("kuhn")
+    with pytest.raises(SolverError, match="got "):
+        sample_estimator(SampledEstimator(tree, "external-sampling"), cp.Profile.uniform(tree), **settings)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_minimax_regret_does_not_depend_on_the_size_of_payoffs(scale: float) -> None:
+    # regrets 0, 2 and 3, 0 of the rows: 3/5, 2/5 has 6/5 whatever happens; alone 2 and 3 (by hand)
+    form = normal_form(compile_game(named(scale)))
+    value, weights = minimax_regret(form, 0)
+    assert value == pytest.approx(1.2 * scale, rel=1e-6)
+    np.testing.assert_allclose(weights, [0.6, 0.4], rtol=1e-6)
+    assert [left.tolist() for left in iterated_regret(form)] == [[0], [1]]
+
+
+@pytest.mark.parametrize("player", [-1, 2])
+def test_purity_of_nobody(player: int) -> None:
+    tree = compile_game("kuhn")
+    with pytest.raises(GameError, match=f"kuhn has players 0 to 1; got {player}"):
+        purity(tree, cp.Profile.uniform(tree), player)

@@ -131,6 +131,8 @@ class Purity:
 def purity(game: GameTree | Game | str, profile: Profile, player: int) -> Purity:
     """How pure a player's strategy is."""
     tree = as_tree(game)
+    if player not in range(tree.players):
+        raise GameError(f"{tree.name} has players 0 to {tree.players - 1}; got {player}")
     form = tree.sequences
     strategy = np.asarray(profile.for_tree(tree), dtype=np.float64)
     low = int(form.sequence_start[player])

@@ -10,6 +10,7 @@ follow from those of its parts, and no sample is left out.
 from __future__ import annotations
 
 import dataclasses
+import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
@@ -170,8 +171,10 @@ def sample_estimator(
     tree = estimator.tree
     strategy = profile.for_tree(tree) if isinstance(profile, Profile) else profile
     chosen = tuple(tree.infosets_of(player)) if infosets is None else tuple(infosets)
-    if samples < 2:
+    if not isinstance(samples, numbers.Integral) or samples < 2:
         raise SolverError(f"a variance needs at least 2 samples; got {samples}")
+    if not isinstance(seed, numbers.Integral) or seed < 0:
+        raise SolverError(f"seed must be a whole number, at least 0; got {seed!r}")
     wrong = [infoset for infoset in chosen if infoset not in tree.infosets_of(player)]
     if wrong or not chosen:
         raise SolverError(f"player {player + 1} of {tree.name} has no information set {wrong[0] if wrong else 'asked'}")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from counterplay.evaluation.treeplex import solve_program
 from counterplay.tree.normal_form import NormalForm
+from counterplay.tree.sequence_matrices import payoff_scale
 
 __all__ = ["iterated_regret", "minimax_regret", "minimax_regret_gap", "worst_regret"]
 
@@ -27,7 +28,8 @@ def worst_regret(form: NormalForm, player: int, weights: Float64) -> float:
 
 def minimax_regret(form: NormalForm, player: int) -> tuple[float, Float64]:
     """The least regret that a mixed strategy of the player can have, and that strategy; by linear programming."""
-    table = form.table(player)
+    scale = payoff_scale(form.table(player))
+    table = scale * form.table(player)
     rows, columns = table.shape
     value, solution = solve_program(
         np.append(np.zeros(rows), -1.0),
@@ -38,7 +40,7 @@ def minimax_regret(form: NormalForm, player: int) -> tuple[float, Float64]:
         b_eq=np.ones(1),
         bounds=[(0, None)] * rows + [(None, None)],
     )
-    return -value, solution[:-1]
+    return -value / scale, solution[:-1]
 
 
 def minimax_regret_gap(form: NormalForm, mixtures: list[Float64]) -> float:
@@ -57,7 +59,7 @@ def iterated_regret(form: NormalForm) -> list[NDArray[np.int64]]:
             cells = form.payoffs[player][np.ix_(*remaining)]
             table = np.moveaxis(cells, player, 0).reshape(len(own), -1)
             regret = (table.max(axis=0) - table).max(axis=1)
-            kept.append(own[regret <= regret.min() + 1e-12 * max(1.0, float(np.abs(table).max()))])
+            kept.append(own[regret <= regret.min() + 1e-12 * float(np.abs(table).max())])
         if all(len(new) == len(old) for new, old in zip(kept, remaining, strict=True)):
             return remaining
         remaining = kept

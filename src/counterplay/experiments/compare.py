@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import numbers
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -53,7 +54,7 @@ class Budget:
             raise SolverError(f"give one budget: iterations, nodes or seconds; got {', '.join(given) or 'none'}")
         limit = getattr(self, given[0])
         whole = given[0] != "seconds"
-        fits = isinstance(limit, int if whole else int | float) and not isinstance(limit, bool)
+        fits = isinstance(limit, numbers.Integral if whole else numbers.Real) and not isinstance(limit, bool)
         if not fits or not 0 < limit < math.inf:
             raise SolverError(f"{given[0]} must be a positive {'whole ' if whole else ''}number; got {limit!r}")
 
@@ -237,10 +238,10 @@ def compare(
         Called with the algorithm, the seed and the progress at every point that was measured.
     """
     chosen = parse_algorithms(algorithms if isinstance(algorithms, str) else ",".join(algorithms))
-    marks = list(range(seeds)) if isinstance(seeds, int) else list(seeds)
-    if not marks:
-        raise SolverError(f"seeds must be at least 1; got {seeds!r}")
+    marks = _seeds(seeds)
     tree = compile_by_name(game, memory_limit)
+    for name, settings in chosen.values():
+        make_solver(tree, name, memory_limit, **settings)  # a wrong setting is told before the first run, not between
     runs = []
     for label, (name, settings) in chosen.items():
         seeded = ALGORITHMS[name].seeded and "seed" not in settings
@@ -250,6 +251,21 @@ def compare(
             notify = None if callback is None else _bound(callback, label, seed)
             runs.append(Run(label, seed, tuple(run_solver(solver, budget, notify))))
     return Comparison(tree.name, budget, tuple(runs), exploitability(tree, Profile.uniform(tree)))
+
+
+def _seeds(seeds: int | Sequence[int]) -> list[int]:
+    """The seeds: so many, or those given."""
+    if isinstance(seeds, numbers.Integral) and not isinstance(seeds, bool):
+        marks = list(range(int(seeds)))
+    elif isinstance(seeds, Sequence | np.ndarray) and not isinstance(seeds, str):
+        marks = [mark.item() if isinstance(mark, np.generic) else mark for mark in seeds]
+    else:
+        raise SolverError(f"seeds is how many, or a list of them; got {seeds!r}")
+    if not marks:
+        raise SolverError(f"seeds must be at least 1; got {seeds!r}")
+    if len(set(marks)) < len(marks):
+        raise SolverError(f"every seed counts once, or the intervals are too narrow; got {marks}")
+    return marks
 
 
 def _bound(

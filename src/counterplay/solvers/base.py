@@ -143,7 +143,8 @@ def changed(config: _CONFIG, changes: Mapping[str, Any], algorithm: str) -> _CON
     unknown = sorted(set(changes) - set(known))
     if unknown:
         raise SolverError(f"{algorithm} has no setting {unknown[0]!r}; its settings are {', '.join(known)}")
-    return dataclasses.replace(config, **changes)  # type: ignore[type-var]
+    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in changes.items()}
+    return dataclasses.replace(config, **plain)  # type: ignore[type-var]
 
 
 def setting_value(text: str) -> Any:
