@@ -100,7 +100,7 @@ def _recall_report(problem: Problem) -> RecallReport:
 
 
 def _say_recall(report: RecallReport) -> None:
-    from counterplay.tree.recall_report import CLASSES
+    from counterplay.tree.recall_classes import CLASSES
 
     for player in report.players:
         say()

@@ -20,8 +20,6 @@ from counterplay.abstraction.forgetting import compile_by_name
 from counterplay.evaluation.responses import best_response, expected_values
 from counterplay.game.base import Game
 from counterplay.solvers.base import Until
-from counterplay.solvers.linear_program import solve_zero_sum
-from counterplay.solvers.maxmin import MaxminConfig, MaxminSolver
 from counterplay.strategy.profile import Profile, Provenance
 from counterplay.tree.arrays import GameTree
 from counterplay.tree.partition import perfect_recall_refinement
@@ -100,6 +98,9 @@ def equilibrium_exists(game: GameTree | Game | str, epsilon: float = 1e-6, secon
     seconds : float, optional
         The time limit for each player.
     """
+    from counterplay.solvers.linear_program import solve_zero_sum  # large libraries, which others need not wait for
+    from counterplay.solvers.maxmin import MaxminConfig, MaxminSolver
+
     tree = compile_by_name(game)
     solvers = [MaxminSolver(tree, MaxminConfig(player=player, epsilon=epsilon)) for player in (1, 2)]
     limit = Until(iterations=10**9) if seconds is None else Until(seconds=seconds)
