@@ -101,14 +101,7 @@ def command(
         raise SolverError(f"a plot is a {', '.join(PLOT_FORMATS)} file; got {str(plot)!r}")
     if game is None and resume is None:
         raise SolverError("name a game to solve (counterplay games lists them), or a checkpoint with --resume")
-    from counterplay.solvers import (
-        ALGORITHMS,
-        MCCFR_PRESETS,
-        REPRESENTATIONS,
-        StateSampler,
-        check_algorithm,
-        checkpoint_kind,
-    )  # fmt: skip
+    from counterplay.solvers import REPRESENTATIONS, StateSampler, check_algorithm, checkpoint_kind
 
     if representation not in REPRESENTATIONS:
         raise SolverError(f"--representation is one of {', '.join(REPRESENTATIONS)}; got {representation!r}")
@@ -128,14 +121,10 @@ def command(
     changes |= read_settings(settings or [])
     whole = {"--until": until, "--plot": plot, "--forget": forget, "--map-out": map_out, "--exact": exact}
     needs_whole = [name for name, value in whole.items() if value]
-    try:
-        problem = _problem(game, resume, forget or [], limit, quiet or as_json) if compiled else None
-    except MemoryLimitError as error:
-        sampled = algorithm in MCCFR_PRESETS and algorithm != "chance-sampling" and (threads or 1) == 1
-        if representation != "auto" or resume is not None or not sampled or needs_whole:
-            raise
-        problem = None
-        note(f"{error}\nTherefore its states are sampled, which is slower, and exploitability is not measured.")
+    problem = None
+    if compiled:
+        may_sample = representation == "auto" and resume is None and not needs_whole and (threads or 1) == 1
+        problem = _problem_that_fits(game, resume, forget or [], limit, quiet or as_json, algorithm, may_sample)
     if ".py:" in str(changes.get("scheme")):
         changes["scheme"] = _own_scheme(str(changes["scheme"]))
     if problem is None:
@@ -159,14 +148,7 @@ def command(
     if map_out is not None and merged is not None:
         merged.save(map_out)
     if plot is not None:
-        from counterplay.cli.plot import plot_curves
-
-        title = f"{result.game}: {result.algorithm}"
-        sampled = ALGORITHMS[result.algorithm].sampled if result.algorithm in ALGORITHMS else False
-        plot_curves(
-            plot, {result.algorithm: result.curve}, title,
-            ("iterations", "nodes", "seconds") if sampled else ("iterations",), goal.exploitability,
-        )  # fmt: skip
+        _plot(result, plot, goal)
     from counterplay.evaluation import evaluate
 
     real = result.measurement if problem.abstraction is None else evaluate(problem.real, problem.lift(result.profile))
@@ -188,6 +170,41 @@ def _problem(game: str | None, resume: Path | None, forget: list[str], limit: in
         assert resume is not None
         game = checkpoint_game(resume)
     return load_problem(game, forget, limit, quiet)
+
+
+def _problem_that_fits(
+    game: str | None,
+    resume: Path | None,
+    forget: list[str],
+    limit: int | None,
+    quiet: bool,
+    algorithm: str | None,
+    may_sample: bool,
+) -> Problem | None:
+    """The game to solve, compiled; None, with a note, if it does not fit and its states can be sampled instead."""
+    from counterplay.solvers import MCCFR_PRESETS
+
+    try:
+        return _problem(game, resume, forget, limit, quiet)
+    except MemoryLimitError as error:
+        if not may_sample or algorithm not in MCCFR_PRESETS or algorithm == "chance-sampling":
+            raise
+        note(f"{error}\nTherefore its states are sampled, which is slower, and exploitability is not measured.")
+        return None
+
+
+def _plot(result: SolveResult, path: Path, goal: Until) -> None:
+    """Draw the curve of a run; that of a sampled algorithm against nodes and seconds as well."""
+    from counterplay.cli.plot import plot_curves
+    from counterplay.solvers import ALGORITHMS
+
+    known = ALGORITHMS.get(result.algorithm)
+    title = f"{result.game}: {result.algorithm}"
+    plot_curves(
+        path, {result.algorithm: result.curve}, title,
+        ("iterations", "nodes", "seconds") if known is not None and known.sampled else ("iterations",),
+        goal.exploitability,
+    )  # fmt: skip
 
 
 def _own_settings(
