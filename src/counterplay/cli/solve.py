@@ -255,14 +255,15 @@ def _own_scheme(text: str) -> Callable[..., Any]:
 
     path, _, name = text.rpartition(":")
     try:
-        scheme = runpy.run_path(path).get(name)
+        scheme: Any = runpy.run_path(path).get(name)
     except OSError as error:
         raise SolverError(f"cannot read the scheme {path}: {error.strerror or error}") from None
     except Exception as error:
         raise SolverError(f"the scheme {path} fails: {type(error).__name__}: {error}") from error
     if not callable(scheme):
         raise SolverError(f"{path} has no function {name!r}; a scheme is given as FILE.py:FUNCTION")
-    return scheme  # type: ignore[no-any-return]
+    found: Callable[..., Any] = scheme
+    return found
 
 
 def read_settings(texts: list[str]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from counterplay.errors import GameError
 from counterplay.game.base import CHANCE, TERMINAL, Game
@@ -68,12 +68,12 @@ class DieRollState:
     def actions(self) -> tuple[str, ...]:
         return self.betting.actions
 
-    def child(self, action: str | int) -> DieRollState:
+    def child(self, action: Any) -> DieRollState:
         if self.player >= 0:
-            return DieRollState(self.game, self.dice, self.betting.children[action])  # type: ignore[index]
+            return DieRollState(self.game, self.dice, self.betting.children[action])
         dice = (*self.dice, action)
         following = self.betting if len(dice) % 2 else self.betting.children[""]
-        return DieRollState(self.game, dice, following)  # type: ignore[arg-type]
+        return DieRollState(self.game, dice, following)
 
     def infoset(self) -> str:
         own = self.dice[self.player :: 2]

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from typing import Any
 
 from counterplay.errors import GameError
 from counterplay.game.base import CHANCE, TERMINAL, Game
@@ -60,14 +61,14 @@ class GenericPokerState:
     def actions(self) -> tuple[str, ...]:
         return self.betting.actions
 
-    def child(self, action: str | int) -> GenericPokerState:
+    def child(self, action: Any) -> GenericPokerState:
         if self.player >= 0:
-            return GenericPokerState(self.game, self.deal, self.board, self.betting.children[action])  # type: ignore[index]
+            return GenericPokerState(self.game, self.deal, self.board, self.betting.children[action])
         if len(self.deal) == 2:
-            return GenericPokerState(self.game, self.deal, action, self.betting.children[""])  # type: ignore[arg-type]
+            return GenericPokerState(self.game, self.deal, action, self.betting.children[""])
         deal = (*self.deal, action)
         dealt = self.betting if len(deal) < 2 else self.betting.children[""]
-        return GenericPokerState(self.game, deal, -1, dealt)  # type: ignore[arg-type]
+        return GenericPokerState(self.game, deal, -1, dealt)
 
     def infoset(self) -> str:
         return f"{self.game.seen[self.deal[self.player]][self.board]}:{self.betting.text}"

@@ -57,13 +57,13 @@ class PursuitState:
     def actions(self) -> tuple[int, ...] | tuple[tuple[int, int], ...]:
         return EDGES[self.attacker] if self.player == 0 else self.game.unit_moves[self.units]
 
-    def child(self, action: int | tuple[int, int]) -> PursuitState:
+    def child(self, action: Any) -> PursuitState:
         if self.player == 0:
             after = PursuitState(self.game, self.rounds, self.attacker, self.units, self.seen)
-            after.heading = action  # type: ignore[assignment]
+            after.heading = action
             after.player = 1
             return after
-        return self.game.arrive(self, action)  # type: ignore[arg-type]
+        return self.game.arrive(self, action)
 
     def infoset(self) -> str:
         return self.seen[self.player]

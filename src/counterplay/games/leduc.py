@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from typing import Any
 
 from counterplay.errors import GameError
 from counterplay.game.base import CHANCE, TERMINAL, Game
@@ -59,14 +60,14 @@ class LeducState:
     def actions(self) -> tuple[str, ...]:
         return self.betting.actions
 
-    def child(self, action: str | int) -> LeducState:
+    def child(self, action: Any) -> LeducState:
         if self.player >= 0:
-            return LeducState(self.game, self.deal, self.board, self.betting.children[action])  # type: ignore[index]
+            return LeducState(self.game, self.deal, self.board, self.betting.children[action])
         if len(self.deal) == self.game.players:
-            return LeducState(self.game, self.deal, action, self.betting.children[""])  # type: ignore[arg-type]
+            return LeducState(self.game, self.deal, action, self.betting.children[""])
         deal = (*self.deal, action)
         dealt = self.betting if len(deal) < self.game.players else self.betting.children[""]
-        return LeducState(self.game, deal, -1, dealt)  # type: ignore[arg-type]
+        return LeducState(self.game, deal, -1, dealt)
 
     def infoset(self) -> str:
         return f"{self.game.seen[self.deal[self.player]][self.board]}:{self.betting.text}"

@@ -75,11 +75,11 @@ class SearchState:
             return self.game.unit_moves[self.units]
         return (WAIT,) if self.waits else self.game.attacker_moves[self.attacker]
 
-    def child(self, action: str | tuple[int, int]) -> SearchState:
+    def child(self, action: Any) -> SearchState:
         if self.player == 1:
-            return self.game.arrive(self, action)  # type: ignore[arg-type]
+            return self.game.arrive(self, action)
         after = SearchState(self.game, self.rounds, self.attacker, self.waits, self.tracks, self.units, self.seen)
-        after.heading = action  # type: ignore[assignment]
+        after.heading = action
         after.player = 1
         return after
 
