@@ -549,7 +549,8 @@ def iterate_public(
 ) -> None:
     """Run iterations of CFR in one thread."""
     none = np.zeros((0, 0))
-    first_ones, second_ones = np.ones(len(first_reach)), np.ones(len(second_reach))
+    ones = np.ones(max(len(first_reach), len(second_reach)))
+    zero, mode, phase = np.int64(0), np.int64(UPDATE), np.int64(WHOLE)  # constants would be compiled for apart
     for _ in range(iterations):
         time = clock[0] + 1
         rule = iteration_rule(time, floor, alpha, beta, gamma, delay, shifted, tie, quantised)
@@ -557,16 +558,17 @@ def iterate_public(
             frozen[:] = first.regret
             frozen_scale[:] = first.regret_scale
             frozen_prediction[:] = first.prediction
-        walk_public(
-            tree, first_hands, second_hands, 0, UPDATE, pair_hands, first, second.regret, second.regret_scale,
-            second.prediction, rule, locked, 0, 0, first_ones, second_reach, WHOLE, 0, 1, none, scratch, out,
-        )  # fmt: skip
-        walk_public(
-            tree, second_hands, first_hands, 1, UPDATE, pair_hands, second,
-            first.regret if alternating else frozen, first.regret_scale if alternating else frozen_scale,
-            first.prediction if alternating else frozen_prediction, rule, locked, 0, 0, second_ones, first_reach,
-            WHOLE, 0, 1, none, scratch, out,
-        )  # fmt: skip
+        for me in range(2):
+            turn = me == 0
+            behind = not turn and not alternating
+            other = second if turn else first
+            walk_public(
+                tree, first_hands if turn else second_hands, second_hands if turn else first_hands, me, mode,
+                pair_hands, first if turn else second, frozen if behind else other.regret,
+                frozen_scale if behind else other.regret_scale, frozen_prediction if behind else other.prediction,
+                rule, locked, zero, zero, ones, second_reach if turn else first_reach, phase, zero, zero + 1, none,
+                scratch, out,
+            )  # fmt: skip
         clock[0] = time
 
 

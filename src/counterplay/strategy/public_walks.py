@@ -34,7 +34,9 @@ def plain_tables(table: NDArray[Any], scale: NDArray[np.float32] | None = None, 
     """Tables of a player of whom only a strategy is known."""
     none = np.zeros(0)
     scales = np.ones(1, np.float32) if scale is None else scale
-    return Tables(table, scales, none, none, none, none if response is None else response)
+    kind = np.float32 if table.dtype == np.int16 else table.dtype
+    empty, hint = np.zeros(0, table.dtype), np.zeros(0, kind)
+    return Tables(table, scales, empty, np.zeros(0, np.float32), hint, none if response is None else response)
 
 
 def scratch_bytes(tree: PublicTree, threads: int = 1) -> int:
