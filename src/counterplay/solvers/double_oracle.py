@@ -35,7 +35,6 @@ from counterplay.solvers.restricted_game import RestrictedGame
 from counterplay.strategy.profile import Profile, Provenance
 from counterplay.tree.arrays import GameTree
 from counterplay.tree.meetings import build_meetings
-from counterplay.tree.sequence_matrices import behavioural_strategy
 
 __all__ = ["DoubleOracle", "DoubleOracleConfig"]
 
@@ -178,7 +177,7 @@ class DoubleOracle(Solver):
                 solution = self.restricted.solve(seconds)
                 if solution is None:
                     return
-                self._advance(behavioural_strategy(self.tree, solution.plan, self.default))
+                self._advance(self.restricted.strategy(solution.plan, self.default))
             except BaseException:  # Ctrl-C in the middle: half an iteration would lead elsewhere
                 for name, table in self.tables().items():
                     table[...] = before[name]

@@ -124,6 +124,23 @@ class RestrictedGame:
         plan[sequences[1]] = -solution.dual[1 + len(decisions[0]) :]
         return RestrictedSolution(solution.value / self._scale, plan)
 
+    def strategy(self, plan: Float64, default: Float64) -> Float64:
+        """The probabilities of all entries: those of the plan where it comes, else the default ones.
+
+        As ``behavioural_strategy``, but only the decision points with an allowed action are looked at.
+        """
+        form = self.tree.sequences
+        points = np.flatnonzero(self.active)
+        counts = form.decision_actions[points].astype(np.int64)
+        weights = np.maximum(plan[spans(form.decision_first[points], counts)], 0.0)
+        strategy = default.copy()
+        if len(points):
+            totals = np.repeat(np.add.reduceat(weights, np.cumsum(counts) - counts), counts)
+            reached = totals > 0.0
+            entries = spans(form.decision_entry[points], counts)
+            strategy[entries[reached]] = weights[reached] / totals[reached]
+        return strategy
+
     @staticmethod
     def _of(mask: NDArray[np.bool_], start: NDArray[np.int32], player: int) -> Int64:
         return int(start[player]) + np.flatnonzero(mask[start[player] : start[player + 1]])
