@@ -3,8 +3,8 @@ Bošanský, Kiekintveld, Lisý and Pěchouček 2014).
 
 A set of sequences is allowed to each player.  The restricted game has the histories that both players' sequences lead
 to.  Where it stops and the game does not, because the mover has no allowed action, is a *temporary leaf*: it pays what
-the mover is sure of by the default strategy, the first action everywhere (``Meetings.floor``), so that the restricted
-game never promises a player more than the player can have.
+the mover is sure of by the default strategy (``Meetings.floor``), so that the restricted game never promises a player
+more than the player can have.
 """
 
 from __future__ import annotations
