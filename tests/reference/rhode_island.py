@@ -1,8 +1,9 @@
 """Rhode Island hold'em written out by hand, for any small deck.
 
-Source: Shi and Littman 2001.  Both players pay an ante of 5 and get one card.  There are three rounds of betting; before
-the second and the third a card is laid open.  A bet or raise is 10 chips in the first round and 20 in the others, at
-most ``cap`` of them in a round; the first player begins each round.  The better hand of three cards takes the pot.
+Source: Shi and Littman 2001.  Both players pay an ante of 5 and get one card.  There are three rounds of betting;
+before the second and the third a card is laid open.  A bet or raise is 10 chips in the first round and 20 in the
+others, at most ``cap`` of them in a round; the first player begins each round.  The better hand of three cards takes
+the pot.
 
 ``straights`` says whether straights and flushes of three count, as in that paper, or only equal ranks and high
 cards, as in games of the computer poker competition.

@@ -41,7 +41,7 @@ class TestHands:
         ranks = rank_three_cards_each(ALL)
         names = Counter(CATEGORIES[three_card_meaning(rank).category] for rank in ranks.tolist())
         assert names == COUNTS
-        highest = {name: 0 for name in COUNTS}
+        highest = dict.fromkeys(COUNTS, 0)
         for rank in ranks.tolist():
             name = CATEGORIES[three_card_meaning(rank).category]
             highest[name] = max(highest[name], rank)
@@ -108,7 +108,7 @@ class TestDefinition:
         assert parse_definition(text.replace("threeCardHands", "THREECARDHANDS")) == first
 
     def test_only_for_three_cards(self) -> None:
-        with pytest.raises(GameError, match="threeCardHands needs hands of three cards.*; got 2"):
+        with pytest.raises(GameError, match=r"threeCardHands needs hands of three cards.*; got 2"):
             dataclasses.replace(STANDARD["leduc.limit.2p"], three_card_hands=True)
         with pytest.raises(GameError, match="leduc_limit_2p has no parameter 'three_card_hands'"):
             cp.make("leduc_limit_2p(three_card_hands=true)")
