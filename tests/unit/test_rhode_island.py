@@ -16,6 +16,7 @@ from counterplay.errors import GameError
 from counterplay.poker.cards import card_text, cards_text, parse_cards
 from counterplay.poker.definition import GameDefinition, format_definition, parse_definition
 from counterplay.poker.hands import CATEGORIES
+from counterplay.poker.public_game import public_tree_by_name
 from counterplay.poker.standard import STANDARD
 from counterplay.poker.states import parse_state
 from counterplay.poker.three_cards import (
@@ -119,6 +120,10 @@ class TestDefinition:
         plain = STANDARD["rhode"]
         assert parse_state(plain, line).values() == (-5, 5)
         assert parse_state(dataclasses.replace(plain, three_card_hands=True), line).values() == (5, -5)
+
+    def test_public_trees_refuse_it(self) -> None:
+        with pytest.raises(GameError, match="knows no straights and flushes of three cards; use the history tree"):
+            public_tree_by_name("rhode_island(ranks=3,suits=2,three_card_hands=true)")
 
     def test_dealers_know_it(self) -> None:
         assert open_arena("rhode_island(three_card_hands=true)").definition().three_card_hands
