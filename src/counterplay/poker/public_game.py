@@ -43,6 +43,8 @@ def public_tree_of(
     dealt = [cards for cards in game.board_cards if cards]
     if game.board_cards[0]:
         raise GameError("a public tree starts before any board card; this game deals some in its first round")
+    if game.three_card_hands:
+        raise GameError("a public tree knows no straights and flushes of three cards; use the history tree")
     deals = deal_cards(game.deck, game.suits, game.hole_cards, (), dealt, (full, full), isomorphic)
     return assemble(build_betting_tree(game, bets), deals, name, game.hole_cards, float(game.big_blind))
 
