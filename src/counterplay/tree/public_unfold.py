@@ -27,7 +27,7 @@ __all__ = ["count_public_nodes", "unfold"]
 NODE_BYTES = 75
 """Bytes of the arrays of a ``PublicTree`` for each node."""
 
-WORK_BYTES = 20
+WORK_BYTES = 10
 """Bytes that unfolding needs for each node beside them."""
 
 MAX_NODES = 2**31 - 1
