@@ -6,6 +6,7 @@ differ in the names of suits only), section 3.3.2 (Bluff).
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Sequence
 
@@ -13,6 +14,8 @@ from tests.reference.hands import hand_value
 
 Hand = tuple[int, ...]
 Board = Sequence[Sequence[int]]
+
+hand_worth = functools.lru_cache(maxsize=1 << 13)(hand_value)
 
 
 def renamings(board: Board, suits: Sequence[int]) -> list[dict[int, int]]:
@@ -44,10 +47,10 @@ def fold_value(hand: Hand, others: Sequence[tuple[Hand, float]], amount: float) 
 def showdown_value(hand: Hand, others: Sequence[tuple[Hand, float]], board: Board, stake: float) -> float:
     """What a hand wins at a showdown, against hands with their weights."""
     table = [card for cards in board for card in cards]
-    own, total = hand_value((*hand, *table)), 0.0
+    own, total = hand_worth((*hand, *table)), 0.0
     for other, weight in others:
         if not set(hand) & set(other):
-            theirs = hand_value((*other, *table))
+            theirs = hand_worth((*other, *table))
             total += weight * stake * ((own > theirs) - (own < theirs))
     return total
 
