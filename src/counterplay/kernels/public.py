@@ -553,7 +553,7 @@ def iterate_public(
     zero, mode, phase = np.int64(0), np.int64(UPDATE), np.int64(WHOLE)  # constants would be compiled for apart
     for _ in range(iterations):
         time = clock[0] + 1
-        rule = iteration_rule(time, floor, alpha, beta, gamma, delay, shifted, tie, quantised)
+        rule = iteration_rule(time, floor, alpha, beta, gamma, delay, shifted, tie, quantised, len(first.prediction) > 0)
         if not alternating:
             frozen[:] = first.regret
             frozen_scale[:] = first.regret_scale
@@ -573,15 +573,15 @@ def iterate_public(
 
 
 @kernel
-def iteration_rule(time: int, floor: bool, alpha: float, beta: float, gamma: float, delay: int, shifted: bool, tie: float, quantised: bool) -> Rule:  # fmt: skip
+def iteration_rule(time: int, floor: bool, alpha: float, beta: float, gamma: float, delay: int, shifted: bool, tie: float, quantised: bool, predictive: bool) -> Rule:  # fmt: skip
     """The numbers of iteration ``time``, as in ``iterate_cfr``.
 
-    Walks skip what nobody reaches, unless old regrets are discounted everywhere.
+    Walks skip what nobody reaches, unless old regrets are discounted, or predictions made anew, everywhere.
     """
     keep_positive = 1.0 if np.isnan(alpha) else 1.0 / (1.0 + np.float64(time - 1) ** -alpha)
     keep_negative = 1.0 if np.isnan(beta) else 1.0 / (1.0 + np.float64(time - 1) ** -beta)
     weight = 0.0
     if time > delay:
         weight = np.float64(time - delay if shifted else time) ** gamma
-    prune = np.isnan(alpha) and np.isnan(beta)
+    prune = np.isnan(alpha) and np.isnan(beta) and not predictive
     return Rule(keep_positive, keep_negative, floor, weight, tie, prune, quantised, 2 * time)
