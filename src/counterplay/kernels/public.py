@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.kernels.jit import inlined, kernel
+from counterplay.kernels.jit import borrow, inlined, kernel
 from counterplay.kernels.terminal import (
     additive_values, factored_values, fold_values, matrix_values, showdown_values,
 )  # fmt: skip
@@ -199,10 +199,12 @@ def _forward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: 
             continue
         n = own_n if mine else opp_n
         first = np.uint64(tree.base[node] + tree.num_children[node] * (own.start[deal] if mine else opp.start[deal]))
-        table = tables.regret if mine else opp_table
-        scale = tables.regret_scale[block] if mine else opp_scale[block]
-        prediction = tables.prediction if mine else opp_prediction
-        _match(table, scale, prediction, first, n, actions, rule.tie, sigma, at, stride, scratch.sums)
+        if mine:
+            _match(tables.regret, tables.regret_scale[block], tables.prediction, first, n, actions, rule.tie, sigma, at,
+                   stride, scratch.sums)  # fmt: skip
+        else:
+            _match(opp_table, opp_scale[block], opp_prediction, first, n, actions, rule.tie, sigma, at, stride,
+                   scratch.sums)  # fmt: skip
         before = reach_at + np.uint64(tree.reach_slot[kind, node]) * stride
         for a in range(actions):
             after, row = reach_at + (child + a) * stride, at + a * stride
@@ -425,6 +427,9 @@ def walk_public(
     out: np.ndarray,  # OUT (n,) float64: values of our hands, but for phase LINKS
 ) -> None:
     """Walk the tree below a public state once for one player."""
+    tree, own, opp, tables, scratch = borrow(tree), borrow(own), borrow(opp), borrow(tables), borrow(scratch)
+    opp_table, opp_scale, opp_prediction = borrow(opp_table), borrow(opp_scale), borrow(opp_prediction)
+    locked = borrow(locked)
     position = scratch.position  # per level: root, deal, node of the link, next outcome
     alive, value = scratch.alive, scratch.value
     stride = np.uint64(scratch.stride)
