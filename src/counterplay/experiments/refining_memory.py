@@ -74,8 +74,8 @@ def run(
         rows=tuple(rows),
         notes=(
             "The source defines the map without sets that stand alone, and reports it with them.",
-            "The cache holds every inner state that the opponent reaches.  No way of counting that we know of gives the "
-            "published numbers in all games (see experiments/refining_memory.py).",
+            "The cache holds every inner state that the opponent reaches.  No way of counting that we know of gives "
+            "the published numbers in all games (see experiments/refining_memory.py).",
             "Words count the map as defined.  Published: CFR+IRA needs an order of magnitude less than FPIRA.",
         ),
         curves=curves,
