@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import counterplay as cp
 from counterplay.evaluation.existence import equilibrium_exists
+from counterplay.experiments import run_experiment
 from counterplay.solvers import make_solver, resume_solver
 from counterplay.solvers.highs import solve_integer, solve_model
 from counterplay.solvers.maxmin import MaxminConfig, MaxminProblem, MaxminSolver
@@ -498,3 +499,17 @@ def test_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert (found["status"], found["player"]) == ("solved", 2)
     assert found["lower_bound"] <= 0.6 <= found["upper_bound"] + 1e-9
     assert found["upper_bound"] - found["lower_bound"] <= 3e-4
+
+
+@pytest.mark.slow
+def test_shares_of_random_games() -> None:
+    """Table 4.1: the maximiser needs more than the minimiser, and more where leaves have nothing in common."""
+    rows = run_experiment("maxmin-shares", quick=True, instances=2, seconds=3.0).rows
+    shares = {row[:3]: [float(str(row[place]).split()[0]) for place in (4, 6)] for row in rows}
+    assert len(shares) == 12
+    means = {
+        kind: np.mean([shares[key] for key in shares if key[2] == kind], axis=0) for kind in ("walk", "independent")
+    }
+    for kind in means:
+        assert means[kind][0] > means[kind][1]
+    assert means["independent"][0] > means["walk"][0]
