@@ -127,7 +127,7 @@ def _used_sets(solver: Solver) -> int:
         return int(solver.sets.totals[0])
     if isinstance(solver, DoubleOracle):
         return sum(solver.restricted.sizes()[0])
-    return solver.tree.num_infosets
+    return int(solver.tree.num_infosets)
 
 
 def mean(values: Sequence[float]) -> float | None:
