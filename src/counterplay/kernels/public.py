@@ -465,3 +465,69 @@ def _descend(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, link: 
     for h in range(n):
         opp_to[h] = opp_from[h] if cut else opp_from[opp.parent[first + h]]
     scratch.alive[level + 1, 0, 1 - me] = _any(opp_to, n)
+
+
+@kernel
+def iterate_public(
+    tree: NodeArrays,  # IN
+    first_hands: HandArrays,  # IN  of player 0
+    second_hands: HandArrays,  # IN  of player 1
+    pair_hands: bool,  # IN
+    first: Tables,  # IN OUT of player 0
+    second: Tables,  # IN OUT of player 1
+    frozen: np.ndarray,  # scratch: player 0's regrets before his update, or (0,) when players take turns
+    frozen_scale: np.ndarray,  # scratch: their scales
+    frozen_prediction: np.ndarray,  # scratch, as ``first.prediction``, or (0,)
+    locked: np.ndarray,  # IN  (N,) bool
+    alternating: bool,  # IN  player 1 sees the update of player 0
+    floor: bool,  # IN  regret matching plus
+    alpha: float,  # IN  discount exponent of positive regrets; NaN: none
+    beta: float,  # IN  discount exponent of negative regrets; NaN: none
+    gamma: float,  # IN  exponent of the averaging weight
+    delay: int,  # IN  iterations before averaging starts
+    shifted: bool,  # IN  weights count from the delay, not from the start
+    tie: float,  # IN  regrets up to this count as 0 in regret matching
+    quantised: bool,  # IN  tables hold integers
+    first_reach: np.ndarray,  # IN  (n,) float64: player 0's hands in the eyes of player 1
+    second_reach: np.ndarray,  # IN  (m,) float64
+    iterations: int,  # IN  how many to do
+    clock: np.ndarray,  # IN OUT (1,) int64: iterations done so far
+    scratch: Scratch,  # scratch
+    out: np.ndarray,  # scratch, as many as hands
+) -> None:
+    """Run iterations of CFR in one thread."""
+    none = np.zeros((0, 0))
+    first_ones, second_ones = np.ones(len(first_reach)), np.ones(len(second_reach))
+    for _ in range(iterations):
+        time = clock[0] + 1
+        rule = iteration_rule(time, floor, alpha, beta, gamma, delay, shifted, tie, quantised)
+        if not alternating:
+            frozen[:] = first.regret
+            frozen_scale[:] = first.regret_scale
+            frozen_prediction[:] = first.prediction
+        walk_public(
+            tree, first_hands, second_hands, 0, UPDATE, pair_hands, first, second.regret, second.regret_scale,
+            second.prediction, rule, locked, 0, 0, first_ones, second_reach, WHOLE, 0, 1, none, scratch, out,
+        )  # fmt: skip
+        walk_public(
+            tree, second_hands, first_hands, 1, UPDATE, pair_hands, second,
+            first.regret if alternating else frozen, first.regret_scale if alternating else frozen_scale,
+            first.prediction if alternating else frozen_prediction, rule, locked, 0, 0, second_ones, first_reach,
+            WHOLE, 0, 1, none, scratch, out,
+        )  # fmt: skip
+        clock[0] = time
+
+
+@kernel
+def iteration_rule(time: int, floor: bool, alpha: float, beta: float, gamma: float, delay: int, shifted: bool, tie: float, quantised: bool) -> Rule:  # fmt: skip
+    """The numbers of iteration ``time``, as in ``iterate_cfr``.
+
+    Walks skip what nobody reaches, unless old regrets are discounted everywhere.
+    """
+    keep_positive = 1.0 if np.isnan(alpha) else 1.0 / (1.0 + np.float64(time - 1) ** -alpha)
+    keep_negative = 1.0 if np.isnan(beta) else 1.0 / (1.0 + np.float64(time - 1) ** -beta)
+    weight = 0.0
+    if time > delay:
+        weight = np.float64(time - delay if shifted else time) ** gamma
+    prune = np.isnan(alpha) and np.isnan(beta)
+    return Rule(keep_positive, keep_negative, floor, weight, tie, prune, quantised)

@@ -12,14 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError
-from counterplay.game.base import TERMINAL
+from counterplay.game.base import TERMINAL, Game
+from counterplay.game.registry import make
 from counterplay.poker.bets import BetAbstraction
 from counterplay.poker.betting import BettingTree, build_betting_tree
 from counterplay.poker.deals_tree import DealTree, deal_cards, hole_hands
 from counterplay.poker.definition import GameDefinition
+from counterplay.poker.games import PokerGame
 from counterplay.tree.public import FOLD, LINK, SHOWDOWN, PublicNode, PublicTree, lay_out
 
-__all__ = ["assemble", "dealt", "public_tree_of", "put_together"]
+__all__ = ["assemble", "dealt", "public_tree_by_name", "public_tree_of", "put_together"]
 
 
 def public_tree_of(
@@ -43,6 +45,20 @@ def public_tree_of(
         raise GameError("a public tree starts before any board card; this game deals some in its first round")
     deals = deal_cards(game.deck, game.suits, game.hole_cards, (), dealt, (full, full), isomorphic)
     return assemble(build_betting_tree(game, bets), deals, name, game.hole_cards, float(game.big_blind))
+
+
+def public_tree_by_name(game: Game | str, memory_limit: int | None = None) -> PublicTree:
+    """The public tree of a game, or of the game with a name.
+
+    Raises
+    ------
+    GameError
+        If the game has no public tree.
+    """
+    made = make(game)
+    if isinstance(made, PokerGame):
+        return public_tree_of(made.definition, name=made.spec())
+    raise GameError(f"{made.spec()} has no public tree yet; use --representation history")
 
 
 def assemble(

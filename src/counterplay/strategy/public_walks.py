@@ -74,6 +74,11 @@ class PublicWalker:
             np.zeros((levels, piece, 2), np.bool_), np.zeros((levels, 4), np.int64), np.zeros(max(hands, 512)),
         )  # fmt: skip
 
+    @property
+    def scratch(self) -> Scratch:
+        """The vectors of walks in one thread."""
+        return self._scratch[0]
+
     def ones(self, player: int) -> NDArray[np.float32]:
         """Scales of tables that need none."""
         return self._ones[self.tree.num_blocks[player]]
