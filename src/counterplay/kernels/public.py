@@ -140,7 +140,7 @@ def _any(vector: Any, n: int) -> bool:
 
 
 @inlined
-def _forward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: int, tables: Tables, opp_table: Any, opp_scale: Any, opp_prediction: Any, rule: Rule, root: int, deal: int, level: int, scratch: Scratch) -> None:  # fmt: skip
+def _forward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: int, tables: Tables, opp_table: Any, opp_scale: Any, opp_prediction: Any, rule: Rule, locked: Any, root: int, deal: int, level: int, scratch: Scratch) -> None:  # fmt: skip
     """Strategies and reaches of a piece.  ``alive[.., p]`` says whether the reach of p is more than 0 somewhere."""
     reach, sigma, alive = scratch.reach[level], scratch.sigma[level], scratch.alive[level]
     own_n = own.start[deal + 1] - own.start[deal]
@@ -159,7 +159,7 @@ def _forward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: 
             continue
         block = tree.block[node] + deal
         if kind == me:
-            if mode == RESPONSE:
+            if mode == RESPONSE and not locked[node]:
                 for a in range(actions):
                     alive[child + a, 0] = alive[j, 0]
                     alive[child + a, 1] = alive[j, 1]
@@ -304,7 +304,7 @@ def _backward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode:
                 row = value[child + a]
                 for h in range(n):
                     here[h] += row[h]
-        elif mode == RESPONSE:
+        elif mode == RESPONSE and not locked[node]:
             first = value[child]
             for h in range(n):
                 here[h] = first[h]
@@ -348,7 +348,7 @@ def walk_public(
     opp_scale: np.ndarray,  # IN
     opp_prediction: np.ndarray,  # IN  (E,) or (0,)
     rule: Rule,  # IN
-    locked: np.ndarray,  # IN  (N,) bool: decisions whose regrets stay
+    locked: np.ndarray,  # IN  (N,) bool: decisions whose regrets stay, and which best responses play as they are
     root: int,  # IN  root of a piece
     root_deal: int,  # IN
     own_reach: np.ndarray,  # IN  (n,) float64
@@ -372,7 +372,8 @@ def walk_public(
         scratch.reach[0, tree.reach_slot[1 - me, root], h] = opp_reach[h]
     scratch.alive[0, 0, me] = _any(own_reach, own_n)
     scratch.alive[0, 0, 1 - me] = _any(opp_reach, opp_n)
-    _forward(tree, own, opp, me, mode, tables, opp_table, opp_scale, opp_prediction, rule, root, root_deal, 0, scratch)
+    _forward(tree, own, opp, me, mode, tables, opp_table, opp_scale, opp_prediction, rule, locked, root, root_deal, 0,
+             scratch)  # fmt: skip
     while True:
         at, deal, j, k = position[level, 0], position[level, 1], position[level, 2], position[level, 3]
         size = tree.piece_size[at]
@@ -413,8 +414,8 @@ def walk_public(
                     level += 1
                     position[level, 0], position[level, 1] = below, next_deal
                     position[level, 2], position[level, 3] = 0, 0
-                    _forward(tree, own, opp, me, mode, tables, opp_table, opp_scale, opp_prediction, rule, below,
-                             next_deal, level, scratch)  # fmt: skip
+                    _forward(tree, own, opp, me, mode, tables, opp_table, opp_scale, opp_prediction, rule, locked,
+                             below, next_deal, level, scratch)  # fmt: skip
             if not found:
                 j += 1
                 k = 0

@@ -55,6 +55,10 @@ def public_tree_by_name(game: Game | str, memory_limit: int | None = None) -> Pu
     GameError
         If the game has no public tree.
     """
+    if isinstance(game, str) and game.startswith("holdem{"):
+        from counterplay.poker.subgames import subgame_by_name
+
+        return subgame_by_name(game).tree()
     made = make(game)
     if isinstance(made, PokerGame):
         return public_tree_of(made.definition, name=made.spec())

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import json
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from counterplay.poker.ranges import holdem_hands, parse_range
 from counterplay.poker.sizes import PLAYERS, STREETS, BetSize, StreetSizes, bet_amount, parse_sizes
 from counterplay.tree.public import FOLD, SHOWDOWN, PublicNode, PublicTree
 
-__all__ = ["Subgame"]
+__all__ = ["Subgame", "subgame_by_name"]
 
 MAX_NODES = 1_000_000
 """Nodes of the betting after which a subgame is refused."""
@@ -69,7 +69,7 @@ class Subgame:
     bets: str = "50%,allin"
     raises: str = "60%,allin"
     donks: str | None = None
-    allin_threshold: float = 1.0
+    allin_threshold: float = 0.67
     chip: float = 1.0
     isomorphic: bool = True
 
@@ -132,12 +132,13 @@ class Subgame:
 
     @property
     def name(self) -> str:
-        """A short name: the board, the pot and the stack."""
-        return f"holdem {self.board.replace(' ', '')} pot {self.pot:g} stack {self.stack:g}"
+        """The name that makes the subgame again: ``holdem`` and its fields as JSON."""
+        return f"holdem{json.dumps(dataclasses.asdict(self))}"
 
-    def settings(self) -> dict[str, Any]:
-        """Everything that makes the subgame again: ``Subgame(**settings)``."""
-        return dataclasses.asdict(self)
+    @property
+    def title(self) -> str:
+        """The subgame in a few words."""
+        return f"{self.board.replace(' ', '')}, pot {self.pot:g}, stack {self.stack:g}"
 
     def betting(self, spans: list[tuple[int, int]]) -> PublicNode:
         """The betting, over deals with these numbers on each street that is left."""
@@ -160,6 +161,20 @@ class Subgame:
         spans = list(zip(deals.level_start, deals.level_start[1:], strict=False))
         largest = self.pot / 2 + self.stack
         return put_together(self.betting(spans), deals, self.name, 2, largest, None)
+
+
+def subgame_by_name(name: str) -> Subgame:
+    """The subgame that ``Subgame.name`` stands for.
+
+    Raises
+    ------
+    GameError
+        If the name is none of a subgame.
+    """
+    try:
+        return Subgame(**json.loads(name.removeprefix("holdem")))
+    except (ValueError, TypeError) as error:
+        raise GameError(f"a subgame is named holdem{{...}} with its fields as JSON; got {name!r} ({error})") from None
 
 
 @dataclasses.dataclass(frozen=True)
