@@ -144,6 +144,24 @@ class Subgame:
         """The betting, over deals with these numbers on each street that is left."""
         return _Betting(self, spans).root()
 
+    def spent(self, node: str) -> tuple[float, float]:
+        """What each player has put in after the actions of a node's text, the pot at the start not counted."""
+        street, before, player, checked = [0.0, 0.0], 0.0, 0, False
+        for word in node.split():
+            amount = street[player]
+            if word == "call":
+                amount = max(street)
+            elif word == "allin":
+                amount = self.stack - before
+            elif word not in ("check", "fold"):
+                amount = float(word.removeprefix("bet").removeprefix("raise"))
+            street[player] = amount
+            if word == "call" or (word == "check" and checked):
+                street, before, player, checked = [0.0, 0.0], before + street[0], 0, False
+            else:
+                player, checked = 1 - player, True
+        return before + street[0], before + street[1]
+
     def deals(self) -> DealTree:
         """The cards that can come, and the hands that can be held with each."""
         rounds = [1] * (5 - len(self.cards))
