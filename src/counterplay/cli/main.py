@@ -22,6 +22,7 @@ from counterplay.cli import (
     experiment,
     games,
     info,
+    inspect,
     match,
     solve,
     tournament,
@@ -78,6 +79,7 @@ app.command("evaluate")(evaluate.command)
 app.command("experiment")(experiment.command)
 app.command("dominated")(dominated.command)
 app.command("draw")(draw.command)
+app.command("inspect")(inspect.command)
 app.command("match")(match.command)
 app.command("dealer")(dealer.command)
 app.command("agent")(agent.command)

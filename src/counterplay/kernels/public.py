@@ -170,7 +170,7 @@ def _count(hands: HandArrays, deal: Any) -> Any:
 
 
 @inlined
-def _forward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: int, tables: Tables, opp_table: Any, opp_scale: Any, opp_prediction: Any, rule: Rule, root: Any, deal: Any, level: Any, scratch: Scratch) -> None:  # fmt: skip
+def _forward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: int, tables: Tables, opp_table: Any, opp_scale: Any, opp_prediction: Any, rule: Rule, locked: Any, root: Any, deal: Any, level: Any, scratch: Scratch) -> None:  # fmt: skip
     """Strategies and reaches of a piece.  ``alive[.., p]`` says whether the reach of p is more than 0 somewhere."""
     reach, sigma, alive = scratch.reach, scratch.sigma, scratch.alive
     stride = np.uint64(scratch.stride)
@@ -192,7 +192,7 @@ def _forward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: 
         block = tree.block[node] + deal
         at = sigma_at + child * stride
         mine = kind == me
-        if mine and mode == RESPONSE:
+        if mine and mode == RESPONSE and not locked[node]:
             for a in range(actions):
                 alive[level, child + a, 0] = alive[level, j, 0]
                 alive[level, child + a, 1] = alive[level, j, 1]
@@ -355,7 +355,7 @@ def _backward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode:
                 row = first + a * stride
                 for h in range(n):
                     value[here + h] += value[row + h]
-        elif mode == RESPONSE:
+        elif mode == RESPONSE and not locked[node]:
             for h in range(n):
                 value[here + h] = value[first + h]
             for a in range(np.uint64(1), actions):
@@ -414,7 +414,7 @@ def walk_public(
     opp_scale: np.ndarray,  # IN
     opp_prediction: np.ndarray,  # IN  (E,) or (0,)
     rule: Rule,  # IN
-    locked: np.ndarray,  # IN  (N,) bool: decisions whose regrets stay
+    locked: np.ndarray,  # IN  (N,) bool: decisions whose regrets stay, and which best responses play as they are
     root: int,  # IN  root of a piece
     root_deal: int,  # IN
     own_reach: np.ndarray,  # IN  (n,) float64
@@ -448,8 +448,8 @@ def walk_public(
     while True:
         at, deal, j, k = position[level, 0], position[level, 1], position[level, 2], position[level, 3]
         if entered:
-            _forward(tree, own, opp, me, mode, tables, opp_table, opp_scale, opp_prediction, rule, at, deal, level,
-                     scratch)  # fmt: skip
+            _forward(tree, own, opp, me, mode, tables, opp_table, opp_scale, opp_prediction, rule, locked, at, deal,
+                     level, scratch)  # fmt: skip
             entered = False
         size = tree.piece_size[at]
         here_n = _count(own, deal)
