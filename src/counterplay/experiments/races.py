@@ -26,9 +26,7 @@ Entrants: TypeAlias = Mapping[str, tuple[str, Mapping[str, Any]]]
 """A name for each entrant, with its algorithm and settings."""
 
 
-def race(
-    tree: GameTree, entrants: Entrants, nodes: int, seeds: int, points: int = POINTS_PER_DECADE
-) -> Comparison:
+def race(tree: GameTree, entrants: Entrants, nodes: int, seeds: int, points: int = POINTS_PER_DECADE) -> Comparison:
     """Run every entrant with every seed over so many histories, measured so often while they grow tenfold."""
     budget = Budget(nodes=nodes, points=points)
     runs = []
