@@ -119,7 +119,8 @@ class SampledEstimator(Estimator):
             return values, regrets
         estimate_sampled(
             solver.walks, solver.sampling._replace(averaging=False, floor=False), self.pure_opponents, player,
-            strategy, solver.average, solver.scheme, entries, values, regrets, state, Stack(*scratch), self._sums[0], self._sums[1],
+            strategy, solver.average, solver.scheme, entries, values, regrets, state, Stack(*scratch),
+            self._sums[0], self._sums[1],
         )  # fmt: skip
         return values, regrets
 

@@ -79,7 +79,7 @@ def run(
         columns=("root of", "estimator", "mean", "published", "mean of the first 150"),
         rows=tuple(rows),
         notes=(
-            f"Opponents draw at {'information sets' if draws == 'infosets' else 'histories'}: the source leaves it open.",
+            f"Opponents draw at {'information sets' if draws == 'infosets' else 'histories'}; the source does not say.",
             "Another program, drawing at histories, found 0.286 and 0.115 over the first 200 iterations for player 1.",
         ),
         curves=curves,
