@@ -64,7 +64,7 @@ def run(
     quick : bool
         10^7 histories and 3 seeds instead of 10^8 and 5.
     game : str
-        ``bluff`` or, with about 10 GB of memory, ``bluff(d1=2)``; any other game takes part without published numbers.
+        ``bluff`` or, with about 9 GB of memory, ``bluff(d1=2)``; any other game takes part without published numbers.
     nodes, seeds : int, optional
         Other numbers of histories and of seeds.
     points : int
