@@ -179,8 +179,9 @@ class PublicSolver(Solver):
         first, second = self.players_tables
         time = self.iterations + 1
         rule = iteration_rule(
-            time, config.regret_floor, *self._exponents(), config.delay, config.shifted, self._tie, self.quantised
-        )
+            time, config.regret_floor, *self._exponents(), config.delay, config.shifted, self._tie, self.quantised,
+            config.predictive,
+        )  # fmt: skip
         seen = (first.regret, first.regret_scale, first.prediction)
         if not config.alternating:
             self._frozen[:], self._frozen_scale[:] = first.regret, first.regret_scale

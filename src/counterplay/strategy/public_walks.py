@@ -24,7 +24,7 @@ from counterplay.tree.public import LINK, Hands, PublicTree
 
 __all__ = ["PublicWalker", "plain_tables", "scratch_bytes"]
 
-_FIXED = Rule(1.0, 1.0, False, 0.0, 0.0, True, False)
+_FIXED = Rule(1.0, 1.0, False, 0.0, 0.0, True, False, 0)
 """Nothing is updated."""
 
 Vector = NDArray[np.float64]
@@ -34,7 +34,9 @@ def plain_tables(table: NDArray[Any], scale: NDArray[np.float32] | None = None, 
     """Tables of a player of whom only a strategy is known."""
     none = np.zeros(0)
     scales = np.ones(1, np.float32) if scale is None else scale
-    return Tables(table, scales, none, none, none, none if response is None else response)
+    kind = np.float32 if table.dtype == np.int16 else table.dtype
+    empty, hint = np.zeros(0, table.dtype), np.zeros(0, kind)
+    return Tables(table, scales, empty, np.zeros(0, np.float32), hint, none if response is None else response)
 
 
 def scratch_bytes(tree: PublicTree, threads: int = 1) -> int:
@@ -67,11 +69,12 @@ class PublicWalker:
         self._ones = {blocks: np.ones(blocks, np.float32) for blocks in set(tree.num_blocks)}
 
     def _make_scratch(self) -> Scratch:
-        tree, hands = self.tree, max(self._hands_most, 64)
+        tree, hands = self.tree, self._hands_most
         piece, levels = int(tree.piece_size.max()), tree.levels
+        size = levels * piece * hands
         return Scratch(
-            np.zeros((levels, piece + 1, hands)), np.zeros((levels, piece, hands)), np.zeros((levels, piece, hands)),
-            np.zeros((levels, piece, 2), np.bool_), np.zeros((levels, 4), np.int64), np.zeros(max(hands, 512)),
+            np.zeros(size + levels * hands), np.zeros(size), np.zeros(size), np.zeros((levels, piece, 2), np.bool_),
+            np.zeros((levels, 4), np.int64), np.zeros(max(hands, 512)), hands, piece,
         )  # fmt: skip
 
     @property
