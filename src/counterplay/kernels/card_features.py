@@ -409,3 +409,31 @@ def count_classes(
             row_of = bucket[way_index[way]]
             for place in range(found):
                 count[row_of, table[index[place]]] += orbit[row]
+
+
+@kernel
+def project_hands(
+    now: RoundTables,  # IN  the numbers given
+    then: RoundTables,  # IN  the numbers wanted, of the same cards or some that lie side by side
+    skip: int,  # IN  how many cards come before them
+    first: int,  # IN
+    last: int,  # IN
+    number: np.ndarray,  # OUT (N,) integers
+) -> None:
+    """The numbers of the same hands in another shape."""
+    step = 4096
+    size = now.cards.sum()
+    wanted = then.cards.sum()
+    hands = np.empty((step, size), dtype=np.uint8)
+    cards = np.empty((step, wanted), dtype=np.uint8)
+    start = first
+    while start < last:
+        end = min(last, start + step)
+        count = end - start
+        unindex_hands(now, np.arange(start, end), hands[:count])
+        part = np.empty(count, dtype=np.int64)
+        cards[:count] = hands[:count, skip : skip + wanted]
+        index_hands(then, cards[:count], part)
+        for place in range(count):
+            number[start + place] = part[place]
+        start = end

@@ -21,13 +21,13 @@ import itertools
 import math
 import os
 from collections.abc import Callable, Mapping
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from counterplay.abstraction.cards.parallel import Progress, in_chunks
 from counterplay.errors import AbstractionError, StrategyError
 from counterplay.poker.cards import deck as cards_of
 from counterplay.poker.hands import MAX_HAND, hand_codes, hand_tables
@@ -40,9 +40,6 @@ BINS = 50
 """Bins of a histogram of hand strength."""
 
 KIND = "card-features"
-
-Progress: TypeAlias = Callable[[str, float], None]
-"""Called with the name of a stage and the share of it that is done."""
 
 
 def default_cache() -> Path:
@@ -166,23 +163,38 @@ class CardFeatures:
         left = len(self.cards) - self.shape[0] - self.board(turn)
         return math.comb(left, sum(self.shape[turn + 1 :]))
 
-    def orbits(self, turn: int) -> npt.NDArray[np.uint8]:
-        """How many hands share each number, the board as a set."""
+    def orbits(self, turn: int, ordered: bool = False) -> npt.NDArray[np.uint8]:
+        """How many hands share each number, the board as a set or round by round."""
+        indexer = self.ordered(turn) if ordered else self.indexer(turn)
 
         def make() -> dict[str, npt.NDArray[Any]]:
             from counterplay.kernels.isomorphism import orbit_sizes
 
-            orbits = np.empty(self.size(turn), dtype=np.uint8)
+            orbits = np.empty(indexer.size(), dtype=np.uint8)
 
             def work(first: int, last: int) -> None:
                 part = np.empty(last - first, dtype=np.int64)
-                orbit_sizes(self.indexer(turn).tables(), np.arange(first, last), part)
+                orbit_sizes(indexer.tables(), np.arange(first, last), part)
                 orbits[first:last] = part
 
             self.in_chunks(f"counting hands of round {turn + 1}", len(orbits), 1 << 18, work)
             return {"orbits": orbits}
 
-        return self._made(f"orbits-{turn}", make, store=False)["orbits"]
+        return self._made(f"orbits-{indexer.shape}", make, store=False)["orbits"]
+
+    def project(self, given: HandIndexer, wanted: HandIndexer, skip: int = 0) -> npt.NDArray[np.uint32]:
+        """For every number of one shape, the number of the same cards in another, or of some that lie side by side."""
+        from counterplay.kernels.card_features import project_hands
+
+        numbers = np.empty(given.size(), dtype=np.uint32)
+        now, then = given.tables(), wanted.tables()
+        self.in_chunks(
+            f"hands of {sum(given.shape)} cards",
+            len(numbers),
+            1 << 18,
+            lambda first, last: project_hands(now, then, skip, first, last, numbers),
+        )
+        return numbers
 
     # ------------------------------------------------------------------------------------------ strength
 
@@ -341,21 +353,11 @@ class CardFeatures:
 
     def in_chunks(self, stage: str, total: int, chunk: int, work: Callable[[int, int], object]) -> None:
         """Run ``work(first, last)`` over all of 0 .. total - 1, in threads."""
-        spans = iter([(first, min(total, first + chunk)) for first in range(0, total, chunk)])
-        done = 0
-        if self.progress is not None:
-            self.progress(stage, 0.0)
-        with ThreadPoolExecutor(self.threads) as pool:
-            running = {pool.submit(work, *span): span for span in itertools.islice(spans, 2 * self.threads)}
-            while running:
-                finished, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    first, last = running.pop(future)
-                    future.result()
-                    done += last - first
-                    running.update({pool.submit(work, *span): span for span in itertools.islice(spans, 1)})
-                if self.progress is not None:
-                    self.progress(stage, done / total)
+        report = self.progress
+        told = None if report is None else lambda share: report(stage, share)
+        if told is not None:
+            told(0.0)
+        in_chunks(work, total, chunk, self.threads, told)
 
     def _boards(self, turn: int) -> npt.NDArray[np.uint8]:
         """A board of each class."""
