@@ -3,9 +3,9 @@
 A point is a row of unsigned numbers times a scale for each column; its weight is a whole number.  Two metrics: the
 Euclidean distance, and the sum of absolute differences, which over cumulative histograms is the earth mover's distance
 in one dimension.  Each point keeps an upper bound of the distance to its centre and a lower bound of that to any
-other, which move with the centres (triangle inequality; Elkan 2003, in the form with one lower bound of Hamerly 2010); a
-point whose bounds do not meet stays where it is.  Where they meet, the distances to all centres are computed, column by
-column with the centres side by side, which vectorises without reordering any sum.
+other, which move with the centres (triangle inequality; Elkan 2003, in the form with one lower bound of Hamerly 2010);
+a point whose bounds do not meet stays where it is.  Where they meet, the distances to all centres are computed, column
+by column with the centres side by side, which vectorises without reordering any sum.
 
 Sums of points are whole numbers, so that new centres do not depend on the order of the points or of the threads.
 """
@@ -171,22 +171,20 @@ def hash_rows(
 @kernel
 def mark_distinct(
     points: np.ndarray,  # IN  (N, d) unsigned
-    key: np.ndarray,  # IN  (N,) uint64
-    order: np.ndarray,  # IN  (N,) int64: rows in rising order of their keys
-    place: np.ndarray,  # OUT (N,) int32: which of the distinct rows each one is, in that order
-    representative: np.ndarray,  # OUT (N,) int64: a row of each distinct one; the rest is not written
+    order: np.ndarray,  # IN OUT (N,) int64: rows, equal ones side by side; then a row of each distinct one in front
+    place: np.ndarray,  # OUT (N,) int32: which of the distinct rows each one is
 ) -> Any:
-    """Number the distinct rows; gives how many there are.  Rows are compared: keys may be equal by chance."""
+    """Number the distinct rows; gives how many there are."""
     found = 0
     for at in range(len(order)):
         row = order[at]
-        same = found > 0 and key[row] == key[representative[found - 1]]
+        same = found > 0
         if same:
-            other = representative[found - 1]
+            other = order[found - 1]
             for column in range(points.shape[1]):
                 same &= points[row, column] == points[other, column]
         if not same:
-            representative[found] = row
+            order[found] = row
             found += 1
         place[row] = found - 1
     return found

@@ -334,7 +334,7 @@ class CardFeatures:
             parts.append(count)
 
         self.in_chunks(f"hands of each bucket in round {turn + 2}", self.size(turn), max(1, (1 << 20) // ways), work)
-        return np.sum(parts, axis=0, dtype=np.int64)
+        return np.asarray(np.sum(parts, axis=0, dtype=np.int64))
 
     def arrangements(self, turn: int) -> npt.NDArray[np.int64]:
         """The ways in which a board of a round may have come, as places of hole cards and board."""

@@ -41,7 +41,9 @@ FAMILIES: dict[Family, str] = {
     "PA": "k-means, chances to reach the next round's buckets",
 }
 
-_ENTRY = re.compile(r"(?P<ir>IR)?(?P<textures>T:)?(?P<family>PHS|PE|PS|KE|KO|PA)?(?P<count>\d+)(x(?P<split>\d+))?", re.I)
+_ENTRY = re.compile(
+    r"(?P<ir>IR)?(?P<textures>T:)?(?P<family>PHS|PE|PS|KE|KO|PA)?(?P<count>\d+)(x(?P<split>\d+))?", re.I
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -169,7 +171,7 @@ def _parse_round(text: str, family: str, turn: int, rounds: int, size: int, reca
     forgets = forgets or bool(match["ir"])
     if count == size and match["split"] is None and not match["textures"]:
         return RoundRecipe("lossless", size, forgets=forgets)
-    entry = RoundRecipe(named, count, split, bool(match["textures"]), forgets)  # type: ignore[arg-type]
+    entry = RoundRecipe(named, count, split, bool(match["textures"]), forgets)
     _check_round(entry, text, turn, rounds, size)
     return entry
 
