@@ -280,6 +280,10 @@ class CardFeatures:
         from counterplay.kernels.card_features import cluster_strengths
 
         levels, half = (float(np.iinfo(kind).max), 0.5) if kind.kind == "u" else (1.0, 0.0)
+        if turn == 0 and self.rounds > 1:
+            wins, mass = self._start_opponents(cluster_of, clusters)
+            won = np.divide(wins, 2 * mass, out=np.full(wins.shape, 0.5), where=mass > 0)
+            return {"value": (levels * won + half).astype(kind)}
         value = np.zeros((self.size(turn), clusters), dtype=kind)
         boards = self._boards(turn)
         rest = sum(self.shape[turn + 1 :])
@@ -293,6 +297,37 @@ class CardFeatures:
 
         self.in_chunks(f"strength against clusters in round {turn + 1}", len(boards), max(1, 256 // ways), work)
         return {"value": value}
+
+    def _start_opponents(
+        self, cluster_of: npt.NDArray[np.uint8], clusters: int
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """For starting hands up to suits: twice the wins plus the ties against each cluster, and all opponents."""
+        from counterplay.kernels.card_features import start_strengths
+
+        hole, last_round = self.shape[0], self.rounds - 1
+        boards = self._boards(last_round)
+        orbit = HandIndexer((self.board(last_round),), *self.deck).orbits(np.arange(len(boards)))
+        sizes = np.array([hole, self._hands(last_round), len(hand_codes())])
+        codes = hand_tables()
+        parts: list[npt.NDArray[np.int64]] = []
+
+        def work(first: int, last: int) -> None:
+            try:
+                sums = parts.pop()  # one for each thread
+            except IndexError:
+                sums = np.zeros((2, 64**hole, clusters), dtype=np.int64)
+            start_strengths(codes, self.cards, boards[first:last], orbit[first:last], sizes, cluster_of, *sums)
+            parts.append(sums)
+
+        self.in_chunks("strength against clusters in round 1", len(boards), 256, work)
+        total = np.array(parts, dtype=np.int64).sum(axis=0)
+        hands = np.array(list(itertools.combinations(self.cards.tolist(), hole)), dtype=np.int64)
+        slots = (hands * 64 ** np.arange(hole)[::-1]).sum(axis=1)
+        index = self.indexer(0).indices(hands)
+        wins, mass = np.zeros((2, self.size(0), clusters), dtype=np.int64)
+        np.add.at(wins, index, total[0, slots])
+        np.add.at(mass, index, total[1, slots])
+        return wins, mass
 
     def transitions(self, turn: int, table: npt.NDArray[Any], classes: int) -> npt.NDArray[Any]:
         """How many sets of next cards lead from each hand into each class of the next round: (N, classes)."""
