@@ -291,20 +291,26 @@ def start_strengths(
     orbit: np.ndarray,  # IN  (M,) int64: how many boards the class has
     sizes: np.ndarray,  # IN  (3,) int64: hole cards, hands of a board, hand ranks
     cluster_of: np.ndarray,  # IN  (64 ** h,) uint8: the cluster of hole cards, by their cards as digits
+    unit: int,  # IN  the strength of a sure win
     wins: np.ndarray,  # IN OUT (64 ** h, K) int64: by hole cards, added to
     mass: np.ndarray,  # IN OUT (64 ** h, K) int64
+    histogram: np.ndarray,  # IN OUT (64 ** h, bins) int64: boards by the bin of the strength
 ) -> None:
-    """The strength of starting hands against each cluster, over all boards.
+    """The strength of starting hands against each cluster and all, over all boards.
 
     Hands that differ in suits only are of one class; only their sums over the class are those of all boards.
     """
     memory = showdown_memory(sizes[0], sizes[1], sizes[2], wins.shape[1])
+    bins = histogram.shape[1]
     for board in range(len(boards)):
         for hand in range(hold_showdown(hand_tables, deck, boards[board], cluster_of, memory)):
             slot = slot_of(memory.holes, hand)
+            strength = np.int64(0)
             for group in range(wins.shape[1]):
+                strength += memory.wins[hand, group]
                 wins[slot, group] += orbit[board] * memory.wins[hand, group]
                 mass[slot, group] += orbit[board] * memory.mass[hand, group]
+            histogram[slot, min(bins - 1, strength * bins // unit)] += orbit[board]
 
 
 @kernel

@@ -243,16 +243,23 @@ class _Run:
         gap = np.empty(self.centres.shape[1], dtype=np.float32)
         centre_gaps(self.centres, self.points.code, gap)
         if not self.bounds:
-            gap[:] = 0
-            self.lower[:] = -np.inf
-        changed: list[int] = []
+            gap[:] = -1
         points = self.points
+        projection = self.centres.sum(axis=0, dtype=np.float64)
+        if points.metric == "euclidean":
+            projection /= np.sqrt(len(self.centres))
+        order = np.argsort(projection, kind="stable")
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        columns = np.ascontiguousarray(self.centres[:, order])
+        projection = projection[order]
+        changed: list[int] = []
 
         def work(first: int, last: int) -> None:
             changed.append(
                 assign_points(
-                    points.rows, points.scale, self.centres, points.code, gap, self.shift, self.slack,
-                    first, last, self.label, self.upper, self.lower,
+                    points.rows, points.scale, columns, projection, order, place, points.code, gap, self.shift,
+                    self.slack, first, last, self.label, self.upper, self.lower,
                 )
             )  # fmt: skip
 

@@ -281,7 +281,7 @@ class CardFeatures:
 
         levels, half = (float(np.iinfo(kind).max), 0.5) if kind.kind == "u" else (1.0, 0.0)
         if turn == 0 and self.rounds > 1:
-            wins, mass = self._start_opponents(cluster_of, clusters)
+            wins, mass, _ = self.starting_hands(cluster_of, clusters)
             won = np.divide(wins, 2 * mass, out=np.full(wins.shape, 0.5), where=mass > 0)
             return {"value": (levels * won + half).astype(kind)}
         value = np.zeros((self.size(turn), clusters), dtype=kind)
@@ -298,10 +298,13 @@ class CardFeatures:
         self.in_chunks(f"strength against clusters in round {turn + 1}", len(boards), max(1, 256 // ways), work)
         return {"value": value}
 
-    def _start_opponents(
+    def starting_hands(
         self, cluster_of: npt.NDArray[np.uint8], clusters: int
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """For starting hands up to suits: twice the wins plus the ties against each cluster, and all opponents."""
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Starting hands up to suits, in one pass over all whole boards; every hand of a class is counted.
+
+        Twice the wins plus the ties against each cluster, the opponents of each cluster, and the histogram of strength.
+        """
         from counterplay.kernels.card_features import start_strengths
 
         hole, last_round = self.shape[0], self.rounds - 1
@@ -309,25 +312,28 @@ class CardFeatures:
         orbit = HandIndexer((self.board(last_round),), *self.deck).orbits(np.arange(len(boards)))
         sizes = np.array([hole, self._hands(last_round), len(hand_codes())])
         codes = hand_tables()
-        parts: list[npt.NDArray[np.int64]] = []
+        parts: list[list[npt.NDArray[np.int64]]] = []
 
         def work(first: int, last: int) -> None:
             try:
                 sums = parts.pop()  # one for each thread
             except IndexError:
-                sums = np.zeros((2, 64**hole, clusters), dtype=np.int64)
-            start_strengths(codes, self.cards, boards[first:last], orbit[first:last], sizes, cluster_of, *sums)
+                sums = [np.zeros((64**hole, columns), dtype=np.int64) for columns in (clusters, clusters, self.bins)]
+            part = slice(first, last)
+            start_strengths(codes, self.cards, boards[part], orbit[part], sizes, cluster_of, self.unit, *sums)
             parts.append(sums)
 
-        self.in_chunks("strength against clusters in round 1", len(boards), 256, work)
-        total = np.array(parts, dtype=np.int64).sum(axis=0)
+        self.in_chunks("strength of starting hands", len(boards), 256, work)
         hands = np.array(list(itertools.combinations(self.cards.tolist(), hole)), dtype=np.int64)
         slots = (hands * 64 ** np.arange(hole)[::-1]).sum(axis=1)
         index = self.indexer(0).indices(hands)
-        wins, mass = np.zeros((2, self.size(0), clusters), dtype=np.int64)
-        np.add.at(wins, index, total[0, slots])
-        np.add.at(mass, index, total[1, slots])
-        return wins, mass
+        found = []
+        for each in zip(*parts, strict=True):
+            total = np.zeros((self.size(0), each[0].shape[1]), dtype=np.int64)
+            for part in each:
+                np.add.at(total, index, part[slots])
+            found.append(total)
+        return found[0], found[1], found[2]
 
     def transitions(self, turn: int, table: npt.NDArray[Any], classes: int) -> npt.NDArray[Any]:
         """How many sets of next cards lead from each hand into each class of the next round: (N, classes)."""
