@@ -53,7 +53,7 @@ def command(
     bets: Annotated[str | None, typer.Option(help="Bet sizes of a no-limit game, for the sizes.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of clustering and report.")] = 0,
     restarts: Annotated[int, typer.Option(help="Starts of k-means; the best is kept.")] = 1,
-    iterations: Annotated[int, typer.Option(help="Iterations of k-means at most.")] = 100,
+    iterations: Annotated[int, typer.Option(help="Iterations of k-means at most.")] = 30,
     opponents: Annotated[
         str, typer.Option(help="Opponent clusters of KO: johanson2013, or how many to make.")
     ] = "johanson2013",

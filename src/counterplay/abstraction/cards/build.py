@@ -57,7 +57,7 @@ class BuildSettings:
 
     seed: int = 0
     restarts: int = 1
-    iterations: int = 100
+    iterations: int = 30
     opponents: str | int = "johanson2013"
     weights: Weights = "mass"
     bins: int = BINS
