@@ -73,6 +73,8 @@ def command(
     definition = _definition(game)
     deck, shape = deck_shape(definition)
     recipe = parse_recipe(rounds, deck, shape, recall, families)  # type: ignore[arg-type]
+    if definition.three_card_hands and any(entry.family != "lossless" for entry in recipe.rounds):
+        raise AbstractionError("hand strength knows no straights and flushes of three cards; use lossless rounds")
     if report is not None and out is None:
         raise AbstractionError("a report is about an abstraction that is built; give --out FILE.cpa too")
     check_writable(out, replaced=True)

@@ -86,7 +86,7 @@ def solver_for(tree: GameTree, algorithm: str, seed: int = 0) -> Solver:
     if algorithm == "FPIRA":
         return make_solver(tree, "fpira")
     if algorithm == "double oracle":
-        return make_solver(tree, "double-oracle")
+        return make_solver(tree, "double-oracle", default="first")  # as in the thesis
     raise CounterplayError(
         f"unknown algorithm {algorithm!r}; there are CFR+, FPIRA, double oracle, {', '.join(SETTINGS)}"
     )
