@@ -316,18 +316,18 @@ class MccfrSolver(Solver):
         if config.sampling == "pure":
             limit = int(np.iinfo(config.storage).max)
             iterate_pure(
-                self.walks, self.sampling.averaging, config.regret_floor, limit, iterations, extra,
+                self.walks, None, self.sampling.averaging, config.regret_floor, limit, iterations, extra,
                 self.regret, self.average, self._none, state, counters, *scratch,
             )  # fmt: skip
         elif config.sampling == "chance":
             iterate_chance(
-                self.walks, config.keeps_average, config.regret_floor, config.prune, iterations, start,
+                self.walks, None, config.keeps_average, config.regret_floor, config.prune, iterations, start,
                 config.linear_average, self.regret, self.average, self._none, state, counters, Stack(*scratch[:5]),
                 *scratch[5:],
             )  # fmt: skip
         else:
             iterate_sampled(
-                self.walks, self.sampling, iterations, start, config.linear_average, extra, self.regret,
+                self.walks, None, self.sampling, iterations, start, config.linear_average, extra, self.regret,
                 self.average, self.scheme, self._none, state, counters, Stack(*scratch),
             )  # fmt: skip
 
