@@ -215,6 +215,9 @@ class Solver(ABC):
     default_iterations: ClassVar[int] = 1000
     """Where a run stops that was given no limit."""
 
+    measures: ClassVar[bool] = True
+    """Whether ``measure`` tells anything; where the whole game is out of reach it gives NaN."""
+
     tree: GameTree
     form: FormArrays
     config: Any
@@ -230,6 +233,21 @@ class Solver(ABC):
     @abstractmethod
     def iterations(self) -> int:
         """Iterations done so far."""
+
+    @property
+    def name(self) -> str:
+        """The game's name."""
+        return self.tree.name
+
+    @property
+    def histories(self) -> int | None:
+        """How many histories the game has; None where that is not known."""
+        return self.tree.num_histories
+
+    @property
+    def information_sets(self) -> int:
+        """How many information sets the tables cover."""
+        return self.tree.num_infosets
 
     @property
     def nodes(self) -> int:
@@ -327,6 +345,11 @@ class Solver(ABC):
         write_container(path, "checkpoint", header, self.tables())
 
     @classmethod
+    def open_game(cls, game: Any, memory_limit: int | None) -> Any:
+        """The game that a checkpoint goes on with: the one that is given, or that of the checkpoint's header."""
+        return _compiled(game["game"] if isinstance(game, Mapping) else game, memory_limit)
+
+    @classmethod
     def resume(
         cls,
         path: str | os.PathLike[str],
@@ -349,13 +372,13 @@ class Solver(ABC):
             raise StrategyError(f"{damaged}: {type(error).__name__}: {error}") from None
         if kind != cls.kind:
             raise StrategyError(f"{path} is a checkpoint of the solver {kind!r}, not of {cls.kind!r}")
-        tree = _compiled(name if game is None else game, memory_limit)
+        opened = cls.open_game(header if game is None else game, memory_limit)
         try:
-            solver = cls.from_checkpoint(tree, config, algorithm, memory_limit)
+            solver = cls.from_checkpoint(opened, config, algorithm, memory_limit)
         except TypeError as error:  # a setting that the configuration does not have
             raise StrategyError(f"{damaged}: {error}") from None
-        if tree.fingerprint != fingerprint:
-            raise StrategyError(f"{path} is a checkpoint of {name}; it does not fit {tree.name}")
+        if solver.identity()["fingerprint"] != fingerprint:
+            raise StrategyError(f"{path} is a checkpoint of {name}; it does not fit {solver.name}")
         try:
             for key, table in solver.tables().items():
                 if (tables[key].shape, tables[key].dtype) != (table.shape, table.dtype):
@@ -387,6 +410,11 @@ class Solver(ABC):
         """
         if check_every is not None and (not isinstance(check_every, numbers.Integral) or check_every < 1):
             raise SolverError(f"check_every must be a whole number, at least 1; got {check_every!r}")
+        if until.exploitability is not None and not self.measures:
+            raise SolverError(
+                f"exploitability of {self.name} cannot be measured without compiling it; "
+                "give iterations or seconds to stop at"
+            )
         self.step(0)  # kernels are compiled before the clock starts
         last = self.check() if self.iterations == 0 else self.measure()
         if self._missed_check(check_every):
@@ -446,7 +474,7 @@ class Solver(ABC):
 
     def _result(self, status: Status) -> SolveResult:
         return SolveResult(
-            game=self.tree.name,
+            game=self.name,
             algorithm=self.algorithm,
             status=status,
             profile=self.profile(),
@@ -454,8 +482,8 @@ class Solver(ABC):
             iterations=self.iterations,
             seconds=self.seconds,
             cpu_seconds=self.cpu_seconds,
-            histories=self.tree.num_histories,
-            information_sets=self.tree.num_infosets,
+            histories=self.histories,
+            information_sets=self.information_sets,
             curve=tuple(self.curve),
             details=self.details(),
             nodes=self.nodes,
