@@ -194,8 +194,10 @@ class AbstractGame:
         width = np.zeros(slots, np.int64)
         count = np.bincount(slot, minlength=slots)
         offset = np.zeros(len(tree), np.uint32)
+        place = walk_order(tree)
         for number in range(slots):
             nodes = decisions[slot == number]
+            nodes = nodes[np.argsort(place[nodes])]
             sizes = tree.num_children[nodes].astype(np.int64)
             width[number] = sizes.sum()
             offset[nodes] = np.cumsum(sizes) - sizes
@@ -239,12 +241,7 @@ class AbstractGame:
     @functools.cached_property
     def depth(self) -> int:
         """The most actions on a line of betting."""
-        low, high, depth = 0, 1, 0
-        while True:
-            low, high = high, high + int(self.tree.num_children[low:high].sum())
-            if low == high:
-                return depth
-            depth += 1
+        return len(_levels(self.tree)) - 1
 
     @functools.cached_property
     def widest(self) -> int:
@@ -283,7 +280,7 @@ class AbstractGame:
         for number, (start, width, kinds) in enumerate(
             zip(self.slot_start.tolist(), self.slot_width.tolist(), self.slot_buckets.tolist(), strict=True)
         ):
-            offset = np.append(self.node_offset[decisions[slot == number]].astype(np.int64), width)
+            offset = np.append(np.sort(self.node_offset[decisions[slot == number]]).astype(np.int64), width)
             for bucket in range(kinds if width else 0):
                 first = start + bucket * width
                 yield first, first + width, offset
@@ -310,7 +307,7 @@ class AbstractGame:
     # ------------------------------------------------------------------------------------------ for kernels
 
     def walks(self) -> WalkArrays:
-        """The betting tree as the sampling kernels take it."""
+        """The betting tree as the sampling kernels take it, nodes in ``walk_order``."""
         from counterplay.kernels.walks import SLOT_BITS, WalkArrays
 
         tree, players = self.tree, self.players
@@ -318,10 +315,11 @@ class AbstractGame:
         end, showdown = tree.player == TERMINAL, tree.showdowns()
         slot = tree.round.astype(np.int64) * players + tree.player
         slot[end] = np.where(showdown[end], self.showdown_slot, self.fold_slot)
-        nodes[:, 0] = np.where(end, players + 1, tree.player) + (slot << SLOT_BITS)
-        nodes[:, 1] = np.where(end, 0, tree.first_child)
-        nodes[:, 2] = tree.num_children
-        nodes[:, 3] = self.node_offset
+        place = walk_order(tree)
+        nodes[place, 0] = np.where(end, players + 1, tree.player) + (slot << SLOT_BITS)
+        nodes[place, 1] = np.where(end, 0, place[tree.first_child])
+        nodes[place, 2] = tree.num_children
+        nodes[place, 3] = self.node_offset
         none = np.zeros(0)
         return WalkArrays(nodes.ravel(), none, none.astype(np.uint32), self.utility.ravel(), players)
 
@@ -360,6 +358,38 @@ def weak_orders(players: int) -> tuple[tuple[int, ...], ...]:
     for ranks in itertools.product(range(players), repeat=players):
         found.add(tuple(sum(other < own for other in ranks) for own in ranks))
     return tuple(sorted(found))
+
+
+def _levels(tree: BettingTree) -> list[slice]:
+    """The nodes of each level; they are numbered level by level."""
+    levels, low, high = [], 0, 1
+    while low < high:
+        levels.append(slice(low, high))
+        low, high = high, high + int(tree.num_children[low:high].sum())
+    return levels
+
+
+def walk_order(tree: BettingTree) -> NDArray[np.int64]:
+    """The place of each node when all that follows a node lies together: siblings, then what is below each in turn.
+
+    Walks go down; with the nodes level by level they would find every node of a large tree in another page.
+    """
+    levels = _levels(tree)
+    below = np.zeros(len(tree), np.int64)  # nodes below a node
+    for above, level in zip(reversed(levels[:-1]), reversed(levels[1:]), strict=True):
+        total = np.concatenate(([0], np.cumsum(1 + below[level])))
+        first = np.concatenate(([0], np.cumsum(tree.num_children[above])))
+        below[above] = total[first[1:]] - total[first[:-1]]
+    place = np.zeros(len(tree), np.int64)
+    block = np.ones(len(tree), np.int64)  # where the children of a node begin
+    for level in levels[1:]:
+        parent = tree.parent[level]
+        number = np.arange(level.start, level.stop) - tree.first_child[parent]
+        before = np.cumsum(below[level]) - below[level]
+        before -= before[np.arange(len(parent)) - number]
+        place[level] = block[parent] + number
+        block[level] = block[parent] + tree.num_children[parent] + before
+    return place
 
 
 def _by_player(game: GameDefinition, buckets: Sequence[Any]) -> Buckets:
