@@ -47,7 +47,11 @@ class DealSampler:
         self._codes = order_codes(game.players)
         self._tables = [
             [
-                (hand_indexer(tuple(table.shape), rules.ranks, rules.suits).tables(), _plain(table.table), _plain(table.cuts))
+                (
+                    hand_indexer(tuple(table.shape), rules.ranks, rules.suits).tables(),
+                    _plain(table.table),
+                    _plain(table.cuts),
+                )
                 for table in tables
             ]
             for tables in game.buckets

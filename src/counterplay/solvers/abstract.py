@@ -5,8 +5,8 @@ cards are dealt in the real game, and hands are mapped to buckets (Johanson 2016
 5.6).  Deals are made in batches, from random numbers of their own for each thread, so that a run can be cut anywhere
 and goes on to the same bits.
 
-A best response needs the whole abstract game, so that nothing is measured on the way; ``abstraction.cards.compiled``
-turns an abstract game that is small enough into a ``GameTree``.
+A best response needs the whole abstract game, so that nothing is measured on the way; ``bucket_abstraction`` (in
+``abstraction.cards.game``) turns an abstract game that is small enough into a ``GameTree``.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from counterplay.poker.abstract_deals import DealSampler
 from counterplay.poker.abstract_game import AbstractGame, abstract_size
 from counterplay.solvers.base import check_memory
 from counterplay.solvers.mccfr import MccfrConfig, MccfrSolver, Walked, WalkedSizes, mccfr_config, table_memory
+from counterplay.solvers.schemes import Scheme, betting_scheme
 from counterplay.strategy.abstract_profile import AbstractProfile
 from counterplay.strategy.measurement import Measurement
 from counterplay.strategy.profile import Provenance, normalise
@@ -46,7 +47,7 @@ class AbstractSolver(MccfrSolver):
     game: AbstractGame
 
     def __init__(self, game: AbstractGame, *arguments: Any, **named: Any) -> None:
-        super().__init__(game, *arguments, **named)
+        super().__init__(game, *arguments, **named)  # type: ignore[arg-type]  # what _open takes
         seeds = np.random.SeedSequence(self.config.seed).spawn(1)[0].generate_state(1, np.uint64)
         self.deal_state = random_state(int(seeds[0]), self.config.threads)
         self._samplers = [DealSampler(game, BATCH * game.players) for _ in range(self.config.threads)]
@@ -57,6 +58,9 @@ class AbstractSolver(MccfrSolver):
         needed = self.memory_bytes(game, self.config)
         check_memory(f"{self.algorithm} on {game.name}", needed + 16 * len(game.tree), memory_limit)
         return game, game.walks()
+
+    def _scheme_array(self, scheme: str | Scheme | NDArray[np.float64]) -> NDArray[np.float64]:
+        return betting_scheme(self.game, scheme)
 
     @staticmethod
     def memory_bytes(game: Walked, config: MccfrConfig | str) -> int:

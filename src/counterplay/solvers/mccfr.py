@@ -257,7 +257,7 @@ class MccfrSolver(Solver):
         self.average = np.zeros(entries if settings.keeps_average else 0, settings.storage)
         self.scheme = np.ones(entries if settings.sampling in ("scheme", "probing") else 0)
         if len(self.scheme) and (scheme is not None or settings.scheme != "custom"):
-            self.scheme[:] = scheme_array(self.game, settings.scheme if scheme is None else scheme)
+            self.scheme[:] = self._scheme_array(settings.scheme if scheme is None else scheme)
         self.random_state = random_state(settings.seed, settings.threads)
         self.counters = np.zeros((settings.threads, 3), np.int64)
         self._none = np.zeros(0)
@@ -271,6 +271,9 @@ class MccfrSolver(Solver):
         check_memory(f"{self.algorithm} on {self.tree.name}", needed + walk_bytes(self.tree), memory_limit)
         self.form = form_arrays(self.tree.sequences)
         return self.tree, walk_arrays(self.tree)
+
+    def _scheme_array(self, scheme: str | Scheme | NDArray[np.float64]) -> NDArray[np.float64]:
+        return scheme_array(self.tree, scheme)
 
     @staticmethod
     def memory_bytes(game: Walked, config: MccfrConfig | str) -> int:

@@ -17,11 +17,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.abstraction.cards.game import abstract_game
+from counterplay.abstraction.cards.game import abstract_game, infoset_places
 from counterplay.errors import StrategyError
 from counterplay.poker.abstract_game import AbstractGame
 from counterplay.storage import read_container, write_container
-from counterplay.strategy.profile import Provenance
+from counterplay.strategy.profile import Profile, Provenance
+from counterplay.tree.arrays import GameTree
 
 __all__ = ["KIND", "AbstractProfile", "Storage"]
 
@@ -49,7 +50,7 @@ class AbstractProfile:
 
     abstract: AbstractGame
     weights: NDArray[Any]
-    provenance: Provenance = Provenance("by hand")
+    provenance: Provenance
 
     @classmethod
     def of_game(
@@ -82,6 +83,12 @@ class AbstractProfile:
         tree = self.abstract.tree
         bucket = self.abstract.bucket(int(tree.player[node]), int(tree.round[node]), hole, board)
         return dict(zip(tree.actions(node), self.row(node, bucket).tolist(), strict=True))
+
+    def lifted(self, tree: GameTree) -> Profile:
+        """The profile of the compiled real game that plays alike wherever betting and bucket are the same."""
+        nodes, buckets = infoset_places(tree, self.abstract)
+        rows = [self.row(node, bucket) for node, bucket in zip(nodes, buckets, strict=True)]
+        return Profile.from_tree(tree, np.concatenate([np.zeros(0), *rows]), self.provenance)
 
     # ------------------------------------------------------------------------------------------ files
 
@@ -148,7 +155,7 @@ def packed(weights: NDArray[Any], storage: Storage) -> NDArray[Any]:
     if weights.dtype.kind == "u" or storage.startswith("float"):
         return weights.astype(storage) if weights.dtype.kind == "f" else weights
     top = 1 << (8 * np.dtype(storage).itemsize)
-    return np.minimum(np.rint(weights * top), top - 1).astype(storage)
+    return np.asarray(np.minimum(np.rint(weights * top), top - 1), dtype=storage)
 
 
 def _found(card: str, profile: Path) -> str:

@@ -20,9 +20,10 @@ from counterplay.poker.bets import bet_abstraction
 from counterplay.poker.cards import parse_cards
 from counterplay.poker.definition import GameDefinition
 from counterplay.poker.games import PokerGame
+from counterplay.poker.rules import Betting
 from counterplay.tree.arrays import GameTree
 
-__all__ = ["abstract_game", "bucket_abstraction", "open_cards", "poker_definition"]
+__all__ = ["abstract_game", "bucket_abstraction", "infoset_places", "open_cards", "poker_definition"]
 
 
 def poker_definition(game: str) -> GameDefinition:
@@ -52,8 +53,9 @@ def open_cards(
         raise AbstractionError(
             f"give one card abstraction for all players, or one for each of the {definition.players}; got {len(cards)}"
         )
-    opened = {path: CardAbstraction.load(path, definition, verify) for path in dict.fromkeys(map(os.fspath, cards))}
-    each = [opened[os.fspath(path)] for path in cards]
+    paths = [os.fspath(path) for path in cards]
+    opened = {path: CardAbstraction.load(path, definition, verify) for path in dict.fromkeys(paths)}
+    each = [opened[path] for path in paths]
     return definition, tuple(each * definition.players if len(each) == 1 else each)
 
 
@@ -81,15 +83,25 @@ def bucket_abstraction(tree: GameTree, game: AbstractGame) -> Abstraction:
     """
     if game.bets is not None:
         raise AbstractionError("with abstract bets the real game has other actions; compile the game of those bets")
-    classes: list[tuple[str, int]] = []
+    texts = [name.partition(":")[2] for name in tree.infoset_names]
+    _, buckets = infoset_places(tree, game)
+    classes = list(zip(texts, buckets, strict=True))
+    names = {key: f"{key[1]}:{key[0]}" for key in classes}
+    return from_classes(tree, classes, f"buckets of {game.name}", names=names)  # type: ignore[arg-type]
+
+
+def infoset_places(tree: GameTree, game: AbstractGame) -> tuple[list[int], list[int]]:
+    """Node of the betting tree and bucket of each information set of the compiled real game."""
+    nodes, buckets = [], []
+    known: dict[str, int] = {}
     for player, name in zip(tree.infoset_player.tolist(), tree.infoset_names, strict=True):
         cards, _, betting = name.partition(":")
         try:
             hole, *boards = [parse_cards(part) for part in cards.split("/")]
+            if betting not in known:
+                known[betting] = game.tree.find(Betting.after(game.definition, betting))
         except GameError:
             raise AbstractionError(f"{tree.name} is not {game.name}: it has the information set {name!r}") from None
-        board = [card for part in boards for card in part]
-        turn = betting.count("/")
-        classes.append((betting, game.bucket(player, turn, hole, board)))
-    names = {key: f"{key[1]}:{key[0]}" for key in classes}
-    return from_classes(tree, classes, f"buckets of {game.name}", names=names)  # type: ignore[arg-type]
+        nodes.append(known[betting])
+        buckets.append(game.bucket(player, betting.count("/"), hole, [card for part in boards for card in part]))
+    return nodes, buckets
