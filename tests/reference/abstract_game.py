@@ -77,7 +77,7 @@ class BucketGame(Game):
 
 
 def dealt(game: GameDefinition, stream: Stream) -> list[int]:
-    """All cards of a hand: each time one of those that are left, which lie in the order that taking has left them in."""
+    """All cards of a hand, each time one of those that are left, in the order that taking has left them in."""
     stock = list(game.deck)
     taken = []
     for place in range(game.cards_dealt):

@@ -440,7 +440,7 @@ def test_reduced_decks_converge_in_the_real_game(game: str) -> None:
 
 
 def test_a_coarser_abstraction_is_worse_in_the_real_game_only() -> None:
-    """What is exploited in the real game is the abstraction's loss: in the abstract game the profile is near the end."""
+    """What is exploited in the real game is the loss of the abstraction; in the abstract game little is."""
     abstract = AbstractGame.build(LEDUC, remembering(LEDUC))
     solver = AbstractSolver(abstract, "external-sampling")
     solver.step(100_000)

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 CHECKPOINT_SECONDS = 60.0
 PLOT_FORMATS = (".png", ".svg", ".pdf")
+ABSTRACT = "mccfr-abstract"
+"""The mark of checkpoints of abstract games."""
 
 
 def command(
@@ -72,6 +74,13 @@ def command(
     exact: Annotated[bool, typer.Option("--exact", help="With lp: the value as a fraction; small games.")] = False,
     forget: Annotated[list[str] | None, typer.Option(help=FORGET_HELP)] = None,
     map_out: Annotated[Path | None, typer.Option(help="Write the abstraction to this file, for map=FILE.")] = None,
+    cards: Annotated[
+        list[Path] | None,
+        typer.Option(help="Solve a poker game in this card abstraction (.cpa); one for each player if they differ."),
+    ] = None,
+    bets: Annotated[
+        str | None, typer.Option(help="With --cards: the raises left of a no-limit game, as fcpa or 0.5,1,allin.")
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(help="Of the random choices (default 0); full-width algorithms make none.")
     ] = None,
@@ -93,7 +102,8 @@ def command(
     With --forget the abstract game is solved, --until is measured there, and the strategy is lifted to the real game
     before it is measured and saved.  cfr+ira and fpira abstract the game themselves, starting from what --forget says
     (by default initial), and --until is measured in the real game.  With --representation states the game is not
-    compiled: any size can be sampled, and exploitability is not measured.
+    compiled: any size can be sampled, and exploitability is not measured.  With --cards the tables have a row for each
+    bucket of hands and point of the betting; algorithms that sample, pure-cfr by default.
     """
     check_writable(plot)
     check_writable(out, checkpoint, map_out, replaced=True)
@@ -112,9 +122,13 @@ def command(
     first: dict[str, Any] = {}
     if resume is not None and threads is not None:
         raise SolverError("a checkpoint brings its own settings; leave out --threads")
-    compiled = representation != "states" and (resume is None or checkpoint_kind(resume) != StateSampler.kind)
+    if bets is not None and not cards:
+        raise SolverError("--bets is for abstract games; name a card abstraction with --cards")
+    buckets = bool(cards) if resume is None else checkpoint_kind(resume) == ABSTRACT
+    compiled = not buckets and representation != "states"
+    compiled = compiled and (resume is None or checkpoint_kind(resume) != StateSampler.kind)
     if resume is None:
-        algorithm = algorithm or ("cfr+" if compiled else "external-sampling")
+        algorithm = algorithm or ("pure-cfr" if buckets else "cfr+" if compiled else "external-sampling")
         game, forget, first = _own_settings(algorithm, game, forget or [], seed, threads)
     changes = first | ({"profile": profile} if profile else {}) | ({"exact": True} if exact else {})
     changes |= {name: value for name, value in (("player", player), ("epsilon", epsilon)) if value is not None}
@@ -132,10 +146,11 @@ def command(
             raise SolverError(
                 f"{needs_whole[0]} needs the compiled game; leave it out, or use --representation history"
             )
-        from counterplay.cli.states import solve_states
+        from counterplay.cli.states import solve_buckets, solve_states
 
-        work = (game, resume, algorithm, changes, limit, iterations, seconds)
-        return solve_states(*work, out=out, checkpoint=checkpoint, quiet=quiet, as_json=as_json)
+        files: dict[str, Any] = {"out": out, "checkpoint": checkpoint, "quiet": quiet, "as_json": as_json}
+        work = (resume, algorithm, changes, limit, iterations, seconds)
+        return solve_buckets(game, cards or [], bets, *work, **files) if buckets else solve_states(game, *work, **files)
     solver = _make_solver(problem, resume, algorithm, changes, limit)
     if map_out is not None and problem.abstraction is None and solver.abstraction() is None:
         raise SolverError("--map-out needs --forget: nothing is abstracted")

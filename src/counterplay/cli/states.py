@@ -1,4 +1,7 @@
-"""``counterplay solve`` on a game that is not compiled: its states are sampled, and nothing is measured exactly."""
+"""``counterplay solve`` on a game that is not compiled: its states or its buckets are sampled.
+
+Nothing is measured exactly.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +34,7 @@ def solve_states(
     as_json: bool,
 ) -> int:
     """Sample a game by its states, report, and return the exit code."""
-    from counterplay.cli.solve import _interruptible, _progress_line, _save, _with_checkpoints
-    from counterplay.solvers import Until, make_state_sampler, resume_solver
+    from counterplay.solvers import make_state_sampler, resume_solver
 
     solver: Solver
     if resume is not None:
@@ -44,6 +46,59 @@ def solve_states(
     else:
         assert game is not None
         solver = make_state_sampler(make_game(game), algorithm or "external-sampling", limit, **settings)
+    return run_unmeasured(
+        solver, iterations, seconds, out=out, checkpoint=checkpoint, quiet=quiet, as_json=as_json
+    )  # fmt: skip
+
+
+def solve_buckets(
+    game: str | None,
+    cards: list[Path],
+    bets: str | None,
+    resume: Path | None,
+    algorithm: str | None,
+    settings: dict[str, Any],
+    limit: int | None,
+    iterations: int | None,
+    seconds: float | None,
+    *,
+    out: Path | None,
+    checkpoint: Path | None,
+    quiet: bool,
+    as_json: bool,
+) -> int:
+    """Sample a poker game in a card abstraction, report, and return the exit code."""
+    from counterplay.solvers.abstract import make_abstract_solver, resume_abstract
+
+    solver: Solver
+    if resume is not None:
+        if algorithm or settings or bets:
+            raise SolverError(
+                "a checkpoint brings its own settings; leave out --algorithm, --profile, --bets, --seed and --set"
+            )
+        solver = resume_abstract(resume, cards, limit)
+    else:
+        assert game is not None
+        solver = make_abstract_solver(game, cards, algorithm or "pure-cfr", bets, limit, **settings)
+    return run_unmeasured(
+        solver, iterations, seconds, out=out, checkpoint=checkpoint, quiet=quiet, as_json=as_json
+    )  # fmt: skip
+
+
+def run_unmeasured(
+    solver: Solver,
+    iterations: int | None,
+    seconds: float | None,
+    *,
+    out: Path | None,
+    checkpoint: Path | None,
+    quiet: bool,
+    as_json: bool,
+) -> int:
+    """Run a solver that measures nothing, report, and return the exit code."""
+    from counterplay.cli.solve import _interruptible, _progress_line, _save, _with_checkpoints
+    from counterplay.solvers import Until
+
     if iterations is None and seconds is None and solver.iterations == 0:
         iterations = solver.default_iterations
     goal = Until(iterations, seconds)
@@ -76,21 +131,23 @@ def _as_json(solver: Solver, result: SolveResult, files: dict[str, Path | None])
         "histories": None,
         "nodes": result.nodes,
         "nodes_per_second": result.nodes_per_second,
-        "memory_bytes": {"tree": 0, "solver": solver.table_bytes},
+        "memory_bytes": {"tree": getattr(getattr(solver, "game", None), "tree_bytes", 0), "solver": solver.table_bytes},
         **result.details,
         **{name: None if path is None else str(path) for name, path in files.items()},
         "seed": solver.config.seed,
-        "threads": 1,
+        "threads": solver.config.threads,
     }
 
 
 def _summarise(solver: Solver, result: SolveResult, goal: Until, files: dict[str, Path | None]) -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    say(f"{result.game} sampled by {result.algorithm} without compiling it: {ENDINGS[result.status]}")
+    buckets = result.details.get("representation") == "buckets"
+    how = "in a card abstraction" if buckets else "without compiling it"
+    say(f"{result.game} sampled by {result.algorithm} {how}: {ENDINGS[result.status]}")
     rows = [
         ("exploitability", "not measured: a best response walks the whole game"),
         ("iterations", f"{result.iterations:,}, {result.nodes:,} histories touched"),
-        ("information sets", f"{result.information_sets:,} seen"),
+        ("information sets", f"{result.information_sets:,}{'' if buckets else ' seen'}"),
         ("seconds", f"{result.seconds:.2f} ({result.nodes_per_second:,.0f} histories per second)"),
         ("memory", f"about {format_bytes(solver.table_bytes)} tables, {format_bytes(peak)} process"),
     ]

@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -29,11 +29,12 @@ from counterplay.poker.abstract_game import AbstractGame, abstract_size
 from counterplay.solvers.base import check_memory
 from counterplay.solvers.mccfr import MccfrConfig, MccfrSolver, Walked, WalkedSizes, mccfr_config, table_memory
 from counterplay.solvers.schemes import Scheme, betting_scheme
-from counterplay.strategy.abstract_profile import AbstractProfile
+from counterplay.storage import read_container
+from counterplay.strategy.abstract_profile import AbstractProfile, Storage, packed
 from counterplay.strategy.measurement import Measurement
 from counterplay.strategy.profile import Provenance, normalise
 
-__all__ = ["AbstractSolver", "make_abstract_solver", "predicted_bytes"]
+__all__ = ["AbstractSolver", "make_abstract_solver", "predicted_bytes", "resume_abstract"]
 
 BATCH = 1024
 """Iterations whose cards are dealt at a time."""
@@ -102,25 +103,36 @@ class AbstractSolver(MccfrSolver):
         """What was walked."""
         return {"representation": "buckets", "betting_nodes": len(self.game.tree), "entries": self.game.num_entries}
 
-    def strategy(self, kind: Literal["average", "last"] | None = None) -> NDArray[np.float64]:
-        """The probabilities of all entries, laid out as the tables are."""
+    def _blocks(self, kind: Literal["average", "last"] | None) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
+        """Entries from, to, and their probabilities, block by block."""
         kind = kind or self.config.profile
         if kind == "average" and not self.config.keeps_average:
             raise SolverError(f"this solver keeps no average (its profile is {self.config.profile!r})")
-        found = np.zeros(self.game.num_entries)
         for first, last, offset in self.game.blocks():
             if kind == "average":
-                found[first:last] = normalise(self.average[first:last], offset)
+                yield first, last, normalise(self.average[first:last], offset)
             else:
-                block = found[first:last]
-                match_regrets(offset, 0, len(offset) - 1, self.regret[first:last], self._none, False, 0.0, block)
+                found = np.zeros(last - first)
+                match_regrets(offset, 0, len(offset) - 1, self.regret[first:last], self._none, False, 0.0, found)
+                yield first, last, found
+
+    def strategy(self, kind: Literal["average", "last"] | None = None) -> NDArray[np.float64]:
+        """The probabilities of all entries, laid out as the tables are."""
+        found = np.zeros(self.game.num_entries)
+        for first, last, block in self._blocks(kind):
+            found[first:last] = block
         return found
 
-    def profile(self, kind: Literal["average", "last"] | None = None) -> AbstractProfile:  # type: ignore[override]
-        """A profile with its provenance; ``kind`` as for ``strategy``."""
+    def profile(  # type: ignore[override]
+        self, kind: Literal["average", "last"] | None = None, storage: Storage = "uint16"
+    ) -> AbstractProfile:
+        """A profile with its provenance; ``kind`` as for ``strategy``, ``storage`` as for ``AbstractProfile.save``."""
         settings = {**dataclasses.asdict(self.config), "profile": kind or self.config.profile}
         origin = Provenance(self.algorithm, settings, self.config.seed, self.iterations, self.seconds)
-        return AbstractProfile.of_game(self.game, self.strategy(kind), origin)
+        weights = np.zeros(self.game.num_entries, storage)
+        for first, last, block in self._blocks(kind):
+            weights[first:last] = packed(block, storage)
+        return AbstractProfile.of_game(self.game, weights, origin)
 
     def tables(self) -> dict[str, NDArray[Any]]:
         """Those of any sampled run, and the random numbers of the deals."""
@@ -149,6 +161,18 @@ class AbstractSolver(MccfrSolver):
         if not cards:
             raise StrategyError("the card abstraction of the checkpoint is in no file; give the abstract game itself")
         return abstract_game(name, cards, bets)
+
+
+def resume_abstract(
+    path: str | os.PathLike[str],
+    cards: Sequence[str | os.PathLike[str]] | None = None,
+    memory_limit: int | None = None,
+) -> AbstractSolver:
+    """Go on from a checkpoint; ``cards`` tells where the files of the card abstraction are, if they have moved."""
+    header, _ = read_container(path, "checkpoint", verify=False)
+    if cards:
+        header = {**header, "cards": list(cards)}
+    return AbstractSolver.resume(path, AbstractSolver.open_game(header, memory_limit), memory_limit)
 
 
 def predicted_bytes(

@@ -25,6 +25,7 @@ from counterplay.abstraction.forgetting import compile_by_name
 from counterplay.errors import CounterplayError, GameError, MemoryLimitError, SolverError, StrategyError
 from counterplay.game.base import Game
 from counterplay.kernels.jit import FormArrays
+from counterplay.poker.abstract_game import AbstractGame
 from counterplay.storage import read_container, write_container
 from counterplay.strategy.measurement import Measurement, measure_strategy
 from counterplay.strategy.profile import Profile
@@ -353,7 +354,7 @@ class Solver(ABC):
     def resume(
         cls,
         path: str | os.PathLike[str],
-        game: GameTree | Game | str | None = None,
+        game: GameTree | Game | AbstractGame | str | None = None,
         memory_limit: int | None = None,
     ) -> Self:
         """Go on from a checkpoint; the game is made by its name unless it is given.

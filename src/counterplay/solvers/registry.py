@@ -92,6 +92,7 @@ SOLVERS: dict[str, str] = {
     "fictitious-play": "fictitious_play:FictitiousPlay",
     "mccfr": "mccfr:MccfrSolver",
     "mccfr-states": "uncompiled:StateSampler",
+    "mccfr-abstract": "abstract:AbstractSolver",
     "lp": "linear_program:LinearProgram",
     "double-oracle": "double_oracle:DoubleOracle",
     "maxmin": "maxmin:MaxminSolver",

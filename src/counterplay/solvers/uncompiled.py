@@ -28,6 +28,7 @@ from counterplay.errors import CounterplayError, GameError, SolverError, Strateg
 from counterplay.game.base import Game
 from counterplay.game.registry import make
 from counterplay.kernels.walks import alias_table, random_state
+from counterplay.poker.abstract_game import AbstractGame
 from counterplay.solvers.base import Progress, Solver, Status, Until
 from counterplay.solvers.mccfr import MccfrConfig, _join, _name_of, mccfr_config
 from counterplay.solvers.schemes import POKER, SCHEMES, Scheme, scheme_row
@@ -360,7 +361,7 @@ class StateSampler(Solver):
     def resume(
         cls,
         path: str | os.PathLike[str],
-        game: GameTree | Game | str | None = None,
+        game: GameTree | Game | AbstractGame | str | None = None,
         memory_limit: int | None = None,
     ) -> Self:
         """Go on from a checkpoint; that it is of the same game shows at each information set that is met again."""
@@ -368,6 +369,8 @@ class StateSampler(Solver):
         try:
             if header["solver"] != cls.kind:
                 raise StrategyError(f"{path} is a checkpoint of the solver {header['solver']!r}, not of {cls.kind!r}")
+            if isinstance(game, AbstractGame):
+                raise SolverError(f"{path} is a checkpoint over states; it goes on with the game itself")
             solver = cls.from_checkpoint(
                 header["game"] if game is None else game, header["config"], header["algorithm"], memory_limit
             )

@@ -54,12 +54,12 @@ class AbstractProfile:
 
     @classmethod
     def of_game(
-        cls, game: AbstractGame, probabilities: NDArray[np.float64], provenance: Provenance | None = None
+        cls, game: AbstractGame, weights: NDArray[Any], provenance: Provenance | None = None
     ) -> AbstractProfile:
-        """A profile from the probabilities of all entries."""
-        if probabilities.shape != (game.num_entries,):
-            raise StrategyError(f"{game.name} has {game.num_entries} entries; got an array of {probabilities.shape}")
-        return cls(game, probabilities, provenance or Provenance("by hand"))
+        """A profile from weights of all entries."""
+        if weights.shape != (game.num_entries,):
+            raise StrategyError(f"{game.name} has {game.num_entries} entries; got an array of {weights.shape}")
+        return cls(game, weights, provenance or Provenance("by hand"))
 
     @property
     def game(self) -> str:
@@ -149,13 +149,20 @@ class AbstractProfile:
 
 
 def packed(weights: NDArray[Any], storage: Storage) -> NDArray[Any]:
-    """Probabilities as a file holds them; what is packed already stays as it is."""
+    """Probabilities as a file holds them; whole numbers stand for 256ths or 65536ths."""
     if storage not in ("uint8", "uint16", "float32", "float64"):
         raise StrategyError(f"probabilities are kept as uint8, uint16, float32 or float64; got {storage!r}")
-    if weights.dtype.kind == "u" or storage.startswith("float"):
-        return weights.astype(storage) if weights.dtype.kind == "f" else weights
+    if weights.dtype == storage:
+        return weights
+    shares = weights / _top(weights) if weights.dtype.kind == "u" else weights
+    if storage.startswith("float"):
+        return shares.astype(storage)
     top = 1 << (8 * np.dtype(storage).itemsize)
-    return np.asarray(np.minimum(np.rint(weights * top), top - 1), dtype=storage)
+    return np.asarray(np.minimum(np.rint(shares * top), top - 1), dtype=storage)
+
+
+def _top(weights: NDArray[Any]) -> int:
+    return 1 << (8 * weights.dtype.itemsize)
 
 
 def _found(card: str, profile: Path) -> str:
