@@ -100,7 +100,7 @@ def sharpened(chances: NDArray[np.float64], threshold: float, purify: bool) -> N
     array([0.   , 0.375, 0.625])
     """
     if purify:
-        return (np.arange(len(chances)) == np.argmax(chances)).astype(np.float64)
+        return np.asarray(np.arange(len(chances)) == np.argmax(chances), dtype=np.float64)
     kept = np.where(chances < threshold, 0.0, chances)
     total = kept.sum()
     return np.asarray(kept / total if total > 0.0 else chances)

@@ -21,7 +21,7 @@ from counterplay.abstraction.cards.game import abstract_game, infoset_places
 from counterplay.errors import StrategyError
 from counterplay.poker.abstract_game import AbstractGame
 from counterplay.storage import read_container, write_container
-from counterplay.strategy.profile import Profile, Provenance
+from counterplay.strategy.profile import Profile, Provenance, normalise
 from counterplay.tree.arrays import GameTree
 
 __all__ = ["KIND", "AbstractProfile", "Storage"]
@@ -83,6 +83,13 @@ class AbstractProfile:
         tree = self.abstract.tree
         bucket = self.abstract.bucket(int(tree.player[node]), int(tree.round[node]), hole, board)
         return dict(zip(tree.actions(node), self.row(node, bucket).tolist(), strict=True))
+
+    def strategy(self) -> NDArray[np.float64]:
+        """The probabilities of all entries."""
+        found = np.empty(self.abstract.num_entries)
+        for first, last, offset in self.abstract.blocks():
+            found[first:last] = normalise(self.weights[first:last], offset)
+        return found
 
     def lifted(self, tree: GameTree) -> Profile:
         """The profile of the compiled real game that plays alike wherever betting and bucket are the same."""
