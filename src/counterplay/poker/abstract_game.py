@@ -95,8 +95,8 @@ class AbstractSize:
 
     @property
     def tree_bytes(self) -> int:
-        """About what the betting tree takes, its layout for walks included."""
-        return self.betting.nodes * (20 + 4 * self.players + 16 + 4)
+        """About what the betting tree takes at most while it is laid out for walks."""
+        return self.betting.nodes * (20 + 4 * self.players + 4 + 16 + 40)
 
 
 def abstract_size(
