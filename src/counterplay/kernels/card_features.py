@@ -11,7 +11,7 @@ hands are equal to the last bit, in any order of the work.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -140,6 +140,86 @@ def count_weaker(
         add_opponents(holes, hand, cluster[hand], total, one, two, mass[hand])
 
 
+class Showdown(NamedTuple):
+    """Memory for the showdown of one board.  N hands at most, h hole cards, K clusters of opponents."""
+
+    holes: np.ndarray
+    """(N, h) uint8: all hands of the board."""
+    rank: np.ndarray
+    """(N,) uint16."""
+    order: np.ndarray
+    """(N,) int32: from the weakest up."""
+    start: np.ndarray
+    """(ranks + 1,) int32."""
+    cluster: np.ndarray
+    """(N,) uint8: the cluster of each hand."""
+    total: np.ndarray
+    one: np.ndarray
+    two: np.ndarray
+    """(K,), (64, K), (64, 64, K) int32: hands counted, by their cards."""
+    wins: np.ndarray
+    """(N, K) int64: twice the weaker opponents of a cluster and once the equal ones."""
+    mass: np.ndarray
+    """(N, K) int64: the opponents of a cluster."""
+
+
+@kernel
+def showdown_memory(hole_size: int, most: int, ranks: int, clusters: int) -> Showdown:
+    """Memory for boards with at most so many hands."""
+    return Showdown(
+        np.empty((most, hole_size), dtype=np.uint8),
+        np.empty(most, dtype=np.uint16),
+        np.empty(most, dtype=np.int32),
+        np.empty(ranks + 1, dtype=np.int32),
+        np.zeros(most, dtype=np.uint8),
+        np.empty(clusters, dtype=np.int32),
+        np.empty((64, clusters), dtype=np.int32),
+        np.empty((64 if hole_size == 3 else 1, 64, clusters), dtype=np.int32),
+        np.empty((most, clusters), dtype=np.int64),
+        np.empty((most, clusters), dtype=np.int64),
+    )
+
+
+@kernel
+def hold_showdown(
+    hand_tables: HandTables,  # IN
+    deck: np.ndarray,  # IN  (D,) uint8
+    board: np.ndarray,  # IN  (b,) uint8: a whole board
+    cluster_of: np.ndarray,  # IN  (64 ** h,) uint8: the cluster of hole cards, by their cards as digits; () for one
+    memory: Showdown,  # OUT
+) -> int:
+    """All hands of a board against all clusters; gives how many hands there are."""
+    held = choose_cards(deck, board, memory.holes.shape[1], memory.holes)
+    holes, rank, order = memory.holes[:held], memory.rank[:held], memory.order[:held]
+    rank_holes(hand_tables, board, holes, rank)
+    sort_ranks(rank, memory.start, order)
+    if len(cluster_of):
+        for hand in range(held):
+            memory.cluster[hand] = cluster_of[slot_of(holes, hand)]
+    count_weaker(
+        holes, rank, order, memory.cluster, memory.total, memory.one, memory.two, memory.wins, memory.mass
+    )  # fmt: skip
+    return held
+
+
+@kernel
+def number_holes(
+    tables: RoundTables,  # IN  of hole cards and board
+    holes: np.ndarray,  # IN  (N, h) uint8
+    board: np.ndarray,  # IN  (b,) uint8
+    cards: np.ndarray,  # TMP (N, h + b) uint8
+    index: np.ndarray,  # OUT (N,) int64
+) -> None:
+    """The numbers of hands that share a board."""
+    size = holes.shape[1]
+    for hand in range(len(holes)):
+        for place in range(size):
+            cards[hand, place] = holes[hand, place]
+        for place in range(len(board)):
+            cards[hand, size + place] = board[place]
+    index_hands(tables, cards, index)
+
+
 @kernel
 def showdown_strengths(
     hand_tables: HandTables,  # IN
@@ -150,31 +230,15 @@ def showdown_strengths(
     strength: np.ndarray,  # OUT uint16, by number: twice the weaker opponents and once the equal ones
 ) -> None:
     """The strength of all hands on some boards."""
-    hole_size, most, ranks = sizes[0], sizes[1], sizes[2]
-    holes = np.empty((most, hole_size), dtype=np.uint8)
-    cards = np.empty((most, hole_size + boards.shape[1]), dtype=np.uint8)
-    rank = np.empty(most, dtype=np.uint16)
-    order = np.empty(most, dtype=np.int32)
-    start = np.empty(ranks + 1, dtype=np.int32)
-    cluster = np.zeros(most, dtype=np.uint8)
-    total = np.empty(1, dtype=np.int32)
-    one = np.empty((64, 1), dtype=np.int32)
-    two = np.empty((64 if hole_size == 3 else 1, 64, 1), dtype=np.int32)
-    wins = np.empty((most, 1), dtype=np.int64)
-    mass = np.empty((most, 1), dtype=np.int64)
-    index = np.empty(most, dtype=np.int64)
+    memory = showdown_memory(sizes[0], sizes[1], sizes[2], 1)
+    everybody = np.empty(0, dtype=np.uint8)
+    cards = np.empty((sizes[1], sizes[0] + boards.shape[1]), dtype=np.uint8)
+    index = np.empty(sizes[1], dtype=np.int64)
     for board in range(len(boards)):
-        held = choose_cards(deck, boards[board], hole_size, holes)
-        rank_holes(hand_tables, boards[board], holes[:held], rank[:held])
-        sort_ranks(rank[:held], start, order[:held])
-        count_weaker(holes[:held], rank[:held], order[:held], cluster, total, one, two, wins, mass)
-        cards[:held, :hole_size] = holes[:held]
+        held = hold_showdown(hand_tables, deck, boards[board], everybody, memory)
+        number_holes(tables, memory.holes[:held], boards[board], cards[:held], index[:held])
         for hand in range(held):
-            for place in range(boards.shape[1]):
-                cards[hand, hole_size + place] = boards[board, place]
-        index_hands(tables, cards[:held], index[:held])
-        for hand in range(held):
-            strength[index[hand]] = wins[hand, 0]
+            strength[index[hand]] = memory.wins[hand, 0]
 
 
 @kernel
@@ -190,53 +254,63 @@ def cluster_strengths(
     value: np.ndarray,  # OUT (numbers, K): chance of winning against each cluster, ties half
 ) -> None:
     """The strength of all hands on some boards against each cluster, over all continuations of the board."""
-    hole_size, most, ranks = sizes[0], sizes[1], sizes[2]
-    clusters = value.shape[1]
-    holes = np.empty((most, hole_size), dtype=np.uint8)
-    cards = np.empty((most, hole_size + boards.shape[1]), dtype=np.uint8)
-    rank = np.empty(most, dtype=np.uint16)
-    order = np.empty(most, dtype=np.int32)
-    start = np.empty(ranks + 1, dtype=np.int32)
-    cluster = np.zeros(most, dtype=np.uint8)
-    total = np.empty(clusters, dtype=np.int32)
-    one = np.empty((64, clusters), dtype=np.int32)
-    two = np.empty((64 if hole_size == 3 else 1, 64, clusters), dtype=np.int32)
-    wins = np.empty((most, clusters), dtype=np.int64)
-    mass = np.empty((most, clusters), dtype=np.int64)
-    all_wins = np.zeros((64**hole_size, clusters), dtype=np.int64)
-    all_mass = np.zeros((64**hole_size, clusters), dtype=np.int64)
+    hole_size, clusters = sizes[0], value.shape[1]
+    memory = showdown_memory(hole_size, sizes[1], sizes[2], clusters)
+    cards = np.empty((sizes[1], hole_size + boards.shape[1]), dtype=np.uint8)
+    index = np.empty(sizes[1], dtype=np.int64)
+    wins = np.zeros((64**hole_size, clusters), dtype=np.int64)
+    mass = np.zeros((64**hole_size, clusters), dtype=np.int64)
     rest = np.empty((sizes[4], sizes[3]), dtype=np.uint8)
     whole = np.empty(boards.shape[1] + sizes[3], dtype=np.uint8)
-    index = np.empty(most, dtype=np.int64)
     for board in range(len(boards)):
-        all_wins[:] = 0
-        all_mass[:] = 0
+        wins[:] = 0
+        mass[:] = 0
         whole[: boards.shape[1]] = boards[board]
         for more in range(choose_cards(deck, boards[board], sizes[3], rest)):
             whole[boards.shape[1] :] = rest[more]
-            held = choose_cards(deck, whole, hole_size, holes)
-            rank_holes(hand_tables, whole, holes[:held], rank[:held])
-            sort_ranks(rank[:held], start, order[:held])
-            for hand in range(held):
-                cluster[hand] = cluster_of[slot_of(holes, hand)]
-            count_weaker(holes[:held], rank[:held], order[:held], cluster, total, one, two, wins, mass)
-            for hand in range(held):
-                slot = slot_of(holes, hand)
+            for hand in range(hold_showdown(hand_tables, deck, whole, cluster_of, memory)):
+                slot = slot_of(memory.holes, hand)
                 for group in range(clusters):
-                    all_wins[slot, group] += wins[hand, group]
-                    all_mass[slot, group] += mass[hand, group]
-        held = choose_cards(deck, boards[board], hole_size, holes)
-        cards[:held, :hole_size] = holes[:held]
+                    wins[slot, group] += memory.wins[hand, group]
+                    mass[slot, group] += memory.mass[hand, group]
+        held = choose_cards(deck, boards[board], hole_size, memory.holes)
+        number_holes(tables, memory.holes[:held], boards[board], cards[:held], index[:held])
         for hand in range(held):
-            for place in range(boards.shape[1]):
-                cards[hand, hole_size + place] = boards[board, place]
-        index_hands(tables, cards[:held], index[:held])
-        for hand in range(held):
-            slot = slot_of(holes, hand)
+            slot = slot_of(memory.holes, hand)
             for group in range(clusters):
-                against = all_mass[slot, group]
-                won = all_wins[slot, group] / (2.0 * against) if against else 0.5  # no such opponent: neither
+                against = mass[slot, group]
+                won = wins[slot, group] / (2.0 * against) if against else 0.5  # no such opponent: neither
                 value[index[hand], group] = levels * won + half
+
+
+@kernel
+def start_strengths(
+    hand_tables: HandTables,  # IN
+    deck: np.ndarray,  # IN  (D,) uint8
+    boards: np.ndarray,  # IN  (M, b) uint8: whole boards, one of each class
+    orbit: np.ndarray,  # IN  (M,) int64: how many boards the class has
+    sizes: np.ndarray,  # IN  (3,) int64: hole cards, hands of a board, hand ranks
+    cluster_of: np.ndarray,  # IN  (64 ** h,) uint8: the cluster of hole cards, by their cards as digits
+    unit: int,  # IN  the strength of a sure win
+    wins: np.ndarray,  # IN OUT (64 ** h, K) int64: by hole cards, added to
+    mass: np.ndarray,  # IN OUT (64 ** h, K) int64
+    histogram: np.ndarray,  # IN OUT (64 ** h, bins) int64: boards by the bin of the strength
+) -> None:
+    """The strength of starting hands against each cluster and all, over all boards.
+
+    Hands that differ in suits only are of one class; only their sums over the class are those of all boards.
+    """
+    memory = showdown_memory(sizes[0], sizes[1], sizes[2], wins.shape[1])
+    bins = histogram.shape[1]
+    for board in range(len(boards)):
+        for hand in range(hold_showdown(hand_tables, deck, boards[board], cluster_of, memory)):
+            slot = slot_of(memory.holes, hand)
+            strength = np.int64(0)
+            for group in range(wins.shape[1]):
+                strength += memory.wins[hand, group]
+                wins[slot, group] += orbit[board] * memory.wins[hand, group]
+                mass[slot, group] += orbit[board] * memory.mass[hand, group]
+            histogram[slot, min(bins - 1, strength * bins // unit)] += orbit[board]
 
 
 @kernel

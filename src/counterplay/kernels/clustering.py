@@ -3,9 +3,10 @@
 A point is a row of unsigned numbers times a scale for each column; its weight is a whole number.  Two metrics: the
 Euclidean distance, and the sum of absolute differences, which over cumulative histograms is the earth mover's distance
 in one dimension.  Each point keeps an upper bound of the distance to its centre and a lower bound of that to any
-other, which move with the centres (triangle inequality; Elkan 2003, in the form with one lower bound of Hamerly 2010); a
-point whose bounds do not meet stays where it is.  Where they meet, the distances to all centres are computed, column by
-column with the centres side by side, which vectorises without reordering any sum.
+other, which move with the centres (triangle inequality; Elkan 2003, in the form with one lower bound of Hamerly 2010);
+a point whose bounds do not meet stays where it is.  Where they meet, distances are computed to the centres whose
+projection on the diagonal is near enough to matter, which stand side by side in the order of their projections: column
+by column, which vectorises without reordering any sum.
 
 Sums of points are whole numbers, so that new centres do not depend on the order of the points or of the threads.
 """
@@ -63,20 +64,24 @@ def centre_gaps(
 def assign_points(
     points: np.ndarray,  # IN  (N, d) unsigned
     scale: np.ndarray,  # IN  (d,) float32
-    centres: np.ndarray,  # IN  (d, k) float32: centres as columns
+    centres: np.ndarray,  # IN  (d, k) float32: centres as columns, in rising order of their projections
+    projection: np.ndarray,  # IN  (k,) float64: sum of the columns, over √d for the Euclidean distance
+    name: np.ndarray,  # IN  (k,) int64: which centre stands in each place
+    place: np.ndarray,  # IN  (k,) int64: where each centre stands
     metric: int,  # IN
-    gap: np.ndarray,  # IN  (k,) float32: half the distance to the nearest other centre
-    shift: np.ndarray,  # IN  (k,) float32: how far each centre has moved since the bounds were right
+    gap: np.ndarray,  # IN  (k,) float32, by centre: half the distance to the nearest other one; negative for no bounds
+    shift: np.ndarray,  # IN  (k,) float32, by centre: how far it has moved since the bounds were right
     slack: float,  # IN  what rounding may amount to
     first: int,  # IN
     last: int,  # IN  rows of the points
-    label: np.ndarray,  # IN OUT (N,) int32: the nearest centre, the first of equal ones; -1 before the first pass
+    label: np.ndarray,  # IN OUT (N,) int32: the nearest centre, the lowest of equal ones; -1 before the first pass
     upper: np.ndarray,  # IN OUT (N,) float32: at least the distance to it
     lower: np.ndarray,  # IN OUT (N,) float32: at most the distance to any other
 ) -> Any:
     """Give each point its nearest centre; how many changed."""
     size = centres.shape[1]
     total = np.empty(size, dtype=np.float32)
+    factor = 1.0 if metric == ABSOLUTE else 1 / np.sqrt(np.float64(points.shape[1]))
     largest, at, second = np.float32(0), -1, np.float32(0)
     for centre in range(size):
         if shift[centre] > largest:
@@ -86,29 +91,38 @@ def assign_points(
     changed = 0
     for row in range(first, last):
         old = label[row]
-        if old >= 0:
+        low, high = 0, size
+        if old >= 0 and gap[old] >= 0:
             upper[row] += shift[old]
             lower[row] -= second if old == at else largest
             bound = max(lower[row], gap[old])
             if upper[row] + slack < bound:
                 continue
-            upper[row] = distance(points, row, scale, centres, old, metric)
+            upper[row] = distance(points, row, scale, centres, place[old], metric)
             if upper[row] + slack < bound:
                 continue
-        total[:] = 0
+            # The nearest other centre is no farther than this; projections differ by no more than distances do.
+            reach = upper[row] + 2 * gap[old] + 2 * slack
+            middle = 0.0
+            for column in range(points.shape[1]):
+                middle += np.float32(points[row, column]) * scale[column]
+            middle *= factor
+            low = np.searchsorted(projection, middle - reach)
+            high = np.searchsorted(projection, middle + reach, side="right")
+        total[low:high] = 0
         for column in range(points.shape[1]):
             value = np.float32(points[row, column]) * scale[column]
             if metric == ABSOLUTE:
-                for centre in range(size):
+                for centre in range(low, high):
                     total[centre] += abs(value - centres[column, centre])
             else:
-                for centre in range(size):
+                for centre in range(low, high):
                     difference = value - centres[column, centre]
                     total[centre] += difference * difference
-        best, nearest, next_best = np.float32(np.inf), 0, np.float32(np.inf)
-        for centre in range(size):
-            if total[centre] < best:
-                best, next_best, nearest = total[centre], best, centre
+        best, nearest, next_best = np.float32(np.inf), size, np.float32(np.inf)
+        for centre in range(low, high):
+            if total[centre] < best or (total[centre] == best and name[centre] < nearest):
+                best, next_best, nearest = total[centre], best, name[centre]
             elif total[centre] < next_best:
                 next_best = total[centre]
         upper[row] = best if metric == ABSOLUTE else np.sqrt(best)
@@ -171,22 +185,20 @@ def hash_rows(
 @kernel
 def mark_distinct(
     points: np.ndarray,  # IN  (N, d) unsigned
-    key: np.ndarray,  # IN  (N,) uint64
-    order: np.ndarray,  # IN  (N,) int64: rows in rising order of their keys
-    place: np.ndarray,  # OUT (N,) int32: which of the distinct rows each one is, in that order
-    representative: np.ndarray,  # OUT (N,) int64: a row of each distinct one; the rest is not written
+    order: np.ndarray,  # IN OUT (N,) int64: rows, equal ones side by side; then a row of each distinct one in front
+    place: np.ndarray,  # OUT (N,) int32: which of the distinct rows each one is
 ) -> Any:
-    """Number the distinct rows; gives how many there are.  Rows are compared: keys may be equal by chance."""
+    """Number the distinct rows; gives how many there are."""
     found = 0
     for at in range(len(order)):
         row = order[at]
-        same = found > 0 and key[row] == key[representative[found - 1]]
+        same = found > 0
         if same:
-            other = representative[found - 1]
+            other = order[found - 1]
             for column in range(points.shape[1]):
                 same &= points[row, column] == points[other, column]
         if not same:
-            representative[found] = row
+            order[found] = row
             found += 1
         place[row] = found - 1
     return found

@@ -176,7 +176,7 @@ class _Builder:
         points, place = self._points(turn, entry.family)
         if groups is None:
             found = self._k_means(turn, points, entry.count)
-            return found.label[place]
+            return np.asarray(found.label[place])
         point = place if rows is None else place[rows]
         order = np.argsort(groups, kind="stable")
         ends = np.flatnonzero(np.diff(groups[order])) + 1

@@ -1,4 +1,4 @@
-"""k-means for the features of hands: Euclidean, and earth mover's distance over histograms (Johanson 2016, section 5.4).
+"""k-means for the features of hands, Euclidean and by earth mover's distance (Johanson 2016, section 5.4).
 
 1. Equal points become one with the sum of their weights.
 2. Centres are seeded by k-means++: each next one is drawn with probability weight · (distance to the nearest centre)².
@@ -8,9 +8,9 @@
 5. Of several restarts the one with the lowest objective is kept.
 
 The earth mover's distance between two histograms on a line is the sum of absolute differences of their cumulative
-sums, so that it is clustered as such; the centre is the mean histogram, which the thesis leaves open.  The objective is
-the mean over all weight of the squared distance (Euclidean) or of the distance (earth mover's).  The mean histogram does
-not minimise the latter, so it need not fall at every step.  Departure: seeds are drawn from a sample of the points
+sums, so that it is clustered as such; the centre is the mean histogram, which the thesis leaves open.  The objective
+is the mean over all weight of the squared distance (Euclidean) or of the distance (earth mover's).  The mean histogram
+does not minimise the latter, so it need not fall at every step.  Departure: seeds are drawn from a sample of the points
 where there are many.
 """
 
@@ -94,17 +94,21 @@ def merge_points(
     rows: npt.NDArray[Any], weights: npt.NDArray[Any], threads: int = 1
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64], npt.NDArray[np.int32]]:
     """The distinct rows, the sums of their weights, and which of them each row is."""
-    from counterplay.kernels.clustering import hash_rows, mark_distinct
+    from counterplay.kernels.clustering import mark_distinct
+
+    order = np.argsort(_hashes(rows, threads))  # equal rows come side by side; in which order is of no matter
+    place = np.empty(len(rows), dtype=np.int32)
+    found = mark_distinct(rows, order, place)
+    merged = np.bincount(place, weights, minlength=found).astype(np.int64)  # exact: sums stay far below 2**53
+    return np.ascontiguousarray(rows[order[:found]]), merged, place
+
+
+def _hashes(rows: npt.NDArray[Any], threads: int) -> npt.NDArray[np.uint64]:
+    from counterplay.kernels.clustering import hash_rows
 
     key = np.empty(len(rows), dtype=np.uint64)
     in_chunks(lambda first, last: hash_rows(rows, first, last, key), len(rows), CHUNK, threads)
-    order = np.argsort(key, kind="stable")
-    place = np.empty(len(rows), dtype=np.int32)
-    representative = np.empty(len(rows), dtype=np.int64)
-    found = mark_distinct(rows, key, order, place, representative)
-    del key, order
-    merged = np.bincount(place, weights, minlength=found).astype(np.int64)  # exact: sums stay far below 2**53
-    return np.ascontiguousarray(rows[representative[:found]]), merged, place
+    return key
 
 
 def k_means(
@@ -206,7 +210,7 @@ class _Run:
         self.lower = np.zeros(size, dtype=np.float32)
         self.shift = np.zeros(len(centres), dtype=np.float32)
         reach = points.rows.max(axis=0).astype(np.float64) @ points.scale  # no distance is larger
-        self.slack = np.float32(1e-6 * max(reach, 1e-9))
+        self.slack = float(1e-6 * max(reach, 1e-9))
 
     def settle(
         self, max_iterations: int, settled: float, progress: Callable[[float], None] | None, trace: bool
@@ -239,16 +243,23 @@ class _Run:
         gap = np.empty(self.centres.shape[1], dtype=np.float32)
         centre_gaps(self.centres, self.points.code, gap)
         if not self.bounds:
-            gap[:] = 0
-            self.lower[:] = -np.inf
-        changed: list[int] = []
+            gap[:] = -1
         points = self.points
+        projection = self.centres.sum(axis=0, dtype=np.float64)
+        if points.metric == "euclidean":
+            projection /= np.sqrt(len(self.centres))
+        order = np.argsort(projection, kind="stable")
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        columns = np.ascontiguousarray(self.centres[:, order])
+        projection = projection[order]
+        changed: list[int] = []
 
         def work(first: int, last: int) -> None:
             changed.append(
                 assign_points(
-                    points.rows, points.scale, self.centres, points.code, gap, self.shift, self.slack,
-                    first, last, self.label, self.upper, self.lower,
+                    points.rows, points.scale, columns, projection, order, place, points.code, gap, self.shift,
+                    self.slack, first, last, self.label, self.upper, self.lower,
                 )
             )  # fmt: skip
 
@@ -299,8 +310,11 @@ class _Run:
             parts.append(part)
 
         in_chunks(work, len(self.label), CHUNK, self.threads)
-        sums = np.sum([part[0] for part in parts], axis=0, dtype=np.int64)
-        return sums, np.sum([part[1] for part in parts], axis=0, dtype=np.int64)
+        first, *others = parts
+        for sums, mass in others:
+            first[0][:] += sums
+            first[1][:] += mass
+        return first
 
     def _distances(self) -> npt.NDArray[np.float64]:
         """The distance of each point to its centre."""

@@ -280,6 +280,10 @@ class CardFeatures:
         from counterplay.kernels.card_features import cluster_strengths
 
         levels, half = (float(np.iinfo(kind).max), 0.5) if kind.kind == "u" else (1.0, 0.0)
+        if turn == 0 and self.rounds > 1:
+            wins, mass, _ = self.starting_hands(cluster_of, clusters)
+            won = np.divide(wins, 2 * mass, out=np.full(wins.shape, 0.5), where=mass > 0)
+            return {"value": (levels * won + half).astype(kind)}
         value = np.zeros((self.size(turn), clusters), dtype=kind)
         boards = self._boards(turn)
         rest = sum(self.shape[turn + 1 :])
@@ -293,6 +297,43 @@ class CardFeatures:
 
         self.in_chunks(f"strength against clusters in round {turn + 1}", len(boards), max(1, 256 // ways), work)
         return {"value": value}
+
+    def starting_hands(
+        self, cluster_of: npt.NDArray[np.uint8], clusters: int
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Starting hands up to suits, in one pass over all whole boards; every hand of a class is counted.
+
+        Twice the wins plus the ties against each cluster, the opponents of each cluster, and the histogram of strength.
+        """
+        from counterplay.kernels.card_features import start_strengths
+
+        hole, last_round = self.shape[0], self.rounds - 1
+        boards = self._boards(last_round)
+        orbit = HandIndexer((self.board(last_round),), *self.deck).orbits(np.arange(len(boards)))
+        sizes = np.array([hole, self._hands(last_round), len(hand_codes())])
+        codes = hand_tables()
+        parts: list[list[npt.NDArray[np.int64]]] = []
+
+        def work(first: int, last: int) -> None:
+            try:
+                sums = parts.pop()  # one for each thread
+            except IndexError:
+                sums = [np.zeros((64**hole, columns), dtype=np.int64) for columns in (clusters, clusters, self.bins)]
+            part = slice(first, last)
+            start_strengths(codes, self.cards, boards[part], orbit[part], sizes, cluster_of, self.unit, *sums)
+            parts.append(sums)
+
+        self.in_chunks("strength of starting hands", len(boards), 256, work)
+        hands = np.array(list(itertools.combinations(self.cards.tolist(), hole)), dtype=np.int64)
+        slots = (hands * 64 ** np.arange(hole)[::-1]).sum(axis=1)
+        index = self.indexer(0).indices(hands)
+        found = []
+        for each in zip(*parts, strict=True):
+            total = np.zeros((self.size(0), each[0].shape[1]), dtype=np.int64)
+            for part in each:
+                np.add.at(total, index, part[slots])
+            found.append(total)
+        return found[0], found[1], found[2]
 
     def transitions(self, turn: int, table: npt.NDArray[Any], classes: int) -> npt.NDArray[Any]:
         """How many sets of next cards lead from each hand into each class of the next round: (N, classes)."""
@@ -334,7 +375,7 @@ class CardFeatures:
             parts.append(count)
 
         self.in_chunks(f"hands of each bucket in round {turn + 2}", self.size(turn), max(1, (1 << 20) // ways), work)
-        return np.sum(parts, axis=0, dtype=np.int64)
+        return np.asarray(np.sum(parts, axis=0, dtype=np.int64))
 
     def arrangements(self, turn: int) -> npt.NDArray[np.int64]:
         """The ways in which a board of a round may have come, as places of hole cards and board."""

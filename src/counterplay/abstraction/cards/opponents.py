@@ -55,8 +55,8 @@ class OpponentClusters:
         How many clusters there are.
     cluster_of : (64 ** hole cards,) uint8
         The same by the cards as digits of base 64, in any order; 255 where there is no such hand.
-    shares : mapping of weights to (count,) float64
-        What each cluster counts: alike, by combinations, by classes.
+    combinations, classes : (count,) int64
+        How many hands each cluster has, and how many up to suits.
     """
 
     cluster: npt.NDArray[np.uint8]
@@ -72,7 +72,7 @@ class OpponentClusters:
         if weights not in ("mass", "classes"):
             raise AbstractionError(f"clusters are weighted by none, mass or classes; got {weights!r}")
         hands = self.combinations if weights == "mass" else self.classes
-        return hands / hands.sum()
+        return np.asarray(hands / hands.sum(), dtype=np.float64)
 
 
 def opponent_clusters(deck_: tuple[int, int], hole: int, cluster: npt.ArrayLike) -> OpponentClusters:

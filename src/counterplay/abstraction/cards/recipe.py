@@ -41,7 +41,9 @@ FAMILIES: dict[Family, str] = {
     "PA": "k-means, chances to reach the next round's buckets",
 }
 
-_ENTRY = re.compile(r"(?P<ir>IR)?(?P<textures>T:)?(?P<family>PHS|PE|PS|KE|KO|PA)?(?P<count>\d+)(x(?P<split>\d+))?", re.I)
+_ENTRY = re.compile(
+    r"(?P<ir>IR)?(?P<textures>T:)?(?P<family>PHS|PE|PS|KE|KO|PA)?(?P<count>\d+)(x(?P<split>\d+))?", re.I
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,7 +91,7 @@ class CardRecipe:
     @property
     def recall(self) -> Recall:
         """Imperfect where something is forgotten."""
-        return "imperfect" if any(entry.forgets for entry in self.rounds[:-1]) else "perfect"
+        return "imperfect" if any(entry.forgets for entry in self.rounds) else "perfect"
 
     def counts(self, deck: tuple[int, int], shape: tuple[int, ...]) -> tuple[int, ...]:
         """How many buckets each round will have; with what is remembered, how many sequences of buckets."""
@@ -105,10 +107,7 @@ class CardRecipe:
         return tuple(counts)
 
     def __str__(self) -> str:
-        last = len(self.rounds) - 1
-        return "/".join(
-            ("IR" if entry.forgets and turn < last else "") + str(entry) for turn, entry in enumerate(self.rounds)
-        )
+        return "/".join(("IR" if entry.forgets else "") + str(entry) for entry in self.rounds)
 
 
 def parse_recipe(
@@ -138,8 +137,8 @@ def parse_recipe(
     """
     if recall not in (None, "perfect", "imperfect"):
         raise AbstractionError(f"recall is perfect or imperfect; got {recall!r}")
-    every = text.strip().lower().removesuffix("s")
-    parts = [every] * len(shape) if every != text.strip().lower() else re.split(r"[,/]", text)
+    every = re.fullmatch(r"\s*([^,/]*\d)s\s*", text, re.IGNORECASE)
+    parts = re.split(r"[,/]", text) if every is None else [every[1]] * len(shape)
     if len(parts) != len(shape):
         raise AbstractionError(f"the cards {shape} come in {len(shape)} rounds; {text!r} has {len(parts)} entries")
     early, _, late = families.partition("-")
@@ -152,9 +151,10 @@ def parse_recipe(
 
 
 def _parse_round(text: str, family: str, turn: int, rounds: int, size: int, recall: Recall | None) -> RoundRecipe:
-    forgets = recall == "imperfect"
+    last = turn == rounds - 1  # nothing comes after it that could forget
+    forgets = recall == "imperfect" and not last
     if text.lower().removeprefix("ir") in ("lossless", "c"):
-        return RoundRecipe("lossless", size, forgets=forgets or text.lower().startswith("ir"))
+        return RoundRecipe("lossless", size, forgets=forgets or (text.lower().startswith("ir") and not last))
     match = _ENTRY.fullmatch(text)
     if match is None:
         raise AbstractionError(
@@ -166,10 +166,10 @@ def _parse_round(text: str, family: str, turn: int, rounds: int, size: int, reca
     named = (match["family"] or ("PHS" if match["split"] else family)).upper()
     if named not in FAMILIES or named == "lossless":
         raise AbstractionError(f"families of buckets are {', '.join(FAMILIES)}; got {named!r}")
-    forgets = forgets or bool(match["ir"])
+    forgets = forgets or (bool(match["ir"]) and not last)
     if count == size and match["split"] is None and not match["textures"]:
         return RoundRecipe("lossless", size, forgets=forgets)
-    entry = RoundRecipe(named, count, split, bool(match["textures"]), forgets)  # type: ignore[arg-type]
+    entry = RoundRecipe(named, count, split, bool(match["textures"]), forgets)
     _check_round(entry, text, turn, rounds, size)
     return entry
 
@@ -184,6 +184,8 @@ def _check_round(entry: RoundRecipe, text: str, turn: int, rounds: int, size: in
         raise AbstractionError(f"nested percentiles need two numbers, such as PHS5x2; got {text!r}")
     if entry.family == "PA" and last:
         raise AbstractionError(f"after the last round there are no buckets to look ahead to; got {text!r}")
+    if entry.family == "PA" and not entry.forgets:
+        raise AbstractionError(f"potential-aware buckets look ahead, so that they must be forgotten (IR); got {text!r}")
     if entry.textures and turn == 0:
         raise AbstractionError(f"there is no board in the first round; got {text!r}")
     if entry.buckets > size and entry.family in ("KE", "KO", "PA"):
