@@ -44,6 +44,7 @@ CALL_SECONDS = 0.1
 """How long one kernel call should take, so that Ctrl-C and progress are prompt."""
 
 CHECK_RATIO = 1.05
+"""How much later each measurement is than the one before."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -175,11 +176,11 @@ def check_memory(what: str, needed: int, limit: int | None) -> None:
         )
 
 
-def next_check(iteration: int) -> int:
+def next_check(iteration: int, ratio: float = CHECK_RATIO) -> int:
     """The next iteration at which a run measures itself; the same for every run."""
     check = 1
     while check <= iteration:
-        check = max(check + 1, math.ceil(check * CHECK_RATIO))
+        check = max(check + 1, math.ceil(check * ratio))
     return check
 
 
@@ -191,10 +192,10 @@ class Solver(ABC):
 
     Attributes
     ----------
-    tree : GameTree
-        The game.
+    tree : GameTree or PublicTree
+        The game, compiled.
     form : FormArrays
-        Its sequence form for the kernels.
+        The sequence form of a ``GameTree``, for the kernels.
     config : dataclass
         The settings, a frozen dataclass.
     algorithm : str
@@ -219,7 +220,10 @@ class Solver(ABC):
     measures: ClassVar[bool] = True
     """Whether ``measure`` tells anything; where the whole game is out of reach it gives NaN."""
 
-    tree: GameTree
+    check_ratio: ClassVar[float] = CHECK_RATIO
+    """How much later each measurement is than the one before; larger where measuring costs much."""
+
+    tree: Any
     form: FormArrays
     config: Any
     algorithm: str
@@ -274,11 +278,11 @@ class Solver(ABC):
         return {}
 
     @abstractmethod
-    def strategy(self) -> NDArray[np.float64]:
+    def strategy(self) -> Any:
         """The probabilities of the profile that the solver stands for."""
 
     @abstractmethod
-    def profile(self) -> Profile:
+    def profile(self) -> Any:
         """That profile, with its provenance."""
 
     @abstractmethod
@@ -306,6 +310,16 @@ class Solver(ABC):
         cls, game: GameTree | Game | str, config: Mapping[str, Any], algorithm: str, memory_limit: int | None
     ) -> Self:
         """A fresh solver with the settings of a checkpoint."""
+
+    @classmethod
+    def compiled(cls, game: Any, memory_limit: int | None) -> Any:
+        """The game of a checkpoint; what goes wrong in a user's own file is the fault of that file."""
+        try:
+            return compile_by_name(game, memory_limit)
+        except CounterplayError:
+            raise
+        except Exception as error:
+            raise GameError(f"{game} cannot be made: {type(error).__name__}: {error}") from error
 
     @property
     @abstractmethod
@@ -348,7 +362,7 @@ class Solver(ABC):
     @classmethod
     def open_game(cls, game: Any, memory_limit: int | None) -> Any:
         """The game that a checkpoint goes on with: the one that is given, or that of the checkpoint's header."""
-        return _compiled(game["game"] if isinstance(game, Mapping) else game, memory_limit)
+        return cls.compiled(game["game"] if isinstance(game, Mapping) else game, memory_limit)
 
     @classmethod
     def resume(
@@ -425,7 +439,7 @@ class Solver(ABC):
         clock, cpu_clock = time.perf_counter() - self.seconds, time.process_time() - self.cpu_seconds
         self.deadline = None if until.seconds is None else clock + until.seconds
         pace = 1
-        check = _following_check(self.iterations, check_every)
+        check = self._following_check(self.iterations, check_every)
         try:
             while True:
                 reached = self._reached(until, last)
@@ -441,7 +455,7 @@ class Solver(ABC):
                 pace = _next_pace(count, after - before)
                 if self.iterations == target or self.finished or self._out_of_time(until):
                     last = self.check() if self.iterations == check else self.measure()
-                    check = _following_check(self.iterations, check_every)
+                    check = self._following_check(self.iterations, check_every)
                     self.curve.append(self._progress(last.exploitability, self.iterations))
                     self.seconds, self.cpu_seconds = time.perf_counter() - clock, time.process_time() - cpu_clock
                 if callback is not None:
@@ -453,7 +467,12 @@ class Solver(ABC):
     def _missed_check(self, check_every: int | None) -> bool:
         """Whether this iteration is on the schedule and was not measured: Ctrl-C came while it was computed."""
         measured = self.curve[-1].iterations if self.curve else 0
-        return measured < self.iterations == _following_check(self.iterations - 1, check_every)
+        return measured < self.iterations == self._following_check(self.iterations - 1, check_every)
+
+    def _following_check(self, iteration: int, check_every: int | None) -> int:
+        if check_every is None:
+            return next_check(iteration, self.check_ratio)
+        return (iteration // check_every + 1) * check_every
 
     def _out_of_time(self, until: Until) -> bool:
         return until.seconds is not None and self.seconds >= until.seconds
@@ -490,20 +509,6 @@ class Solver(ABC):
             nodes=self.nodes,
             abstraction=self.abstraction(),
         )
-
-
-def _compiled(game: GameTree | Game | str, memory_limit: int | None) -> GameTree:
-    """The game of a checkpoint; what goes wrong in a user's own file is the fault of that file."""
-    try:
-        return compile_by_name(game, memory_limit)
-    except CounterplayError:
-        raise
-    except Exception as error:
-        raise GameError(f"{game} cannot be made: {type(error).__name__}: {error}") from error
-
-
-def _following_check(iteration: int, check_every: int | None) -> int:
-    return next_check(iteration) if check_every is None else (iteration // check_every + 1) * check_every
 
 
 def _next_pace(count: int, seconds: float) -> int:

@@ -25,7 +25,7 @@ import dataclasses
 import math
 import numbers
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,7 @@ __all__ = ["CFR_PRESETS", "CfrConfig", "CfrSolver", "ProfileKind"]
 ProfileKind = Literal["average", "last", "best"]
 """Which profile: the average of all iterations, the current one, or the least exploitable one seen at checks."""
 
-MAX_GAMMA = {"float64": 20, "float32": 4}
+MAX_GAMMA = {"float64": 20, "float32": 4, "int16": 4, "auto": 4}
 """Largest exponent of the averaging weights: sums of t^gamma stay in the range of the tables for 10^7 iterations."""
 
 FLOAT32_UTILITIES = (1e-25, 1e25)
@@ -102,11 +102,13 @@ class CfrConfig:
     storage: Literal["float64", "float32"] = "float64"
     tremble: float = 0.0
 
+    storages: ClassVar[tuple[str, ...]] = ("float64", "float32")
+
     def __post_init__(self) -> None:
         choices = {
             "fallback": ("uniform", "argmax-uniform"),
             "profile": ("average", "last", "best"),
-            "storage": ("float64", "float32"),
+            "storage": self.storages,
         }
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:

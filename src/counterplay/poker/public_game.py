@@ -1,0 +1,110 @@
+"""Public trees of poker games: the betting of a definition, or of a subgame, over the deals of its cards.
+
+A betting tree is turned into nodes with a link wherever cards are dealt; a hand that is all in before the last cards
+are out has a link for each deal that is left.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.errors import GameError
+from counterplay.game.base import TERMINAL, Game
+from counterplay.game.registry import make
+from counterplay.poker.bets import BetAbstraction
+from counterplay.poker.betting import BettingTree, build_betting_tree
+from counterplay.poker.deals_tree import DealTree, deal_cards, hole_hands
+from counterplay.poker.definition import GameDefinition
+from counterplay.poker.games import PokerGame
+from counterplay.tree.public import FOLD, LINK, SHOWDOWN, PublicNode, PublicTree, lay_out
+
+__all__ = ["assemble", "public_tree_by_name", "public_tree_of"]
+
+
+def public_tree_of(
+    game: GameDefinition,
+    bets: BetAbstraction | None = None,
+    isomorphic: bool = True,
+    name: str = "poker",
+) -> PublicTree:
+    """The public tree of a whole game of poker with two players.
+
+    Raises
+    ------
+    GameError
+        If the game has not two players, or hands of more than two cards.
+    """
+    if game.players != 2:
+        raise GameError(f"a public tree needs two players; this game has {game.players}")
+    full = np.ones(len(hole_hands(game.deck, game.hole_cards)))
+    dealt = [cards for cards in game.board_cards if cards]
+    if game.board_cards[0]:
+        raise GameError("a public tree starts before any board card; this game deals some in its first round")
+    deals = deal_cards(game.deck, game.suits, game.hole_cards, (), dealt, (full, full), isomorphic)
+    return assemble(build_betting_tree(game, bets), deals, name, game.hole_cards, float(game.big_blind))
+
+
+def public_tree_by_name(game: Game | str, memory_limit: int | None = None) -> PublicTree:
+    """The public tree of a game, or of the game with a name.
+
+    Raises
+    ------
+    GameError
+        If the game has no public tree.
+    """
+    made = make(game)
+    if isinstance(made, PokerGame):
+        return public_tree_of(made.definition, name=made.spec())
+    raise GameError(f"{made.spec()} has no public tree yet; use --representation history")
+
+
+def assemble(
+    betting: BettingTree, deals: DealTree, name: str, hole_cards: int, big_blind: float | None, first_round: int = 0
+) -> PublicTree:
+    """Put betting and deals together; the betting starts in round ``first_round``, at deal 0."""
+    level_of = np.cumsum([cards > 0 for cards in betting.game.board_cards])
+    level_of -= level_of[first_round]
+    spans = [(low, high) for low, high in zip(deals.level_start, deals.level_start[1:], strict=False)]
+    showdown = betting.showdowns()
+    nodes: dict[int, PublicNode] = {}
+    for number in range(len(betting) - 1, -1, -1):  # children come after their parents
+        level = int(level_of[betting.round[number]])
+        text = betting.text(number)
+        if betting.player[number] == TERMINAL:
+            # of an end by fold the round is that of the last action
+            node = PublicNode(SHOWDOWN if showdown[number] else FOLD, spans[level], text=text)
+            spent = betting.spent[number]
+            if showdown[number]:
+                node.payoff = float(spent.min())
+            else:
+                node.payoff = float(-spent[0] if betting.folded[number] & 1 else spent[1])
+        else:
+            children = [
+                _dealt(nodes[child], level, int(level_of[betting.round[child]]), spans)
+                for child in betting.children(number)
+            ]
+            node = PublicNode(
+                int(betting.player[number]), spans[level], children, tuple(betting.actions(number)), text
+            )
+        nodes[number] = node
+    root = nodes[0]
+    arrays: dict[str, Any] = lay_out(root, (deals.hands[0].start, deals.hands[1].start), len(deals.parent))
+    none: NDArray[Any] = np.zeros(0)
+    stakes = float(betting.spent.max())
+    return PublicTree(
+        name=name, **arrays, deal_parent=deals.parent, deal_first=deals.first, deal_count=deals.count,
+        deal_weight=deals.weight, deal_prob=deals.prob, hands=deals.hands, matrix=none,
+        factor_class=np.zeros((2, 0, 0), np.uint8), factor_count=np.zeros((2, 0), np.int32),
+        pair_hands=hole_cards == 2, scale=stakes * float(deals.hands[0].root_reach.sum()),
+        deal_text=deals.text, big_blind=big_blind,
+    )  # fmt: skip
+
+
+def _dealt(node: PublicNode, before: int, after: int, spans: list[tuple[int, int]]) -> PublicNode:
+    """A node, behind one link for each deal between two levels."""
+    for level in range(after - 1, before - 1, -1):
+        node = PublicNode(LINK, spans[level], [node], text=node.text)
+    return node

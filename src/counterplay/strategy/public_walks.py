@@ -1,0 +1,158 @@
+"""Walks over a public tree: best responses to tables of strategies, their values, and passes of CFR, with threads.
+
+A strategy of one player is a flat array over the entries of a ``PublicTree``; it need not be normalised: regrets,
+averages and probabilities are all matched alike (in proportion to what is above 0, uniform where nothing is).
+
+With threads, each takes its share of the links of the first piece (Johanson 2016, section 2.4: subgames that are not
+below each other share nothing); their values are added in a fixed order, so that a number of threads always gives the
+same bits.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.kernels.public import (
+    FINISH, LINKS, RESPONSE, UPDATE, VALUE, WHOLE, HandArrays, NodeArrays, Rule, Scratch, Tables, walk_public,
+)  # fmt: skip
+from counterplay.strategy.measurement import Measurement
+from counterplay.tree.public import LINK, Hands, PublicTree
+
+__all__ = ["PublicWalker", "plain_tables", "scratch_bytes"]
+
+_FIXED = Rule(1.0, 1.0, False, 0.0, 0.0, True, False, 0)
+"""Nothing is updated."""
+
+Vector = NDArray[np.float64]
+
+
+def plain_tables(table: NDArray[Any], scale: NDArray[np.float32] | None = None, response: Vector | None = None) -> Tables:
+    """Tables of a player of whom only a strategy is known."""
+    none = np.zeros(0)
+    scales = np.ones(1, np.float32) if scale is None else scale
+    return Tables(table, scales, none, none, none, none if response is None else response)
+
+
+def scratch_bytes(tree: PublicTree, threads: int = 1) -> int:
+    """Bytes of the vectors that walks hold."""
+    hands = max(tree.hands[0].most, tree.hands[1].most)
+    return threads * tree.levels * (3 * int(tree.piece_size.max()) + 1) * hands * 8
+
+
+class PublicWalker:
+    """The arrays of a tree as kernels take them, and the vectors of its walks.
+
+    Parameters
+    ----------
+    tree : PublicTree
+        The game.
+    threads : int
+        How many share a walk.
+    """
+
+    def __init__(self, tree: PublicTree, threads: int = 1) -> None:
+        self.tree = tree
+        self.threads = threads
+        self.nodes = NodeArrays(*(getattr(tree, name) for name in NodeArrays._fields))
+        self.hands = tuple(_hand_arrays(hands) for hands in tree.hands)
+        self.free = np.zeros(tree.num_nodes, np.bool_)
+        self._hands_most = max(tree.hands[0].most, tree.hands[1].most)
+        self._scratch = [self._make_scratch() for _ in range(threads)]
+        self._links = bool(np.any(tree.kind[: tree.piece_size[0]] == LINK))
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 and self._links else None
+        self._ones = {blocks: np.ones(blocks, np.float32) for blocks in set(tree.num_blocks)}
+
+    def _make_scratch(self) -> Scratch:
+        tree, hands = self.tree, self._hands_most
+        piece, levels = int(tree.piece_size.max()), tree.levels
+        size = levels * piece * hands
+        return Scratch(
+            np.zeros(size + levels * hands), np.zeros(size), np.zeros(size), np.zeros((levels, piece, 2), np.bool_),
+            np.zeros((levels, 4), np.int64), np.zeros(max(hands, 512)), hands, piece,
+        )  # fmt: skip
+
+    @property
+    def scratch(self) -> Scratch:
+        """The vectors of walks in one thread."""
+        return self._scratch[0]
+
+    def ones(self, player: int) -> NDArray[np.float32]:
+        """Scales of tables that need none."""
+        return self._ones[self.tree.num_blocks[player]]
+
+    def walk(
+        self,
+        player: int,
+        mode: int,
+        tables: Tables,
+        opp_table: NDArray[Any],
+        opp_scale: NDArray[np.float32] | None = None,
+        opp_prediction: NDArray[Any] | None = None,
+        rule: Rule = _FIXED,
+        locked: NDArray[np.bool_] | None = None,
+        root: int = 0,
+        deal: int = 0,
+        reaches: tuple[Vector, Vector] | None = None,
+    ) -> Vector:
+        """Walk once for a player; the values of his hands at the root."""
+        own, opp = self.hands[player], self.hands[1 - player]
+        if opp_scale is None:
+            opp_scale = self.ones(1 - player)
+        if reaches is None:
+            own_reach = np.ones(self.tree.hands[player].count(deal))
+            opp_reach = self.tree.hands[1 - player].root_reach
+        else:
+            own_reach, opp_reach = reaches
+        out = np.zeros(self.tree.hands[player].count(deal))
+        none = np.zeros(0, tables.prediction.dtype) if opp_prediction is None else opp_prediction
+        held = self.free if locked is None else locked
+
+        def go(phase: int, share: int, link_value: NDArray[np.float64]) -> None:
+            walk_public(
+                self.nodes, own, opp, player, mode, self.tree.pair_hands, tables, opp_table, opp_scale, none, rule,
+                held, root, deal, own_reach, opp_reach, phase, share, self.threads, link_value,
+                self._scratch[share], out,
+            )  # fmt: skip
+
+        if self._pool is None:
+            go(WHOLE, 0, np.zeros((0, 0)))
+            return out
+        size = int(self.tree.piece_size[root])
+        parts = [np.zeros((size, len(out))) for _ in range(self.threads)]
+        list(self._pool.map(lambda share: go(LINKS, share, parts[share]), range(self.threads)))
+        for part in parts[1:]:
+            parts[0] += part
+        go(FINISH, 0, parts[0])
+        return out
+
+    def value(self, player: int, own_table: NDArray[Any], opp_table: NDArray[Any]) -> float:
+        """Expected value for a player of his table against the opponent's."""
+        values = self.walk(player, VALUE, plain_tables(own_table, self.ones(player)), opp_table)
+        return float(values @ self.tree.hands[player].root_weight)
+
+    def response(self, player: int, opp_table: NDArray[Any], opp_scale: NDArray[np.float32] | None = None,
+                 response: Vector | None = None) -> float:  # fmt: skip
+        """Value of a player's best response to the opponent's table; ``response`` takes the strategy itself."""
+        none = plain_tables(np.zeros(0, opp_table.dtype), self.ones(player), response)
+        values = self.walk(player, RESPONSE, none, opp_table, opp_scale)
+        return float(values @ self.tree.hands[player].root_weight)
+
+    def measure(self, tables: tuple[NDArray[Any], NDArray[Any]],
+                scales: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None) -> Measurement:  # fmt: skip
+        """Value and best responses of a pair of strategies."""
+        own = plain_tables(tables[0], self.ones(0) if scales is None else scales[0])
+        first = self.walk(0, VALUE, own, tables[1], None if scales is None else scales[1])
+        value = float(first @ self.tree.hands[0].root_weight)
+        best = tuple(
+            self.response(player, tables[1 - player], None if scales is None else scales[1 - player])
+            for player in (0, 1)
+        )
+        return Measurement((value, -value), best)
+
+
+def _hand_arrays(hands: Hands) -> HandArrays:
+    return HandArrays(*(getattr(hands, name) for name in HandArrays._fields))

@@ -1,0 +1,458 @@
+"""``PublicTree``: public states x private hands, for games whose private information is dealt by chance.
+
+A *public state* is what everybody knows (Johanson 2016, section 2.4): the actions so far, and the public part of what
+chance did.  A walk over public states carries one vector over a player's hands down (reach) and one up (value).
+
+The tree has two dimensions, so that a game of cards holds its betting once for all boards:
+
+* *Nodes* are points of the public play: decisions, links to what chance deals next, ends.
+* *Deals* are what chance has dealt in public, with the hands that each player can hold then.  Deal 0 is the start.
+  The hands of a deal are *classes*: hands that a renaming of suits which leaves the deal as it is turns into each
+  other are one hand, which stands for ``multiplicity`` real ones (lossless isomorphism, Johanson 2016, section 2.4,
+  in its vector form: a class holds the mean over its members).
+
+A public state is a pair (node, deal) with ``deal_low[node] <= deal < deal_high[node]``.  Nodes come in *pieces*: a
+piece is a stretch of neighbouring nodes without a link inside, parents before children, the children of a node next
+to each other.  Walks go through a piece forwards and backwards; a link leads from a leaf of a piece to the root of
+another.  Long pieces are cut by links that deal nothing, which bounds the vectors a walk must hold.
+
+Entries of the tables (regrets, averages, strategies) of one player: the probability of action ``a`` at (node, deal)
+with hand ``h`` of ``n`` is entry ``base[node] + A * start[deal] + a * n + h``, where ``A`` is the number of actions.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.errors import GameError
+
+__all__ = [
+    "ADDITIVE", "CUT", "FACTORED", "FOLD", "LINK", "MATRIX", "NO_HAND", "SHARED", "SHOWDOWN", "Hands", "PublicTree",
+]  # fmt: skip
+
+LINK, FOLD, SHOWDOWN, MATRIX, FACTORED, ADDITIVE = 2, 3, 4, 5, 6, 7
+"""Kinds of nodes beside the decisions of players 0 and 1: a link, and the kinds of ends."""
+
+SHARED, CUT = -1, -2
+"""``link_deal`` of a link to the deals after the current one, and of one that deals nothing."""
+
+NO_HAND = 65535
+"""The class of a hand that a player cannot hold."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Hands:
+    """The hands of one player at every deal.  D deals, K classes of hands over all deals, R real hands over all deals.
+
+    Attributes
+    ----------
+    start : (D+1,) int64
+        The classes at deal ``d`` are ``start[d] .. start[d + 1] - 1``; inside the deal they count from 0.
+    parent : (K,) uint16
+        The class at the deal before, of which this one is a part.
+    multiplicity : (K,) uint16
+        How many real hands the class stands for; 1 where hands are not cards.
+    root_reach : (K of deal 0,) float64
+        The weight of each hand in the opponent's eyes, before anything is played.
+    root_weight : (K of deal 0,) float64
+        What the values of the hands are weighed with in the value of the game.
+    card : (K, 2) uint8
+        Two cards of one real hand of each class, or one and ``53``.  Empty where hands are not cards.
+    rank : (K,) uint16
+        The rank of that hand at the last deals, where the classes of a deal are in the order of their ranks; else 0.
+    twin : (K,) uint16
+        The opponent's class with the same real hand, or NO_HAND.
+    real_start : (D+1,) int64
+        The real hands at deal ``d`` are ``real_start[d] .. real_start[d + 1] - 1``, in the order of their ranks.
+    real_class, real_rank : (R,) uint16
+        The class and the rank of each.
+    real_card : (R, 2) uint8
+        Its cards; one card and ``52`` where hands have one card.
+    labels : tuple of str
+        The hands at deal 0, where they have names; else empty.
+    """
+
+    start: NDArray[np.int64]
+    parent: NDArray[np.uint16]
+    multiplicity: NDArray[np.uint16]
+    root_reach: NDArray[np.float64]
+    root_weight: NDArray[np.float64]
+    card: NDArray[np.uint8]
+    rank: NDArray[np.uint16]
+    twin: NDArray[np.uint16]
+    real_start: NDArray[np.int64]
+    real_class: NDArray[np.uint16]
+    real_rank: NDArray[np.uint16]
+    real_card: NDArray[np.uint8]
+    labels: tuple[str, ...] = ()
+
+    @classmethod
+    def plain(
+        cls,
+        start: NDArray[np.int64],
+        parent: NDArray[np.uint16],
+        root_reach: NDArray[np.float64],
+        root_weight: NDArray[np.float64],
+        labels: tuple[str, ...] = (),
+    ) -> Hands:
+        """Hands that are not cards: nothing but a class at each deal and its parent."""
+        few: Any = np.zeros(0, np.uint16)
+        cards = np.zeros((0, 2), np.uint8)
+        ones = np.ones(len(parent), np.uint16)
+        none = np.zeros(len(start), np.int64)
+        return cls(
+            start, parent, ones, root_reach, root_weight, cards, few, few, none, few, few, cards, labels
+        )  # fmt: skip
+
+    def count(self, deal: int) -> int:
+        """Number of classes at a deal."""
+        return int(self.start[deal + 1] - self.start[deal])
+
+    def slice(self, deal: int) -> slice:
+        """Where the classes of a deal lie."""
+        return slice(int(self.start[deal]), int(self.start[deal + 1]))
+
+    @property
+    def most(self) -> int:
+        """The largest number of classes at one deal."""
+        return int(np.diff(self.start).max())
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PublicTree:
+    """A compiled game of public actions.  N nodes, D deals; two players, zero-sum, perfect recall.
+
+    Attributes
+    ----------
+    name : str
+        The name that makes the game again.
+    kind : (N,) int8
+        The player who acts (0, 1), or LINK, FOLD, SHOWDOWN, MATRIX, FACTORED, ADDITIVE.
+    first_child, num_children : (N,) int32
+        Children of a decision; ``first_child`` of a link is the root of the piece that it leads to, unless the deals
+        have roots of their own.
+    deal_low, deal_high : (N,) int32
+        The deals at which the node can be.
+    base : (N,) int64
+        Where the entries of a decision begin, see above.
+    block : (N,) int64
+        ``block + deal`` numbers the public states of a player.
+    reach_slot : (2, N) int32
+        For each player, the node of the piece (counted from its root) into which his reach last changed; the number
+        of nodes in the piece stands for player 1's reach at the root.
+    piece_size : (N,) int32
+        Number of nodes of the piece that starts here; 0 inside a piece.
+    link_deal : (N,) int32
+        Of a link: SHARED, CUT, or the first of ``num_children`` deals.
+    payoff : (N,) float64
+        Of an end: what player 0 wins by a fold, what the winner gets at a showdown; a factor of the other kinds.
+    data : (N,) int64
+        Of an end: where its numbers are in ``matrix``.
+    factor : (N,) int32
+        Of a FACTORED end: the row of ``factor_class``.
+    deal_parent, deal_first, deal_count : (D,) int32
+        The deal before; the deals after are ``deal_first .. deal_first + deal_count - 1``.
+    deal_root : (D,) int32
+        The node at which play goes on after this deal, where the link does not say.
+    deal_weight : (D,) float64
+        What values are multiplied by on the way up: chance times the number of deals that this one stands for.
+    deal_prob : (D,) float64
+        The probability with which sampling takes this deal after the one before.
+    hands : pair of Hands
+        Of players 0 and 1.
+    matrix : float64 array
+        Numbers of the ends: of MATRIX, player 0's utility times chance, hands of player 0 x hands of player 1; of
+        FACTORED the same by classes; of ADDITIVE, one number for each hand of player 0, then of player 1.
+    factor_class : (2, F, H) uint8
+        The classes of hands at FACTORED ends, by player and row.
+    factor_count : (2, F) int32
+        How many classes there are.
+    pair_hands : bool
+        Hands are two cards, so that card removal counts the same hand twice.
+    scale : float
+        The largest absolute utility times the weights, for the sizes of rounding errors.
+    node_text : tuple of str
+        What was played up to each node, where it is told; else empty.
+    action_labels : tuple of tuple of str
+        The different lists of actions.
+    node_labels : (N,) int32
+        The actions of a decision, an index into ``action_labels``.
+    deal_text : tuple of str
+        What was dealt, where it is told; else empty.
+    big_blind : float or None
+        Chips in one big blind of a poker game.
+    """
+
+    name: str
+    kind: NDArray[np.int8]
+    first_child: NDArray[np.int32]
+    num_children: NDArray[np.int32]
+    deal_low: NDArray[np.int32]
+    deal_high: NDArray[np.int32]
+    base: NDArray[np.int64]
+    block: NDArray[np.int64]
+    reach_slot: NDArray[np.int32]
+    piece_size: NDArray[np.int32]
+    link_deal: NDArray[np.int32]
+    payoff: NDArray[np.float64]
+    data: NDArray[np.int64]
+    factor: NDArray[np.int32]
+    deal_parent: NDArray[np.int32]
+    deal_first: NDArray[np.int32]
+    deal_count: NDArray[np.int32]
+    deal_root: NDArray[np.int32]
+    deal_weight: NDArray[np.float64]
+    deal_prob: NDArray[np.float64]
+    hands: tuple[Hands, Hands]
+    matrix: NDArray[np.float64]
+    factor_class: NDArray[np.uint8]
+    factor_count: NDArray[np.int32]
+    pair_hands: bool
+    scale: float
+    node_labels: NDArray[np.int32]
+    action_labels: tuple[tuple[str, ...], ...]
+    node_text: tuple[str, ...] = ()
+    deal_text: tuple[str, ...] = ()
+    big_blind: float | None = None
+
+    players = 2
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes N."""
+        return len(self.kind)
+
+    @property
+    def num_deals(self) -> int:
+        """Number of deals D."""
+        return len(self.deal_parent)
+
+    @functools.cached_property
+    def num_entries(self) -> tuple[int, int]:
+        """Entries of each player's tables."""
+        return self._count(lambda player, node: int(self.num_children[node]) * self._rows(player, node))
+
+    @functools.cached_property
+    def infosets(self) -> tuple[int, int]:
+        """Information sets of each player, isomorphic ones counted once."""
+        return self._count(self._rows)
+
+    @functools.cached_property
+    def num_blocks(self) -> tuple[int, int]:
+        """Public states at which each player acts."""
+        return self._count(lambda _, node: int(self.deal_high[node] - self.deal_low[node]))
+
+    @property
+    def num_infosets(self) -> int:
+        """Information sets of both players."""
+        return sum(self.infosets)
+
+    @functools.cached_property
+    def num_public_states(self) -> int:
+        """Pairs of a node and a deal."""
+        cuts = (self.kind == LINK) & (self.link_deal == CUT)
+        return int((self.deal_high - self.deal_low).astype(np.int64)[~cuts].sum())
+
+    @property
+    def num_histories(self) -> int:
+        """Public states; the name under which solvers report the size of a tree."""
+        return self.num_public_states
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the arrays; those that both players share are counted once."""
+        arrays = {id(array): array.nbytes for array in self._arrays()}
+        return sum(arrays.values())
+
+    @functools.cached_property
+    def levels(self) -> int:
+        """How many pieces a walk can be inside of at once."""
+        depth = np.zeros(self.num_nodes, np.int32)
+        roots = np.flatnonzero(self.piece_size)
+        for root in roots:  # links lead to later pieces only
+            inside = np.arange(root, root + self.piece_size[root])
+            for link in inside[self.kind[inside] == LINK]:
+                for child in self.link_roots(int(link)):
+                    depth[child] = max(depth[child], depth[root] + 1)
+        return int(depth.max(initial=0)) + 1
+
+    def link_roots(self, link: int) -> list[int]:
+        """The roots to which a link leads."""
+        first = int(self.link_deal[link])
+        if first < 0:
+            return [int(self.first_child[link])]
+        return sorted(set(self.deal_root[first : first + self.num_children[link]].tolist()))
+
+    def actions_of(self, node: int) -> tuple[str, ...]:
+        """The actions at a decision."""
+        return self.action_labels[self.node_labels[node]]
+
+    def entries(self, node: int, deal: int) -> slice:
+        """Where the entries of a public state lie in the tables of the player who acts there."""
+        hands = self.hands[self.kind[node]]
+        actions = int(self.num_children[node])
+        first = int(self.base[node]) + actions * int(hands.start[deal])
+        return slice(first, first + actions * hands.count(deal))
+
+    def states_of(self, player: int) -> list[tuple[int, int]]:
+        """The public states (node, deal) at which a player acts."""
+        nodes = np.flatnonzero(self.kind == player)
+        return [(int(n), d) for n in nodes for d in range(int(self.deal_low[n]), int(self.deal_high[n]))]
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """A fingerprint of the whole game."""
+        text = hashlib.sha256(repr((self.name, self.action_labels, self.pair_hands)).encode())
+        for array in self._arrays():
+            text.update(np.ascontiguousarray(array).data)
+        return text.hexdigest()
+
+    def _arrays(self) -> list[NDArray[Any]]:
+        held = [value for value in vars(self).values() if isinstance(value, np.ndarray)]
+        for hands in self.hands:
+            held += [value for value in vars(hands).values() if isinstance(value, np.ndarray)]
+        return held
+
+    def _rows(self, player: int, node: int) -> int:
+        start = self.hands[player].start
+        return int(start[self.deal_high[node]] - start[self.deal_low[node]])
+
+    def _count(self, size: Any) -> tuple[int, int]:
+        first, second = (sum(size(p, int(n)) for n in np.flatnonzero(self.kind == p)) for p in (0, 1))
+        return first, second
+
+
+@dataclasses.dataclass
+class PublicNode:
+    """A node while a tree is made; ``lay_out`` turns them into arrays.
+
+    Attributes
+    ----------
+    kind : int
+        As in ``PublicTree.kind``.
+    children : list of PublicNode
+        After each action; of a link, the one root that it leads to, or one for each of its own deals.
+    deals : (int, int)
+        ``deal_low`` and ``deal_high``.
+    actions : tuple of str
+        Labels of the actions of a decision.
+    text : str
+        What was played up to here.
+    payoff, data, factor, link_deal
+        As in ``PublicTree``.
+    """
+
+    kind: int
+    deals: tuple[int, int]
+    children: list[PublicNode] = dataclasses.field(default_factory=list)
+    actions: tuple[str, ...] = ()
+    text: str = ""
+    payoff: float = 0.0
+    data: int = 0
+    factor: int = 0
+    link_deal: int = SHARED
+
+
+def lay_out(root: PublicNode, starts: tuple[NDArray[np.int64], NDArray[np.int64]], deals: int) -> dict[str, Any]:
+    """Number the nodes piece by piece and make the arrays of a ``PublicTree`` that depend on them.
+
+    Parameters
+    ----------
+    root : PublicNode
+        The start of play.
+    starts : pair of int64 arrays
+        ``Hands.start`` of each player.
+    deals : int
+        Number of deals.
+    """
+    order, number, pieces = _number(root)
+    size = len(order)
+    arrays: dict[str, Any] = {
+        "kind": np.array([node.kind for node in order], np.int8),
+        "num_children": np.array([len(node.children) for node in order], np.int32),
+        "deal_low": np.array([node.deals[0] for node in order], np.int32),
+        "deal_high": np.array([node.deals[1] for node in order], np.int32),
+        "payoff": np.array([node.payoff for node in order], np.float64),
+        "data": np.array([node.data for node in order], np.int64),
+        "factor": np.array([node.factor for node in order], np.int32),
+        "link_deal": np.array([node.link_deal for node in order], np.int32),
+        "first_child": np.full(size, -1, np.int32),
+        "piece_size": np.zeros(size, np.int32),
+        "reach_slot": np.zeros((2, size), np.int32),
+        "base": np.zeros(size, np.int64),
+        "block": np.zeros(size, np.int64),
+        "deal_root": np.full(deals, -1, np.int32),
+        "node_text": tuple(node.text for node in order),
+    }
+    for first, count in pieces:
+        arrays["piece_size"][first] = count
+        arrays["reach_slot"][1, first] = count
+    labels = {actions: i for i, actions in enumerate(dict.fromkeys(node.actions for node in order if node.kind < 2))}
+    arrays["action_labels"] = tuple(labels)
+    arrays["node_labels"] = np.array([labels.get(node.actions, -1) for node in order], np.int32)
+    cursor, blocks = [0, 0], [0, 0]
+    piece_first = 0
+    for i, node in enumerate(order):
+        if arrays["piece_size"][i]:
+            piece_first = i
+        if not node.children:
+            continue
+        first = number[id(node.children[0])]
+        arrays["first_child"][i] = first
+        if node.kind == LINK:
+            if node.link_deal >= 0:
+                for k, child in enumerate(node.children):
+                    arrays["deal_root"][node.link_deal + k] = number[id(child)]
+            continue
+        for a in range(len(node.children)):
+            arrays["reach_slot"][:, first + a] = arrays["reach_slot"][:, i]
+            arrays["reach_slot"][node.kind, first + a] = first + a - piece_first
+        start, actions = starts[node.kind], len(node.children)
+        low, high = node.deals
+        arrays["base"][i] = cursor[node.kind] - actions * int(start[low])
+        arrays["block"][i] = blocks[node.kind] - low
+        cursor[node.kind] += actions * int(start[high] - start[low])
+        blocks[node.kind] += high - low
+    return arrays
+
+
+MAX_PIECE = 256
+"""Nodes after which a piece is cut."""
+
+
+def _number(root: PublicNode) -> tuple[list[PublicNode], dict[int, int], list[tuple[int, int]]]:
+    """All nodes in the order of their numbers, the numbers, and first number and size of each piece.
+
+    A decision at which a piece is full is moved into a piece of its own, behind a link that deals nothing.
+    """
+    order: list[PublicNode] = []
+    number: dict[int, int] = {}
+    pieces: list[tuple[int, int]] = []
+    waiting = [root]
+    for start in waiting:  # grows while it is walked
+        if id(start) in number:
+            raise GameError("two links lead to one public node; give each its own")
+        first, inside = len(order), [start]
+        for node in inside:  # grows too
+            if node.kind == LINK:
+                waiting.extend(node.children)
+                continue
+            if not node.children:
+                continue
+            if node is not start and len(inside) + len(node.children) > MAX_PIECE:
+                moved = dataclasses.replace(node)
+                node.kind, node.children, node.actions, node.link_deal = LINK, [moved], (), CUT
+                waiting.append(moved)
+                continue
+            inside.extend(node.children)
+        for node in inside:
+            number[id(node)] = len(order)
+            order.append(node)
+        pieces.append((first, len(inside)))
+    return order, number, pieces
