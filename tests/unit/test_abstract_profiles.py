@@ -334,6 +334,18 @@ def test_solve_in_a_card_abstraction(cards: Path, tmp_path: Path) -> None:
     assert measured["abstract"]["exact"]
 
 
+def test_solve_that_is_measured_in_the_abstract_game(cards: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    told = run(
+        "solve", "leduc_limit_2p", "--cards", str(cards), "-a", "external-sampling", "--boards", "all", "--until",
+        "0.2", "--out", str(out), "--json",
+    )  # fmt: skip
+    assert (told["status"], told["exact"], told["exploitability"]) == ("exploitability", True, None)
+    assert told["abstract"]["exploitability"] <= 0.2
+    again = run("evaluate", str(out), "--json")
+    assert again["abstract"]["exploitability"] == pytest.approx(told["abstract"]["exploitability"], abs=1e-3)
+
+
 def test_solve_with_bets_and_two_abstractions(cards: Path, tmp_path: Path) -> None:
     single = tmp_path / "single.cpa"
     CardAbstraction.single(*LEDUC_DECK).save(single)
@@ -351,6 +363,7 @@ def test_solve_with_bets_and_two_abstractions(cards: Path, tmp_path: Path) -> No
     [
         (["solve", "leduc_limit_2p", "--bets", "fcpa"], "--bets is for abstract games"),
         (["solve", "leduc_limit_2p", "--cards", "CARDS", "--until", "0.1"], "--until needs the compiled game"),
+        (["solve", "leduc_limit_2p", "--cards", "CARDS", "--boards", "some"], "--boards is all or a number"),
         (["solve", "leduc_limit_2p", "--cards", "CARDS", "-a", "cfr+"], "unknown algorithm 'cfr\\+'; there are"),
         (["solve", "kuhn_limit_2p", "--cards", "CARDS"], "card abstraction is for"),
         (["solve", "leduc_limit_2p", "--cards", "nowhere.cpa"], "no file"),

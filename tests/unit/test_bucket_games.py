@@ -8,8 +8,8 @@ import pytest
 import counterplay as cp
 from counterplay.abstraction.cards import BucketTable, CardAbstraction
 from counterplay.errors import AbstractionError, GameError, StrategyError
-from counterplay.evaluation.bucket_games import BucketPairs, count_bucket_pairs, measure_buckets
 from counterplay.poker.abstract_game import AbstractGame
+from counterplay.strategy.bucket_games import BucketPairs, count_bucket_pairs, measure_buckets
 from counterplay.strategy.profile import Profile
 from tests.unit.test_abstract_game import (
     GAMES,

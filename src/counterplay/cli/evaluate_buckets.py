@@ -80,7 +80,7 @@ def _in_the_abstract_game(
     profile: AbstractProfile, boards: int | None, seed: int
 ) -> tuple[Measurement, int, bool] | None:
     """What it is worth in the abstract game, boards counted, and whether these were all; None if it cannot be told."""
-    from counterplay.evaluation.bucket_games import count_bucket_pairs, measure_buckets
+    from counterplay.strategy.bucket_games import count_bucket_pairs, measure_buckets
 
     try:
         pairs = count_bucket_pairs(profile.abstract, boards, seed)

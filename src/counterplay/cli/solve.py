@@ -81,6 +81,10 @@ def command(
     bets: Annotated[
         str | None, typer.Option(help="With --cards: the raises left of a no-limit game, as fcpa or 0.5,1,allin.")
     ] = None,
+    boards: Annotated[
+        str | None,
+        typer.Option(help="With --cards: measure in the abstract game, over all boards or a number drawn (all, 2000)."),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(help="Of the random choices (default 0); full-width algorithms make none.")
     ] = None,
@@ -103,7 +107,8 @@ def command(
     before it is measured and saved.  cfr+ira and fpira abstract the game themselves, starting from what --forget says
     (by default initial), and --until is measured in the real game.  With --representation states the game is not
     compiled: any size can be sampled, and exploitability is not measured.  With --cards the tables have a row for each
-    bucket of hands and point of the betting; algorithms that sample, pure-cfr by default.
+    bucket of hands and point of the betting; algorithms that sample, pure-cfr by default.  Exploitability is measured
+    inside that game with --boards, if two players play and forget nothing.
     """
     check_writable(plot)
     check_writable(out, checkpoint, map_out, replaced=True)
@@ -124,6 +129,8 @@ def command(
         raise SolverError("a checkpoint brings its own settings; leave out --threads")
     if bets is not None and not cards:
         raise SolverError("--bets is for abstract games; name a card abstraction with --cards")
+    if boards is not None and boards != "all" and not (boards.isdigit() and int(boards) > 0):
+        raise SolverError(f"--boards is all or a number of boards; got {boards!r}")
     buckets = bool(cards) if resume is None else checkpoint_kind(resume) == ABSTRACT
     compiled = not buckets and representation != "states"
     compiled = compiled and (resume is None or checkpoint_kind(resume) != StateSampler.kind)
@@ -133,7 +140,14 @@ def command(
     changes = first | ({"profile": profile} if profile else {}) | ({"exact": True} if exact else {})
     changes |= {name: value for name, value in (("player", player), ("epsilon", epsilon)) if value is not None}
     changes |= read_settings(settings or [])
-    whole = {"--until": until, "--plot": plot, "--forget": forget, "--map-out": map_out, "--exact": exact}
+    measured = buckets and boards is not None
+    whole = {
+        "--until": until and not measured,
+        "--plot": plot and not measured,
+        "--forget": forget,
+        "--map-out": map_out,
+        "--exact": exact,
+    }
     needs_whole = [name for name, value in whole.items() if value]
     problem = None
     if compiled:
@@ -150,7 +164,9 @@ def command(
 
         files: dict[str, Any] = {"out": out, "checkpoint": checkpoint, "quiet": quiet, "as_json": as_json}
         work = (resume, algorithm, changes, limit, iterations, seconds)
-        return solve_buckets(game, cards or [], bets, *work, **files) if buckets else solve_states(game, *work, **files)
+        if buckets:
+            return solve_buckets(game, cards or [], bets, boards, until, plot, *work, **files)
+        return solve_states(game, *work, **files)
     solver = _make_solver(problem, resume, algorithm, changes, limit)
     if map_out is not None and problem.abstraction is None and solver.abstraction() is None:
         raise SolverError("--map-out needs --forget: nothing is abstracted")

@@ -8,15 +8,16 @@ from __future__ import annotations
 import resource
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
-from counterplay.cli.common import make_game, print_json, say, table
+from counterplay.cli.common import exploitability_text, make_game, measured, print_json, read_target, say, table
 from counterplay.cli.report import ENDINGS, goal_options
 from counterplay.errors import SolverError
 from counterplay.tree.memory import format_bytes
 
 if TYPE_CHECKING:
     from counterplay.solvers import Solver, SolveResult, Until
+    from counterplay.solvers.abstract import AbstractSolver
 
 
 def solve_states(
@@ -55,6 +56,9 @@ def solve_buckets(
     game: str | None,
     cards: list[Path],
     bets: str | None,
+    boards: str | None,
+    until: str | None,
+    plot: Path | None,
     resume: Path | None,
     algorithm: str | None,
     settings: dict[str, Any],
@@ -70,7 +74,6 @@ def solve_buckets(
     """Sample a poker game in a card abstraction, report, and return the exit code."""
     from counterplay.solvers.abstract import make_abstract_solver, resume_abstract
 
-    solver: Solver
     if resume is not None:
         if algorithm or settings or bets:
             raise SolverError(
@@ -80,8 +83,13 @@ def solve_buckets(
     else:
         assert game is not None
         solver = make_abstract_solver(game, cards, algorithm or "pure-cfr", bets, limit, **settings)
+    if boards is not None:
+        from counterplay.strategy.bucket_games import count_bucket_pairs
+
+        solver.pairs = count_bucket_pairs(solver.game, None if boards == "all" else int(boards), solver.config.seed)
+    target = read_target(until, solver.name, solver.game.big_blind)
     return run_unmeasured(
-        solver, iterations, seconds, out=out, checkpoint=checkpoint, quiet=quiet, as_json=as_json
+        solver, iterations, seconds, target, plot, out=out, checkpoint=checkpoint, quiet=quiet, as_json=as_json
     )  # fmt: skip
 
 
@@ -89,23 +97,27 @@ def run_unmeasured(
     solver: Solver,
     iterations: int | None,
     seconds: float | None,
+    exploitability: float | None = None,
+    plot: Path | None = None,
     *,
     out: Path | None,
     checkpoint: Path | None,
     quiet: bool,
     as_json: bool,
 ) -> int:
-    """Run a solver that measures nothing, report, and return the exit code."""
-    from counterplay.cli.solve import _interruptible, _progress_line, _save, _with_checkpoints
+    """Run a solver that measures nothing, or in an abstract game only; report, and return the exit code."""
+    from counterplay.cli.solve import _interruptible, _plot, _progress_line, _save, _with_checkpoints
     from counterplay.solvers import Until
 
-    if iterations is None and seconds is None and solver.iterations == 0:
+    if iterations is None and seconds is None and exploitability is None and solver.iterations == 0:
         iterations = solver.default_iterations
-    goal = Until(iterations, seconds)
+    goal = Until(iterations, seconds, exploitability)
     with _interruptible():
         with _progress_line(goal, quiet or as_json) as draw:
             result = solver.run(goal, _with_checkpoints(solver, checkpoint, draw))
         saved = _save(None, solver, result, out, checkpoint)
+    if plot is not None:
+        _plot(result, plot, goal)
     files = {"profile": out, "checkpoint": saved}
     if as_json:
         print_json(_as_json(solver, result, files))
@@ -123,10 +135,8 @@ def _as_json(solver: Solver, result: SolveResult, files: dict[str, Path | None])
         "iterations": result.iterations,
         "seconds": result.seconds,
         "cpu_seconds": result.cpu_seconds,
-        "value": None,
-        "best_response": None,
-        "nash_conv": None,
-        "exploitability": None,
+        **dict.fromkeys(("value", "best_response", "nash_conv", "exploitability")),
+        **({"abstract": measured(result.measurement, solver.game.big_blind)} if _measures(solver) else {}),
         "information_sets": result.information_sets,
         "histories": None,
         "nodes": result.nodes,
@@ -139,6 +149,19 @@ def _as_json(solver: Solver, result: SolveResult, files: dict[str, Path | None])
     }
 
 
+def _measures(solver: Solver) -> TypeGuard[AbstractSolver]:
+    return solver.measures
+
+
+def _abstract_rows(solver: Solver, result: SolveResult) -> list[tuple[str, str]]:
+    """What was measured inside the abstract game."""
+    if not _measures(solver) or solver.pairs is None:
+        return []
+    how = "all boards" if solver.pairs.exact else f"{solver.pairs.boards:,} boards drawn, an estimate that is too high"
+    text = exploitability_text(result.exploitability, solver.game.big_blind)
+    return [("in the abstract game", text), ("counted over", how)]
+
+
 def _summarise(solver: Solver, result: SolveResult, goal: Until, files: dict[str, Path | None]) -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     buckets = result.details.get("representation") == "buckets"
@@ -146,6 +169,7 @@ def _summarise(solver: Solver, result: SolveResult, goal: Until, files: dict[str
     say(f"{result.game} sampled by {result.algorithm} {how}: {ENDINGS[result.status]}")
     rows = [
         ("exploitability", "not measured: a best response walks the whole game"),
+        *_abstract_rows(solver, result),
         ("iterations", f"{result.iterations:,}, {result.nodes:,} histories touched"),
         ("information sets", f"{result.information_sets:,}{'' if buckets else ' seen'}"),
         ("seconds", f"{result.seconds:.2f} ({result.nodes_per_second:,.0f} histories per second)"),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from counterplay.abstraction.cards.features import CardFeatures, default_cache
 from counterplay.abstraction.cards.two_round import two_round_cards
-from counterplay.evaluation.bucket_games import count_bucket_pairs, measure_buckets
 from counterplay.experiments.base import Cell, Experiment
 from counterplay.game.registry import make
 from counterplay.poker.abstract_game import AbstractGame
 from counterplay.poker.games import PokerGame
+from counterplay.strategy.bucket_games import count_bucket_pairs, measure_buckets
 
 __all__ = ["PUBLISHED", "run"]
 

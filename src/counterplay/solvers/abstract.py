@@ -5,7 +5,8 @@ cards are dealt in the real game, and hands are mapped to buckets (Johanson 2016
 5.6).  Deals are made in batches, from random numbers of their own for each thread, so that a run can be cut anywhere
 and goes on to the same bits.
 
-A best response needs the whole abstract game, so that nothing is measured on the way; ``bucket_abstraction`` (in
+A best response needs to know how often buckets meet: with ``pairs`` (``strategy.bucket_games``, two players with
+perfect recall) a run is measured inside the abstract game, without nothing is measured.  ``bucket_abstraction`` (in
 ``abstraction.cards.game``) turns an abstract game that is small enough into a ``GameTree``.
 """
 
@@ -31,6 +32,7 @@ from counterplay.solvers.mccfr import MccfrConfig, MccfrSolver, Walked, WalkedSi
 from counterplay.solvers.schemes import Scheme, betting_scheme
 from counterplay.storage import read_container
 from counterplay.strategy.abstract_profile import AbstractProfile, Storage, packed
+from counterplay.strategy.bucket_games import BucketPairs, measure_buckets
 from counterplay.strategy.measurement import Measurement
 from counterplay.strategy.profile import Provenance, normalise
 
@@ -41,14 +43,25 @@ BATCH = 1024
 
 
 class AbstractSolver(MccfrSolver):
-    """Monte Carlo CFR on an abstract game; the parameters are those of ``MccfrSolver``."""
+    """Monte Carlo CFR on an abstract game.
+
+    Parameters
+    ----------
+    game : AbstractGame
+        What to solve.
+    *arguments, **named
+        Those of ``MccfrSolver``.
+    pairs : BucketPairs, optional
+        How often buckets meet, to measure exploitability inside the abstract game.
+    """
 
     kind = "mccfr-abstract"
-    measures = False
+    check_ratio = 1.5
     game: AbstractGame
 
-    def __init__(self, game: AbstractGame, *arguments: Any, **named: Any) -> None:
+    def __init__(self, game: AbstractGame, *arguments: Any, pairs: BucketPairs | None = None, **named: Any) -> None:
         super().__init__(game, *arguments, **named)  # type: ignore[arg-type]  # what _open takes
+        self.pairs = pairs
         seeds = np.random.SeedSequence(self.config.seed).spawn(1)[0].generate_state(1, np.uint64)
         self.deal_state = random_state(int(seeds[0]), self.config.threads)
         self._samplers = [DealSampler(game, BATCH * game.players) for _ in range(self.config.threads)]
@@ -94,14 +107,22 @@ class AbstractSolver(MccfrSolver):
             deals = sampler.deal(self.deal_state[thread], count * players)
             self._iterate(thread, count, start + done, deals)
 
+    @property
+    def measures(self) -> bool:  # type: ignore[override]
+        """Whether the abstract game can be measured in."""
+        return self.pairs is not None
+
     def measure(self) -> Measurement:
-        """Nothing is measured: every number is NaN."""
+        """Measure the profile inside the abstract game; every number is NaN without ``pairs``."""
+        if self.pairs is not None:
+            return measure_buckets(self.game, self.pairs, self.strategy())
         nothing = (math.nan,) * self.game.players
         return Measurement(nothing, nothing)
 
     def details(self) -> dict[str, Any]:
         """What was walked."""
-        return {"representation": "buckets", "betting_nodes": len(self.game.tree), "entries": self.game.num_entries}
+        found = {"representation": "buckets", "betting_nodes": len(self.game.tree), "entries": self.game.num_entries}
+        return found if self.pairs is None else {**found, "boards": self.pairs.boards, "exact": self.pairs.exact}
 
     def _blocks(self, kind: Literal["average", "last"] | None) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
         """Entries from, to, and their probabilities, block by block."""

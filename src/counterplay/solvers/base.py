@@ -242,22 +242,22 @@ class Solver(ABC):
     @property
     def name(self) -> str:
         """The game's name."""
-        return self.tree.name
+        return str(self.tree.name)
 
     @property
     def histories(self) -> int | None:
         """How many histories the game has; None where that is not known."""
-        return self.tree.num_histories
+        return int(self.tree.num_histories)
 
     @property
     def information_sets(self) -> int:
         """How many information sets the tables cover."""
-        return self.tree.num_infosets
+        return int(self.tree.num_infosets)
 
     @property
     def nodes(self) -> int:
         """Histories touched so far: all of them in each iteration, unless a solver samples."""
-        return self.iterations * self.tree.num_histories
+        return int(self.iterations * self.tree.num_histories)
 
     @abstractmethod
     def step(self, iterations: int = 1) -> None:
