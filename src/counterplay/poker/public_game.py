@@ -101,9 +101,7 @@ def assemble(
                 dealt(nodes[child], level, int(level_of[betting.round[child]]), spans)
                 for child in betting.children(number)
             ]
-            node = PublicNode(
-                int(betting.player[number]), spans[level], children, tuple(betting.actions(number)), text
-            )
+            node = PublicNode(int(betting.player[number]), spans[level], children, tuple(betting.actions(number)), text)
         nodes[number] = node
     return put_together(nodes[0], deals, name, hole_cards, float(betting.spent.max()), big_blind)
 

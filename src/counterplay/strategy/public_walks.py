@@ -17,7 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.kernels.public import (
-    FINISH, LINKS, RESPONSE, UPDATE, VALUE, WHOLE, HandArrays, NodeArrays, Rule, Scratch, Tables, walk_public,
+    FINISH,
+    LINKS,
+    RESPONSE,
+    VALUE,
+    WHOLE,
+    HandArrays,
+    NodeArrays,
+    Rule,
+    Scratch,
+    Tables,
+    walk_public,
 )  # fmt: skip
 from counterplay.strategy.measurement import Measurement
 from counterplay.tree.public import LINK, Hands, PublicTree
@@ -30,7 +40,9 @@ _FIXED = Rule(1.0, 1.0, False, 0.0, 0.0, True, False, 0)
 Vector = NDArray[np.float64]
 
 
-def plain_tables(table: NDArray[Any], scale: NDArray[np.float32] | None = None, response: Vector | None = None) -> Tables:
+def plain_tables(
+    table: NDArray[Any], scale: NDArray[np.float32] | None = None, response: Vector | None = None
+) -> Tables:
     """Tables of a player of whom only a strategy is known."""
     none = np.zeros(0)
     scales = np.ones(1, np.float32) if scale is None else scale
