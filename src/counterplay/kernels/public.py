@@ -165,7 +165,10 @@ def _match(
 
 @inlined
 def _any(vector: Any, first: Any, n: Any) -> bool:
-    return any(vector[first + h] != 0.0 for h in range(n))
+    for h in range(n):  # noqa: SIM110  numba has no generators
+        if vector[first + h] != 0.0:
+            return True
+    return False
 
 
 @inlined
