@@ -170,7 +170,8 @@ class PublicProfile:
             raise StrategyError(
                 f"this profile was made for {self.game}; it does not fit the public tree of {tree.name}"
             )
-        return self.tables
+        first, second = (np.require(table, requirements="W") for table in self.tables)  # kernels take no read-only ones
+        return first, second
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the profile to a file, atomically."""
