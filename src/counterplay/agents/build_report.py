@@ -37,7 +37,7 @@ def markdown_build(report: Mapping[str, Any]) -> str:
     lines = [
         f"# {report['game']}, preset {report['preset']}",
         "",
-        f"The strategy is `agent.strategy`; {report['seconds']:.0f} seconds, {report['cpu_seconds']:.0f} of processors.",
+        f"Strategy: `agent.strategy`; {report['seconds']:.0f} seconds, {report['cpu_seconds']:.0f} of processors.",
         "Winnings with 95 % confidence intervals over deals; every deal is played in all seatings.",
         "",
         "| | |",
@@ -45,9 +45,7 @@ def markdown_build(report: Mapping[str, Any]) -> str:
     ]
     lines += [f"| {name} | {value} |" for name, value in build_rows(report)]
     lines += ["", "## Stages", "", "| stage | seconds | CPU seconds |", "|---|---|---|"]
-    lines += [
-        f"| {name} | {row['seconds']:.1f} | {row['cpu_seconds']:.1f} |" for name, row in report["stages"].items()
-    ]
+    lines += [f"| {name} | {row['seconds']:.1f} | {row['cpu_seconds']:.1f} |" for name, row in report["stages"].items()]
     points = [point for point in report["curve"] if point["exploitability"] is not None]
     if points:
         lines += ["", "## Exploitability in the abstract game", "", "![the curve](curve.png)", ""]

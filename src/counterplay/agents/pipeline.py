@@ -21,13 +21,14 @@ import math
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from counterplay.abstraction.cards import CardAbstraction, build_cards, deck_shape
+from counterplay.abstraction.cards import build_cards, deck_shape
+from counterplay.abstraction.cards.buckets import KIND as CARD_KIND
 from counterplay.abstraction.cards.game import abstract_game, poker_definition
 from counterplay.abstraction.cards.sizes import abstract_size
 from counterplay.agents.matches import play_match
@@ -39,6 +40,7 @@ from counterplay.poker.public_game import public_tree_by_name
 from counterplay.solvers.abstract import AbstractSolver, make_abstract_solver, resume_abstract
 from counterplay.solvers.base import Progress, Until
 from counterplay.storage import read_container, write_container
+from counterplay.strategy.abstract_profile import KIND as PROFILE_KIND
 from counterplay.strategy.abstract_profile import AbstractProfile
 from counterplay.strategy.bucket_games import BucketPairs, count_bucket_pairs, measure_buckets
 from counterplay.strategy.lifted_buckets import measure_lifted
@@ -49,6 +51,10 @@ __all__ = ["Pipeline", "Step"]
 STATE, CARDS, PAIRS, CHECKPOINT, AGENT = (
     "build.json", "cards.cpa", "pairs.counts", "solve.checkpoint", "agent.strategy",
 )  # fmt: skip
+
+PAIRS_KIND = "bucket-pairs"
+MATCH = "match "
+"""How the stage of a match begins."""
 
 CHECKPOINT_SECONDS = 60.0
 SHARES = tuple(2.0**-power for power in range(6, -1, -1))
@@ -90,6 +96,15 @@ class Pipeline:
         If the folder holds another build, or something else.
     """
 
+    TITLES: ClassVar[Mapping[str, str]] = {
+        "cards": "card abstraction",
+        "pairs": "how often buckets meet",
+        "solve": "solving the abstract game",
+        "real": "exploitability in the real game",
+        **{MATCH + name: f"match against {name}" for name in OPPONENTS},
+    }
+    """The stages in order, and what they are called."""
+
     def __init__(
         self,
         plan: Plan,
@@ -108,27 +123,24 @@ class Pipeline:
         self._game: AbstractGame | None = None
         self._open()
 
-    @property
-    def stages(self) -> dict[str, tuple[str, Callable[[], dict[str, Any]]]]:
-        """All stages in order: what each is called, and what does it."""
-        stages: dict[str, tuple[str, Callable[[], dict[str, Any]]]] = {
-            "cards": ("card abstraction", self._cards),
-            "pairs": ("how often buckets meet", self._pairs),
-            "solve": ("solving the abstract game", self._solve),
-            "real": ("exploitability in the real game", self._real),
-        }
-        for name in OPPONENTS:
-            stages[f"match {name}"] = (f"match against {name}", lambda name=name: self._match(name))  # type: ignore[misc]
-        return stages
+    def _work(self, stage: str) -> dict[str, Any]:
+        """Do a stage and return what it found."""
+        if stage.startswith(MATCH):
+            return self._match(stage.removeprefix(MATCH))
+        work = {"cards": self._cards, "pairs": self._pairs, "solve": self._solve, "real": self._real}
+        return work[stage]()
 
     def run(self) -> dict[str, Any]:
         """Do what is left and return the report; Ctrl-C leaves what is finished."""
-        for name, (title, work) in self.stages.items():
-            if name in self.done and self._files_there(name):
+        for name, title in self.TITLES.items():
+            if name in self.done:
+                self._check(name)
                 continue
+            self._started = time.perf_counter()
             self._tell(title, title, 0.0)
             spent = self._clock(name)
-            self.done[name] = {**work(), **spent()}
+            found = self._work(name)
+            self.done[name] = {**found, **spent()}
             self.state["parts"].pop(name, None)
             self._save()
             self._tell(title, title, 1.0)
@@ -156,7 +168,7 @@ class Pipeline:
             "abstract_reason": done.get("pairs", {}).get("reason"),
             **{key: done.get("real", {}).get(key) for key in ("value", "exploitability", "exploitability_mbb")},
             "reason": done.get("real", {}).get("reason"),
-            "matches": {name: done[f"match {name}"] for name in OPPONENTS if f"match {name}" in done},
+            "matches": {name: done[MATCH + name] for name in OPPONENTS if MATCH + name in done},
             "curve": curve,
             "stages": {name: {key: row[key] for key in ("seconds", "cpu_seconds")} for name, row in done.items()},
             "seconds": sum(row["seconds"] for row in done.values()),
@@ -169,7 +181,7 @@ class Pipeline:
 
     def _cards(self) -> dict[str, Any]:
         def tell(stage: str, share: float) -> None:
-            self._tell("card abstraction", stage, share)
+            self._tell(self.TITLES["cards"], stage, share)
 
         plan = self.plan
         deck, shape = deck_shape(self.definition)
@@ -191,7 +203,7 @@ class Pipeline:
             return {"reason": reason, "boards": None, "exact": None}
 
         def tell(counted: int, total: int) -> None:
-            self._tell("how often buckets meet", f"{counted:,} of {total:,} boards", counted / total)
+            self._tell(self.TITLES["pairs"], f"{counted:,} of {total:,} boards", counted / total)
 
         pairs = self._count(None, tell)
         _save_pairs(self.folder / PAIRS, self.game, pairs)
@@ -300,7 +312,7 @@ class Pipeline:
         def tick(now: Progress) -> None:
             nonlocal saved
             reached = now.iterations if self.plan.seconds is None else now.seconds
-            self._tell("solving the abstract game", f"{now.iterations:,} iterations", min(1.0, reached / budget))
+            self._tell(self.TITLES["solve"], f"{now.iterations:,} iterations", min(1.0, reached / budget))
             if time.monotonic() - saved > CHECKPOINT_SECONDS:
                 solver.save(self.folder / CHECKPOINT)
                 saved = time.monotonic()
@@ -326,8 +338,6 @@ class Pipeline:
         return max(0.0, self.plan.seconds - spent)
 
     def _tell(self, stage: str, text: str, share: float) -> None:
-        if share == 0.0:
-            self._started = time.perf_counter()
         if self.progress is not None:
             self.progress(Step(stage, text, share, self._left()))
 
@@ -351,8 +361,7 @@ class Pipeline:
     def _read(self, path: Path) -> None:
         try:
             self.state = json.loads(path.read_text(encoding="utf-8"))
-            plan, self.done = self.state["plan"], self.state["done"]
-            self.state["parts"]  # noqa: B018
+            plan, self.done, _ = self.state["plan"], self.state["done"], self.state["parts"]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}; remove the folder") from None
         different = self.plan.differences(plan)
@@ -385,18 +394,17 @@ class Pipeline:
         found: dict[str, Any] = parts.setdefault(name, {})
         return found
 
-    def _files_there(self, name: str) -> bool:
-        """Whether what a finished stage has made is still there; refuse to go on with what was damaged."""
-        made = {"cards": CARDS, "solve": AGENT}.get(name)
+    def _check(self, name: str) -> None:
+        """Refuse to go on when what a finished stage has made is lost or damaged."""
+        made = {"cards": (CARDS, CARD_KIND), "solve": (AGENT, PROFILE_KIND)}.get(name)
         if name == "pairs" and not self.done[name]["reason"]:
-            made = PAIRS
+            made = PAIRS, PAIRS_KIND
         if made is None:
-            return True
-        if not (self.folder / made).is_file():
-            raise StrategyError(f"{self.folder / made} is gone; remove the folder {self.folder} to build again")
-        if name == "cards":
-            CardAbstraction.load(self.folder / CARDS, self.definition)
-        return True
+            return
+        path = self.folder / made[0]
+        if not path.is_file():
+            raise StrategyError(f"{path} is gone; remove the folder {self.folder} to build again")
+        read_container(path, made[1])
 
 
 def _goal(plan: Plan, budget: float, share: float) -> Until:
@@ -411,11 +419,11 @@ def _save_pairs(path: Path, game: AbstractGame, pairs: BucketPairs) -> None:
     for turn, (likely, ahead) in enumerate(zip(pairs.likely, pairs.ahead, strict=True)):
         arrays |= {f"likely_{turn}": likely, f"ahead_{turn}": ahead}
         arrays |= {f"before_{turn}_{who}": row for who, row in enumerate(pairs.before[turn])}
-    write_container(path, "bucket-pairs", header, arrays)
+    write_container(path, PAIRS_KIND, header, arrays)
 
 
 def _load_pairs(path: Path, game: AbstractGame) -> BucketPairs:
-    header, arrays = read_container(path, "bucket-pairs")
+    header, arrays = read_container(path, PAIRS_KIND)
     if header.get("fingerprint") != game.fingerprint:
         raise StrategyError(f"{path} belongs to another card abstraction")
     every = range(game.rounds)

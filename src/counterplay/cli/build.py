@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterplay.cli.abstract import ROUNDS_HELP
-from counterplay.cli.common import GAME_HELP, JSON_HELP, MEMORY_HELP, note, print_json, read_memory, say, table, write_text
+from counterplay.cli.common import (
+    GAME_HELP,
+    JSON_HELP,
+    MEMORY_HELP,
+    note,
+    print_json,
+    read_memory,
+    say,
+    table,
+    write_text,
+)
 from counterplay.cli.running import interruptible
 
 if TYPE_CHECKING:
@@ -92,10 +102,9 @@ def _plot(folder: Path, report: dict[str, Any]) -> bool:
         return False
     factor = report["abstract"]["exploitability_mbb"] / max(report["abstract"]["exploitability"], 1e-300)
     line = [point["seconds"] for point in points], [factor * point["exploitability"] for point in points]
-    plot_lines(
-        folder / "curve.png", {report["algorithm"]: line}, f"{report['game']}: {report['rounds']}", "seconds of solving",
-        "exploitability in the abstract game (mbb/g)",
-    )  # fmt: skip
+    title = f"{report['game']}: {report['rounds']}"
+    told = "exploitability in the abstract game (mbb/g)"
+    plot_lines(folder / "curve.png", {report["algorithm"]: line}, title, "seconds of solving", told)
     return True
 
 
