@@ -107,7 +107,9 @@ def test_a_strategy_that_tells_suits_apart_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("algorithm", ["cfr", "cfr+"])
-@pytest.mark.parametrize("name", ["leduc_limit_2p", "holdem_2_1(ranks=4,suits=2)", "rhode_island(ranks=2,suits=2)", "bluff"])
+@pytest.mark.parametrize(
+    "name", ["leduc_limit_2p", "holdem_2_1(ranks=4,suits=2)", "rhode_island(ranks=2,suits=2)", "bluff"]
+)
 def test_averages_equal_the_history_tree(name: str, algorithm: str) -> None:
     """Average strategies after 50 iterations, isomorphism and all."""
     histories, public = cp.CfrSolver(compiled(name), algorithm), PublicSolver(form(name).tree, algorithm)

@@ -86,7 +86,7 @@ def test_nothing_beats_a_best_response(name: str) -> None:
         for seed in range(4, 10):
             other = random_tables(name, seed)[player]
             if seed % 2:
-                other = other ** 20.0  # nearly pure
+                other = other**20.0  # nearly pure
             assert walker.value(player, other, tables[1 - player]) <= best + 1e-12
 
 
