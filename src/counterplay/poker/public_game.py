@@ -24,7 +24,7 @@ from counterplay.tree.public import FOLD, LINK, SHOWDOWN, PublicNode, PublicTree
 from counterplay.tree.public_split import public_tree_from
 from counterplay.tree.public_unfold import unfold
 
-__all__ = ["assemble", "public_tree_by_name", "public_tree_of"]
+__all__ = ["assemble", "dealt", "public_tree_by_name", "public_tree_of", "put_together"]
 
 
 def public_tree_of(
@@ -46,6 +46,8 @@ def public_tree_of(
     dealt = [cards for cards in game.board_cards if cards]
     if game.board_cards[0]:
         raise GameError("a public tree starts before any board card; this game deals some in its first round")
+    if game.three_card_hands:
+        raise GameError("a public tree knows no straights and flushes of three cards; use the history tree")
     deals = deal_cards(game.deck, game.suits, game.hole_cards, (), dealt, (full, full), isomorphic)
     return assemble(build_betting_tree(game, bets), deals, name, game.hole_cards, float(game.big_blind))
 
@@ -61,6 +63,10 @@ def public_tree_by_name(game: Game | str, memory_limit: int | None = None) -> Pu
     GameError
         If the game has no public tree.
     """
+    if isinstance(game, str) and game.startswith("holdem{"):
+        from counterplay.poker.subgames import subgame_by_name
+
+        return subgame_by_name(game).tree()
     made = make(game)
     if isinstance(made, PokerGame):
         return public_tree_of(made.definition, name=made.spec())
@@ -92,17 +98,22 @@ def assemble(
                 node.payoff = float(-spent[0] if betting.folded[number] & 1 else spent[1])
         else:
             children = [
-                _dealt(nodes[child], level, int(level_of[betting.round[child]]), spans)
+                dealt(nodes[child], level, int(level_of[betting.round[child]]), spans)
                 for child in betting.children(number)
             ]
             node = PublicNode(
                 int(betting.player[number]), spans[level], children, tuple(betting.actions(number)), text
             )
         nodes[number] = node
-    root = nodes[0]
+    return put_together(nodes[0], deals, name, hole_cards, float(betting.spent.max()), big_blind)
+
+
+def put_together(
+    root: PublicNode, deals: DealTree, name: str, hole_cards: int, stakes: float, big_blind: float | None
+) -> PublicTree:
+    """The tree of nodes and deals; ``stakes`` is the most that can be won."""
     arrays: dict[str, Any] = lay_out(root, (deals.hands[0].start, deals.hands[1].start), len(deals.parent))
     none: NDArray[Any] = np.zeros(0)
-    stakes = float(betting.spent.max())
     return PublicTree(
         name=name, **arrays, deal_parent=deals.parent, deal_first=deals.first, deal_count=deals.count,
         deal_weight=deals.weight, deal_prob=deals.prob, hands=deals.hands, matrix=none,
@@ -112,7 +123,7 @@ def assemble(
     )  # fmt: skip
 
 
-def _dealt(node: PublicNode, before: int, after: int, spans: list[tuple[int, int]]) -> PublicNode:
+def dealt(node: PublicNode, before: int, after: int, spans: list[tuple[int, int]]) -> PublicNode:
     """A node, behind one link for each deal between two levels."""
     for level in range(after - 1, before - 1, -1):
         node = PublicNode(LINK, spans[level], [node], text=node.text)

@@ -82,8 +82,6 @@ class PublicSolver(Solver):
         What to call the algorithm in results.
     memory_limit : int, optional
         Bytes that the tables may take; by default what the machine has free.
-    locked : bool array, optional
-        Nodes whose strategy stays what their regrets say; see ``lock``.
     """
 
     kind = "public"
@@ -242,7 +240,7 @@ class PublicSolver(Solver):
     def measure(self, kind: ProfileKind | None = None) -> Measurement:
         """Measure a profile exactly."""
         (first, first_scale), (second, second_scale) = self._weights(kind)
-        return self.walker.measure((first, second), (first_scale, second_scale))
+        return self.walker.measure((first, second), (first_scale, second_scale), self.locked)
 
     def tables(self) -> dict[str, NDArray[Any]]:
         """Regrets, averages, predictions and their scales, locks, and the number of iterations."""

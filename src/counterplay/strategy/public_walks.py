@@ -24,7 +24,7 @@ from counterplay.tree.public import LINK, Hands, PublicTree
 
 __all__ = ["PublicWalker", "plain_tables", "scratch_bytes"]
 
-_FIXED = Rule(1.0, 1.0, False, 0.0, 0.0, True, False)
+_FIXED = Rule(1.0, 1.0, False, 0.0, 0.0, True, False, 0)
 """Nothing is updated."""
 
 Vector = NDArray[np.float64]
@@ -34,7 +34,9 @@ def plain_tables(table: NDArray[Any], scale: NDArray[np.float32] | None = None, 
     """Tables of a player of whom only a strategy is known."""
     none = np.zeros(0)
     scales = np.ones(1, np.float32) if scale is None else scale
-    return Tables(table, scales, none, none, none, none if response is None else response)
+    kind = np.float32 if table.dtype == np.int16 else table.dtype
+    empty, hint = np.zeros(0, table.dtype), np.zeros(0, kind)
+    return Tables(table, scales, empty, np.zeros(0, np.float32), hint, none if response is None else response)
 
 
 def scratch_bytes(tree: PublicTree, threads: int = 1) -> int:
@@ -67,11 +69,12 @@ class PublicWalker:
         self._ones = {blocks: np.ones(blocks, np.float32) for blocks in set(tree.num_blocks)}
 
     def _make_scratch(self) -> Scratch:
-        tree, hands = self.tree, max(self._hands_most, 64)
+        tree, hands = self.tree, self._hands_most
         piece, levels = int(tree.piece_size.max()), tree.levels
+        size = levels * piece * hands
         return Scratch(
-            np.zeros((levels, piece + 1, hands)), np.zeros((levels, piece, hands)), np.zeros((levels, piece, hands)),
-            np.zeros((levels, piece, 2), np.bool_), np.zeros((levels, 4), np.int64), np.zeros(max(hands, 512)),
+            np.zeros(size + levels * hands), np.zeros(size), np.zeros(size), np.zeros((levels, piece, 2), np.bool_),
+            np.zeros((levels, 4), np.int64), np.zeros(max(hands, 512)), hands, piece,
         )  # fmt: skip
 
     @property
@@ -141,16 +144,17 @@ class PublicWalker:
         return float(values @ self.tree.hands[player].root_weight)
 
     def measure(self, tables: tuple[NDArray[Any], NDArray[Any]],
-                scales: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None) -> Measurement:  # fmt: skip
-        """Value and best responses of a pair of strategies."""
-        own = plain_tables(tables[0], self.ones(0) if scales is None else scales[0])
-        first = self.walk(0, VALUE, own, tables[1], None if scales is None else scales[1])
-        value = float(first @ self.tree.hands[0].root_weight)
-        best = tuple(
-            self.response(player, tables[1 - player], None if scales is None else scales[1 - player])
-            for player in (0, 1)
-        )
-        return Measurement((value, -value), best)
+                scales: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None,
+                locked: NDArray[np.bool_] | None = None) -> Measurement:  # fmt: skip
+        """Value and best responses of a pair of strategies; best responses play locked decisions as they are."""
+        scales = (self.ones(0), self.ones(1)) if scales is None else scales
+        own = [plain_tables(table, scale) for table, scale in zip(tables, scales, strict=True)]
+        value = float(self.walk(0, VALUE, own[0], tables[1], scales[1]) @ self.tree.hands[0].root_weight)
+        best = []
+        for player in (0, 1):
+            values = self.walk(player, RESPONSE, own[player], tables[1 - player], scales[1 - player], locked=locked)
+            best.append(float(values @ self.tree.hands[player].root_weight))
+        return Measurement((value, -value), (best[0], best[1]))
 
 
 def _hand_arrays(hands: Hands) -> HandArrays:
