@@ -438,6 +438,38 @@ def test_the_same_seed_gives_the_same_buckets() -> None:
         assert np.array_equal(a.table, b.table)  # type: ignore[arg-type]
 
 
+def test_a_stopped_build_goes_on_where_it_was(tmp_path: Path) -> None:
+    """Features and clustered rounds are in the cache; a second build reads them and gives the same."""
+    deck, shape = (4, 2), (2, 1, 1)
+    recipe = parse_recipe("IRKE3/PA2/2", deck, shape, "imperfect")
+
+    class StoppedError(Exception):
+        pass
+
+    def stop(stage: str, _share: float) -> None:
+        if stage == "clustering round 2":
+            raise StoppedError
+
+    with pytest.raises(StoppedError):
+        build_cards(deck, shape, recipe, cache=tmp_path, progress=stop)
+    stages: list[str] = []
+    one = build_cards(deck, shape, recipe, cache=tmp_path, progress=lambda stage, _: stages.append(stage))
+    assert "clustering round 2" in stages
+    assert "clustering round 1" not in stages
+    assert "hand strength at the showdown" not in stages
+    stages.clear()
+    two = build_cards(deck, shape, recipe, cache=tmp_path, progress=lambda stage, _: stages.append(stage))
+    assert not any(stage.startswith("clustering") for stage in stages)
+    plain = build_cards(deck, shape, recipe)
+    for a, b, c in zip(one.rounds, two.rounds, plain.rounds, strict=True):
+        assert np.array_equal(a.table, b.table)  # type: ignore[arg-type]
+        assert np.array_equal(a.table, c.table)  # type: ignore[arg-type]
+    assert one.provenance["objectives"] == two.provenance["objectives"] == plain.provenance["objectives"]
+    other = build_cards(deck, shape, recipe, BuildSettings(seed=5), tmp_path, progress=lambda s, _: stages.append(s))
+    assert "clustering round 1" in stages
+    assert other.counts() == one.counts()
+
+
 # ------------------------------------------------------------------------------------------ report
 
 
