@@ -76,7 +76,7 @@ def run(
         columns=("nodes", "algorithm", "mbb/g", "±"),
         rows=tuple(rows),
         notes=(
-            "The source has stacks of 36 and 10^12 histories; average strategy sampling ends 54 % below external there.",
+            "The source has stacks of 36 and 10^12 histories; average strategy sampling ends 54 % below external.",
             "With β = 10^6 it cannot tell itself from external sampling before some 10^9 histories are touched.",
         ),
         curves=curves,
