@@ -474,6 +474,17 @@ def test_a_coarser_abstraction_is_worse_in_the_real_game_only() -> None:
     assert inside < 0.06 < 0.5 < outside
 
 
+def test_against_an_unabstracted_opponent_a_coarse_player_loses_less() -> None:
+    """What the other player's best response wins in the real game (Johanson 2016, section 4.4, after Waugh)."""
+    real = real_tree(LEDUC)
+    loss = {}
+    for name, other in (("A-vs-A", remembering(LEDUC)), ("A-vs-U", lossless(LEDUC))):
+        solver = AbstractSolver(AbstractGame.build(LEDUC, [remembering(LEDUC), other]), "external-sampling")
+        solver.step(100_000)
+        loss[name] = cp.evaluate(real, solver.profile().lifted(real)).best_response[1]
+    assert loss["A-vs-U"] < loss["A-vs-A"] - 0.1
+
+
 # ---------------------------------------------------------------------------------------------- misuse
 
 
