@@ -211,6 +211,18 @@ def test_agents_play_matches(cards: Path, tmp_path: Path) -> None:
         AbstractAgent(solver.profile(), threshold=1.5)
 
 
+def test_three_players(tmp_path: Path) -> None:
+    kuhn, path = tmp_path / "kuhn.cpa", tmp_path / "kuhn.strategy"
+    CardAbstraction.lossless((4, 1), (1,)).save(kuhn)
+    solver = make_abstract_solver("kuhn_limit_3p", [kuhn], "pure-cfr", average_walks=0.5)
+    solver.step(100_000)
+    real = cp.compile_game("kuhn_limit_3p")
+    assert cp.evaluate(real, solver.profile().lifted(real)).epsilon < 0.06
+    solver.profile().save(path, "uint8")
+    result = play_match(open_arena("kuhn_limit_3p"), [str(path), "uniform", "uniform"], deals=300, seed=2)
+    assert result.estimate(0).mean > 0.0
+
+
 def test_thresholds_and_purification() -> None:
     row = np.array([0.05, 0.35, 0.6])
     assert sharpened(row, 0.0, False).tolist() == row.tolist()
