@@ -79,6 +79,11 @@ class PublicWalker:
         """The vectors of walks in one thread."""
         return self._scratch[0]
 
+    @property
+    def scratches(self) -> list[Scratch]:
+        """The vectors of walks, of each thread."""
+        return self._scratch
+
     def ones(self, player: int) -> NDArray[np.float32]:
         """Scales of tables that need none."""
         return self._ones[self.tree.num_blocks[player]]

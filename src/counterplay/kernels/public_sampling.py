@@ -1,0 +1,512 @@
+"""Walks over a public tree that draw chance: CS, OPCS, SPCS and PCS.
+
+Johanson 2016, section 3.3, algorithm 1.  Public events are drawn always; the hand of the player who is updated (*own*)
+and of his opponent (*opp*) are drawn or not, which makes the four members.  A player whose hand is drawn is carried as
+one number, the other as a vector over hands; a walk therefore costs, at an end, O(1) for CS and O(hands) for the rest.
+
+A *block* is what a walk draws before it starts: the hands, and for each deal on the way the one after it
+(``follow``).  Weights: events that are drawn with their own probability need none.  Where the drawn hands leave other
+events than the ones that all hands together leave, a value that comes up a link is multiplied by ``lift``, the chance
+of the deal divided by the probability with which it was drawn; nothing has to be taken off the vectors before the
+link, because it is the ratio of what is dealt and what is drawn that must be right on either side of it.
+
+Departure: where hands are not cards, the tree does not tell how chance deals them together.  They are then drawn
+independently, and the ratio goes into the reach of the opponent and the values of the own hand.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.kernels.jit import inlined, kernel
+from counterplay.kernels.public import HandArrays, NodeArrays, Rule, Scratch, Tables, _any, _match, _terminal, _update
+from counterplay.kernels.walks import chance_outcome, draw
+
+_LINK, _FOLD, _SHOWDOWN, _MATRIX, _FACTORED = 2, 3, 4, 5, 6
+_SHARED, _CUT = -1, -2
+_NO_HAND = 65535
+
+
+class Deck(NamedTuple):
+    """The hands of a player for drawing.  R hands can be drawn: real ones where they are cards, else classes.
+
+    Attributes
+    ----------
+    threshold, alias : (R,) float64, (R,) uint32
+        Alias table of the hands.
+    start_reach : (R,) float64
+        The opponent's reach with a drawn hand at the root: its weight over the probability of drawing it.
+    class_at : (D,R) uint16
+        The class of a hand at each deal, NO_HAND where it cannot be held; no rows where hands are not cards.
+    card : (R,2) uint8
+        Its cards; no rows where hands are not cards.
+    """
+
+    threshold: Any
+    alias: Any
+    start_reach: Any
+    class_at: Any
+    card: Any
+
+
+class Deals(NamedTuple):
+    """Public events for drawing.
+
+    Attributes
+    ----------
+    threshold, alias : (D,) float64, (D,) uint32
+        Alias tables, a row for the deals after each deal, or of each link with deals of its own.
+    lift : (D,) float64
+        What values are multiplied by when they come up the link from this deal.
+    chained : bool
+        Links share the deals after a deal, which are then part of a block; else each link draws its own.
+    """
+
+    threshold: Any
+    alias: Any
+    lift: Any
+    chained: bool
+
+
+class Drawn(NamedTuple):
+    """Of each level of a walk: classes of the drawn hands, the factor of values on the way up; and a vector of zeros."""
+
+    own_at: Any
+    opp_at: Any
+    factor: Any
+    zeros: Any
+
+
+@inlined
+def _share_a_card(one: Any, other: Any, pair_hands: bool) -> bool:
+    """Whether two hands cannot be dealt together."""
+    if one[0] == other[0]:
+        return True
+    return pair_hands and (one[0] == other[1] or one[1] == other[0] or one[1] == other[1])
+
+
+@inlined
+def _pair_value(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, node: int, deal: int, mine: int, other: int) -> float:  # fmt: skip
+    """What our class of hand wins from one of the opponent's at an end, where hands are not cards."""
+    own_n, opp_n = own.start[deal + 1] - own.start[deal], opp.start[deal + 1] - opp.start[deal]
+    sign = tree.payoff[node] if me == 0 else -tree.payoff[node]
+    first, second = (mine, other) if me == 0 else (other, mine)
+    columns = opp_n if me == 0 else own_n
+    at = tree.data[node]
+    if tree.kind[node] == _MATRIX:
+        return sign * tree.matrix[at + first * columns + second]
+    if tree.kind[node] == _FACTORED:
+        row = tree.factor[node]
+        f, g = tree.factor_class[0, row, first], tree.factor_class[1, row, second]
+        return sign * tree.matrix[at + f * tree.factor_count[1, row] + g]
+    rows = own_n if me == 0 else opp_n
+    return sign * (tree.matrix[at + first] + tree.matrix[at + rows + second])
+
+
+@inlined
+def _card_value(amount: float, fold: bool, mine: int, other: int) -> float:
+    """What a hand of one rank wins from a hand of another that it can be dealt with."""
+    if fold:
+        return amount
+    if mine == other:
+        return 0.0
+    return amount if mine > other else -amount
+
+
+@inlined
+def _end(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: int, deal: int, own_at: int, opp_at: int, own_card: Any, opp_card: Any, reach: Any, zeros: Any, sums: Any, value: Any) -> None:  # fmt: skip
+    """The values of our hands, or of the one that was drawn, at an end.
+
+    Hands of a class are alike for chance only where the deals are complete: before, what we win from a drawn hand is
+    the mean over its class.
+    """
+    if own_at < 0 and opp_at < 0:
+        _terminal(tree, own, opp, me, pair_hands, node, deal, reach, sums, value)
+        return
+    kind = tree.kind[node]
+    cards = kind == _FOLD or kind == _SHOWDOWN
+    fold = kind == _FOLD
+    amount = -tree.payoff[node] if fold and me == 1 else tree.payoff[node]
+    own_first, opp_first = own.start[deal], opp.start[deal]
+    if own_at >= 0 and opp_at >= 0:  # CS
+        if cards:  # a block holds no hands that share a card
+            value[0] = reach[0] * _card_value(amount, fold, own.rank[own_first + own_at], opp.rank[opp_first + opp_at])
+        else:
+            value[0] = reach[0] * _pair_value(tree, own, opp, me, node, deal, own_at, opp_at)
+    elif opp_at >= 0:  # OPCS
+        if cards and tree.deal_count[deal] > 0:
+            zeros[opp_at] = reach[0] / opp.multiplicity[opp_first + opp_at]
+            _terminal(tree, own, opp, me, pair_hands, node, deal, zeros, sums, value)
+            zeros[opp_at] = 0.0
+        elif cards:
+            rank = opp.rank[opp_first + opp_at]
+            for h in range(len(value)):
+                blocked = _share_a_card(own.card[own_first + h], opp_card, pair_hands)
+                won = _card_value(amount, fold, own.rank[own_first + h], rank)
+                value[h] = 0.0 if blocked else reach[0] * won
+        else:
+            for h in range(len(value)):
+                value[h] = reach[0] * _pair_value(tree, own, opp, me, node, deal, h, opp_at)
+    else:  # SPCS
+        total = 0.0
+        if cards:
+            rank = own.rank[own_first + own_at]
+            for k in range(opp.real_start[deal], opp.real_start[deal + 1]):
+                if not _share_a_card(own_card, opp.real_card[k], pair_hands):
+                    total += reach[opp.real_class[k]] * _card_value(amount, fold, rank, opp.real_rank[k])
+        else:
+            for o in range(opp.start[deal + 1] - opp_first):
+                total += reach[o] * _pair_value(tree, own, opp, me, node, deal, own_at, o)
+        value[0] = total
+
+
+@inlined
+def _match_drawn(table: Any, scale: float, prediction: Any, first: int, n: int, at: int, actions: int, tie: float, sigma: Any, sums: Any) -> None:  # fmt: skip
+    """Regret matching for all hands of a public state, or for hand ``at`` alone."""
+    if at < 0:
+        _match(table, scale, prediction, first, n, actions, tie, sigma, sums)
+    else:
+        _match(table[first + at : first + actions * n : n], scale, prediction, 0, 1, actions, tie, sigma, sums)
+
+
+@inlined
+def _update_drawn(tables: Tables, rule: Rule, block: int, first: int, n: int, at: int, actions: int, own_reach: Any, sigma: Any, value: Any, here: Any) -> None:  # fmt: skip
+    """Regrets and average of all hands of a public state, or of hand ``at`` alone."""
+    if at < 0:
+        _update(tables, rule, False, block, first, n, actions, own_reach, sigma, value, here)
+    else:
+        past = first + actions * n
+        single = Tables(tables.regret[first + at : past : n], tables.regret_scale, tables.average[first + at : past : n],
+                        tables.average_scale, tables.prediction, tables.response)  # fmt: skip
+        _update(single, rule, False, block, 0, 1, actions, own_reach, sigma, value, here)
+
+
+@inlined
+def _forward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, tables: Tables, opp_tables: Tables, rule: Rule, root: int, deal: int, level: int, drawn: Drawn, scratch: Scratch) -> None:  # fmt: skip
+    """Strategies and reaches of a piece, as in ``kernels.public``."""
+    reach, sigma, alive = scratch.reach[level], scratch.sigma[level], scratch.alive[level]
+    own_n, opp_n = own.start[deal + 1] - own.start[deal], opp.start[deal + 1] - opp.start[deal]
+    own_at, opp_at = drawn.own_at[level], drawn.opp_at[level]
+    for j in range(tree.piece_size[root]):
+        node = root + j
+        kind = tree.kind[node]
+        if kind > 1:
+            continue
+        actions = tree.num_children[node]
+        child = tree.first_child[node] - root
+        if not alive[j, 1 - me] and not alive[j, me]:
+            for a in range(actions):
+                alive[child + a, 0] = False
+                alive[child + a, 1] = False
+            continue
+        block = tree.block[node] + deal
+        if kind == me:
+            first = tree.base[node] + actions * own.start[deal]
+            _match_drawn(tables.regret, tables.regret_scale[block], tables.prediction, first, own_n, own_at, actions,
+                         rule.tie, sigma[child : child + actions], scratch.sums)  # fmt: skip
+            n = own_n if own_at < 0 else 1
+        else:
+            first = tree.base[node] + actions * opp.start[deal]
+            _match_drawn(opp_tables.regret, opp_tables.regret_scale[block], opp_tables.prediction, first, opp_n,
+                         opp_at, actions, rule.tie, sigma[child : child + actions], scratch.sums)  # fmt: skip
+            n = opp_n if opp_at < 0 else 1
+        before = reach[tree.reach_slot[kind, node]]
+        for a in range(actions):
+            after = reach[child + a]
+            row = sigma[child + a]
+            for h in range(n):
+                after[h] = before[h] * row[h]
+            alive[child + a, 1 - kind] = alive[j, 1 - kind]
+            alive[child + a, kind] = _any(after, n)
+
+
+@inlined
+def _backward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, tables: Tables, rule: Rule, own_card: Any, opp_card: Any, root: int, deal: int, level: int, drawn: Drawn, scratch: Scratch) -> int:  # fmt: skip
+    """Values and updates of a piece, from its leaves to its root; how many nodes were touched."""
+    reach, value, alive = scratch.reach[level], scratch.value[level], scratch.alive[level]
+    own_at, opp_at = drawn.own_at[level], drawn.opp_at[level]
+    hands = own.start[deal + 1] - own.start[deal]
+    n = hands if own_at < 0 else 1
+    touched = 0
+    for j in range(tree.piece_size[root] - 1, -1, -1):
+        node = root + j
+        kind = tree.kind[node]
+        here = value[j]
+        if not alive[j, 1 - me] and (kind > 1 or not alive[j, me]):
+            for h in range(n):
+                here[h] = 0.0
+            continue
+        touched += 1
+        if kind == _LINK:
+            continue  # the walk has filled it in
+        if kind > 1:
+            _end(tree, own, opp, me, pair_hands, node, deal, own_at, opp_at, own_card, opp_card,
+                 reach[tree.reach_slot[1 - me, node]], drawn.zeros, scratch.sums, here[:n])  # fmt: skip
+            continue
+        actions = tree.num_children[node]
+        child = tree.first_child[node] - root
+        for h in range(n):
+            here[h] = 0.0
+        for a in range(actions):
+            row = value[child + a]
+            if kind == me:
+                play = scratch.sigma[level, child + a]
+                for h in range(n):
+                    here[h] += play[h] * row[h]
+            else:
+                for h in range(n):
+                    here[h] += row[h]
+        if kind == me:
+            first = tree.base[node] + actions * own.start[deal]
+            _update_drawn(tables, rule, tree.block[node] + deal, first, hands, own_at, actions,
+                          reach[tree.reach_slot[me, node]], scratch.sigma[level, child : child + actions],
+                          value[child : child + actions], here)  # fmt: skip
+    return touched
+
+
+@inlined
+def _class_after(hands: HandArrays, deck: Deck, hand: int, at: int, deal: int, state: Any) -> Any:
+    """The class of a drawn hand at the next deal, or -1, and by what its reach grows.
+
+    Where hands are not cards, chance may tell the player more: one of the classes that his is divided into is drawn.
+    """
+    if len(deck.class_at) > 0:
+        found = np.int64(deck.class_at[deal, hand])
+        return (-1 if found == _NO_HAND else found), 1.0
+    first, parts = hands.start[deal], 0
+    size = hands.start[deal + 1] - first
+    for h in range(size):
+        parts += hands.parent[first + h] == at
+    if parts == 0:
+        return -1, 0.0
+    wanted = np.int64(draw(state) * parts) if parts > 1 else 0
+    for h in range(size):
+        if hands.parent[first + h] == at:
+            if wanted == 0:
+                return np.int64(h), np.float64(parts)
+            wanted -= 1
+    return -1, 0.0
+
+
+@inlined
+def _hand_down(hands: HandArrays, cut: bool, deal: int, at: int, growth: float, before: Any, after: Any) -> bool:
+    """The reach of a player at the root of a piece; whether it is more than 0 anywhere."""
+    if at >= 0:
+        after[0] = before[0] * growth
+        return after[0] != 0.0
+    first, n = hands.start[deal], hands.start[deal + 1] - hands.start[deal]
+    for h in range(n):
+        after[h] = before[h] if cut else before[hands.parent[first + h]]
+    return _any(after, n)
+
+
+@inlined
+def _lift_up(own: HandArrays, own_at: int, cut: bool, factor: float, deal: int, deal_before: int, child: Any, above: Any) -> None:  # fmt: skip
+    """The values of a piece, at the link that leads to it."""
+    if own_at >= 0:
+        above[0] = factor * child[0]
+        return
+    first, n = own.start[deal], own.start[deal + 1] - own.start[deal]
+    before = own.start[deal_before]
+    if cut:
+        for h in range(n):
+            above[h] = child[h]
+        return
+    for h in range(own.start[deal_before + 1] - before):
+        above[h] = 0.0
+    for h in range(n):
+        up = own.parent[first + h]
+        part = np.float64(own.multiplicity[first + h]) / np.float64(own.multiplicity[before + up])
+        above[up] += factor * part * child[h]
+
+
+@kernel
+def walk_block(
+    tree: NodeArrays,  # IN
+    own: HandArrays,  # IN
+    opp: HandArrays,  # IN
+    own_deck: Deck,  # IN
+    opp_deck: Deck,  # IN
+    deals: Deals,  # IN
+    pair_hands: bool,  # IN
+    me: int,  # IN  who is updated
+    own_hand: int,  # IN  our hand, or -1 for all
+    opp_hand: int,  # IN  the opponent's hand, or -1 for all
+    opp_reach: np.ndarray,  # IN  (n,) float64: the opponent's reaches at the root, where all his hands are walked
+    follow: np.ndarray,  # IN  (D,) int32: the deal after each, on the way that was drawn
+    tables: Tables,  # IN OUT
+    opp_tables: Tables,  # IN
+    rule: Rule,  # IN
+    state: np.ndarray,  # IN OUT (1,) uint64: for events that a block does not hold
+    drawn: Drawn,  # scratch
+    scratch: Scratch,  # scratch
+) -> int:
+    """Walk a block once for one player; how many nodes were touched."""
+    position = scratch.position  # per level: root, deal, node of the link
+    own_card = own_deck.card[own_hand] if own_hand >= 0 and len(own_deck.card) > 0 else np.zeros(2, np.uint8)
+    opp_card = opp_deck.card[opp_hand] if opp_hand >= 0 and len(opp_deck.card) > 0 else np.zeros(2, np.uint8)
+    level = touched = 0
+    position[0, 0], position[0, 1], position[0, 2] = 0, 0, 0
+    drawn.own_at[0] = drawn.opp_at[0] = -1
+    mine, other = scratch.reach[0, tree.reach_slot[me, 0]], scratch.reach[0, tree.reach_slot[1 - me, 0]]
+    if own_hand >= 0:
+        drawn.own_at[0] = own_deck.class_at[0, own_hand] if len(own_deck.class_at) > 0 else own_hand
+        mine[0] = 1.0
+    else:
+        mine[: own.start[1]] = 1.0
+    if opp_hand >= 0:
+        drawn.opp_at[0] = opp_deck.class_at[0, opp_hand] if len(opp_deck.class_at) > 0 else opp_hand
+        other[0] = opp_deck.start_reach[opp_hand]
+    else:
+        other[: opp.start[1]] = opp_reach
+    scratch.alive[0, 0, 0] = scratch.alive[0, 0, 1] = True
+    _forward(tree, own, opp, me, tables, opp_tables, rule, 0, 0, 0, drawn, scratch)
+    while True:
+        at, deal, j = position[level, 0], position[level, 1], position[level, 2]
+        found = False
+        while j < tree.piece_size[at] and not found:
+            node = at + j
+            alive = scratch.alive[level, j]
+            if tree.kind[node] != _LINK or not (alive[0] or alive[1]):
+                j += 1
+                continue
+            link = tree.link_deal[node]
+            below, next_deal = tree.first_child[node], deal
+            own_at, opp_at = drawn.own_at[level], drawn.opp_at[level]
+            factor = own_growth = opp_growth = 1.0
+            if link != _CUT:
+                if link == _SHARED:
+                    next_deal = follow[deal]
+                else:
+                    next_deal = link + chance_outcome(deals.threshold, deals.alias, link, tree.num_children[node], draw(state))
+                    below = tree.deal_root[next_deal]
+                factor = deals.lift[next_deal]
+                if own_hand >= 0:
+                    own_at, own_growth = _class_after(own, own_deck, own_hand, own_at, next_deal, state)
+                if opp_hand >= 0:
+                    opp_at, opp_growth = _class_after(opp, opp_deck, opp_hand, opp_at, next_deal, state)
+            here = scratch.value[level, j]
+            if (own_hand >= 0 and own_at < 0) or (opp_hand >= 0 and opp_at < 0):  # the deal rules the hand out
+                for h in range(1 if own_hand >= 0 else own.start[deal + 1] - own.start[deal]):
+                    here[h] = 0.0
+                j += 1
+                continue
+            down = level + 1
+            scratch.alive[down, 0, me] = _hand_down(
+                own, link == _CUT, next_deal, own_at, 1.0, scratch.reach[level, tree.reach_slot[me, node]],
+                scratch.reach[down, tree.reach_slot[me, below]],
+            )  # fmt: skip
+            scratch.alive[down, 0, 1 - me] = _hand_down(
+                opp, link == _CUT, next_deal, opp_at, opp_growth, scratch.reach[level, tree.reach_slot[1 - me, node]],
+                scratch.reach[down, tree.reach_slot[1 - me, below]],
+            )  # fmt: skip
+            position[level, 2] = j
+            drawn.own_at[down], drawn.opp_at[down], drawn.factor[down] = own_at, opp_at, factor * own_growth
+            position[down, 0], position[down, 1], position[down, 2] = below, next_deal, 0
+            level = down
+            found = True
+            _forward(tree, own, opp, me, tables, opp_tables, rule, below, next_deal, level, drawn, scratch)
+        if found:
+            continue
+        touched += _backward(tree, own, opp, me, pair_hands, tables, rule, own_card, opp_card, at, deal, level, drawn, scratch)
+        if level == 0:
+            return touched
+        level -= 1
+        link_at = position[level, 2]
+        cut = tree.link_deal[position[level, 0] + link_at] == _CUT
+        _lift_up(own, drawn.own_at[level + 1], cut, drawn.factor[level + 1], deal, position[level, 1],
+                 scratch.value[level + 1, 0], scratch.value[level, link_at])  # fmt: skip
+        position[level, 2] = link_at + 1
+
+
+@inlined
+def _draw_hand(deck: Deck, state: Any) -> int:
+    return chance_outcome(deck.threshold, deck.alias, 0, len(deck.threshold), draw(state))
+
+
+@inlined
+def _draw_deals(tree: NodeArrays, own_deck: Deck, opp_deck: Deck, deals: Deals, own_hand: int, opp_hand: int, state: Any, follow: Any) -> bool:  # fmt: skip
+    """One deal after the other; whether they leave the drawn hands their cards."""
+    deal = 0
+    while deals.chained and tree.deal_count[deal] > 0:
+        first = tree.deal_first[deal]
+        after = first + chance_outcome(deals.threshold, deals.alias, first, tree.deal_count[deal], draw(state))
+        if own_hand >= 0 and len(own_deck.class_at) > 0 and own_deck.class_at[after, own_hand] == _NO_HAND:
+            return False
+        if opp_hand >= 0 and len(opp_deck.class_at) > 0 and opp_deck.class_at[after, opp_hand] == _NO_HAND:
+            return False
+        follow[deal] = after
+        deal = after
+    return True
+
+
+@inlined
+def _draw_block(tree: NodeArrays, own_deck: Deck, opp_deck: Deck, deals: Deals, pair_hands: bool, draw_own: bool, draw_opp: bool, state: Any, follow: Any) -> Any:  # fmt: skip
+    """Hands and deals; all are drawn again where some share a card.
+
+    Drawing only the deals again would be wrong: a deal stands for all its renamings, and a single hand leaves more or
+    fewer of those that stand for others than the hands of its class do together.
+    """
+    while True:
+        own_hand = _draw_hand(own_deck, state) if draw_own else -1
+        opp_hand = _draw_hand(opp_deck, state) if draw_opp else -1
+        if draw_own and draw_opp and len(own_deck.card) > 0:
+            if _share_a_card(own_deck.card[own_hand], opp_deck.card[opp_hand], pair_hands):
+                continue
+        if _draw_deals(tree, own_deck, opp_deck, deals, own_hand, opp_hand, state, follow):
+            return own_hand, opp_hand
+
+
+@kernel
+def iterate_blocks(
+    tree: NodeArrays,  # IN
+    first: HandArrays,  # IN  hands of player 0
+    second: HandArrays,  # IN  of player 1
+    first_deck: Deck,  # IN
+    second_deck: Deck,  # IN
+    deals: Deals,  # IN
+    pair_hands: bool,  # IN
+    draw_own: bool,  # IN  the hand of the player who is updated is drawn
+    draw_opp: bool,  # IN  the hand of his opponent is drawn
+    first_reach: np.ndarray,  # IN  root reaches of player 0
+    second_reach: np.ndarray,  # IN
+    iterations: int,  # IN  how many to do
+    start: int,  # IN  iterations done before
+    linear: bool,  # IN  iteration t weighs t in the average
+    rule: Rule,  # IN
+    first_tables: Tables,  # IN OUT
+    second_tables: Tables,  # IN OUT
+    state: np.ndarray,  # IN OUT (1,) uint64
+    counters: np.ndarray,  # IN OUT (2,) int64: iterations, nodes touched
+    follow: np.ndarray,  # scratch (D,) int32
+    drawn: Drawn,  # scratch
+    scratch: Scratch,  # scratch
+) -> None:
+    """Run iterations: a walk for each player in turn, each over a block of its own."""
+    local = state.copy()  # a cache line of its own
+    touched = 0
+    for iteration in range(iterations):
+        time = np.float64(start + 1 + iteration) if linear else 1.0
+        now = Rule(rule.keep_positive, rule.keep_negative, rule.floor, time, rule.tie, rule.prune, rule.quantised)
+        for player in range(2):
+            if player == 0:
+                own_hand, opp_hand = _draw_block(
+                    tree, first_deck, second_deck, deals, pair_hands, draw_own, draw_opp, local, follow
+                )
+                touched += walk_block(
+                    tree, first, second, first_deck, second_deck, deals, pair_hands, 0, own_hand, opp_hand,
+                    second_reach, follow, first_tables, second_tables, now, local, drawn, scratch,
+                )  # fmt: skip
+            else:
+                own_hand, opp_hand = _draw_block(
+                    tree, second_deck, first_deck, deals, pair_hands, draw_own, draw_opp, local, follow
+                )
+                touched += walk_block(
+                    tree, second, first, second_deck, first_deck, deals, pair_hands, 1, own_hand, opp_hand,
+                    first_reach, follow, second_tables, first_tables, now, local, drawn, scratch,
+                )  # fmt: skip
+    state[:] = local
+    counters[0] += iterations
+    counters[1] += touched
