@@ -20,11 +20,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from counterplay.kernels.drawn_ends import end_of_all, end_of_one, share_a_card
 from counterplay.kernels.jit import inlined, kernel
-from counterplay.kernels.public import HandArrays, NodeArrays, Rule, Scratch, Tables, _any, _match, _terminal, _update
+from counterplay.kernels.public import HandArrays, NodeArrays, Rule, Scratch, Tables, _any, _match, _update
 from counterplay.kernels.walks import chance_outcome, draw
 
-_LINK, _FOLD, _SHOWDOWN, _MATRIX, _FACTORED = 2, 3, 4, 5, 6
+_LINK = 2
 _SHARED, _CUT = -1, -2
 _NO_HAND = 65535
 
@@ -80,113 +81,35 @@ class Drawn(NamedTuple):
 
 
 @inlined
-def _share_a_card(one: Any, other: Any, pair_hands: bool) -> bool:
-    """Whether two hands cannot be dealt together."""
-    if one[0] == other[0]:
-        return True
-    return pair_hands and (one[0] == other[1] or one[1] == other[0] or one[1] == other[1])
+def _play_one(table: Any, tie: float, first: int, n: int, at: int, actions: int, before: float, level: int, child: int, scratch: Scratch) -> None:  # fmt: skip
+    """Regret matching and reaches for hand ``at`` of ``n`` alone; ``_match`` without vectors."""
+    total = 0.0
+    for a in range(actions):
+        wish = np.float64(table[first + a * n + at])
+        wish = wish if wish > tie else 0.0
+        scratch.sigma[level, child + a, 0] = wish
+        total += wish
+    for a in range(actions):
+        play = scratch.sigma[level, child + a, 0] / total if total > 0.0 else 1.0 / actions
+        scratch.sigma[level, child + a, 0] = play
+        scratch.reach[level, child + a, 0] = before * play
 
 
 @inlined
-def _pair_value(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, node: int, deal: int, mine: int, other: int) -> float:  # fmt: skip
-    """What our class of hand wins from one of the opponent's at an end, where hands are not cards."""
-    own_n, opp_n = own.start[deal + 1] - own.start[deal], opp.start[deal + 1] - opp.start[deal]
-    sign = tree.payoff[node] if me == 0 else -tree.payoff[node]
-    first, second = (mine, other) if me == 0 else (other, mine)
-    columns = opp_n if me == 0 else own_n
-    at = tree.data[node]
-    if tree.kind[node] == _MATRIX:
-        return sign * tree.matrix[at + first * columns + second]
-    if tree.kind[node] == _FACTORED:
-        row = tree.factor[node]
-        f, g = tree.factor_class[0, row, first], tree.factor_class[1, row, second]
-        return sign * tree.matrix[at + f * tree.factor_count[1, row] + g]
-    rows = own_n if me == 0 else opp_n
-    return sign * (tree.matrix[at + first] + tree.matrix[at + rows + second])
-
-
-@inlined
-def _card_value(amount: float, fold: bool, mine: int, other: int) -> float:
-    """What a hand of one rank wins from a hand of another that it can be dealt with."""
-    if fold:
-        return amount
-    if mine == other:
-        return 0.0
-    return amount if mine > other else -amount
-
-
-@inlined
-def _end(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: int, deal: int, own_at: int, opp_at: int, own_card: Any, opp_card: Any, reach: Any, zeros: Any, sums: Any, value: Any) -> None:  # fmt: skip
-    """The values of our hands, or of the one that was drawn, at an end.
-
-    Hands of a class are alike for chance only where the deals are complete: before, what we win from a drawn hand is
-    the mean over its class.
-    """
-    if own_at < 0 and opp_at < 0:
-        _terminal(tree, own, opp, me, pair_hands, node, deal, reach, sums, value)
-        return
-    kind = tree.kind[node]
-    cards = kind == _FOLD or kind == _SHOWDOWN
-    fold = kind == _FOLD
-    amount = -tree.payoff[node] if fold and me == 1 else tree.payoff[node]
-    own_first, opp_first = own.start[deal], opp.start[deal]
-    if own_at >= 0 and opp_at >= 0:  # CS
-        if cards:  # a block holds no hands that share a card
-            value[0] = reach[0] * _card_value(amount, fold, own.rank[own_first + own_at], opp.rank[opp_first + opp_at])
-        else:
-            value[0] = reach[0] * _pair_value(tree, own, opp, me, node, deal, own_at, opp_at)
-    elif opp_at >= 0:  # OPCS
-        if cards and tree.deal_count[deal] > 0:
-            zeros[opp_at] = reach[0] / opp.multiplicity[opp_first + opp_at]
-            _terminal(tree, own, opp, me, pair_hands, node, deal, zeros, sums, value)
-            zeros[opp_at] = 0.0
-        elif cards:
-            rank = opp.rank[opp_first + opp_at]
-            for h in range(len(value)):
-                blocked = _share_a_card(own.card[own_first + h], opp_card, pair_hands)
-                won = _card_value(amount, fold, own.rank[own_first + h], rank)
-                value[h] = 0.0 if blocked else reach[0] * won
-        else:
-            for h in range(len(value)):
-                value[h] = reach[0] * _pair_value(tree, own, opp, me, node, deal, h, opp_at)
-    else:  # SPCS
-        total = 0.0
-        if cards:
-            rank = own.rank[own_first + own_at]
-            for k in range(opp.real_start[deal], opp.real_start[deal + 1]):
-                if not _share_a_card(own_card, opp.real_card[k], pair_hands):
-                    total += reach[opp.real_class[k]] * _card_value(amount, fold, rank, opp.real_rank[k])
-        else:
-            for o in range(opp.start[deal + 1] - opp_first):
-                total += reach[o] * _pair_value(tree, own, opp, me, node, deal, own_at, o)
-        value[0] = total
-
-
-@inlined
-def _match_drawn(table: Any, scale: float, prediction: Any, first: int, n: int, at: int, actions: int, tie: float, sigma: Any, sums: Any) -> None:  # fmt: skip
-    """Regret matching for all hands of a public state, or for hand ``at`` alone."""
-    if at < 0:
-        _match(table, scale, prediction, first, n, actions, tie, sigma, sums)
-    else:
-        _match(table[first + at : first + actions * n : n], scale, prediction, 0, 1, actions, tie, sigma, sums)
-
-
-@inlined
-def _update_drawn(tables: Tables, rule: Rule, block: int, first: int, n: int, at: int, actions: int, own_reach: Any, sigma: Any, value: Any, here: Any) -> None:  # fmt: skip
-    """Regrets and average of all hands of a public state, or of hand ``at`` alone."""
-    if at < 0:
-        _update(tables, rule, False, block, first, n, actions, own_reach, sigma, value, here)
-    else:
-        past = first + actions * n
-        single = Tables(tables.regret[first + at : past : n], tables.regret_scale, tables.average[first + at : past : n],
-                        tables.average_scale, tables.prediction, tables.response)  # fmt: skip
-        _update(single, rule, False, block, 0, 1, actions, own_reach, sigma, value, here)
+def _learn_one(tables: Tables, rule: Rule, first: int, n: int, at: int, actions: int, own_reach: float, here: float, level: int, child: int, scratch: Scratch) -> None:  # fmt: skip
+    """Regrets and average of hand ``at`` of ``n`` alone; ``_update`` without vectors."""
+    for a in range(actions):
+        entry = first + a * n + at
+        if len(tables.average) > 0:
+            tables.average[entry] += rule.weight * own_reach * scratch.sigma[level, child + a, 0]
+        new = tables.regret[entry] + (scratch.value[level, child + a, 0] - here)
+        tables.regret[entry] = 0.0 if rule.floor and new < 0.0 else new
 
 
 @inlined
 def _forward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, tables: Tables, opp_tables: Tables, rule: Rule, root: int, deal: int, level: int, drawn: Drawn, scratch: Scratch) -> None:  # fmt: skip
     """Strategies and reaches of a piece, as in ``kernels.public``."""
-    reach, sigma, alive = scratch.reach[level], scratch.sigma[level], scratch.alive[level]
+    alive = scratch.alive[level]
     own_n, opp_n = own.start[deal + 1] - own.start[deal], opp.start[deal + 1] - opp.start[deal]
     own_at, opp_at = drawn.own_at[level], drawn.opp_at[level]
     for j in range(tree.piece_size[root]):
@@ -196,36 +119,41 @@ def _forward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, tables
             continue
         actions = tree.num_children[node]
         child = tree.first_child[node] - root
-        if not alive[j, 1 - me] and not alive[j, me]:
-            for a in range(actions):
-                alive[child + a, 0] = False
-                alive[child + a, 1] = False
-            continue
-        block = tree.block[node] + deal
-        if kind == me:
-            first = tree.base[node] + actions * own.start[deal]
-            _match_drawn(tables.regret, tables.regret_scale[block], tables.prediction, first, own_n, own_at, actions,
-                         rule.tie, sigma[child : child + actions], scratch.sums)  # fmt: skip
-            n = own_n if own_at < 0 else 1
-        else:
-            first = tree.base[node] + actions * opp.start[deal]
-            _match_drawn(opp_tables.regret, opp_tables.regret_scale[block], opp_tables.prediction, first, opp_n,
-                         opp_at, actions, rule.tie, sigma[child : child + actions], scratch.sums)  # fmt: skip
-            n = opp_n if opp_at < 0 else 1
-        before = reach[tree.reach_slot[kind, node]]
         for a in range(actions):
-            after = reach[child + a]
-            row = sigma[child + a]
+            alive[child + a, 0] = alive[j, 0]
+            alive[child + a, 1] = alive[j, 1]
+        if not alive[j, 0] and not alive[j, 1]:
+            continue
+        slot = tree.reach_slot[kind, node]
+        mine = kind == me
+        n = own_n if mine else opp_n
+        at = own_at if mine else opp_at
+        first = tree.base[node] + actions * (own.start[deal] if mine else opp.start[deal])
+        if at >= 0:
+            before = scratch.reach[level, slot, 0]
+            if mine:
+                _play_one(tables.regret, rule.tie, first, n, at, actions, before, level, child, scratch)
+            else:
+                _play_one(opp_tables.regret, rule.tie, first, n, at, actions, before, level, child, scratch)
+            for a in range(actions):
+                alive[child + a, kind] = scratch.reach[level, child + a, 0] != 0.0
+            continue
+        sigma = scratch.sigma[level, child : child + actions]
+        if mine:
+            _match(tables.regret, 1.0, tables.prediction, first, n, actions, rule.tie, sigma, scratch.sums)
+        else:
+            _match(opp_tables.regret, 1.0, opp_tables.prediction, first, n, actions, rule.tie, sigma, scratch.sums)
+        for a in range(actions):
+            old, new, row = scratch.reach[level, slot], scratch.reach[level, child + a], sigma[a]
             for h in range(n):
-                after[h] = before[h] * row[h]
-            alive[child + a, 1 - kind] = alive[j, 1 - kind]
-            alive[child + a, kind] = _any(after, n)
+                new[h] = old[h] * row[h]
+            alive[child + a, kind] = _any(new, n)
 
 
 @inlined
 def _backward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, tables: Tables, rule: Rule, own_card: Any, opp_card: Any, root: int, deal: int, level: int, drawn: Drawn, scratch: Scratch) -> int:  # fmt: skip
     """Values and updates of a piece, from its leaves to its root; how many nodes were touched."""
-    reach, value, alive = scratch.reach[level], scratch.value[level], scratch.alive[level]
+    alive, value = scratch.alive[level], scratch.value[level]
     own_at, opp_at = drawn.own_at[level], drawn.opp_at[level]
     hands = own.start[deal + 1] - own.start[deal]
     n = hands if own_at < 0 else 1
@@ -233,20 +161,34 @@ def _backward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_
     for j in range(tree.piece_size[root] - 1, -1, -1):
         node = root + j
         kind = tree.kind[node]
-        here = value[j]
         if not alive[j, 1 - me] and (kind > 1 or not alive[j, me]):
             for h in range(n):
-                here[h] = 0.0
+                value[j, h] = 0.0
             continue
         touched += 1
         if kind == _LINK:
             continue  # the walk has filled it in
         if kind > 1:
-            _end(tree, own, opp, me, pair_hands, node, deal, own_at, opp_at, own_card, opp_card,
-                 reach[tree.reach_slot[1 - me, node]], drawn.zeros, scratch.sums, here[:n])  # fmt: skip
+            reach = scratch.reach[level, tree.reach_slot[1 - me, node]]
+            if own_at >= 0:
+                value[j, 0] = end_of_one(tree, own, opp, me, pair_hands, node, deal, own_at, opp_at, own_card, reach)
+            else:
+                end_of_all(tree, own, opp, me, pair_hands, node, deal, opp_at, opp_card, reach, drawn.zeros,
+                            scratch.sums, value[j, :n])  # fmt: skip
             continue
         actions = tree.num_children[node]
         child = tree.first_child[node] - root
+        first = tree.base[node] + actions * own.start[deal]
+        if own_at >= 0:
+            total = 0.0
+            for a in range(actions):
+                total += value[child + a, 0] * (scratch.sigma[level, child + a, 0] if kind == me else 1.0)
+            value[j, 0] = total
+            if kind == me:
+                own_reach = scratch.reach[level, tree.reach_slot[me, node], 0]
+                _learn_one(tables, rule, first, hands, own_at, actions, own_reach, total, level, child, scratch)
+            continue
+        here = value[j]
         for h in range(n):
             here[h] = 0.0
         for a in range(actions):
@@ -259,10 +201,9 @@ def _backward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_
                 for h in range(n):
                     here[h] += row[h]
         if kind == me:
-            first = tree.base[node] + actions * own.start[deal]
-            _update_drawn(tables, rule, tree.block[node] + deal, first, hands, own_at, actions,
-                          reach[tree.reach_slot[me, node]], scratch.sigma[level, child : child + actions],
-                          value[child : child + actions], here)  # fmt: skip
+            _update(tables, rule, False, tree.block[node] + deal, first, n, actions,
+                    scratch.reach[level, tree.reach_slot[me, node]], scratch.sigma[level, child : child + actions],
+                    value[child : child + actions], here)  # fmt: skip
     return touched
 
 
@@ -380,7 +321,9 @@ def walk_block(
                 if link == _SHARED:
                     next_deal = follow[deal]
                 else:
-                    next_deal = link + chance_outcome(deals.threshold, deals.alias, link, tree.num_children[node], draw(state))
+                    next_deal = link + chance_outcome(
+                        deals.threshold, deals.alias, link, tree.num_children[node], draw(state)
+                    )
                     below = tree.deal_root[next_deal]
                 factor = deals.lift[next_deal]
                 if own_hand >= 0:
@@ -410,7 +353,9 @@ def walk_block(
             _forward(tree, own, opp, me, tables, opp_tables, rule, below, next_deal, level, drawn, scratch)
         if found:
             continue
-        touched += _backward(tree, own, opp, me, pair_hands, tables, rule, own_card, opp_card, at, deal, level, drawn, scratch)
+        touched += _backward(
+            tree, own, opp, me, pair_hands, tables, rule, own_card, opp_card, at, deal, level, drawn, scratch
+        )
         if level == 0:
             return touched
         level -= 1
@@ -453,7 +398,8 @@ def _draw_block(tree: NodeArrays, own_deck: Deck, opp_deck: Deck, deals: Deals, 
         own_hand = _draw_hand(own_deck, state) if draw_own else -1
         opp_hand = _draw_hand(opp_deck, state) if draw_opp else -1
         if draw_own and draw_opp and len(own_deck.card) > 0:
-            if _share_a_card(own_deck.card[own_hand], opp_deck.card[opp_hand], pair_hands):
+            one, other = own_deck.card[own_hand], opp_deck.card[opp_hand]
+            if share_a_card(one[0], one[1], other[0], other[1], pair_hands):
                 continue
         if _draw_deals(tree, own_deck, opp_deck, deals, own_hand, opp_hand, state, follow):
             return own_hand, opp_hand

@@ -53,7 +53,7 @@ from counterplay.solvers.public import SMALL
 from counterplay.strategy.measurement import Measurement
 from counterplay.strategy.profile import Provenance
 from counterplay.strategy.public_profile import PublicProfile
-from counterplay.strategy.public_walks import PublicWalker, scratch_bytes
+from counterplay.strategy.public_walks import PublicWalker, scratch_bytes, walk_scratch
 from counterplay.tree.public import LINK, NO_HAND, SHARED, PublicTree
 
 __all__ = ["DRAWN_HANDS", "PublicSamplingConfig", "PublicSamplingSolver"]
@@ -154,7 +154,7 @@ class PublicSamplingSolver(Solver):
         self.algorithm = algorithm or self.config.sampling
         self.tree = tree = self.compiled(game, memory_limit)
         check_memory(f"{self.algorithm} on {tree.name}", self.memory_bytes(tree, self.config), memory_limit)
-        self.walker = PublicWalker(tree, self.config.threads)
+        self.walker = PublicWalker(tree)
         self.player_tables = tuple(self._empty(player) for player in (0, 1))
         self.decks = decks(tree, self.config.sampling)
         self.deals = deals(tree, self.config.sampling)
@@ -163,12 +163,16 @@ class PublicSamplingSolver(Solver):
         self._rule = Rule(1.0, 1.0, self.config.regret_floor, 1.0, ROUNDING * tree.scale, True, False)
         self._follow = np.zeros((self.config.threads, tree.num_deals), np.int32)
         self._drawn = [drawn(tree) for _ in range(self.config.threads)]
+        scalars = self.config.sampling == "cs"  # walks that carry no vectors stay in the cache
+        self._scratch = [walk_scratch(tree, 1 if scalars else None) for _ in range(self.config.threads)]
 
     def _empty(self, player: int) -> Tables:
         entries, kind = self.tree.num_entries[player], _table_type(self.tree, self.config)
         averaged, none = self.config.keeps_average, np.zeros(0, kind)
         scale = self.walker.ones(player)
-        return Tables(np.zeros(entries, kind), scale, np.zeros(entries if averaged else 0, kind), scale, none, np.zeros(0))
+        return Tables(
+            np.zeros(entries, kind), scale, np.zeros(entries if averaged else 0, kind), scale, none, np.zeros(0)
+        )
 
     @classmethod
     def compiled(cls, game: Any, memory_limit: int | None) -> PublicTree:
@@ -182,7 +186,7 @@ class PublicSamplingSolver(Solver):
         size = sum(tree.num_entries) * (1 + config.keeps_average) * _table_type(tree, config).itemsize
         for hands, is_drawn in zip(tree.hands, DRAWN_HANDS[config.sampling], strict=True):
             size += 2 * tree.num_deals * int(hands.real_start[1]) * is_drawn
-        return size + 16 * tree.num_deals + scratch_bytes(tree, config.threads)
+        return size + 16 * tree.num_deals + scratch_bytes(tree, 1 + config.threads)
 
     @property
     def table_bytes(self) -> int:
@@ -228,7 +232,7 @@ class PublicSamplingSolver(Solver):
             walker.nodes, *walker.hands, *self.decks, self.deals, tree.pair_hands, *DRAWN_HANDS[self.config.sampling],
             tree.hands[0].root_reach, tree.hands[1].root_reach, int(iterations), start, self.config.linear_average,
             self._rule, *self.player_tables, self.random_state[thread], self.counters[thread], self._follow[thread],
-            self._drawn[thread], walker.scratches[thread],
+            self._drawn[thread], self._scratch[thread],
         )  # fmt: skip
 
     def strategy(self, kind: Literal["average", "last"] | None = None) -> tuple[NDArray[Any], NDArray[Any]]:

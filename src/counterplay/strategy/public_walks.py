@@ -30,7 +30,9 @@ _FIXED = Rule(1.0, 1.0, False, 0.0, 0.0, True, False)
 Vector = NDArray[np.float64]
 
 
-def plain_tables(table: NDArray[Any], scale: NDArray[np.float32] | None = None, response: Vector | None = None) -> Tables:
+def plain_tables(
+    table: NDArray[Any], scale: NDArray[np.float32] | None = None, response: Vector | None = None
+) -> Tables:
     """Tables of a player of whom only a strategy is known."""
     none = np.zeros(0)
     scales = np.ones(1, np.float32) if scale is None else scale
@@ -41,6 +43,16 @@ def scratch_bytes(tree: PublicTree, threads: int = 1) -> int:
     """Bytes of the vectors that walks hold."""
     hands = max(tree.hands[0].most, tree.hands[1].most)
     return threads * tree.levels * (3 * int(tree.piece_size.max()) + 1) * hands * 8
+
+
+def walk_scratch(tree: PublicTree, hands: int | None = None) -> Scratch:
+    """The vectors of a walk; ``hands`` is how long they are, by default as long as a deal has hands."""
+    width = max(tree.hands[0].most, tree.hands[1].most, 64) if hands is None else hands
+    piece, levels = int(tree.piece_size.max()), tree.levels
+    return Scratch(
+        np.zeros((levels, piece + 1, width)), np.zeros((levels, piece, width)), np.zeros((levels, piece, width)),
+        np.zeros((levels, piece, 2), np.bool_), np.zeros((levels, 4), np.int64), np.zeros(max(width, 512)),
+    )  # fmt: skip
 
 
 class PublicWalker:
@@ -60,29 +72,15 @@ class PublicWalker:
         self.nodes = NodeArrays(*(getattr(tree, name) for name in NodeArrays._fields))
         self.hands = tuple(_hand_arrays(hands) for hands in tree.hands)
         self.free = np.zeros(tree.num_nodes, np.bool_)
-        self._hands_most = max(tree.hands[0].most, tree.hands[1].most)
-        self._scratch = [self._make_scratch() for _ in range(threads)]
+        self._scratch = [walk_scratch(tree) for _ in range(threads)]
         self._links = bool(np.any(tree.kind[: tree.piece_size[0]] == LINK))
         self._pool = ThreadPoolExecutor(threads) if threads > 1 and self._links else None
         self._ones = {blocks: np.ones(blocks, np.float32) for blocks in set(tree.num_blocks)}
-
-    def _make_scratch(self) -> Scratch:
-        tree, hands = self.tree, max(self._hands_most, 64)
-        piece, levels = int(tree.piece_size.max()), tree.levels
-        return Scratch(
-            np.zeros((levels, piece + 1, hands)), np.zeros((levels, piece, hands)), np.zeros((levels, piece, hands)),
-            np.zeros((levels, piece, 2), np.bool_), np.zeros((levels, 4), np.int64), np.zeros(max(hands, 512)),
-        )  # fmt: skip
 
     @property
     def scratch(self) -> Scratch:
         """The vectors of walks in one thread."""
         return self._scratch[0]
-
-    @property
-    def scratches(self) -> list[Scratch]:
-        """The vectors of walks, of each thread."""
-        return self._scratch
 
     def ones(self, player: int) -> NDArray[np.float32]:
         """Scales of tables that need none."""
