@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from counterplay.kernels.jit import inlined
 from counterplay.kernels.public import HandArrays, NodeArrays, _terminal
 
@@ -51,7 +53,7 @@ def _card_value(amount: float, fold: bool, mine: int, other: int) -> float:
 
 
 @inlined
-def end_of_one(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: int, deal: int, own_at: int, opp_at: int, own_card: Any, reach: Any) -> float:  # fmt: skip
+def end_of_one(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: int, deal: int, own_at: int, opp_at: int, own_card: Any, reach: Any, r: Any) -> float:  # fmt: skip
     """What the own hand that was drawn wins at an end: from the opponent's (CS), or from all of his hands (SPCS)."""
     kind = tree.kind[node]
     cards = kind == _FOLD or kind == _SHOWDOWN
@@ -61,22 +63,22 @@ def end_of_one(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair
     rank = own.rank[own.start[deal] + own_at] if cards else 0
     if opp_at >= 0:  # a block holds no hands that share a card
         if cards:
-            return reach[0] * _card_value(amount, fold, rank, opp.rank[opp_first + opp_at])
-        return reach[0] * _pair_value(tree, own, opp, me, node, deal, own_at, opp_at)
+            return reach[r] * _card_value(amount, fold, rank, opp.rank[opp_first + opp_at])
+        return reach[r] * _pair_value(tree, own, opp, me, node, deal, own_at, opp_at)
     total = 0.0
     if cards:
         low, high = own_card[0], own_card[1]
         for k in range(opp.real_start[deal], opp.real_start[deal + 1]):
             if not share_a_card(low, high, opp.real_card[k, 0], opp.real_card[k, 1], pair_hands):
-                total += reach[opp.real_class[k]] * _card_value(amount, fold, rank, opp.real_rank[k])
+                total += reach[r + np.uint64(opp.real_class[k])] * _card_value(amount, fold, rank, opp.real_rank[k])
     else:
         for o in range(opp.start[deal + 1] - opp_first):
-            total += reach[o] * _pair_value(tree, own, opp, me, node, deal, own_at, o)
+            total += reach[r + np.uint64(o)] * _pair_value(tree, own, opp, me, node, deal, own_at, o)
     return total
 
 
 @inlined
-def end_of_all(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: int, deal: int, opp_at: int, opp_card: Any, reach: Any, zeros: Any, sums: Any, value: Any) -> None:  # fmt: skip
+def end_of_all(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: int, deal: int, opp_at: int, opp_card: Any, reach: Any, r: Any, zeros: Any, sums: Any, value: Any, v: Any) -> None:  # fmt: skip
     """What each of our hands wins at an end: from all of the opponent's (PCS), or from the one drawn (OPCS).
 
     Before the last deal all renamings of a drawn hand are alike: what we win from it is the mean over its class.
@@ -84,20 +86,20 @@ def end_of_all(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair
     kind = tree.kind[node]
     own_first, opp_first = own.start[deal], opp.start[deal]
     if opp_at < 0:
-        _terminal(tree, own, opp, me, pair_hands, node, deal, reach, sums, value)
+        _terminal(tree, own, opp, me, pair_hands, node, deal, reach, r, sums, value, v)
     elif kind != _FOLD and kind != _SHOWDOWN:
-        for h in range(len(value)):
-            value[h] = reach[0] * _pair_value(tree, own, opp, me, node, deal, h, opp_at)
+        for h in range(own.start[deal + 1] - own_first):
+            value[v + np.uint64(h)] = reach[r] * _pair_value(tree, own, opp, me, node, deal, h, opp_at)
     elif tree.deal_count[deal] > 0:
-        zeros[opp_at] = reach[0] / opp.multiplicity[opp_first + opp_at]
-        _terminal(tree, own, opp, me, pair_hands, node, deal, zeros, sums, value)
+        zeros[opp_at] = reach[r] / opp.multiplicity[opp_first + opp_at]
+        _terminal(tree, own, opp, me, pair_hands, node, deal, zeros, np.uint64(0), sums, value, v)
         zeros[opp_at] = 0.0
     else:
         fold = kind == _FOLD
-        amount = reach[0] * (-tree.payoff[node] if fold and me == 1 else tree.payoff[node])
+        amount = reach[r] * (-tree.payoff[node] if fold and me == 1 else tree.payoff[node])
         rank = opp.rank[opp_first + opp_at]
         low, high = opp_card[0], opp_card[1]
-        for h in range(len(value)):
+        for h in range(own.start[deal + 1] - own_first):
             at = own_first + h
             blocked = share_a_card(own.card[at, 0], own.card[at, 1], low, high, pair_hands)
-            value[h] = 0.0 if blocked else _card_value(amount, fold, own.rank[at], rank)
+            value[v + np.uint64(h)] = 0.0 if blocked else _card_value(amount, fold, own.rank[at], rank)

@@ -24,6 +24,9 @@ UPDATE, RESPONSE, VALUE = 0, 1, 2
 WHOLE, LINKS, FINISH = 0, 1, 2
 """Phases: everything, only a share of the links of the first piece, or everything but those links."""
 
+_FEW = 12
+"""Up to so many hands, loops go hand by hand: loops over hands then cost more to start than to run."""
+
 _LINK, _FOLD, _SHOWDOWN, _MATRIX, _FACTORED, _ADDITIVE = 2, 3, 4, 5, 6, 7
 _SHARED, _CUT = -1, -2
 
@@ -90,10 +93,13 @@ class Rule(NamedTuple):
     tie: float
     prune: bool
     quantised: bool
+    salt: int
 
 
 class Scratch(NamedTuple):
-    """Vectors of a walk: levels x nodes of a piece x hands."""
+    """Vectors of a walk, one after the other: levels x nodes of a piece x ``stride`` hands; ``reach`` has one more
+    node in each piece.
+    """
 
     reach: Any
     value: Any
@@ -101,238 +107,296 @@ class Scratch(NamedTuple):
     alive: Any
     position: Any
     sums: Any
+    stride: int
+    piece: int
 
 
 @inlined
-def _match(table: Any, scale: float, prediction: Any, first: int, n: int, actions: int, tie: float, sigma: Any, sums: Any) -> None:  # fmt: skip
-    """Regret matching for all hands of a public state; ``sigma`` is actions x hands."""
+def _match(table: Any, scale: float, prediction: Any, first: Any, n: Any, actions: Any, tie: float, sigma: Any, s: Any, stride: Any, sums: Any) -> None:  # fmt: skip
+    """Regret matching for all hands of a public state, into one vector for each action from ``s`` on."""
+    share = 1.0 / np.float64(actions)
+    if n <= _FEW and len(prediction) == 0:
+        for h in range(n):
+            total = 0.0
+            for a in range(actions):
+                wish = table[first + a * n + h] * scale
+                wish = wish if wish > tie else 0.0
+                sigma[s + a * stride + h] = wish
+                total += wish
+            if total > 0.0:
+                total = 1.0 / total
+                for a in range(actions):
+                    sigma[s + a * stride + h] *= total
+            else:
+                for a in range(actions):
+                    sigma[s + a * stride + h] = share
+        return
     for h in range(n):
         sums[h] = 0.0
     for a in range(actions):
-        row = table[first + a * n : first + (a + 1) * n]
-        out = sigma[a]
+        row, out = first + a * n, s + a * stride
         if len(prediction) > 0:
-            hint = prediction[first + a * n : first + (a + 1) * n]
             for h in range(n):
-                wish = row[h] * scale + hint[h]
+                wish = table[row + h] * scale + prediction[row + h]
                 wish = wish if wish > tie else 0.0
-                out[h] = wish
+                sigma[out + h] = wish
                 sums[h] += wish
         else:
             for h in range(n):
-                wish = row[h] * scale
+                wish = table[row + h] * scale
                 wish = wish if wish > tie else 0.0
-                out[h] = wish
+                sigma[out + h] = wish
                 sums[h] += wish
-    share = 1.0 / actions
+    for h in range(n):  # one division for each hand, and none of zero by zero
+        total = sums[h]
+        sums[h] = 1.0 / total if total > 0.0 else 0.0
     for a in range(actions):
-        out = sigma[a]
+        out = s + a * stride
         for h in range(n):
-            out[h] = out[h] / sums[h] if sums[h] > 0.0 else share
+            sigma[out + h] = sigma[out + h] * sums[h] if sums[h] > 0.0 else share
 
 
 @inlined
-def _any(vector: Any, n: int) -> bool:
+def _any(vector: Any, first: Any, n: Any) -> bool:
     for h in range(n):
-        if vector[h] != 0.0:
+        if vector[first + h] != 0.0:
             return True
     return False
 
 
 @inlined
-def _forward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: int, tables: Tables, opp_table: Any, opp_scale: Any, opp_prediction: Any, rule: Rule, root: int, deal: int, level: int, scratch: Scratch) -> None:  # fmt: skip
+def _count(hands: HandArrays, deal: Any) -> Any:
+    return np.uint64(hands.start[deal + 1] - hands.start[deal])
+
+
+@inlined
+def _forward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: int, tables: Tables, opp_table: Any, opp_scale: Any, opp_prediction: Any, rule: Rule, root: Any, deal: Any, level: Any, scratch: Scratch) -> None:  # fmt: skip
     """Strategies and reaches of a piece.  ``alive[.., p]`` says whether the reach of p is more than 0 somewhere."""
-    reach, sigma, alive = scratch.reach[level], scratch.sigma[level], scratch.alive[level]
-    own_n = own.start[deal + 1] - own.start[deal]
-    opp_n = opp.start[deal + 1] - opp.start[deal]
+    reach, sigma, alive = scratch.reach, scratch.sigma, scratch.alive
+    stride = np.uint64(scratch.stride)
+    reach_at = np.uint64(level * (scratch.piece + 1)) * stride
+    sigma_at = np.uint64(level * scratch.piece) * stride
+    own_n, opp_n = _count(own, deal), _count(opp, deal)
     for j in range(tree.piece_size[root]):
         node = root + j
         kind = tree.kind[node]
         if kind > 1:
             continue
-        actions = tree.num_children[node]
-        child = tree.first_child[node] - root
-        if not alive[j, 1 - me] and (mode != UPDATE or (rule.prune and not alive[j, me])):
+        actions = np.uint64(tree.num_children[node])
+        child = np.uint64(tree.first_child[node] - root)
+        if not alive[level, j, 1 - me] and (mode != UPDATE or (rule.prune and not alive[level, j, me])):
             for a in range(actions):
-                alive[child + a, 0] = False
-                alive[child + a, 1] = False
+                alive[level, child + a, 0] = False
+                alive[level, child + a, 1] = False
             continue
         block = tree.block[node] + deal
-        if kind == me:
-            if mode == RESPONSE:
-                for a in range(actions):
-                    alive[child + a, 0] = alive[j, 0]
-                    alive[child + a, 1] = alive[j, 1]
-                continue
-            first = tree.base[node] + actions * own.start[deal]
-            _match(tables.regret, tables.regret_scale[block], tables.prediction, first, own_n, actions, rule.tie,
-                   sigma[child : child + actions], scratch.sums)  # fmt: skip
-            n = own_n
-        else:
-            first = tree.base[node] + actions * opp.start[deal]
-            _match(opp_table, opp_scale[block], opp_prediction, first, opp_n, actions, rule.tie,
-                   sigma[child : child + actions], scratch.sums)  # fmt: skip
-            n = opp_n
-        before = reach[tree.reach_slot[kind, node]]
+        at = sigma_at + child * stride
+        mine = kind == me
+        if mine and mode == RESPONSE:
+            for a in range(actions):
+                alive[level, child + a, 0] = alive[level, j, 0]
+                alive[level, child + a, 1] = alive[level, j, 1]
+            continue
+        n = own_n if mine else opp_n
+        first = np.uint64(tree.base[node] + tree.num_children[node] * (own.start[deal] if mine else opp.start[deal]))
+        table = tables.regret if mine else opp_table
+        scale = tables.regret_scale[block] if mine else opp_scale[block]
+        prediction = tables.prediction if mine else opp_prediction
+        _match(table, scale, prediction, first, n, actions, rule.tie, sigma, at, stride, scratch.sums)
+        before = reach_at + np.uint64(tree.reach_slot[kind, node]) * stride
         for a in range(actions):
-            after = reach[child + a]
-            row = sigma[child + a]
+            after, row = reach_at + (child + a) * stride, at + a * stride
             for h in range(n):
-                after[h] = before[h] * row[h]
-            alive[child + a, 1 - kind] = alive[j, 1 - kind]
-            alive[child + a, kind] = _any(after, n)
+                reach[after + h] = reach[before + h] * sigma[row + h]
+            alive[level, child + a, 1 - kind] = alive[level, j, 1 - kind]
+            alive[level, child + a, kind] = _any(reach, after, n)
 
 
 @inlined
-def _terminal(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: int, deal: int, reach: Any, sums: Any, value: Any) -> None:  # fmt: skip
-    """The values of our hands at an end."""
+def _terminal(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: Any, deal: Any, reach: Any, r: Any, sums: Any, value: Any, v: Any) -> None:  # fmt: skip
+    """The values of our hands at an end; ``reach`` from ``r`` on in, ``value`` from ``v`` on out."""
     kind = tree.kind[node]
     sign = 1.0 if me == 0 else -1.0
+    n, others = _count(own, deal), _count(opp, deal)
     if kind == _FOLD or kind == _SHOWDOWN:
-        mine = own.start[deal]
-        past = own.start[deal + 1]
-        low, high = opp.real_start[deal], opp.real_start[deal + 1]
+        mine = np.uint64(own.start[deal])
+        low, high = np.uint64(opp.real_start[deal]), np.uint64(opp.real_start[deal + 1])
         if kind == _FOLD:
-            fold_values(sign * tree.payoff[node], pair_hands, own.card[mine:past], own.twin[mine:past],
-                        opp.real_class[low:high], opp.real_card[low:high], reach, sums, value)  # fmt: skip
+            fold_values(sign * tree.payoff[node], pair_hands, own.card, own.twin, mine, n, opp.real_class,
+                        opp.real_card, low, high, reach, r, sums, value, v)  # fmt: skip
         else:
-            showdown_values(tree.payoff[node], own.card[mine:past], own.rank[mine:past], opp.real_class[low:high],
-                            opp.real_rank[low:high], opp.real_card[low:high], reach, sums, value)  # fmt: skip
+            showdown_values(tree.payoff[node], own.card, own.rank, mine, n, opp.real_class, opp.real_rank,
+                            opp.real_card, low, high, reach, r, sums, value, v)  # fmt: skip
         return
-    own_n, opp_n = len(value), opp.start[deal + 1] - opp.start[deal]
-    at = tree.data[node]
+    at = np.uint64(tree.data[node])
     sign *= tree.payoff[node]
     if kind == _MATRIX:
-        matrix_values(me, sign, tree.matrix[at : at + own_n * opp_n], reach, opp_n, value)
+        matrix_values(me, sign, tree.matrix, at, reach, r, others, value, v, n)
     elif kind == _FACTORED:
         row = tree.factor[node]
-        f, g = tree.factor_count[me, row], tree.factor_count[1 - me, row]
-        factored_values(me, sign, tree.matrix[at : at + f * g], tree.factor_class[me, row],
-                        tree.factor_class[1 - me, row], f, g, reach, opp_n, sums, value)  # fmt: skip
+        factored_values(me, sign, tree.matrix, at, tree.factor_class, row, tree.factor_count[me, row],
+                        tree.factor_count[1 - me, row], reach, r, others, sums, value, v, n)  # fmt: skip
     else:
-        first = at if me == 0 else at + opp_n
-        other = at + own_n if me == 0 else at
-        additive_values(sign, tree.matrix[first : first + own_n], tree.matrix[other : other + opp_n], reach, value)
+        own_at = at if me == 0 else at + others
+        additive_values(sign, tree.matrix, own_at, at + n if me == 0 else at, reach, r, others, value, v, n)
+
+
+@kernel
+def _store_integers(table: Any, scales: Any, block: int, first: Any, n: Any, actions: Any, new: Any, s: Any, stride: Any, salt: int) -> None:  # fmt: skip
+    """Write a block of a table of integers from the vectors that begin at ``s``.
+
+    The block gets a scale of its own, so that the largest number fills the range; numbers are rounded up or down at
+    random with the right mean, because what is added in an iteration is often less than one unit.
+    """
+    largest = 0.0
+    for a in range(actions):
+        for h in range(n):
+            largest = max(largest, abs(new[s + a * stride + h]))
+    scales[block] = largest / 32766.0 if largest > 0.0 else 1.0
+    inverse = 1.0 / np.float64(scales[block])  # as it will be read
+    dice = np.uint64(salt) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(block) * np.uint64(0xBF58476D1CE4E5B9)
+    for a in range(actions):
+        row, out = first + a * n, s + a * stride
+        for h in range(n):
+            dice = dice * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+            up = np.float64(dice >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+            table[row + h] = np.floor(new[out + h] * inverse + up)
 
 
 @inlined
-def _store(table: Any, scales: Any, block: int, first: int, n: int, actions: int, new: Any, quantised: bool) -> None:
-    """Write a block of a table; integers get a scale of their own, so that the largest number fills their range."""
-    if quantised:
-        largest = 0.0
-        for a in range(actions):
-            for h in range(n):
-                largest = max(largest, abs(new[a, h]))
-        scale = largest / 32767.0 if largest > 0.0 else 1.0
-        scales[block] = scale
-        for a in range(actions):
-            row = table[first + a * n : first + (a + 1) * n]
-            for h in range(n):
-                row[h] = np.rint(new[a, h] / scale)
-    else:
-        for a in range(actions):
-            row = table[first + a * n : first + (a + 1) * n]
-            for h in range(n):
-                row[h] = new[a, h]
+def _update(tables: Tables, rule: Rule, locked: bool, block: Any, first: Any, n: Any, actions: Any, reach: Any, r: Any, sigma: Any, s: Any, value: Any, v: Any, here: Any, stride: Any) -> None:  # fmt: skip
+    """Add an iteration's regrets and strategy; the vectors of the children in ``sigma`` and ``value`` are used up.
 
-
-@inlined
-def _update(tables: Tables, rule: Rule, locked: bool, block: int, first: int, n: int, actions: int, own_reach: Any, sigma: Any, value: Any, here: Any) -> None:  # fmt: skip
-    """Add an iteration's regrets and strategy; ``value`` is actions x hands, and is used up."""
-    if len(tables.average) > 0 and rule.weight > 0.0:
+    ``r``, ``s``, ``v`` and ``here`` say where our reach, our strategy, the values of the children and the value of
+    the node begin.
+    """
+    averaged = len(tables.average) > 0 and rule.weight > 0.0
+    if n <= _FEW and len(tables.prediction) == 0 and not rule.quantised:
+        for h in range(n):
+            weight, base = rule.weight * reach[r + h], value[here + h]
+            for a in range(actions):
+                entry = first + a * n + h
+                if averaged:
+                    tables.average[entry] += weight * sigma[s + a * stride + h]
+                if not locked:
+                    old = tables.regret[entry]
+                    keep = rule.keep_positive if old > 0.0 else rule.keep_negative
+                    new = old * keep + (value[v + a * stride + h] - base)
+                    tables.regret[entry] = 0.0 if rule.floor and new < 0.0 else new
+        return
+    if averaged:
         if rule.quantised:
             scale = tables.average_scale[block]
             for a in range(actions):
-                row = tables.average[first + a * n : first + (a + 1) * n]
-                play = sigma[a]
+                row, play = first + a * n, s + a * stride
                 for h in range(n):
-                    play[h] = row[h] * scale + rule.weight * own_reach[h] * play[h]
-            _store(tables.average, tables.average_scale, block, first, n, actions, sigma, True)
+                    sigma[play + h] = tables.average[row + h] * scale + rule.weight * reach[r + h] * sigma[play + h]
+            _store_integers(tables.average, tables.average_scale, block, first, n, actions, sigma, s, stride, rule.salt)
         else:
             for a in range(actions):
-                row = tables.average[first + a * n : first + (a + 1) * n]
-                play = sigma[a]
+                row, play = first + a * n, s + a * stride
                 for h in range(n):
-                    row[h] += rule.weight * own_reach[h] * play[h]
+                    tables.average[row + h] += rule.weight * reach[r + h] * sigma[play + h]
     if locked:
         return
     scale = tables.regret_scale[block]
     for a in range(actions):
-        row = tables.regret[first + a * n : first + (a + 1) * n]
-        gain = value[a]
+        row, gain = first + a * n, v + a * stride
         if len(tables.prediction) > 0:
-            hint = tables.prediction[first + a * n : first + (a + 1) * n]
             for h in range(n):
-                hint[h] = gain[h] - here[h]
+                tables.prediction[row + h] = value[gain + h] - value[here + h]
         if rule.floor:
             for h in range(n):
-                new = row[h] * scale * rule.keep_positive + (gain[h] - here[h])
-                gain[h] = new if new > 0.0 else 0.0
+                new = tables.regret[row + h] * scale * rule.keep_positive + (value[gain + h] - value[here + h])
+                value[gain + h] = new if new > 0.0 else 0.0
         else:
             for h in range(n):
-                old = row[h] * scale
-                gain[h] = old * (rule.keep_positive if old > 0.0 else rule.keep_negative) + (gain[h] - here[h])
-    _store(tables.regret, tables.regret_scale, block, first, n, actions, value, rule.quantised)
+                old = tables.regret[row + h] * scale
+                keep = rule.keep_positive if old > 0.0 else rule.keep_negative
+                value[gain + h] = old * keep + (value[gain + h] - value[here + h])
+        if not rule.quantised:
+            for h in range(n):
+                tables.regret[row + h] = value[gain + h]
+    if rule.quantised:
+        _store_integers(tables.regret, tables.regret_scale, block, first, n, actions, value, v, stride, rule.salt + 1)
 
 
 @inlined
-def _backward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: int, pair_hands: bool, tables: Tables, rule: Rule, locked: Any, root: int, deal: int, level: int, scratch: Scratch) -> None:  # fmt: skip
+def _backward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: int, pair_hands: bool, tables: Tables, rule: Rule, locked: Any, root: Any, deal: Any, level: Any, scratch: Scratch) -> None:  # fmt: skip
     """Values of a piece, from its leaves to its root; updates of our tables on the way."""
-    reach, value, alive = scratch.reach[level], scratch.value[level], scratch.alive[level]
-    n = own.start[deal + 1] - own.start[deal]
+    reach, value, sigma, alive = scratch.reach, scratch.value, scratch.sigma, scratch.alive
+    stride = np.uint64(scratch.stride)
+    reach_at = np.uint64(level * (scratch.piece + 1)) * stride
+    value_at = np.uint64(level * scratch.piece) * stride
+    n = _count(own, deal)
     for j in range(tree.piece_size[root] - 1, -1, -1):
         node = root + j
         kind = tree.kind[node]
-        here = value[j]
-        if not alive[j, 1 - me] and (mode != UPDATE or kind > 1 or (rule.prune and not alive[j, me])):
+        here = value_at + np.uint64(j) * stride
+        if not alive[level, j, 1 - me] and (mode != UPDATE or kind > 1 or (rule.prune and not alive[level, j, me])):
             for h in range(n):
-                here[h] = 0.0
+                value[here + h] = 0.0
             continue
         if kind == _LINK:
             continue  # the walk has filled it in
         if kind > 1:
-            _terminal(tree, own, opp, me, pair_hands, node, deal, reach[tree.reach_slot[1 - me, node]], scratch.sums,
-                      here[:n])  # fmt: skip
+            r = reach_at + np.uint64(tree.reach_slot[1 - me, node]) * stride
+            _terminal(tree, own, opp, me, pair_hands, node, deal, reach, r, scratch.sums, value, here)
             continue
-        actions = tree.num_children[node]
-        child = tree.first_child[node] - root
+        actions = np.uint64(tree.num_children[node])
+        child = np.uint64(tree.first_child[node] - root)
+        first = value_at + child * stride
         if kind != me:
-            first = value[child]
             for h in range(n):
-                here[h] = first[h]
-            for a in range(1, actions):
-                row = value[child + a]
+                value[here + h] = value[first + h]
+            for a in range(np.uint64(1), actions):
+                row = first + a * stride
                 for h in range(n):
-                    here[h] += row[h]
+                    value[here + h] += value[row + h]
         elif mode == RESPONSE:
-            first = value[child]
             for h in range(n):
-                here[h] = first[h]
-            for a in range(1, actions):
-                row = value[child + a]
+                value[here + h] = value[first + h]
+            for a in range(np.uint64(1), actions):
+                row = first + a * stride
                 for h in range(n):
-                    here[h] = max(here[h], row[h])
+                    value[here + h] = max(value[here + h], value[row + h])
             if len(tables.response) > 0:
-                entry = tree.base[node] + actions * own.start[deal]
+                entry = np.uint64(tree.base[node] + tree.num_children[node] * own.start[deal])
                 for h in range(n):
                     found = False
                     for a in range(actions):
-                        best = not found and value[child + a, h] == here[h]
+                        best = not found and value[first + a * stride + h] == value[here + h]
                         tables.response[entry + a * n + h] = 1.0 if best else 0.0
                         found = found or best
         else:
             for h in range(n):
-                here[h] = 0.0
+                value[here + h] = 0.0
             for a in range(actions):
-                row = value[child + a]
-                play = scratch.sigma[level, child + a]
+                row = first + a * stride
                 for h in range(n):
-                    here[h] += play[h] * row[h]
+                    value[here + h] += sigma[row + h] * value[row + h]
             if mode == UPDATE:
-                entry = tree.base[node] + actions * own.start[deal]
-                _update(tables, rule, locked[node], tree.block[node] + deal, entry, n, actions,
-                        reach[tree.reach_slot[me, node]], scratch.sigma[level, child : child + actions],
-                        value[child : child + actions], here)  # fmt: skip
+                entry = np.uint64(tree.base[node] + tree.num_children[node] * own.start[deal])
+                r = reach_at + np.uint64(tree.reach_slot[me, node]) * stride
+                _update(tables, rule, locked[node], tree.block[node] + deal, entry, n, actions, reach, r, sigma,
+                        first, value, first, here, stride)  # fmt: skip
+
+
+@inlined
+def _descend(tree: NodeArrays, hands: HandArrays, player: int, link: Any, below: Any, cut: bool, deal: Any, level: Any, scratch: Scratch) -> bool:  # fmt: skip
+    """A player's reach at the root of a piece, from that at the link above it; whether it is more than 0 somewhere."""
+    stride = np.uint64(scratch.stride)
+    above = np.uint64(level * (scratch.piece + 1) + tree.reach_slot[player, link]) * stride
+    to = np.uint64((level + 1) * (scratch.piece + 1) + tree.reach_slot[player, below]) * stride
+    first, n = np.uint64(hands.start[deal]), _count(hands, deal)
+    reach = scratch.reach
+    if cut:
+        for h in range(n):
+            reach[to + h] = reach[above + h]
+    else:
+        for h in range(n):
+            reach[to + h] = reach[above + hands.parent[first + h]]
+    return _any(reach, to, n)
 
 
 @kernel
@@ -362,41 +426,47 @@ def walk_public(
 ) -> None:
     """Walk the tree below a public state once for one player."""
     position = scratch.position  # per level: root, deal, node of the link, next outcome
+    alive, value = scratch.alive, scratch.value
+    stride = np.uint64(scratch.stride)
     level = 0
     position[0, 0], position[0, 1], position[0, 2], position[0, 3] = root, root_deal, 0, 0
-    own_n = own.start[root_deal + 1] - own.start[root_deal]
-    opp_n = opp.start[root_deal + 1] - opp.start[root_deal]
+    own_n, opp_n = _count(own, root_deal), _count(opp, root_deal)
+    own_at = np.uint64(tree.reach_slot[me, root]) * stride
+    opp_at = np.uint64(tree.reach_slot[1 - me, root]) * stride
     for h in range(own_n):
-        scratch.reach[0, tree.reach_slot[me, root], h] = own_reach[h]
+        scratch.reach[own_at + h] = own_reach[h]
     for h in range(opp_n):
-        scratch.reach[0, tree.reach_slot[1 - me, root], h] = opp_reach[h]
-    scratch.alive[0, 0, me] = _any(own_reach, own_n)
-    scratch.alive[0, 0, 1 - me] = _any(opp_reach, opp_n)
-    _forward(tree, own, opp, me, mode, tables, opp_table, opp_scale, opp_prediction, rule, root, root_deal, 0, scratch)
+        scratch.reach[opp_at + h] = opp_reach[h]
+    alive[0, 0, me] = _any(scratch.reach, own_at, own_n)
+    alive[0, 0, 1 - me] = _any(scratch.reach, opp_at, opp_n)
+    entered = True
     while True:
         at, deal, j, k = position[level, 0], position[level, 1], position[level, 2], position[level, 3]
+        if entered:
+            _forward(tree, own, opp, me, mode, tables, opp_table, opp_scale, opp_prediction, rule, at, deal, level,
+                     scratch)  # fmt: skip
+            entered = False
         size = tree.piece_size[at]
-        here_n = own.start[deal + 1] - own.start[deal]
+        here_n = _count(own, deal)
         found = False
         while j < size and not found:
             node = at + j
             if tree.kind[node] != _LINK:
                 j += 1
                 continue
-            alive = scratch.alive[level, j]
-            if not alive[1 - me] and (mode != UPDATE or (rule.prune and not alive[me])):
+            if not alive[level, j, 1 - me] and (mode != UPDATE or (rule.prune and not alive[level, j, me])):
                 j += 1
                 continue
-            here = scratch.value[level, j]
+            here = np.uint64(level * scratch.piece + j) * stride
             if k == 0:
                 for h in range(here_n):
-                    here[h] = 0.0
+                    value[here + h] = 0.0
             link = tree.link_deal[node]
             first_deal = deal if link == _CUT else (tree.deal_first[deal] if link == _SHARED else link)
             count = 1 if link == _CUT else (tree.deal_count[deal] if link == _SHARED else tree.num_children[node])
             if level == 0 and phase == FINISH:
                 for h in range(here_n):
-                    here[h] = link_value[j, h]
+                    value[here + h] = link_value[j, h]
                 k = count
             while k < count and not found:
                 if level == 0 and phase == LINKS and (j + k) % shares != share:
@@ -404,17 +474,17 @@ def walk_public(
                     continue
                 next_deal = first_deal + k
                 below = tree.first_child[node] if link < 0 else tree.deal_root[next_deal]
-                _descend(tree, own, opp, me, node, below, link == _CUT, next_deal, level, scratch)
                 k += 1
-                live = scratch.alive[level + 1, 0]
-                if live[1 - me] or (mode == UPDATE and (live[me] or not rule.prune)):
+                own_live = _descend(tree, own, me, node, below, link == _CUT, next_deal, level, scratch)
+                opp_live = _descend(tree, opp, 1 - me, node, below, link == _CUT, next_deal, level, scratch)
+                if opp_live or (mode == UPDATE and (own_live or not rule.prune)):
                     found = True
                     position[level, 2], position[level, 3] = j, k
                     level += 1
                     position[level, 0], position[level, 1] = below, next_deal
                     position[level, 2], position[level, 3] = 0, 0
-                    _forward(tree, own, opp, me, mode, tables, opp_table, opp_scale, opp_prediction, rule, below,
-                             next_deal, level, scratch)  # fmt: skip
+                    alive[level, 0, me], alive[level, 0, 1 - me] = own_live, opp_live
+                    entered = True
             if not found:
                 j += 1
                 k = 0
@@ -423,48 +493,30 @@ def walk_public(
         if level == 0 and phase == LINKS:
             for i in range(size):
                 if tree.kind[at + i] == _LINK:
-                    alive = scratch.alive[0, i]
-                    live_link = alive[1 - me] or (mode == UPDATE and (alive[me] or not rule.prune))
+                    live = alive[0, i, 1 - me] or (mode == UPDATE and (alive[0, i, me] or not rule.prune))
                     for h in range(here_n):
-                        link_value[i, h] = scratch.value[0, i, h] if live_link else 0.0
+                        link_value[i, h] = value[np.uint64(i) * stride + h] if live else 0.0
             return
         _backward(tree, own, opp, me, mode, pair_hands, tables, rule, locked, at, deal, level, scratch)
+        child = np.uint64(level * scratch.piece) * stride
         if level == 0:
             for h in range(here_n):
-                out[h] = scratch.value[0, 0, h]
+                out[h] = value[child + h]
             return
         level -= 1
         link = tree.link_deal[position[level, 0] + position[level, 2]]
-        above = scratch.value[level, position[level, 2]]
-        child = scratch.value[level + 1, 0]
+        above = np.uint64(level * scratch.piece + position[level, 2]) * stride
         if link == _CUT:
             for h in range(here_n):
-                above[h] = child[h]
+                value[above + h] = value[child + h]
         else:
-            first = own.start[deal]
-            before = own.start[position[level, 1]]
+            first = np.uint64(own.start[deal])
+            before = np.uint64(own.start[position[level, 1]])
             weight = tree.deal_weight[deal]
             for h in range(here_n):
-                up = own.parent[first + h]
+                up = np.uint64(own.parent[first + h])
                 part = np.float64(own.multiplicity[first + h]) / np.float64(own.multiplicity[before + up])
-                above[up] += weight * part * child[h]
-
-
-@inlined
-def _descend(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, link: int, below: int, cut: bool, deal: int, level: int, scratch: Scratch) -> None:  # fmt: skip
-    """The reaches with which a piece is entered."""
-    own_from = scratch.reach[level, tree.reach_slot[me, link]]
-    opp_from = scratch.reach[level, tree.reach_slot[1 - me, link]]
-    own_to = scratch.reach[level + 1, tree.reach_slot[me, below]]
-    opp_to = scratch.reach[level + 1, tree.reach_slot[1 - me, below]]
-    first, n = own.start[deal], own.start[deal + 1] - own.start[deal]
-    for h in range(n):
-        own_to[h] = own_from[h] if cut else own_from[own.parent[first + h]]
-    scratch.alive[level + 1, 0, me] = _any(own_to, n)
-    first, n = opp.start[deal], opp.start[deal + 1] - opp.start[deal]
-    for h in range(n):
-        opp_to[h] = opp_from[h] if cut else opp_from[opp.parent[first + h]]
-    scratch.alive[level + 1, 0, 1 - me] = _any(opp_to, n)
+                value[above + up] += weight * part * value[child + h]
 
 
 @kernel
@@ -530,4 +582,4 @@ def iteration_rule(time: int, floor: bool, alpha: float, beta: float, gamma: flo
     if time > delay:
         weight = np.float64(time - delay if shifted else time) ** gamma
     prune = np.isnan(alpha) and np.isnan(beta)
-    return Rule(keep_positive, keep_negative, floor, weight, tie, prune, quantised)
+    return Rule(keep_positive, keep_negative, floor, weight, tie, prune, quantised, 2 * time)

@@ -22,7 +22,7 @@ import numpy as np
 
 from counterplay.kernels.drawn_ends import end_of_all, end_of_one, share_a_card
 from counterplay.kernels.jit import inlined, kernel
-from counterplay.kernels.public import HandArrays, NodeArrays, Rule, Scratch, Tables, _any, _match, _update
+from counterplay.kernels.public import HandArrays, NodeArrays, Rule, Scratch, Tables, _any, _count, _match, _update
 from counterplay.kernels.walks import chance_outcome, draw
 
 _LINK = 2
@@ -81,129 +81,119 @@ class Drawn(NamedTuple):
 
 
 @inlined
-def _play_one(table: Any, tie: float, first: int, n: int, at: int, actions: int, before: float, level: int, child: int, scratch: Scratch) -> None:  # fmt: skip
-    """Regret matching and reaches for hand ``at`` of ``n`` alone; ``_match`` without vectors."""
+def _play_one(table: Any, tie: float, first: Any, n: Any, at: Any, actions: Any, sigma: Any, s: Any, stride: Any) -> None:  # fmt: skip
+    """Regret matching for hand ``at`` of ``n`` alone; ``_match`` without vectors."""
     total = 0.0
     for a in range(actions):
         wish = np.float64(table[first + a * n + at])
         wish = wish if wish > tie else 0.0
-        scratch.sigma[level, child + a, 0] = wish
+        sigma[s + a * stride] = wish
         total += wish
     for a in range(actions):
-        play = scratch.sigma[level, child + a, 0] / total if total > 0.0 else 1.0 / actions
-        scratch.sigma[level, child + a, 0] = play
-        scratch.reach[level, child + a, 0] = before * play
+        sigma[s + a * stride] = sigma[s + a * stride] / total if total > 0.0 else 1.0 / np.float64(actions)
 
 
 @inlined
-def _learn_one(tables: Tables, rule: Rule, first: int, n: int, at: int, actions: int, own_reach: float, here: float, level: int, child: int, scratch: Scratch) -> None:  # fmt: skip
+def _learn_one(tables: Tables, rule: Rule, first: Any, n: Any, at: Any, actions: Any, own_reach: float, sigma: Any, s: Any, value: Any, v: Any, here: float, stride: Any) -> None:  # fmt: skip
     """Regrets and average of hand ``at`` of ``n`` alone; ``_update`` without vectors."""
     for a in range(actions):
         entry = first + a * n + at
         if len(tables.average) > 0:
-            tables.average[entry] += rule.weight * own_reach * scratch.sigma[level, child + a, 0]
-        new = tables.regret[entry] + (scratch.value[level, child + a, 0] - here)
+            tables.average[entry] += rule.weight * own_reach * sigma[s + a * stride]
+        new = tables.regret[entry] + (value[v + a * stride] - here)
         tables.regret[entry] = 0.0 if rule.floor and new < 0.0 else new
 
 
 @inlined
-def _forward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, tables: Tables, opp_tables: Tables, rule: Rule, root: int, deal: int, level: int, drawn: Drawn, scratch: Scratch) -> None:  # fmt: skip
-    """Strategies and reaches of a piece, as in ``kernels.public``."""
-    alive = scratch.alive[level]
-    own_n, opp_n = own.start[deal + 1] - own.start[deal], opp.start[deal + 1] - opp.start[deal]
-    own_at, opp_at = drawn.own_at[level], drawn.opp_at[level]
+def _forward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, tables: Tables, opp_tables: Tables, rule: Rule, root: Any, deal: Any, level: Any, drawn: Drawn, scratch: Scratch) -> None:  # fmt: skip
+    """Strategies and reaches of a piece, as in ``kernels.public``; of a drawn hand, one number each."""
+    reach, sigma, alive = scratch.reach, scratch.sigma, scratch.alive
+    stride = np.uint64(scratch.stride)
+    reach_at = np.uint64(level * (scratch.piece + 1)) * stride
+    sigma_at = np.uint64(level * scratch.piece) * stride
     for j in range(tree.piece_size[root]):
         node = root + j
         kind = tree.kind[node]
         if kind > 1:
             continue
-        actions = tree.num_children[node]
-        child = tree.first_child[node] - root
-        for a in range(actions):
-            alive[child + a, 0] = alive[j, 0]
-            alive[child + a, 1] = alive[j, 1]
-        if not alive[j, 0] and not alive[j, 1]:
-            continue
-        slot = tree.reach_slot[kind, node]
-        mine = kind == me
-        n = own_n if mine else opp_n
-        at = own_at if mine else opp_at
-        first = tree.base[node] + actions * (own.start[deal] if mine else opp.start[deal])
-        if at >= 0:
-            before = scratch.reach[level, slot, 0]
-            if mine:
-                _play_one(tables.regret, rule.tie, first, n, at, actions, before, level, child, scratch)
-            else:
-                _play_one(opp_tables.regret, rule.tie, first, n, at, actions, before, level, child, scratch)
+        actions = np.uint64(tree.num_children[node])
+        child = np.uint64(tree.first_child[node] - root)
+        if not alive[level, j, 0] and not alive[level, j, 1]:
             for a in range(actions):
-                alive[child + a, kind] = scratch.reach[level, child + a, 0] != 0.0
+                alive[level, child + a, 0] = alive[level, child + a, 1] = False
             continue
-        sigma = scratch.sigma[level, child : child + actions]
-        if mine:
-            _match(tables.regret, 1.0, tables.prediction, first, n, actions, rule.tie, sigma, scratch.sums)
+        mine = kind == me
+        n = _count(own, deal) if mine else _count(opp, deal)
+        first = np.uint64(tree.base[node] + tree.num_children[node] * (own.start[deal] if mine else opp.start[deal]))
+        table = tables.regret if mine else opp_tables.regret
+        hand = drawn.own_at[level] if mine else drawn.opp_at[level]
+        s = sigma_at + child * stride
+        if hand >= 0:
+            _play_one(table, rule.tie, first, n, np.uint64(hand), actions, sigma, s, stride)
+            n = np.uint64(1)
         else:
-            _match(opp_tables.regret, 1.0, opp_tables.prediction, first, n, actions, rule.tie, sigma, scratch.sums)
+            _match(table, 1.0, tables.prediction, first, n, actions, rule.tie, sigma, s, stride, scratch.sums)
+        before = reach_at + np.uint64(tree.reach_slot[kind, node]) * stride
         for a in range(actions):
-            old, new, row = scratch.reach[level, slot], scratch.reach[level, child + a], sigma[a]
+            after, row = reach_at + (child + a) * stride, s + a * stride
             for h in range(n):
-                new[h] = old[h] * row[h]
-            alive[child + a, kind] = _any(new, n)
+                reach[after + h] = reach[before + h] * sigma[row + h]
+            alive[level, child + a, 1 - kind] = alive[level, j, 1 - kind]
+            alive[level, child + a, kind] = _any(reach, after, n)
 
 
 @inlined
-def _backward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, tables: Tables, rule: Rule, own_card: Any, opp_card: Any, root: int, deal: int, level: int, drawn: Drawn, scratch: Scratch) -> int:  # fmt: skip
+def _backward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, tables: Tables, rule: Rule, own_card: Any, opp_card: Any, root: Any, deal: Any, level: Any, drawn: Drawn, scratch: Scratch) -> int:  # fmt: skip
     """Values and updates of a piece, from its leaves to its root; how many nodes were touched."""
-    alive, value = scratch.alive[level], scratch.value[level]
+    reach, value, sigma, alive = scratch.reach, scratch.value, scratch.sigma, scratch.alive
+    stride = np.uint64(scratch.stride)
+    reach_at = np.uint64(level * (scratch.piece + 1)) * stride
+    value_at = np.uint64(level * scratch.piece) * stride
     own_at, opp_at = drawn.own_at[level], drawn.opp_at[level]
-    hands = own.start[deal + 1] - own.start[deal]
-    n = hands if own_at < 0 else 1
+    hands = _count(own, deal)
+    n = hands if own_at < 0 else np.uint64(1)
     touched = 0
     for j in range(tree.piece_size[root] - 1, -1, -1):
         node = root + j
         kind = tree.kind[node]
-        if not alive[j, 1 - me] and (kind > 1 or not alive[j, me]):
+        here = value_at + np.uint64(j) * stride
+        if not alive[level, j, 1 - me] and (kind > 1 or not alive[level, j, me]):
             for h in range(n):
-                value[j, h] = 0.0
+                value[here + h] = 0.0
             continue
         touched += 1
         if kind == _LINK:
             continue  # the walk has filled it in
         if kind > 1:
-            reach = scratch.reach[level, tree.reach_slot[1 - me, node]]
+            r = reach_at + np.uint64(tree.reach_slot[1 - me, node]) * stride
             if own_at >= 0:
-                value[j, 0] = end_of_one(tree, own, opp, me, pair_hands, node, deal, own_at, opp_at, own_card, reach)
+                value[here] = end_of_one(tree, own, opp, me, pair_hands, node, deal, own_at, opp_at, own_card, reach, r)
             else:
-                end_of_all(tree, own, opp, me, pair_hands, node, deal, opp_at, opp_card, reach, drawn.zeros,
-                            scratch.sums, value[j, :n])  # fmt: skip
+                end_of_all(tree, own, opp, me, pair_hands, node, deal, opp_at, opp_card, reach, r, drawn.zeros,
+                           scratch.sums, value, here)  # fmt: skip
             continue
-        actions = tree.num_children[node]
-        child = tree.first_child[node] - root
-        first = tree.base[node] + actions * own.start[deal]
-        if own_at >= 0:
-            total = 0.0
-            for a in range(actions):
-                total += value[child + a, 0] * (scratch.sigma[level, child + a, 0] if kind == me else 1.0)
-            value[j, 0] = total
-            if kind == me:
-                own_reach = scratch.reach[level, tree.reach_slot[me, node], 0]
-                _learn_one(tables, rule, first, hands, own_at, actions, own_reach, total, level, child, scratch)
-            continue
-        here = value[j]
+        actions = np.uint64(tree.num_children[node])
+        child = value_at + np.uint64(tree.first_child[node] - root) * stride
         for h in range(n):
-            here[h] = 0.0
+            value[here + h] = 0.0
         for a in range(actions):
-            row = value[child + a]
+            row = child + a * stride
             if kind == me:
-                play = scratch.sigma[level, child + a]
                 for h in range(n):
-                    here[h] += play[h] * row[h]
+                    value[here + h] += sigma[row + h] * value[row + h]
             else:
                 for h in range(n):
-                    here[h] += row[h]
-        if kind == me:
-            _update(tables, rule, False, tree.block[node] + deal, first, n, actions,
-                    scratch.reach[level, tree.reach_slot[me, node]], scratch.sigma[level, child : child + actions],
-                    value[child : child + actions], here)  # fmt: skip
+                    value[here + h] += value[row + h]
+        if kind != me:
+            continue
+        first = np.uint64(tree.base[node] + tree.num_children[node] * own.start[deal])
+        r = reach_at + np.uint64(tree.reach_slot[me, node]) * stride
+        if own_at >= 0:
+            _learn_one(tables, rule, first, hands, np.uint64(own_at), actions, reach[r], sigma, child, value, child,
+                       value[here], stride)  # fmt: skip
+        else:
+            _update(tables, rule, False, tree.block[node] + deal, first, n, actions, reach, r, sigma, child, value,
+                    child, here, stride)  # fmt: skip
     return touched
 
 
@@ -232,35 +222,35 @@ def _class_after(hands: HandArrays, deck: Deck, hand: int, at: int, deal: int, s
 
 
 @inlined
-def _hand_down(hands: HandArrays, cut: bool, deal: int, at: int, growth: float, before: Any, after: Any) -> bool:
+def _hand_down(hands: HandArrays, cut: bool, deal: Any, at: int, growth: float, reach: Any, before: Any, after: Any) -> bool:  # fmt: skip
     """The reach of a player at the root of a piece; whether it is more than 0 anywhere."""
     if at >= 0:
-        after[0] = before[0] * growth
-        return after[0] != 0.0
-    first, n = hands.start[deal], hands.start[deal + 1] - hands.start[deal]
+        reach[after] = reach[before] * growth
+        return reach[after] != 0.0
+    first, n = np.uint64(hands.start[deal]), _count(hands, deal)
     for h in range(n):
-        after[h] = before[h] if cut else before[hands.parent[first + h]]
-    return _any(after, n)
+        reach[after + h] = reach[before + (h if cut else np.uint64(hands.parent[first + h]))]
+    return _any(reach, after, n)
 
 
 @inlined
-def _lift_up(own: HandArrays, own_at: int, cut: bool, factor: float, deal: int, deal_before: int, child: Any, above: Any) -> None:  # fmt: skip
+def _lift_up(own: HandArrays, own_at: int, cut: bool, factor: float, deal: Any, deal_before: Any, value: Any, child: Any, above: Any) -> None:  # fmt: skip
     """The values of a piece, at the link that leads to it."""
     if own_at >= 0:
-        above[0] = factor * child[0]
+        value[above] = factor * value[child]
         return
-    first, n = own.start[deal], own.start[deal + 1] - own.start[deal]
-    before = own.start[deal_before]
+    first, n = np.uint64(own.start[deal]), _count(own, deal)
     if cut:
         for h in range(n):
-            above[h] = child[h]
+            value[above + h] = value[child + h]
         return
-    for h in range(own.start[deal_before + 1] - before):
-        above[h] = 0.0
+    before = np.uint64(own.start[deal_before])
+    for h in range(_count(own, deal_before)):
+        value[above + h] = 0.0
     for h in range(n):
-        up = own.parent[first + h]
+        up = np.uint64(own.parent[first + h])
         part = np.float64(own.multiplicity[first + h]) / np.float64(own.multiplicity[before + up])
-        above[up] += factor * part * child[h]
+        value[above + up] += factor * part * value[child + h]
 
 
 @kernel
@@ -291,17 +281,20 @@ def walk_block(
     level = touched = 0
     position[0, 0], position[0, 1], position[0, 2] = 0, 0, 0
     drawn.own_at[0] = drawn.opp_at[0] = -1
-    mine, other = scratch.reach[0, tree.reach_slot[me, 0]], scratch.reach[0, tree.reach_slot[1 - me, 0]]
+    reach, value, stride = scratch.reach, scratch.value, np.uint64(scratch.stride)
+    mine, other = np.uint64(tree.reach_slot[me, 0]) * stride, np.uint64(tree.reach_slot[1 - me, 0]) * stride
     if own_hand >= 0:
         drawn.own_at[0] = own_deck.class_at[0, own_hand] if len(own_deck.class_at) > 0 else own_hand
-        mine[0] = 1.0
+        reach[mine] = 1.0
     else:
-        mine[: own.start[1]] = 1.0
+        for h in range(_count(own, 0)):
+            reach[mine + h] = 1.0
     if opp_hand >= 0:
         drawn.opp_at[0] = opp_deck.class_at[0, opp_hand] if len(opp_deck.class_at) > 0 else opp_hand
-        other[0] = opp_deck.start_reach[opp_hand]
+        reach[other] = opp_deck.start_reach[opp_hand]
     else:
-        other[: opp.start[1]] = opp_reach
+        for h in range(_count(opp, 0)):
+            reach[other + h] = opp_reach[h]
     scratch.alive[0, 0, 0] = scratch.alive[0, 0, 1] = True
     _forward(tree, own, opp, me, tables, opp_tables, rule, 0, 0, 0, drawn, scratch)
     while True:
@@ -309,8 +302,7 @@ def walk_block(
         found = False
         while j < tree.piece_size[at] and not found:
             node = at + j
-            alive = scratch.alive[level, j]
-            if tree.kind[node] != _LINK or not (alive[0] or alive[1]):
+            if tree.kind[node] != _LINK or not (scratch.alive[level, j, 0] or scratch.alive[level, j, 1]):
                 j += 1
                 continue
             link = tree.link_deal[node]
@@ -330,20 +322,24 @@ def walk_block(
                     own_at, own_growth = _class_after(own, own_deck, own_hand, own_at, next_deal, state)
                 if opp_hand >= 0:
                     opp_at, opp_growth = _class_after(opp, opp_deck, opp_hand, opp_at, next_deal, state)
-            here = scratch.value[level, j]
+            here = np.uint64(level * scratch.piece + j) * stride
             if (own_hand >= 0 and own_at < 0) or (opp_hand >= 0 and opp_at < 0):  # the deal rules the hand out
-                for h in range(1 if own_hand >= 0 else own.start[deal + 1] - own.start[deal]):
-                    here[h] = 0.0
+                for h in range(np.uint64(1) if own_hand >= 0 else _count(own, deal)):
+                    value[here + h] = 0.0
                 j += 1
                 continue
             down = level + 1
+            from_at = np.uint64(level * (scratch.piece + 1)) * stride
+            to_at = np.uint64(down * (scratch.piece + 1)) * stride
             scratch.alive[down, 0, me] = _hand_down(
-                own, link == _CUT, next_deal, own_at, 1.0, scratch.reach[level, tree.reach_slot[me, node]],
-                scratch.reach[down, tree.reach_slot[me, below]],
+                own, link == _CUT, next_deal, own_at, 1.0, reach,
+                from_at + np.uint64(tree.reach_slot[me, node]) * stride,
+                to_at + np.uint64(tree.reach_slot[me, below]) * stride,
             )  # fmt: skip
             scratch.alive[down, 0, 1 - me] = _hand_down(
-                opp, link == _CUT, next_deal, opp_at, opp_growth, scratch.reach[level, tree.reach_slot[1 - me, node]],
-                scratch.reach[down, tree.reach_slot[1 - me, below]],
+                opp, link == _CUT, next_deal, opp_at, opp_growth, reach,
+                from_at + np.uint64(tree.reach_slot[1 - me, node]) * stride,
+                to_at + np.uint64(tree.reach_slot[1 - me, below]) * stride,
             )  # fmt: skip
             position[level, 2] = j
             drawn.own_at[down], drawn.opp_at[down], drawn.factor[down] = own_at, opp_at, factor * own_growth
@@ -361,8 +357,8 @@ def walk_block(
         level -= 1
         link_at = position[level, 2]
         cut = tree.link_deal[position[level, 0] + link_at] == _CUT
-        _lift_up(own, drawn.own_at[level + 1], cut, drawn.factor[level + 1], deal, position[level, 1],
-                 scratch.value[level + 1, 0], scratch.value[level, link_at])  # fmt: skip
+        _lift_up(own, drawn.own_at[level + 1], cut, drawn.factor[level + 1], deal, position[level, 1], value,
+                 np.uint64((level + 1) * scratch.piece) * stride, np.uint64(level * scratch.piece + link_at) * stride)  # fmt: skip
         position[level, 2] = link_at + 1
 
 
@@ -435,7 +431,7 @@ def iterate_blocks(
     touched = 0
     for iteration in range(iterations):
         time = np.float64(start + 1 + iteration) if linear else 1.0
-        now = Rule(rule.keep_positive, rule.keep_negative, rule.floor, time, rule.tie, rule.prune, rule.quantised)
+        now = Rule(rule.keep_positive, rule.keep_negative, rule.floor, time, rule.tie, rule.prune, rule.quantised, rule.salt)
         for player in range(2):
             if player == 0:
                 own_hand, opp_hand = _draw_block(

@@ -2,7 +2,8 @@
 
 Johanson 2016, section 2.4 and 3.3.2.  ``reach[o]`` is the opponent's reach with hand (class) ``o``; ``value[h]`` is
 what our hand ``h`` wins against all of them.  Card removal: hands that share a card are not dealt together, which
-takes sums by card.  Slots 52 and 53 of those sums are for hands of one card: what is added goes to 52, what is read is
+takes sums by card.  Vectors lie in long arrays and are given by where they begin, as unsigned numbers: views of arrays
+and tests for negative indices would cost more than the sums of small games.  Slots 52 and 53 of those sums are for hands of one card: what is added goes to 52, what is read is
 53, which stays 0.
 """
 
@@ -20,139 +21,171 @@ NO_TWIN = 65535
 def fold_values(
     amount: float,  # IN  what we win by the fold, or lose
     pair_hands: bool,  # IN  hands have two cards
-    card: np.ndarray,  # IN  (n, 2) uint8: cards of our hands
-    twin: np.ndarray,  # IN  (n,) uint16: the opponent's class with the same hand
-    real_class: np.ndarray,  # IN  (m,) uint16: the class of each real hand of the opponent
-    real_card: np.ndarray,  # IN  (m, 2) uint8: its cards
-    reach: np.ndarray,  # IN  float64: by class of the opponent
-    by_card: np.ndarray,  # scratch (54,) float64
-    value: np.ndarray,  # OUT (n,) float64
+    card: np.ndarray,  # IN  (K, 2) uint8: cards of our hands
+    twin: np.ndarray,  # IN  (K,) uint16: the opponent's class with the same hand
+    mine: int,  # IN  where our hands begin in those two
+    n: int,  # IN  number of our hands
+    real_class: np.ndarray,  # IN  (R,) uint16: the class of each real hand of the opponent
+    real_card: np.ndarray,  # IN  (R, 2) uint8: its cards
+    low: int,  # IN  the opponent's real hands are low ..
+    high: int,  # IN  .. high - 1
+    reach: np.ndarray,  # IN  float64
+    r: int,  # IN  where the opponent's reaches begin, by class
+    by_card: np.ndarray,  # scratch, at least (54,) float64
+    value: np.ndarray,  # OUT float64
+    v: int,  # IN  where our values begin
 ) -> None:
     """Everything the opponent can hold beside our cards, times an amount."""
-    by_card[:] = 0.0
+    by_card[:CARD_SLOTS] = 0.0
     total = 0.0
-    for k in range(len(real_class)):
-        r = reach[real_class[k]]
-        total += r
-        by_card[real_card[k, 0]] += r
-        by_card[real_card[k, 1]] += r
-    by_card[53] = 0.0
-    for h in range(len(value)):
-        mass = total - by_card[card[h, 0]] - by_card[card[h, 1]]
-        if pair_hands and twin[h] != NO_TWIN:
-            mass += reach[twin[h]]  # it was taken off twice
-        value[h] = amount * mass
+    for k in range(low, high):
+        mass = reach[r + real_class[k]]
+        total += mass
+        by_card[real_card[k, 0]] += mass
+        by_card[real_card[k, 1]] += mass
+    if pair_hands:
+        for h in range(n):
+            k = mine + h
+            mass = total - by_card[card[k, 0]] - by_card[card[k, 1]]
+            if twin[k] != NO_TWIN:
+                mass += reach[r + twin[k]]  # it was taken off twice
+            value[v + h] = amount * mass
+    else:
+        for h in range(n):
+            value[v + h] = amount * (total - by_card[card[mine + h, 0]])
 
 
 @inlined
 def showdown_values(
     stake: float,  # IN  what the winner gets
-    card: np.ndarray,  # IN  (n, 2) uint8: cards of our hands
-    rank: np.ndarray,  # IN  (n,) uint16: their ranks, ascending
-    real_class: np.ndarray,  # IN  (m,) uint16: the class of each real hand of the opponent
-    real_rank: np.ndarray,  # IN  (m,) uint16: its rank, ascending
-    real_card: np.ndarray,  # IN  (m, 2) uint8: its cards
-    reach: np.ndarray,  # IN  float64: by class of the opponent
-    by_card: np.ndarray,  # scratch (54,) float64
-    value: np.ndarray,  # OUT (n,) float64
+    card: np.ndarray,  # IN  (K, 2) uint8: cards of our hands
+    rank: np.ndarray,  # IN  (K,) uint16: their ranks, ascending
+    mine: int,  # IN  where our hands begin in those two
+    n: int,  # IN  number of our hands
+    real_class: np.ndarray,  # IN  (R,) uint16: the class of each real hand of the opponent
+    real_rank: np.ndarray,  # IN  (R,) uint16: its rank, ascending
+    real_card: np.ndarray,  # IN  (R, 2) uint8: its cards
+    low: int,  # IN  the opponent's real hands are low ..
+    high: int,  # IN  .. high - 1
+    reach: np.ndarray,  # IN  float64
+    r: int,  # IN  where the opponent's reaches begin, by class
+    by_card: np.ndarray,  # scratch, at least (54,) float64
+    value: np.ndarray,  # OUT float64
+    v: int,  # IN  where our values begin
 ) -> None:
     """Weaker minus stronger hands of the opponent, card removal taken into account; ties win nothing.
 
     The same hand is always a tie, so that nothing is taken off twice.
     """
-    hands, others = len(value), len(real_class)
-    by_card[:] = 0.0
+    by_card[:CARD_SLOTS] = 0.0
     total = 0.0
-    k = 0
-    for h in range(hands):
-        own = rank[h]
-        while k < others and real_rank[k] < own:
-            r = reach[real_class[k]]
-            total += r
-            by_card[real_card[k, 0]] += r
-            by_card[real_card[k, 1]] += r
-            k += 1
-        value[h] = total - by_card[card[h, 0]] - by_card[card[h, 1]]
-    by_card[:] = 0.0
+    k = low
+    for h in range(n):
+        own = rank[mine + h]
+        while k < high and real_rank[k] < own:
+            mass = reach[r + real_class[k]]
+            total += mass
+            by_card[real_card[k, 0]] += mass
+            by_card[real_card[k, 1]] += mass
+            k += np.uint64(1)
+        value[v + h] = total - by_card[card[mine + h, 0]] - by_card[card[mine + h, 1]]
+    by_card[:CARD_SLOTS] = 0.0
     total = 0.0
-    k = others - 1
-    for h in range(hands - 1, -1, -1):
-        own = rank[h]
-        while k >= 0 and real_rank[k] > own:
-            r = reach[real_class[k]]
-            total += r
-            by_card[real_card[k, 0]] += r
-            by_card[real_card[k, 1]] += r
-            k -= 1
-        value[h] = stake * (value[h] - (total - by_card[card[h, 0]] - by_card[card[h, 1]]))
+    k = high
+    for i in range(n):
+        h = n - np.uint64(1) - i
+        own = rank[mine + h]
+        while k > low and real_rank[k - np.uint64(1)] > own:
+            k -= np.uint64(1)
+            mass = reach[r + real_class[k]]
+            total += mass
+            by_card[real_card[k, 0]] += mass
+            by_card[real_card[k, 1]] += mass
+        stronger = total - by_card[card[mine + h, 0]] - by_card[card[mine + h, 1]]
+        value[v + h] = stake * (value[v + h] - stronger)
 
 
 @inlined
 def matrix_values(
     me: int,  # IN  0 or 1
     sign: float,  # IN  1 for player 0, -1 for player 1, times a factor
-    matrix: np.ndarray,  # IN  (n0 * n1,) float64: player 0's utility times chance
-    reach: np.ndarray,  # IN  (others,) float64
+    matrix: np.ndarray,  # IN  float64: player 0's utility times chance, n0 x n1
+    at: int,  # IN  where it begins
+    reach: np.ndarray,  # IN  float64
+    r: int,  # IN  where the opponent's reaches begin
     others: int,  # IN  hands of the opponent
-    value: np.ndarray,  # OUT (n,) float64
+    value: np.ndarray,  # OUT float64
+    v: int,  # IN  where our values begin
+    n: int,  # IN  number of our hands
 ) -> None:
     """Every pair of hands: the fallback for any payoffs."""
-    hands = len(value)
     if me == 0:
-        for h in range(hands):
+        for h in range(n):
             total = 0.0
+            row = at + h * others
             for o in range(others):
-                total += matrix[h * others + o] * reach[o]
-            value[h] = sign * total
+                total += matrix[row + o] * reach[r + o]
+            value[v + h] = sign * total
     else:
-        value[:] = 0.0
+        for h in range(n):
+            value[v + h] = 0.0
         for o in range(others):
-            r = sign * reach[o]
-            if r != 0.0:
-                for h in range(hands):
-                    value[h] += matrix[o * hands + h] * r
+            mass = sign * reach[r + o]
+            row = at + o * n
+            for h in range(n):
+                value[v + h] += matrix[row + h] * mass
 
 
 @inlined
 def factored_values(
     me: int,  # IN  0 or 1
     sign: float,  # IN
-    matrix: np.ndarray,  # IN  (f0 * f1,) float64: player 0's utility by classes of hands
-    own_class: np.ndarray,  # IN  (n,) uint8: what of our hands matters here
-    other_class: np.ndarray,  # IN  (m,) uint8
+    matrix: np.ndarray,  # IN  float64: player 0's utility by classes of hands, f0 x f1
+    at: int,  # IN  where it begins
+    classes: np.ndarray,  # IN  (2, F, H) uint8: what of each hand matters here
+    row: int,  # IN  the row of those
     own_count: int,  # IN  how many classes we have
     other_count: int,  # IN  how many the opponent has
     reach: np.ndarray,  # IN  float64
+    r: int,  # IN  where the opponent's reaches begin
     others: int,  # IN  hands of the opponent
     by_class: np.ndarray,  # scratch, at least f0 + f1 float64
-    value: np.ndarray,  # OUT (n,) float64
+    value: np.ndarray,  # OUT float64
+    v: int,  # IN  where our values begin
+    n: int,  # IN  number of our hands
 ) -> None:
     """Payoffs that depend on a factor of each hand, as in Bluff on the number of dice that match the bid."""
-    by_class[: own_count + other_count] = 0.0
+    for f in range(own_count + other_count):
+        by_class[f] = 0.0
     for o in range(others):
-        by_class[other_class[o]] += reach[o]
+        by_class[classes[1 - me, row, o]] += reach[r + o]
     for f in range(own_count):
         total = 0.0
         for g in range(other_count):
-            at = f * other_count + g if me == 0 else g * own_count + f
-            total += matrix[at] * by_class[g]
+            place = f * other_count + g if me == 0 else g * own_count + f
+            total += matrix[at + np.uint64(place)] * by_class[g]
         by_class[other_count + f] = sign * total
-    for h in range(len(value)):
-        value[h] = by_class[other_count + own_class[h]]
+    for h in range(n):
+        value[v + h] = by_class[other_count + classes[me, row, h]]
 
 
 @inlined
 def additive_values(
     sign: float,  # IN
-    own_part: np.ndarray,  # IN  (n,) float64: what our hand adds to player 0's utility
-    other_part: np.ndarray,  # IN  (m,) float64: what the opponent's adds
+    matrix: np.ndarray,  # IN  float64: what hands add to player 0's utility
+    own_at: int,  # IN  where the part of our hands begins
+    other_at: int,  # IN  where the part of the opponent's begins
     reach: np.ndarray,  # IN  float64
-    value: np.ndarray,  # OUT (n,) float64
+    r: int,  # IN  where the opponent's reaches begin
+    others: int,  # IN  hands of the opponent
+    value: np.ndarray,  # OUT float64
+    v: int,  # IN  where our values begin
+    n: int,  # IN  number of our hands
 ) -> None:
     """Payoffs that are the sum of a part for each hand."""
     total, mean = 0.0, 0.0
-    for o in range(len(other_part)):
-        total += reach[o]
-        mean += reach[o] * other_part[o]
-    for h in range(len(value)):
-        value[h] = sign * (own_part[h] * total + mean)
+    for o in range(others):
+        total += reach[r + o]
+        mean += reach[r + o] * matrix[other_at + o]
+    for h in range(n):
+        value[v + h] = sign * (matrix[own_at + h] * total + mean)

@@ -160,7 +160,7 @@ class PublicSamplingSolver(Solver):
         self.deals = deals(tree, self.config.sampling)
         self.random_state = random_state(self.config.seed, self.config.threads)
         self.counters = np.zeros((self.config.threads, 2), np.int64)
-        self._rule = Rule(1.0, 1.0, self.config.regret_floor, 1.0, ROUNDING * tree.scale, True, False)
+        self._rule = Rule(1.0, 1.0, self.config.regret_floor, 1.0, ROUNDING * tree.scale, True, False, 0)
         self._follow = np.zeros((self.config.threads, tree.num_deals), np.int32)
         self._drawn = [drawn(tree) for _ in range(self.config.threads)]
         scalars = self.config.sampling == "cs"  # walks that carry no vectors stay in the cache

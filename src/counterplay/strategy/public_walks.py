@@ -22,9 +22,9 @@ from counterplay.kernels.public import (
 from counterplay.strategy.measurement import Measurement
 from counterplay.tree.public import LINK, Hands, PublicTree
 
-__all__ = ["PublicWalker", "plain_tables", "scratch_bytes"]
+__all__ = ["PublicWalker", "plain_tables", "scratch_bytes", "walk_scratch"]
 
-_FIXED = Rule(1.0, 1.0, False, 0.0, 0.0, True, False)
+_FIXED = Rule(1.0, 1.0, False, 0.0, 0.0, True, False, 0)
 """Nothing is updated."""
 
 Vector = NDArray[np.float64]
@@ -47,11 +47,12 @@ def scratch_bytes(tree: PublicTree, threads: int = 1) -> int:
 
 def walk_scratch(tree: PublicTree, hands: int | None = None) -> Scratch:
     """The vectors of a walk; ``hands`` is how long they are, by default as long as a deal has hands."""
-    width = max(tree.hands[0].most, tree.hands[1].most, 64) if hands is None else hands
+    width = max(tree.hands[0].most, tree.hands[1].most) if hands is None else hands
     piece, levels = int(tree.piece_size.max()), tree.levels
+    size = levels * piece * width
     return Scratch(
-        np.zeros((levels, piece + 1, width)), np.zeros((levels, piece, width)), np.zeros((levels, piece, width)),
-        np.zeros((levels, piece, 2), np.bool_), np.zeros((levels, 4), np.int64), np.zeros(max(width, 512)),
+        np.zeros(size + levels * width), np.zeros(size), np.zeros(size), np.zeros((levels, piece, 2), np.bool_),
+        np.zeros((levels, 4), np.int64), np.zeros(max(width, 512)), width, piece,
     )  # fmt: skip
 
 
