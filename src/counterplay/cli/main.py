@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from counterplay import __version__
 from counterplay.cli import (
+    abstract,
     agent,
     algorithms,
     compare,
@@ -22,6 +23,7 @@ from counterplay.cli import (
     experiment,
     games,
     info,
+    inspect,
     match,
     solve,
     tournament,
@@ -75,9 +77,11 @@ app.command("info")(info.command)
 app.command("solve")(solve.command)
 app.command("compare")(compare.command)
 app.command("evaluate")(evaluate.command)
+app.command("abstract")(abstract.command)
 app.command("experiment")(experiment.command)
 app.command("dominated")(dominated.command)
 app.command("draw")(draw.command)
+app.command("inspect")(inspect.command)
 app.command("match")(match.command)
 app.command("dealer")(dealer.command)
 app.command("agent")(agent.command)

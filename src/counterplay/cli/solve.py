@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 CHECKPOINT_SECONDS = 60.0
 PLOT_FORMATS = (".png", ".svg", ".pdf")
+_SPOT = "A hold'em subgame (solve holdem)"
 
 
 def command(
@@ -85,6 +86,45 @@ def command(
         ),
     ] = "auto",
     memory_limit: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
+    board: Annotated[str | None, typer.Option(help="3, 4 or 5 cards, QsJh2h.", rich_help_panel=_SPOT)] = None,
+    pot: Annotated[float | None, typer.Option(help="Chips in the pot.", rich_help_panel=_SPOT)] = None,
+    stack: Annotated[float | None, typer.Option(help="Chips that each has left.", rich_help_panel=_SPOT)] = None,
+    oop: Annotated[
+        str | None, typer.Option(help="Range of who acts first: 66+,A8s+,AKo:0.5, or a file.", rich_help_panel=_SPOT)
+    ] = None,
+    ip: Annotated[str | None, typer.Option(help="Range of who acts last.", rich_help_panel=_SPOT)] = None,
+    bets: Annotated[
+        str | None,
+        typer.Option(
+            help="Sizes: 50%, 100c, 20c3r, e, 2e, allin; by street and player: flop=50%;ip.turn=33%,a. "
+            "Default 50%,allin.",
+            rich_help_panel=_SPOT,
+        ),
+    ] = None,
+    raises: Annotated[
+        str | None, typer.Option(help="Sizes of raises, 2.5x too (default 60%,allin).", rich_help_panel=_SPOT)
+    ] = None,
+    donks: Annotated[
+        str | None,
+        typer.Option(help="Sizes of oop's first bet after calling a street (default: bets).", rich_help_panel=_SPOT),
+    ] = None,
+    allin_threshold: Annotated[
+        str | None,
+        typer.Option(help="Bets of this share of the stack are all in (default 67%).", rich_help_panel=_SPOT),
+    ] = None,
+    chip: Annotated[
+        float | None, typer.Option(help="Bets are multiples of this (default 1).", rich_help_panel=_SPOT)
+    ] = None,
+    isomorphism: Annotated[
+        bool, typer.Option(help="Take suits together that play alike.", rich_help_panel=_SPOT)
+    ] = True,
+    lock: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Fix a strategy: 'check bet25=call 66+,AQ; fold rest', or NODE=FILE.  Can be repeated.",
+            rich_help_panel=_SPOT,
+        ),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> int:
@@ -94,6 +134,9 @@ def command(
     before it is measured and saved.  cfr+ira and fpira abstract the game themselves, starting from what --forget says
     (by default initial), and --until is measured in the real game.  With --representation states the game is not
     compiled: any size can be sampled, and exploitability is not measured.
+
+    `solve holdem` solves a hold'em subgame from a board and two ranges, --until in chips or percents of the pot:
+    counterplay solve holdem --board QsJh2h --pot 50 --stack 200 --oop "66+,A8s+" --ip "22+,AT+" --until 0.3%
     """
     check_writable(plot)
     check_writable(out, checkpoint, map_out, replaced=True)
@@ -101,6 +144,17 @@ def command(
         raise SolverError(f"a plot is a {', '.join(PLOT_FORMATS)} file; got {str(plot)!r}")
     if game is None and resume is None:
         raise SolverError("name a game to solve (counterplay games lists them), or a checkpoint with --resume")
+    spot = (board, pot, stack, oop, ip, bets, raises, donks, allin_threshold, chip, isomorphism, tuple(lock or ()))
+    if game == "holdem" or any(part not in (None, True, ()) for part in spot):
+        from counterplay.cli.holdem import Spot, solve_holdem
+
+        if game != "holdem":
+            raise SolverError(f"{Spot(*spot).given[0]} is for counterplay solve holdem; got the game {game!r}")
+        own = read_settings(settings or []) | ({"threads": threads} if threads is not None else {})
+        return solve_holdem(
+            Spot(*spot), algorithm, own | ({"profile": profile} if profile else {}), read_memory(memory_limit),
+            iterations, seconds, until, out=out, checkpoint=checkpoint, plot=plot, quiet=quiet, as_json=as_json,
+        )  # fmt: skip
     from counterplay.solvers import REPRESENTATIONS, StateSampler, check_algorithm, checkpoint_kind
 
     if representation not in REPRESENTATIONS:

@@ -15,6 +15,7 @@ from counterplay.experiments.base import Cell, Experiment
 __all__ = ["EXPERIMENTS", "Cell", "Experiment", "run_experiment"]
 
 EXPERIMENTS = {
+    "abstract-sizes": "information sets of abstract hold'em, counted (Johanson 2016, table 5.2; Gibson 2014)",
     "average-strategy": "average strategy sampling in Bluff (Gibson et al. 2012, figure 3; Gibson 2014, figure 5.6)",
     "bluff-sampling": "chance sampling against public chance sampling in Bluff (Johanson 2016, figures 3.5 and 3.6)",
     "bluff-memory": "Bluff when only the last bids are remembered (Lanctot et al. 2012, figure 1)",
@@ -22,6 +23,7 @@ EXPERIMENTS = {
     "dominated-play": "dominated actions under CFR (Gibson 2014, theorems 4.2 and 4.3)",
     "failing-learners": "CFR and fictitious play where a player forgets (Čermák 2018, figure A.1)",
     "forgetful-sizes": "what forgetting saves, counted (Lanctot et al. 2012, table 1)",
+    "hand-distances": "how far apart four starting hands are, three measures (Johanson 2016, figures 5.2 and 5.3)",
     "heuristic-failure": "a game on which the heuristic update of CFR+IRA alone fails (Čermák 2018, table 5.1)",
     "kuhn-tournament": "what avoiding dominated actions is worth in Kuhn poker (Gibson 2014, table 4.1)",
     "maxmin-games": "Oshi-Zumo and the search game when one player forgets (Čermák 2018, section 4.5, figure 4.8)",

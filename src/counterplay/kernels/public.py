@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.kernels.jit import inlined, kernel
+from counterplay.kernels.jit import borrow, inlined, kernel
 from counterplay.kernels.terminal import (
     additive_values, factored_values, fold_values, matrix_values, showdown_values,
 )  # fmt: skip
@@ -170,7 +170,7 @@ def _count(hands: HandArrays, deal: Any) -> Any:
 
 
 @inlined
-def _forward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: int, tables: Tables, opp_table: Any, opp_scale: Any, opp_prediction: Any, rule: Rule, root: Any, deal: Any, level: Any, scratch: Scratch) -> None:  # fmt: skip
+def _forward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: int, tables: Tables, opp_table: Any, opp_scale: Any, opp_prediction: Any, rule: Rule, locked: Any, root: Any, deal: Any, level: Any, scratch: Scratch) -> None:  # fmt: skip
     """Strategies and reaches of a piece.  ``alive[.., p]`` says whether the reach of p is more than 0 somewhere."""
     reach, sigma, alive = scratch.reach, scratch.sigma, scratch.alive
     stride = np.uint64(scratch.stride)
@@ -192,17 +192,19 @@ def _forward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: 
         block = tree.block[node] + deal
         at = sigma_at + child * stride
         mine = kind == me
-        if mine and mode == RESPONSE:
+        if mine and mode == RESPONSE and not locked[node]:
             for a in range(actions):
                 alive[level, child + a, 0] = alive[level, j, 0]
                 alive[level, child + a, 1] = alive[level, j, 1]
             continue
         n = own_n if mine else opp_n
         first = np.uint64(tree.base[node] + tree.num_children[node] * (own.start[deal] if mine else opp.start[deal]))
-        table = tables.regret if mine else opp_table
-        scale = tables.regret_scale[block] if mine else opp_scale[block]
-        prediction = tables.prediction if mine else opp_prediction
-        _match(table, scale, prediction, first, n, actions, rule.tie, sigma, at, stride, scratch.sums)
+        if mine:
+            _match(tables.regret, tables.regret_scale[block], tables.prediction, first, n, actions, rule.tie, sigma, at,
+                   stride, scratch.sums)  # fmt: skip
+        else:
+            _match(opp_table, opp_scale[block], opp_prediction, first, n, actions, rule.tie, sigma, at, stride,
+                   scratch.sums)  # fmt: skip
         before = reach_at + np.uint64(tree.reach_slot[kind, node]) * stride
         for a in range(actions):
             after, row = reach_at + (child + a) * stride, at + a * stride
@@ -353,7 +355,7 @@ def _backward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode:
                 row = first + a * stride
                 for h in range(n):
                     value[here + h] += value[row + h]
-        elif mode == RESPONSE:
+        elif mode == RESPONSE and not locked[node]:
             for h in range(n):
                 value[here + h] = value[first + h]
             for a in range(np.uint64(1), actions):
@@ -412,7 +414,7 @@ def walk_public(
     opp_scale: np.ndarray,  # IN
     opp_prediction: np.ndarray,  # IN  (E,) or (0,)
     rule: Rule,  # IN
-    locked: np.ndarray,  # IN  (N,) bool: decisions whose regrets stay
+    locked: np.ndarray,  # IN  (N,) bool: decisions whose regrets stay, and which best responses play as they are
     root: int,  # IN  root of a piece
     root_deal: int,  # IN
     own_reach: np.ndarray,  # IN  (n,) float64
@@ -425,6 +427,9 @@ def walk_public(
     out: np.ndarray,  # OUT (n,) float64: values of our hands, but for phase LINKS
 ) -> None:
     """Walk the tree below a public state once for one player."""
+    tree, own, opp, tables, scratch = borrow(tree), borrow(own), borrow(opp), borrow(tables), borrow(scratch)
+    opp_table, opp_scale, opp_prediction = borrow(opp_table), borrow(opp_scale), borrow(opp_prediction)
+    locked = borrow(locked)
     position = scratch.position  # per level: root, deal, node of the link, next outcome
     alive, value = scratch.alive, scratch.value
     stride = np.uint64(scratch.stride)
@@ -443,8 +448,8 @@ def walk_public(
     while True:
         at, deal, j, k = position[level, 0], position[level, 1], position[level, 2], position[level, 3]
         if entered:
-            _forward(tree, own, opp, me, mode, tables, opp_table, opp_scale, opp_prediction, rule, at, deal, level,
-                     scratch)  # fmt: skip
+            _forward(tree, own, opp, me, mode, tables, opp_table, opp_scale, opp_prediction, rule, locked, at, deal,
+                     level, scratch)  # fmt: skip
             entered = False
         size = tree.piece_size[at]
         here_n = _count(own, deal)
@@ -549,37 +554,39 @@ def iterate_public(
 ) -> None:
     """Run iterations of CFR in one thread."""
     none = np.zeros((0, 0))
-    first_ones, second_ones = np.ones(len(first_reach)), np.ones(len(second_reach))
+    ones = np.ones(max(len(first_reach), len(second_reach)))
+    zero, mode, phase = np.int64(0), np.int64(UPDATE), np.int64(WHOLE)  # constants would be compiled for apart
     for _ in range(iterations):
         time = clock[0] + 1
-        rule = iteration_rule(time, floor, alpha, beta, gamma, delay, shifted, tie, quantised)
+        rule = iteration_rule(time, floor, alpha, beta, gamma, delay, shifted, tie, quantised, len(first.prediction) > 0)
         if not alternating:
             frozen[:] = first.regret
             frozen_scale[:] = first.regret_scale
             frozen_prediction[:] = first.prediction
-        walk_public(
-            tree, first_hands, second_hands, 0, UPDATE, pair_hands, first, second.regret, second.regret_scale,
-            second.prediction, rule, locked, 0, 0, first_ones, second_reach, WHOLE, 0, 1, none, scratch, out,
-        )  # fmt: skip
-        walk_public(
-            tree, second_hands, first_hands, 1, UPDATE, pair_hands, second,
-            first.regret if alternating else frozen, first.regret_scale if alternating else frozen_scale,
-            first.prediction if alternating else frozen_prediction, rule, locked, 0, 0, second_ones, first_reach,
-            WHOLE, 0, 1, none, scratch, out,
-        )  # fmt: skip
+        for me in range(2):
+            turn = me == 0
+            behind = not turn and not alternating
+            other = second if turn else first
+            walk_public(
+                tree, first_hands if turn else second_hands, second_hands if turn else first_hands, me, mode,
+                pair_hands, first if turn else second, frozen if behind else other.regret,
+                frozen_scale if behind else other.regret_scale, frozen_prediction if behind else other.prediction,
+                rule, locked, zero, zero, ones, second_reach if turn else first_reach, phase, zero, zero + 1, none,
+                scratch, out,
+            )  # fmt: skip
         clock[0] = time
 
 
 @kernel
-def iteration_rule(time: int, floor: bool, alpha: float, beta: float, gamma: float, delay: int, shifted: bool, tie: float, quantised: bool) -> Rule:  # fmt: skip
+def iteration_rule(time: int, floor: bool, alpha: float, beta: float, gamma: float, delay: int, shifted: bool, tie: float, quantised: bool, predictive: bool) -> Rule:  # fmt: skip
     """The numbers of iteration ``time``, as in ``iterate_cfr``.
 
-    Walks skip what nobody reaches, unless old regrets are discounted everywhere.
+    Walks skip what nobody reaches, unless old regrets are discounted, or predictions made anew, everywhere.
     """
     keep_positive = 1.0 if np.isnan(alpha) else 1.0 / (1.0 + np.float64(time - 1) ** -alpha)
     keep_negative = 1.0 if np.isnan(beta) else 1.0 / (1.0 + np.float64(time - 1) ** -beta)
     weight = 0.0
     if time > delay:
         weight = np.float64(time - delay if shifted else time) ** gamma
-    prune = np.isnan(alpha) and np.isnan(beta)
+    prune = np.isnan(alpha) and np.isnan(beta) and not predictive
     return Rule(keep_positive, keep_negative, floor, weight, tie, prune, quantised, 2 * time)

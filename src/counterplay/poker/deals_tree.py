@@ -226,12 +226,12 @@ class _Classes:
         self.start, self.real_start = [0], [0]
         self.parents: list[NDArray[np.uint16]] = []
         self.multiplicities: list[NDArray[np.uint16]] = []
-        self.shown: list[NDArray[np.int64]] = []
+        self.shown: list[NDArray[np.uint16]] = []
         self.ranks: list[NDArray[np.uint16]] = []
         self.twins: list[NDArray[np.uint16]] = []
         self.real_classes: list[NDArray[np.uint16]] = []
         self.real_ranks: list[NDArray[np.uint16]] = []
-        self.real_hands: list[NDArray[np.int64]] = []
+        self.real_hands: list[NDArray[np.uint16]] = []
         self.numbers: list[NDArray[np.uint16]] = []  # ``number`` of each deal that has deals after it
 
     def add(self, deal: _Deal, names: _Renamings, live: NDArray[np.bool_], rank: NDArray[np.uint16]) -> None:
@@ -249,11 +249,11 @@ class _Classes:
         above = self.numbers[deal.parent] if deal.parent >= 0 else np.zeros(len(self.holes), np.uint16)
         self.parents.append(above[shown])
         self.multiplicities.append(size.astype(np.uint16))
-        self.shown.append(shown)
+        self.shown.append(shown.astype(np.uint16))
         self.ranks.append(rank[shown])
         self.real_classes.append(number.astype(np.uint16))
         self.real_ranks.append(rank[hands])
-        self.real_hands.append(hands)
+        self.real_hands.append(hands.astype(np.uint16))
         self.start.append(self.start[-1] + len(shown))
         self.real_start.append(self.real_start[-1] + len(hands))
 

@@ -82,8 +82,6 @@ class PublicSolver(Solver):
         What to call the algorithm in results.
     memory_limit : int, optional
         Bytes that the tables may take; by default what the machine has free.
-    locked : bool array, optional
-        Nodes whose strategy stays what their regrets say; see ``lock``.
     """
 
     kind = "public"
@@ -179,8 +177,9 @@ class PublicSolver(Solver):
         first, second = self.players_tables
         time = self.iterations + 1
         rule = iteration_rule(
-            time, config.regret_floor, *self._exponents(), config.delay, config.shifted, self._tie, self.quantised
-        )
+            time, config.regret_floor, *self._exponents(), config.delay, config.shifted, self._tie, self.quantised,
+            config.predictive,
+        )  # fmt: skip
         seen = (first.regret, first.regret_scale, first.prediction)
         if not config.alternating:
             self._frozen[:], self._frozen_scale[:] = first.regret, first.regret_scale
@@ -241,7 +240,7 @@ class PublicSolver(Solver):
     def measure(self, kind: ProfileKind | None = None) -> Measurement:
         """Measure a profile exactly."""
         (first, first_scale), (second, second_scale) = self._weights(kind)
-        return self.walker.measure((first, second), (first_scale, second_scale))
+        return self.walker.measure((first, second), (first_scale, second_scale), self.locked)
 
     def tables(self) -> dict[str, NDArray[Any]]:
         """Regrets, averages, predictions and their scales, locks, and the number of iterations."""

@@ -36,7 +36,9 @@ def plain_tables(
     """Tables of a player of whom only a strategy is known."""
     none = np.zeros(0)
     scales = np.ones(1, np.float32) if scale is None else scale
-    return Tables(table, scales, none, none, none, none if response is None else response)
+    kind = np.float32 if table.dtype == np.int16 else table.dtype
+    empty, hint = np.zeros(0, table.dtype), np.zeros(0, kind)
+    return Tables(table, scales, empty, np.zeros(0, np.float32), hint, none if response is None else response)
 
 
 def scratch_bytes(tree: PublicTree, threads: int = 1) -> int:
@@ -145,16 +147,17 @@ class PublicWalker:
         return float(values @ self.tree.hands[player].root_weight)
 
     def measure(self, tables: tuple[NDArray[Any], NDArray[Any]],
-                scales: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None) -> Measurement:  # fmt: skip
-        """Value and best responses of a pair of strategies."""
-        own = plain_tables(tables[0], self.ones(0) if scales is None else scales[0])
-        first = self.walk(0, VALUE, own, tables[1], None if scales is None else scales[1])
-        value = float(first @ self.tree.hands[0].root_weight)
-        best = tuple(
-            self.response(player, tables[1 - player], None if scales is None else scales[1 - player])
-            for player in (0, 1)
-        )
-        return Measurement((value, -value), best)
+                scales: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None,
+                locked: NDArray[np.bool_] | None = None) -> Measurement:  # fmt: skip
+        """Value and best responses of a pair of strategies; best responses play locked decisions as they are."""
+        scales = (self.ones(0), self.ones(1)) if scales is None else scales
+        own = [plain_tables(table, scale) for table, scale in zip(tables, scales, strict=True)]
+        value = float(self.walk(0, VALUE, own[0], tables[1], scales[1]) @ self.tree.hands[0].root_weight)
+        best = []
+        for player in (0, 1):
+            values = self.walk(player, RESPONSE, own[player], tables[1 - player], scales[1 - player], locked=locked)
+            best.append(float(values @ self.tree.hands[player].root_weight))
+        return Measurement((value, -value), (best[0], best[1]))
 
 
 def _hand_arrays(hands: Hands) -> HandArrays:
