@@ -16,7 +16,11 @@ import counterplay as cp
 from counterplay.game.public import PlayEnd
 from counterplay.games.bluff import Bluff
 from counterplay.kernels.terminal import (
-    additive_values, factored_values, fold_values, matrix_values, showdown_values,
+    additive_values,
+    factored_values,
+    fold_values,
+    matrix_values,
+    showdown_values,
 )  # fmt: skip
 from counterplay.poker.cards import deck
 from counterplay.poker.deals_tree import DealTree, deal_cards, hole_hands
