@@ -177,9 +177,7 @@ def _lock(solver: PublicSolver, text: str) -> None:
         solver.lock(node, deal, lock_rows(tree, node, deal, strategy))
 
 
-def _as_json(
-    game: Subgame, solver: PublicSolver, result: SolveResult, files: dict[str, Path | None]
-) -> dict[str, Any]:
+def _as_json(game: Subgame, solver: PublicSolver, result: SolveResult, files: dict[str, Path | None]) -> dict[str, Any]:
     return {
         "game": result.game,
         "algorithm": result.algorithm,
@@ -209,8 +207,8 @@ def _summarise(
     say(f"{game.title}: {ENDINGS[result.status]} ({result.algorithm})")
     rows = [
         ("expected chips", f"oop {oop:.4f}, ip {ip:.4f} of the pot of {game.pot:g}"),
-        ("exploitability", f"{result.exploitability:.4g} chips, {percent:.3g} % of the pot, mean over players of what a "
-                           "best response gains"),
+        ("exploitability", f"{result.exploitability:.4g} chips, {percent:.3g} % of the pot, mean over players of what "
+                           "a best response gains"),
         ("iterations", f"{result.iterations:,} over {solver.tree.num_public_states:,} public states, "
                        f"{result.information_sets:,} information sets"),
         ("seconds", f"{result.seconds:.2f} ({result.cpu_seconds:.2f} of CPU)"),
