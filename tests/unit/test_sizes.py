@@ -30,7 +30,8 @@ def test_clauses_by_street_and_player() -> None:
     ("text", "words"),
     [
         ("0%", "more than 0"), ("0c", "more than 0"), ("50", "'50'"), ("2x", "use it for raises"),
-        ("preflop=50%", "clause"), ("0e", "more than 0"), ("50%,-1c", "'-1c'"), ("3e0%", "more than 0"), ("big", "'big'"),
+        ("preflop=50%", "clause"),
+        ("0e", "more than 0"), ("50%,-1c", "'-1c'"), ("3e0%", "more than 0"), ("big", "'big'"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_named(text: str, words: str) -> None:
