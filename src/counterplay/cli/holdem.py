@@ -112,7 +112,7 @@ def solve_holdem(
     as_json: bool,
 ) -> int:
     """Solve a subgame, report, and return the exit code."""
-    from counterplay.cli.solve import _interruptible, _plot, _progress_line, _save, _with_checkpoints
+    from counterplay.cli.running import interruptible, plot_run, progress_line, save_run, with_checkpoints
     from counterplay.solvers import Until
 
     game = spot.subgame()
@@ -123,13 +123,13 @@ def solve_holdem(
     solver = _solver(tree, algorithm, settings, limit, quiet or as_json)
     for text in spot.lock:
         _lock(solver, text)
-    with _interruptible():
-        with _progress_line(goal, quiet or as_json) as draw:
-            result = solver.run(goal, _with_checkpoints(solver, checkpoint, draw))
-        saved = _save(None, solver, result, out, checkpoint)
+    with interruptible():
+        with progress_line(goal, quiet or as_json) as draw:
+            result = solver.run(goal, with_checkpoints(solver, checkpoint, draw))
+        saved = save_run(None, solver, result, out, checkpoint)
     files = {"profile": out, "plot": plot, "checkpoint": saved}
     if plot is not None:
-        _plot(dataclasses.replace(result, game=game.title), plot, goal)
+        plot_run(dataclasses.replace(result, game=game.title), plot, goal)
     if as_json:
         print_json(_as_json(game, solver, result, files))
     else:
