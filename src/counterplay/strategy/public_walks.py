@@ -17,7 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.kernels.public import (
-    FINISH, LINKS, RESPONSE, UPDATE, VALUE, WHOLE, HandArrays, NodeArrays, Rule, Scratch, Tables, walk_public,
+    FINISH,
+    LINKS,
+    RESPONSE,
+    VALUE,
+    WHOLE,
+    HandArrays,
+    NodeArrays,
+    Rule,
+    Scratch,
+    Tables,
+    walk_public,
 )  # fmt: skip
 from counterplay.strategy.measurement import Measurement
 from counterplay.tree.public import LINK, Hands, PublicTree
