@@ -21,8 +21,13 @@ from counterplay.poker.public_game import public_tree_of
 from counterplay.poker.standard import STANDARD
 from counterplay.solvers.base import Until
 from counterplay.solvers.public_sampling import (
-    DRAWN_HANDS, PublicSamplingConfig, PublicSamplingSolver, deals, decks, drawn,
-)  # fmt: skip
+    DRAWN_HANDS,
+    PublicSamplingConfig,
+    PublicSamplingSolver,
+    deals,
+    decks,
+    drawn,
+)
 from counterplay.strategy.public_profile import normalised
 from counterplay.strategy.public_walks import PublicWalker
 from counterplay.tree.public import NO_HAND, PublicTree

@@ -54,7 +54,9 @@ from counterplay.strategy.measurement import Measurement
 from counterplay.strategy.profile import Provenance
 from counterplay.strategy.public_profile import PublicProfile
 from counterplay.strategy.public_walks import PublicWalker, scratch_bytes, walk_scratch
+from counterplay.tree.arrays import GameTree
 from counterplay.tree.public import LINK, NO_HAND, SHARED, PublicTree
+from counterplay.tree.public_split import public_tree_from
 
 __all__ = ["DRAWN_HANDS", "PublicSamplingConfig", "PublicSamplingSolver"]
 
@@ -176,8 +178,10 @@ class PublicSamplingSolver(Solver):
 
     @classmethod
     def compiled(cls, game: Any, memory_limit: int | None) -> PublicTree:
-        """The public tree of a game."""
-        return game if isinstance(game, PublicTree) else public_tree_by_name(game, memory_limit)
+        """The public tree of a game, or of its histories."""
+        if isinstance(game, PublicTree):
+            return game
+        return public_tree_from(game) if isinstance(game, GameTree) else public_tree_by_name(game, memory_limit)
 
     @staticmethod
     def memory_bytes(tree: PublicTree, config: PublicSamplingConfig | str) -> int:
