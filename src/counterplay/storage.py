@@ -182,7 +182,7 @@ def _checksum(kind: str, header: str, arrays: Arrays) -> str:
 
 
 _DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "<i1", "U64": "<u8",
-           "U32": "<u4", "U16": "<u2", "U8": "<u1"}  # fmt: skip
+           "U32": "<u4", "U16": "<u2", "U8": "<u1", "BOOL": "?"}  # fmt: skip
 
 
 def _read_table(file: BinaryIO, source: Path) -> tuple[dict[str, Any], dict[str, Any], int]:

@@ -120,6 +120,26 @@ def test_a_map_that_changed_is_no_reason_not_to_measure(tmp_path: Path, capsys: 
     assert err.count("cannot forget") == 1
 
 
+@pytest.mark.parametrize("algorithm", ["cfr+", "cfr+ira", "fpira"])
+def test_a_run_with_a_map_is_taken_up_from_another_folder(
+    algorithm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    monkeypatch.chdir(here)
+    initial_abstraction(cp.compile_game("leduc")).save("map.cpa")
+    run = ["solve", "leduc", "--algorithm", algorithm, "--forget", "map=map.cpa", "--quiet"]
+    assert main([*run, "--iterations", "20", "--out", str(there / "straight.cpp")]) == 0
+    assert main([*run, "--iterations", "10", "--checkpoint", "run.checkpoint"]) == 0
+    monkeypatch.chdir(there)
+    assert main(["solve", "--resume", str(here / "run.checkpoint"), "--iterations", "20", "--out", "on.cpp"]) == 0
+    capsys.readouterr()
+    straight, on = (cp.Profile.load(there / name) for name in ("straight.cpp", "on.cpp"))
+    assert on.probabilities.tobytes() == straight.probabilities.tobytes()
+    assert on.provenance.iterations == 20
+
+
 @pytest.mark.parametrize("value", [-3, 0, 1.5, "abc", True, ""])
 @pytest.mark.parametrize("name", ["failing-learners", "skewed-dice", "bluff-memory", "phantom-memory"])
 def test_odd_numbers_of_iterations_are_refused(name: str, value: object) -> None:

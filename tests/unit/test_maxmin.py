@@ -9,9 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import counterplay as cp
 from counterplay.evaluation.existence import equilibrium_exists
+from counterplay.experiments import run_experiment
 from counterplay.solvers import make_solver, resume_solver
 from counterplay.solvers.highs import solve_integer, solve_model
 from counterplay.solvers.maxmin import MaxminConfig, MaxminProblem, MaxminSolver
@@ -71,26 +74,70 @@ def random_strategy(tree: cp.GameTree, seed: int) -> np.ndarray:
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(("name", "player"), VALUES, ids=lambda part: str(part))
 def test_maxmin_values_of_the_examples(name: str, player: int, method: str) -> None:
-    exact = 1e-7 if method != "base" or name != "toy_irrational" else 1e-4  # BASE needs minutes for seven digits
-    result = cp.solve(name, "maxmin", player=player, method=method, epsilon=exact)
-    low, high = result.details["lower_bound"], result.details["upper_bound"]
-    slack = 1e-9 if exact < 1e-5 else 3e-4
-    assert result.status == "solved"
-    assert low - slack <= VALUES[name, player] <= high + slack
-    assert high - low <= max(exact * 10, 1e-9)
-    assert min(abs(low - VALUES[name, player]), abs(high - VALUES[name, player])) <= 1e-6
-    assert low == pytest.approx(VALUES[name, player], abs=max(1e-6, exact * 10))
-    assert result.value[player - 1] == pytest.approx(low, abs=1e-12)  # the opponent answers by a best response
+    """All three algorithms close to 1e-6 chips on every example, with bounds that never get worse."""
+    value = VALUES[name, player]
+    solver = make_solver(name, "maxmin", player=player, method=method, epsilon=3e-7)
+    last = (-math.inf, math.inf)
+    while not solver.finished:
+        solver.step()
+        low, high = solver.value_bounds or last
+        assert last[0] <= low <= value + 1e-9
+        assert value - 1e-9 <= high <= last[1]
+        last = low, high
+    assert last == pytest.approx((value, value), abs=1e-6)
+    value = cp.expected_values(name, solver.profile())[player - 1]  # the opponent answers by a best response
+    assert value == pytest.approx(last[0], abs=1e-12)
 
 
-def test_the_irrational_strategy() -> None:
+@pytest.mark.parametrize("method", [pytest.param("base", marks=pytest.mark.slow), "irabnb", "doirabnb"])
+def test_the_irrational_strategy(method: str) -> None:
     """p = (5 ± √5) / 10 for both choices of player 2 (Čermák 2018, section 3.2, after Koller and Megiddo 1992)."""
-    result = cp.solve("toy_irrational", "maxmin", player=2, epsilon=1e-8)
+    result = cp.solve("toy_irrational", "maxmin", player=2, method=method, epsilon=3e-8)
     first, second = (result.profile.probabilities[start] for start in (3, 5))
     roots = [(5 - math.sqrt(5)) / 10, (5 + math.sqrt(5)) / 10]
-    assert min(abs(first - root) for root in roots) <= 1e-4
-    assert first + second == pytest.approx(1.0, abs=1e-4)
+    assert min(abs(first - root) for root in roots) <= 1e-6
+    assert first + second == pytest.approx(1.0, abs=1e-6)
     assert result.iterations < 200
+
+
+def scaled(tree: cp.GameTree, factor: float) -> cp.GameTree:
+    """The same game with chips of another size."""
+    sequences = dataclasses.replace(tree.sequences, leaf_payoff=factor * tree.sequences.leaf_payoff)
+    other = dataclasses.replace(tree, utility=factor * tree.utility)
+    vars(other)["sequences"] = sequences
+    return other
+
+
+@pytest.mark.parametrize("factor", [1e-12, 1e-9, 1e-3, 1e3, 1e9, 1e12])
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("name", "player"), VALUES, ids=lambda part: str(part))
+def test_values_are_linear_in_the_size_of_chips(name: str, player: int, method: str, factor: float) -> None:
+    value = VALUES[name, player]
+    tree = scaled(cp.compile_game(name), factor)
+    result = cp.solve(tree, "maxmin", player=player, method=method, epsilon=1e-3)
+    low, high = result.details["lower_bound"] / factor, result.details["upper_bound"] / factor
+    assert result.status == "solved"
+    assert low - 1e-8 <= value <= high + 1e-8
+    assert high - low <= 1e-3 * MaxminProblem(tree, player - 1).scale / factor * (1 + 1e-9) + 1e-8
+
+
+@pytest.mark.parametrize("method", METHODS)
+@given(seed=st.integers(0, 10**6), exponent=st.integers(-12, 12))
+@settings(max_examples=8, deadline=None)
+def test_random_games_with_other_chips(method: str, seed: int, exponent: int) -> None:
+    """Bounds on both sides of the value stay there whatever a chip is."""
+    factor = 10.0**exponent
+    tree = random_game(seed, merge=0.6, depth=4)
+    bounds = []
+    for game, chip in ((tree, 1.0), (scaled(tree, factor), factor)):
+        solver = make_solver(game, "maxmin", method=method, epsilon=1e-2)
+        solver.step(20)
+        low, high = solver.value_bounds or (-math.inf, math.inf)
+        bounds.append((low / chip, high / chip, solver.finished))
+    slack = 1e-7 * MaxminProblem(tree, 0).scale
+    assert max(low for low, _, _ in bounds) <= min(high for _, high, _ in bounds) + slack
+    for low, high, finished in bounds:
+        assert not finished or high - low <= 1e-2 * MaxminProblem(tree, 0).scale + slack
 
 
 def test_nodes_of_the_examples() -> None:
@@ -130,7 +177,7 @@ def test_plans_of_behavioural_strategies_solve_the_exact_program(seed: int) -> N
     pinned.lower[:width] = pinned.upper[:width] = plan[first : first + width]
     solution = solve_model(pinned)
     assert solution is not None
-    assert solution.value * tree.sequences.unit == pytest.approx(problem.worst_case(strategy), abs=1e-7)
+    assert solution.value * problem.unit == pytest.approx(problem.worst_case(strategy), abs=1e-7)
     point = solution.primal.copy()
     place = model.matrix.shape[1] - problem.places
     point[place:] = strategy[problem.place_entry]
@@ -161,7 +208,7 @@ def test_the_program_by_pure_strategies() -> None:
 def test_digit_programs_bound_from_above(name: str, player: int) -> None:
     """Theorem 4.3.2 and proposition 4.3.1; values of the programs computed independently."""
     problem = problem_of(name, player)
-    unit, value = problem.form.unit, VALUES[name, player]
+    unit, value = problem.unit, VALUES[name, player]
     first = int(problem.form.sequence_start[problem.player])
     last = math.inf
     for digits in range(3):
@@ -225,7 +272,7 @@ def test_fixed_digits_leave_the_envelope_of_an_interval(seed: int) -> None:
     ours = relaxation.solve()
     assert solution is not None
     assert ours is not None
-    assert ours.value == pytest.approx(solution.value * tree.sequences.unit, abs=1e-6)
+    assert ours.value == pytest.approx(solution.value * problem.unit, abs=1e-6)
     tighter = Relaxation(problem)
     tighter.set_intervals(limits[:, 0].copy(), limits[:, 1].copy())
     capped = tighter.solve()
@@ -452,3 +499,17 @@ def test_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert (found["status"], found["player"]) == ("solved", 2)
     assert found["lower_bound"] <= 0.6 <= found["upper_bound"] + 1e-9
     assert found["upper_bound"] - found["lower_bound"] <= 3e-4
+
+
+@pytest.mark.slow
+def test_shares_of_random_games() -> None:
+    """Table 4.1: the maximiser needs more than the minimiser, and more where leaves have nothing in common."""
+    rows = run_experiment("maxmin-shares", quick=True, instances=2, seconds=3.0).rows
+    shares = {row[:3]: [float(str(row[place]).split()[0]) for place in (4, 6)] for row in rows}
+    assert len(shares) == 12
+    means = {
+        kind: np.mean([shares[key] for key in shares if key[2] == kind], axis=0) for kind in ("walk", "independent")
+    }
+    for kind in means:
+        assert means[kind][0] > means[kind][1]
+    assert means["independent"][0] > means["walk"][0]

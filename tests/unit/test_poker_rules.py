@@ -286,7 +286,8 @@ def test_messages_show_the_choices() -> None:
 def test_ranks_of_more_than_seven_cards(cards: list[int], size: int) -> None:
     """Definitions allow three hole cards and seven on the board."""
     one, other = tuple(cards[:size]), tuple(cards[-size:])
-    assert (rank_cards(one) > rank_cards(other)) == (hand_strength(one) > hand_strength(other))
+    ranks = [rank_cards(STANDARD["royal"], cards) for cards in (one, other)]
+    assert (ranks[0] > ranks[1]) == (hand_strength(one) > hand_strength(other))
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,25 @@ def test_sets_span_depths() -> None:
     assert max(spans) > 1
 
 
+def test_independent_utilities() -> None:
+    """The tree and the sets stay; leaves of one decision are as far apart as any two, unlike those of a walk."""
+    walk = cp.compile_game("random_game(seed=3,branching=4)")
+    free = cp.compile_game("random_game(seed=3,branching=4,independent=true)")
+    np.testing.assert_array_equal(walk.parent, free.parent)
+    np.testing.assert_array_equal(walk.infoset, free.infoset)
+    assert np.abs(free.utility).max() <= 3 * 6
+    ends = np.flatnonzero(walk.player == cp.TERMINAL)
+    shares = []
+    for tree in (walk, free):
+        utility = tree.utility[tree.outcome[ends], 0]
+        within = np.mean([np.var(utility[tree.parent[ends] == node]) for node in np.unique(tree.parent[ends])])
+        shares.append(within / np.var(utility))
+    sizes = np.bincount(walk.parent[ends])
+    spread = np.mean(1.0 - 1.0 / sizes[sizes > 0])  # of independent draws
+    assert shares[0] < 0.3 * spread
+    assert shares[1] == pytest.approx(spread, abs=0.05)
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [

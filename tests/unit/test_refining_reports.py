@@ -204,6 +204,16 @@ def test_without_heuristic_updates_it_is_much_worse() -> None:
     assert ends["B100H0"] > 100 * max(ends["CFR+"], ends["B10H90"], ends["B100H900"])  # type: ignore[operator]
 
 
+def test_without_heuristic_updates_goofspiel_needs_forced_moves_to_be_worse() -> None:
+    """Figure 5.3 again: 1000 samples are half of GS5's sets with a choice, but a tenth of all its sets."""
+    rows = run_experiment("refining-convergence", quick=True, games="GS5", iterations=400).rows
+    ends: dict[object, float] = {row[1]: float(str(row[4])) for row in rows}
+    others = max(ends[name] for name in ("B10H90", "B50H50", "B100H900", "B500H500"))
+    for name in ("B100H0", "B100H0, forced moves too", "B1000H0, forced moves too"):
+        assert ends[name] > 3 * others
+    assert ends["B1000H0"] < others
+
+
 def test_table_5_1() -> None:
     """Uniform play earns 2.75, telling the sets apart 5, and preferences never differ."""
     rows = {row[0]: row for row in run_experiment("heuristic-failure", quick=True).rows}

@@ -101,3 +101,32 @@ def test_by_name() -> None:
 def test_tilts_make_sense(name: str, message: str) -> None:
     with pytest.raises(cp.GameError, match=message):
         cp.make(name)
+
+
+@pytest.mark.parametrize("name", ["ii_goofspiel(3)", "bluff(1,1)", "toy_irrational", "goofspiel(cards=6)"])
+def test_games_without_a_fold_are_refused(name: str) -> None:
+    with pytest.raises(cp.GameError, match=r"in .* no action is called 'fold'; tilt a poker game, and say"):
+        TiltedGame(cp.make(name), orange())
+    with pytest.raises(cp.GameError, match="tilt a poker game"):
+        cp.make(f'tilted("{name}")')
+
+
+@pytest.mark.parametrize("name", ["holdem_limit_2p", "holdem_nolimit_3p", "rhode_island"])
+def test_folding_by_another_name(name: str) -> None:
+    with pytest.raises(cp.GameError, match="by fold=NAME"):
+        cp.make(f"tilted({name})")
+    assert cp.make(f"tilted({name},fold=f)").players == cp.make(name).players
+
+
+def test_a_fold_by_another_name_is_paid_as_one() -> None:
+    """Rhode Island hold'em: antes of 5, player 1 bets 10 before the flop and player 2 folds."""
+    game = cp.make('tilted(rhode_island,"0 0 100 50",fold=f)')
+    state = game.root()
+    while state.player == cp.CHANCE:
+        state = state.child(state.chance()[0][0])
+    while "f" not in state.actions():
+        state = state.child(state.actions()[-1])
+    folder = state.player
+    utilities, plain = state.child("f").utilities(), 5.0
+    assert utilities[folder] == pytest.approx(-2.0 * plain)
+    assert utilities[1 - folder] == pytest.approx(1.5 * plain)

@@ -25,7 +25,7 @@ from counterplay.game.registry import make
 from counterplay.tree.arrays import GameTree
 from counterplay.tree.compile import compile_game
 
-__all__ = ["GENERAL", "abstraction_by_name", "compile_by_name", "split_name"]
+__all__ = ["GENERAL", "abstraction_by_name", "compile_by_name", "split_name", "whole_path"]
 
 GENERAL = {
     "initial": "all but the number of own moves and of actions",
@@ -53,6 +53,12 @@ def split_name(name: str) -> tuple[str, str | None]:
     return parts[0], _WORD.join(parts[1:])  # so that the refusal says what the game can forget
 
 
+def whole_path(what: str) -> str:
+    """The same with the whole path of a map, so that a checkpoint finds it from any folder."""
+    name, equals, path = what.partition("=")
+    return f"map={os.path.abspath(path)}" if equals and name == "map" else what
+
+
 def abstraction_by_name(game: Game, tree: GameTree, what: str) -> Abstraction:
     """The abstraction of a game that ``what`` asks for, such as ``last-bids=2``.
 
@@ -68,7 +74,7 @@ def abstraction_by_name(game: Game, tree: GameTree, what: str) -> Abstraction:
     if what == "nothing":
         return null_abstraction(tree)
     if what.startswith("map="):
-        saved = dataclasses.replace(Abstraction.load(what.removeprefix("map=")), name=what)
+        saved = dataclasses.replace(Abstraction.load(what.removeprefix("map=")), name=whole_path(what))
         saved.apply(tree)  # refuses what does not fit
         return saved
     steps = [_forget(game, part) for part in _split(game, what)]

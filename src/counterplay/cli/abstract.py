@@ -53,7 +53,7 @@ def command(
     bets: Annotated[str | None, typer.Option(help="Bet sizes of a no-limit game, for the sizes.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of clustering and report.")] = 0,
     restarts: Annotated[int, typer.Option(help="Starts of k-means; the best is kept.")] = 1,
-    iterations: Annotated[int, typer.Option(help="Iterations of k-means at most.")] = 100,
+    iterations: Annotated[int, typer.Option(help="Iterations of k-means at most.")] = 30,
     opponents: Annotated[
         str, typer.Option(help="Opponent clusters of KO: johanson2013, or how many to make.")
     ] = "johanson2013",
@@ -73,6 +73,8 @@ def command(
     definition = _definition(game)
     deck, shape = deck_shape(definition)
     recipe = parse_recipe(rounds, deck, shape, recall, families)  # type: ignore[arg-type]
+    if definition.three_card_hands and any(entry.family != "lossless" for entry in recipe.rounds):
+        raise AbstractionError("hand strength knows no straights and flushes of three cards; use lossless rounds")
     if report is not None and out is None:
         raise AbstractionError("a report is about an abstraction that is built; give --out FILE.cpa too")
     check_writable(out, replaced=True)

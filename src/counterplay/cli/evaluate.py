@@ -25,6 +25,7 @@ from counterplay.cli.common import (
 )  # fmt: skip
 from counterplay.cli.evaluate_buckets import evaluate_buckets
 from counterplay.cli.problem import Problem, load_problem
+from counterplay.cli.public import evaluate_public
 from counterplay.cli.report import abstract_text
 from counterplay.errors import AbstractionError, GameError, StrategyError
 from counterplay.storage import file_kind
@@ -52,11 +53,15 @@ def command(
     """Measure a strategy exactly: its value, best responses to it, its exploitability."""
     from counterplay.evaluation import evaluate
     from counterplay.strategy import Profile
+    from counterplay.strategy.public_profile import is_public_profile
 
     if (profile is None) == (strategy is None):
         raise StrategyError("name a strategy file, or give --strategy uniform with --game")
     if profile is not None and file_kind(profile) == "abstract-profile":
         evaluate_buckets(profile, boards, seed, read_memory(memory_limit), as_json)
+        return
+    if profile is not None and is_public_profile(profile):
+        evaluate_public(profile, read_memory(memory_limit), as_json)
         return
     loaded = None if profile is None else Profile.load(profile)
     name = game or (loaded.game if loaded else None)

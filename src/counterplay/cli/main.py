@@ -23,6 +23,7 @@ from counterplay.cli import (
     experiment,
     games,
     info,
+    inspect,
     match,
     solve,
     tournament,
@@ -80,6 +81,7 @@ app.command("abstract")(abstract.command)
 app.command("experiment")(experiment.command)
 app.command("dominated")(dominated.command)
 app.command("draw")(draw.command)
+app.command("inspect")(inspect.command)
 app.command("match")(match.command)
 app.command("dealer")(dealer.command)
 app.command("agent")(agent.command)

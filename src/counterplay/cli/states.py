@@ -106,18 +106,18 @@ def run_unmeasured(
     as_json: bool,
 ) -> int:
     """Run a solver that measures nothing, or in an abstract game only; report, and return the exit code."""
-    from counterplay.cli.solve import _interruptible, _plot, _progress_line, _save, _with_checkpoints
+    from counterplay.cli.running import interruptible, plot_run, progress_line, save_run, with_checkpoints
     from counterplay.solvers import Until
 
     if iterations is None and seconds is None and exploitability is None and solver.iterations == 0:
         iterations = solver.default_iterations
     goal = Until(iterations, seconds, exploitability)
-    with _interruptible():
-        with _progress_line(goal, quiet or as_json) as draw:
-            result = solver.run(goal, _with_checkpoints(solver, checkpoint, draw))
-        saved = _save(None, solver, result, out, checkpoint)
+    with interruptible():
+        with progress_line(goal, quiet or as_json) as draw:
+            result = solver.run(goal, with_checkpoints(solver, checkpoint, draw))
+        saved = save_run(None, solver, result, out, checkpoint)
     if plot is not None:
-        _plot(result, plot, goal)
+        plot_run(result, plot, goal)
     files = {"profile": out, "checkpoint": saved}
     if as_json:
         print_json(_as_json(solver, result, files))

@@ -76,17 +76,22 @@ def trees(names: Iterable[str]) -> dict[str, GameTree]:
     return {name: compile_game(GAMES[name]) for name in names}
 
 
-def solver_for(tree: GameTree, algorithm: str, seed: int = 0) -> Solver:
-    """A solver by the name of the source: CFR+, FPIRA, double oracle, or CFR+IRA by its sample sizes (B10H90)."""
+def solver_for(tree: GameTree, algorithm: str, seed: int = 0, forced: bool = False) -> Solver:
+    """A solver by the name of the source: CFR+, FPIRA, double oracle, or CFR+IRA by its sample sizes (B10H90).
+
+    With ``forced`` CFR+IRA samples sets with one action as well.
+    """
     if algorithm in SETTINGS:
         k_b, k_h = SETTINGS[algorithm]
-        return make_solver(tree, "cfr+ira", k_b=k_b, k_h=k_h, delay=DELAY, seed=seed)
+        return make_solver(
+            tree, "cfr+ira", k_b=k_b, k_h=k_h, delay=DELAY, seed=seed, skip_single_action=not forced
+        )  # fmt: skip
     if algorithm == "CFR+":
         return make_solver(tree, "cfr+", delay=DELAY)
     if algorithm == "FPIRA":
         return make_solver(tree, "fpira")
     if algorithm == "double oracle":
-        return make_solver(tree, "double-oracle")
+        return make_solver(tree, "double-oracle", default="first")  # as in the thesis
     raise CounterplayError(
         f"unknown algorithm {algorithm!r}; there are CFR+, FPIRA, double oracle, {', '.join(SETTINGS)}"
     )
@@ -122,7 +127,7 @@ def _used_sets(solver: Solver) -> int:
         return int(solver.sets.totals[0])
     if isinstance(solver, DoubleOracle):
         return sum(solver.restricted.sizes()[0])
-    return solver.tree.num_infosets
+    return int(solver.tree.num_infosets)
 
 
 def mean(values: Sequence[float]) -> float | None:

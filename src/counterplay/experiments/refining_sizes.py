@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from counterplay.experiments.base import Cell, Experiment
-from counterplay.experiments.refining import TARGET, mean, pick_games, run_to, solver_for, trees
+from counterplay.experiments.refining import GAMES, LARGE, SMALL, TARGET, mean, pick_games, run_to, solver_for
+from counterplay.tree import compile_game
 
 __all__ = ["PUBLISHED", "run"]
 
@@ -16,8 +17,6 @@ PUBLISHED = {
 }  # fmt: skip
 """Percentages of the information sets at NashConv 0.05."""
 
-LARGE = ("GP6", "GS6", "P224")
-
 
 def run(
     quick: bool = False,
@@ -26,12 +25,18 @@ def run(
     iterations: int | None = None,
     target: float = TARGET,
 ) -> Experiment:
-    """Sizes at NashConv ``target``; ``games`` such as ``GP6,P224`` for figure 5.8, ``P111,P122,P222`` for 5.11."""
+    """Sizes at NashConv ``target``; ``games`` such as ``GP6,P224`` for figure 5.8, ``P111,P122,P222`` for 5.11.
+
+    All six games of figures 5.5 and 5.8 by default, small ones when quick.
+    """
     seeds = seeds or (1 if quick else 3)
     most = iterations or (3_000 if quick else 40_000)
     rows: list[tuple[Cell, ...]] = []
     curves = {}
-    for name, tree in trees(pick_games(games, quick)).items():
+    if games is None and not quick:
+        games = ",".join(SMALL + LARGE)
+    for name in pick_games(games, quick):
+        tree = compile_game(GAMES[name])  # one at a time: the large ones take hundreds of megabytes
         algorithms = ("B100H900",) if name in LARGE else ("B10H90", "B100H900", "FPIRA", "double oracle")
         for algorithm in algorithms:
             runs = []

@@ -17,6 +17,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from counterplay.errors import GameError
+from counterplay.game.public import PublicPlay
 
 __all__ = ["CHANCE", "TERMINAL", "Game", "GameFacts", "State"]
 
@@ -96,6 +97,13 @@ class Game:
         """The number of histories, if the game can tell without being walked; None otherwise.
 
         A game whose size is known is refused at once when it does not fit into memory.
+        """
+        return None
+
+    def public_play(self) -> PublicPlay | None:
+        """The private hands and the public play, if the game can tell them without being walked; None otherwise.
+
+        A help for games too large to be compiled: others get their public tree from their information sets.
         """
         return None
 

@@ -6,13 +6,15 @@ takes less from the loser of a showdown and gives less to who wins by a fold (Gi
 tilted two-player game finds an approximate equilibrium of it as far as it is nearly zero-sum (theorem 4.4 there), and
 profiles that play differently in the game as it was.
 
-Who folded is read from the names of actions, so this works for any poker game that calls folding ``fold``.
+Who folded is read from the names of actions, so this works for any poker game; most call folding ``fold``, those
+made from an ACPC definition ``f``.  Where nobody can fold, hands end in none of these ways, and the game is refused.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
+from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
@@ -20,6 +22,10 @@ from counterplay.errors import GameError
 from counterplay.game.base import CHANCE, TERMINAL, Game, State
 
 __all__ = ["TILTS", "Tilt", "TiltedGame", "green", "orange"]
+
+
+LOOKED_AT = 1000
+"""States that are looked at for a fold; poker has one after the first bet."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,6 +117,11 @@ class TiltedGame(Game):
         How utilities change.
     fold : str
         The name of the action of folding.
+
+    Raises
+    ------
+    GameError
+        If nobody can fold.
     """
 
     def __init__(self, game: Game, tilt: Tilt, fold: str = "fold") -> None:
@@ -118,6 +129,7 @@ class TiltedGame(Game):
         self.tilt = tilt
         self.fold = fold
         self.players = game.players
+        _require_fold(game, fold)
 
     def root(self) -> Any:
         """The state before anything has happened."""
@@ -132,3 +144,27 @@ class TiltedGame(Game):
         """The name of the game below, and the tilt."""
         changes = ",".join(f"{name}={value:g}" for name, value in dataclasses.asdict(self.tilt).items() if value)
         return f"{self.game.spec()} tilted by {changes or 'nothing'}"
+
+
+def _require_fold(game: Game, fold: str) -> None:
+    """Refuse a game in which the action is not among the first states, shortest histories first.
+
+    Of chance the first outcome is followed only: how a hand is bet does not depend on the cards.
+    """
+    state, waiting = game.root(), deque[tuple[State, Hashable]]()
+    for _ in range(LOOKED_AT):
+        if state.player == CHANCE:
+            waiting.append((state, state.chance()[0][0]))
+        elif state.player != TERMINAL:
+            actions = state.actions()
+            if fold in actions:
+                return
+            waiting.extend((state, action) for action in actions[: LOOKED_AT - len(waiting)])
+        if not waiting:
+            break
+        before, move = waiting.popleft()
+        state = before.child(move)
+    raise GameError(
+        f"a tilt pays by showdowns and folds, but in {game.spec()} no action is called {fold!r}; tilt a poker game, "
+        "and say what it calls folding by fold=NAME (f where an ACPC definition makes the rules)"
+    )

@@ -30,6 +30,7 @@ from typing import ClassVar
 
 from counterplay.errors import GameError
 from counterplay.game.base import CHANCE, TERMINAL, Game
+from counterplay.game.public import PlayEnd, PlayPoint, PublicPlay
 from counterplay.game.registry import parameter, register
 
 __all__ = ["Bluff", "count_infosets"]
@@ -195,6 +196,34 @@ class Bluff(Game):
         if found is None:
             found = self._tables[dice, opener] = Table(dice, self.sides, self.recall, opener)
         return found
+
+    def public_play(self) -> PublicPlay | None:
+        """One round: its points are the last bid and who moves, its ends the last bid and who has called.
+
+        What counts at an end is how many dice of each player fit the bid (Johanson 2016, section 3.3.2).  None where
+        dice are shown on the way (``chain``) or bids are forgotten.
+        """
+        if self.chain or self.recall:
+            return None
+        table = self.table((self.d1, self.d2), 0)
+        bids = len(table.bids)
+        points: list[PlayPoint | PlayEnd] = [
+            PlayPoint(0, table.opening.actions, tuple(1 + 2 * b + 1 for b in range(bids)))
+        ]
+        for bid in range(bids):
+            for player in (0, 1):  # the other one has made the bid
+                higher = tuple(1 + 2 * b + 1 - player for b in range(bid + 1, bids))
+                points.append(PlayPoint(player, table.actions[bid], (*higher, 1 + 2 * bids + 2 * bid + player)))
+        points += [self._called(table, bid, caller) for bid in range(bids) for caller in (0, 1)]
+        hands = (tuple(table.rolls[0]), tuple(table.rolls[1]))
+        return PublicPlay(hands, tuple(points), lambda roll, bids: f"{roll}:{','.join(bids)}")
+
+    def _called(self, table: Table, bid: int, caller: int) -> PlayEnd:
+        """The end after a bid is called."""
+        quantity, face, _ = table.bids[bid]
+        one, two = (tuple(table.counts[p][roll][face] for roll, _ in table.rolls[p]) for p in (0, 1))
+        loser = [[caller if k + n >= quantity else 1 - caller for n in range(self.d2 + 1)] for k in range(self.d1 + 1)]
+        return PlayEnd((one, two), tuple(tuple(self.lost if p == 0 else self.won for p in row) for row in loser))
 
     def forget(self, what: str, value: str) -> Callable[[str], str]:
         """``last-bids`` with a number N keeps the last N bids of the round."""

@@ -10,8 +10,10 @@ absent-minded; the sets may span several depths.
 The thesis gives depth, branching factors (3 and 4), merge probabilities (0.3, 0.6, 0.9) and sizes (about 3000 nodes
 for branching 4); the rest follows what is known of the author's program.  The player to move is drawn at each
 history: the one who moved last goes on with probability 1/2, after two moves in a row 1/4, and so on.  Utilities walk:
-each action adds a whole number from ``-step`` to ``step``, the sum is what the first player wins.  Numbers of actions
-are drawn from ``branching - slack`` to ``branching``.  His instances cannot be had again; ours are fixed by the seed.
+each action adds a whole number from ``-step`` to ``step``, the sum is what the first player wins.  Or each leaf has a
+utility of its own from the same range, ``independent`` of its neighbours, which makes games much harder for a player
+who forgets; which of the two the thesis had is not written down.  Numbers of actions are drawn from ``branching -
+slack`` to ``branching``.  His instances cannot be had again; ours are fixed by the seed.
 The last step of his recipe, splitting the minimiser's sets until only own choices are forgotten (A-loss recall), is
 a refinement of a compiled tree and not done here.
 
@@ -66,7 +68,11 @@ class RandomState:
         return self.game.merged[self.player][remembered] if self.game.merge else remembered
 
     def utilities(self) -> tuple[float, float]:
-        return (float(self.total), -float(self.total))
+        total = self.total
+        if self.game.independent:
+            most = self.game.step * self.game.depth
+            total = int(self.game.draw("utility", self.path) * (2 * most + 1)) - most
+        return (float(total), -float(total))
 
 
 @register("random_game")
@@ -81,6 +87,7 @@ class RandomGame(Game):
     observations: int = parameter(3, "different observations that an action can show to a player")
     step: int = parameter(3, "an action changes the first player's utility by at most this")
     merge: float = parameter(0.0, "probability with which an information set joins another one; 0 for perfect recall")
+    independent: bool = parameter(False, "each leaf has a utility of its own, instead of what the actions add up to")
     zero_sum = True
 
     def __post_init__(self) -> None:

@@ -16,17 +16,18 @@ from counterplay.game.transforms import TILTS, Tilt, TiltedGame
 class Tilted(Game):
     """A poker game whose winners or losers are paid more or less than the pot, so that it is not zero-sum."""
 
-    game: str = parameter("kuhn", "the game that is tilted, which must call folding fold")
+    game: str = parameter("kuhn", "the game that is tilted, in which somebody must be able to fold")
     tilt: str = parameter("orange", "orange, green, peach, red, or four percentages parted by blanks: win showdown, "
                                     "lose showdown, lose by folding, win by a fold")  # fmt: skip
     percent: float = parameter(7.0, "size of a tilt that is named by its colour")
+    fold: str = parameter("fold", "what the game calls folding: f where an ACPC definition makes the rules")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "players", self.below().players)
 
     def below(self) -> TiltedGame:
         """The tilted game itself."""
-        return TiltedGame(make(self.game), self._read())
+        return TiltedGame(make(self.game), self._read(), self.fold)
 
     def root(self) -> Any:
         """The state before anything has happened."""

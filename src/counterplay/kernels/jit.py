@@ -21,7 +21,9 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core import cgutils, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.extending import intrinsic
 
 from counterplay.tree.sequences import SequenceForm
 
@@ -79,6 +81,33 @@ def inlined(function: _FUNCTION) -> _FUNCTION:
         return cast(_FUNCTION, numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function))
     except RuntimeError:
         return cast(_FUNCTION, numba.njit(nogil=True, error_model="numpy", forceinline=True)(function))
+
+
+@intrinsic  # type: ignore[misc]
+def borrow(context: Any, given: Any) -> Any:
+    """An array, or a tuple with arrays, without its owner, for use inside a kernel while the caller holds it.
+
+    Numba counts the references of an array wherever code hands it over, or takes it from a tuple, with atomic
+    instructions; in walks over small games that was two thirds of the time.  An array without an owner is not counted.
+    """
+
+    def one(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+        if not isinstance(kind, types.Array):
+            return value
+        array = context.make_array(kind)(context, builder, value=value)
+        array.meminfo = cgutils.get_null_value(array.meminfo.type)
+        return array._getvalue()
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind, value = signature.args[0], arguments[0]
+        if not isinstance(kind, types.BaseTuple):
+            return one(context, builder, kind, value)
+        for number, part in enumerate(kind.types):
+            bare = one(context, builder, part, builder.extract_value(value, number))
+            value = builder.insert_value(value, bare, number)
+        return value
+
+    return given(given), generate
 
 
 class FormArrays(NamedTuple):

@@ -13,9 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.kernels.jit import inlined, kernel
+from counterplay.kernels.jit import borrow, inlined, kernel
 from counterplay.kernels.terminal import (
-    additive_values, factored_values, fold_values, matrix_values, showdown_values,
+    additive_values,
+    factored_values,
+    fold_values,
+    matrix_values,
+    showdown_values,
 )  # fmt: skip
 
 UPDATE, RESPONSE, VALUE = 0, 1, 2
@@ -112,7 +116,10 @@ class Scratch(NamedTuple):
 
 
 @inlined
-def _match(table: Any, scale: float, prediction: Any, first: Any, n: Any, actions: Any, tie: float, sigma: Any, s: Any, stride: Any, sums: Any) -> None:  # fmt: skip
+def _match(
+    table: Any, scale: float, prediction: Any, first: Any, n: Any, actions: Any, tie: float, sigma: Any, s: Any,
+    stride: Any, sums: Any,
+) -> None:  # fmt: skip
     """Regret matching for all hands of a public state, into one vector for each action from ``s`` on."""
     share = 1.0 / np.float64(actions)
     if n <= _FEW and len(prediction) == 0:
@@ -158,7 +165,7 @@ def _match(table: Any, scale: float, prediction: Any, first: Any, n: Any, action
 
 @inlined
 def _any(vector: Any, first: Any, n: Any) -> bool:
-    for h in range(n):
+    for h in range(n):  # noqa: SIM110  numba has no generators
         if vector[first + h] != 0.0:
             return True
     return False
@@ -170,7 +177,10 @@ def _count(hands: HandArrays, deal: Any) -> Any:
 
 
 @inlined
-def _forward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: int, tables: Tables, opp_table: Any, opp_scale: Any, opp_prediction: Any, rule: Rule, root: Any, deal: Any, level: Any, scratch: Scratch) -> None:  # fmt: skip
+def _forward(
+    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: int, tables: Tables, opp_table: Any,
+    opp_scale: Any, opp_prediction: Any, rule: Rule, locked: Any, root: Any, deal: Any, level: Any, scratch: Scratch,
+) -> None:  # fmt: skip
     """Strategies and reaches of a piece.  ``alive[.., p]`` says whether the reach of p is more than 0 somewhere."""
     reach, sigma, alive = scratch.reach, scratch.sigma, scratch.alive
     stride = np.uint64(scratch.stride)
@@ -192,17 +202,19 @@ def _forward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: 
         block = tree.block[node] + deal
         at = sigma_at + child * stride
         mine = kind == me
-        if mine and mode == RESPONSE:
+        if mine and mode == RESPONSE and not locked[node]:
             for a in range(actions):
                 alive[level, child + a, 0] = alive[level, j, 0]
                 alive[level, child + a, 1] = alive[level, j, 1]
             continue
         n = own_n if mine else opp_n
         first = np.uint64(tree.base[node] + tree.num_children[node] * (own.start[deal] if mine else opp.start[deal]))
-        table = tables.regret if mine else opp_table
-        scale = tables.regret_scale[block] if mine else opp_scale[block]
-        prediction = tables.prediction if mine else opp_prediction
-        _match(table, scale, prediction, first, n, actions, rule.tie, sigma, at, stride, scratch.sums)
+        if mine:
+            _match(tables.regret, tables.regret_scale[block], tables.prediction, first, n, actions, rule.tie, sigma, at,
+                   stride, scratch.sums)  # fmt: skip
+        else:
+            _match(opp_table, opp_scale[block], opp_prediction, first, n, actions, rule.tie, sigma, at, stride,
+                   scratch.sums)  # fmt: skip
         before = reach_at + np.uint64(tree.reach_slot[kind, node]) * stride
         for a in range(actions):
             after, row = reach_at + (child + a) * stride, at + a * stride
@@ -213,12 +225,15 @@ def _forward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: 
 
 
 @inlined
-def _terminal(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: Any, deal: Any, reach: Any, r: Any, sums: Any, value: Any, v: Any) -> None:  # fmt: skip
+def _terminal(
+    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: Any, deal: Any, reach: Any,
+    r: Any, sums: Any, value: Any, v: Any,
+) -> None:  # fmt: skip
     """The values of our hands at an end; ``reach`` from ``r`` on in, ``value`` from ``v`` on out."""
     kind = tree.kind[node]
     sign = 1.0 if me == 0 else -1.0
     n, others = _count(own, deal), _count(opp, deal)
-    if kind == _FOLD or kind == _SHOWDOWN:
+    if kind in (_FOLD, _SHOWDOWN):
         mine = np.uint64(own.start[deal])
         low, high = np.uint64(opp.real_start[deal]), np.uint64(opp.real_start[deal + 1])
         if kind == _FOLD:
@@ -242,7 +257,9 @@ def _terminal(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_
 
 
 @kernel
-def _store_integers(table: Any, scales: Any, block: int, first: Any, n: Any, actions: Any, new: Any, s: Any, stride: Any, salt: int) -> None:  # fmt: skip
+def _store_integers(
+    table: Any, scales: Any, block: int, first: Any, n: Any, actions: Any, new: Any, s: Any, stride: Any, salt: int,
+) -> None:  # fmt: skip
     """Write a block of a table of integers from the vectors that begin at ``s``.
 
     The block gets a scale of its own, so that the largest number fills the range; numbers are rounded up or down at
@@ -264,7 +281,10 @@ def _store_integers(table: Any, scales: Any, block: int, first: Any, n: Any, act
 
 
 @inlined
-def _update(tables: Tables, rule: Rule, locked: bool, block: Any, first: Any, n: Any, actions: Any, reach: Any, r: Any, sigma: Any, s: Any, value: Any, v: Any, here: Any, stride: Any) -> None:  # fmt: skip
+def _update(
+    tables: Tables, rule: Rule, locked: bool, block: Any, first: Any, n: Any, actions: Any, reach: Any, r: Any,
+    sigma: Any, s: Any, value: Any, v: Any, here: Any, stride: Any,
+) -> None:  # fmt: skip
     """Add an iteration's regrets and strategy; the vectors of the children in ``sigma`` and ``value`` are used up.
 
     ``r``, ``s``, ``v`` and ``here`` say where our reach, our strategy, the values of the children and the value of
@@ -322,7 +342,10 @@ def _update(tables: Tables, rule: Rule, locked: bool, block: Any, first: Any, n:
 
 
 @inlined
-def _backward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: int, pair_hands: bool, tables: Tables, rule: Rule, locked: Any, root: Any, deal: Any, level: Any, scratch: Scratch) -> None:  # fmt: skip
+def _backward(
+    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: int, pair_hands: bool, tables: Tables,
+    rule: Rule, locked: Any, root: Any, deal: Any, level: Any, scratch: Scratch,
+) -> None:  # fmt: skip
     """Values of a piece, from its leaves to its root; updates of our tables on the way."""
     reach, value, sigma, alive = scratch.reach, scratch.value, scratch.sigma, scratch.alive
     stride = np.uint64(scratch.stride)
@@ -353,7 +376,7 @@ def _backward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode:
                 row = first + a * stride
                 for h in range(n):
                     value[here + h] += value[row + h]
-        elif mode == RESPONSE:
+        elif mode == RESPONSE and not locked[node]:
             for h in range(n):
                 value[here + h] = value[first + h]
             for a in range(np.uint64(1), actions):
@@ -383,7 +406,10 @@ def _backward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode:
 
 
 @inlined
-def _descend(tree: NodeArrays, hands: HandArrays, player: int, link: Any, below: Any, cut: bool, deal: Any, level: Any, scratch: Scratch) -> bool:  # fmt: skip
+def _descend(
+    tree: NodeArrays, hands: HandArrays, player: int, link: Any, below: Any, cut: bool, deal: Any, level: Any,
+    scratch: Scratch,
+) -> bool:  # fmt: skip
     """A player's reach at the root of a piece, from that at the link above it; whether it is more than 0 somewhere."""
     stride = np.uint64(scratch.stride)
     above = np.uint64(level * (scratch.piece + 1) + tree.reach_slot[player, link]) * stride
@@ -412,7 +438,7 @@ def walk_public(
     opp_scale: np.ndarray,  # IN
     opp_prediction: np.ndarray,  # IN  (E,) or (0,)
     rule: Rule,  # IN
-    locked: np.ndarray,  # IN  (N,) bool: decisions whose regrets stay
+    locked: np.ndarray,  # IN  (N,) bool: decisions whose regrets stay, and which best responses play as they are
     root: int,  # IN  root of a piece
     root_deal: int,  # IN
     own_reach: np.ndarray,  # IN  (n,) float64
@@ -425,6 +451,9 @@ def walk_public(
     out: np.ndarray,  # OUT (n,) float64: values of our hands, but for phase LINKS
 ) -> None:
     """Walk the tree below a public state once for one player."""
+    tree, own, opp, tables, scratch = borrow(tree), borrow(own), borrow(opp), borrow(tables), borrow(scratch)
+    opp_table, opp_scale, opp_prediction = borrow(opp_table), borrow(opp_scale), borrow(opp_prediction)
+    locked = borrow(locked)
     position = scratch.position  # per level: root, deal, node of the link, next outcome
     alive, value = scratch.alive, scratch.value
     stride = np.uint64(scratch.stride)
@@ -443,8 +472,8 @@ def walk_public(
     while True:
         at, deal, j, k = position[level, 0], position[level, 1], position[level, 2], position[level, 3]
         if entered:
-            _forward(tree, own, opp, me, mode, tables, opp_table, opp_scale, opp_prediction, rule, at, deal, level,
-                     scratch)  # fmt: skip
+            _forward(tree, own, opp, me, mode, tables, opp_table, opp_scale, opp_prediction, rule, locked, at, deal,
+                     level, scratch)  # fmt: skip
             entered = False
         size = tree.piece_size[at]
         here_n = _count(own, deal)
@@ -549,37 +578,43 @@ def iterate_public(
 ) -> None:
     """Run iterations of CFR in one thread."""
     none = np.zeros((0, 0))
-    first_ones, second_ones = np.ones(len(first_reach)), np.ones(len(second_reach))
+    ones = np.ones(max(len(first_reach), len(second_reach)))
+    zero, mode, phase = np.int64(0), np.int64(UPDATE), np.int64(WHOLE)  # constants would be compiled for apart
     for _ in range(iterations):
         time = clock[0] + 1
-        rule = iteration_rule(time, floor, alpha, beta, gamma, delay, shifted, tie, quantised)
+        predictive = len(first.prediction) > 0
+        rule = iteration_rule(time, floor, alpha, beta, gamma, delay, shifted, tie, quantised, predictive)
         if not alternating:
             frozen[:] = first.regret
             frozen_scale[:] = first.regret_scale
             frozen_prediction[:] = first.prediction
-        walk_public(
-            tree, first_hands, second_hands, 0, UPDATE, pair_hands, first, second.regret, second.regret_scale,
-            second.prediction, rule, locked, 0, 0, first_ones, second_reach, WHOLE, 0, 1, none, scratch, out,
-        )  # fmt: skip
-        walk_public(
-            tree, second_hands, first_hands, 1, UPDATE, pair_hands, second,
-            first.regret if alternating else frozen, first.regret_scale if alternating else frozen_scale,
-            first.prediction if alternating else frozen_prediction, rule, locked, 0, 0, second_ones, first_reach,
-            WHOLE, 0, 1, none, scratch, out,
-        )  # fmt: skip
+        for me in range(2):
+            turn = me == 0
+            behind = not turn and not alternating
+            other = second if turn else first
+            walk_public(
+                tree, first_hands if turn else second_hands, second_hands if turn else first_hands, me, mode,
+                pair_hands, first if turn else second, frozen if behind else other.regret,
+                frozen_scale if behind else other.regret_scale, frozen_prediction if behind else other.prediction,
+                rule, locked, zero, zero, ones, second_reach if turn else first_reach, phase, zero, zero + 1, none,
+                scratch, out,
+            )  # fmt: skip
         clock[0] = time
 
 
 @kernel
-def iteration_rule(time: int, floor: bool, alpha: float, beta: float, gamma: float, delay: int, shifted: bool, tie: float, quantised: bool) -> Rule:  # fmt: skip
+def iteration_rule(
+    time: int, floor: bool, alpha: float, beta: float, gamma: float, delay: int, shifted: bool, tie: float,
+    quantised: bool, predictive: bool,
+) -> Rule:  # fmt: skip
     """The numbers of iteration ``time``, as in ``iterate_cfr``.
 
-    Walks skip what nobody reaches, unless old regrets are discounted everywhere.
+    Walks skip what nobody reaches, unless old regrets are discounted, or predictions made anew, everywhere.
     """
     keep_positive = 1.0 if np.isnan(alpha) else 1.0 / (1.0 + np.float64(time - 1) ** -alpha)
     keep_negative = 1.0 if np.isnan(beta) else 1.0 / (1.0 + np.float64(time - 1) ** -beta)
     weight = 0.0
     if time > delay:
         weight = np.float64(time - delay if shifted else time) ** gamma
-    prune = np.isnan(alpha) and np.isnan(beta)
+    prune = np.isnan(alpha) and np.isnan(beta) and not predictive
     return Rule(keep_positive, keep_negative, floor, weight, tie, prune, quantised, 2 * time)

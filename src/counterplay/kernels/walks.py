@@ -41,6 +41,7 @@ UNIT = 1.0 / 9007199254740992.0
 
 i64: Any = np.int64
 f64: Any = np.float64
+u64: Any = np.uint64
 """Conversions inside kernels, where numba infers what type checkers would have to be told."""
 
 
@@ -177,6 +178,18 @@ def draw(state: np.ndarray) -> float:  # IN OUT (1,) uint64
     """A random number, uniform on [0, 1)."""
     now = state[0] + GOLDEN
     state[0] = now
+    now = (now ^ (now >> U30)) * MIX_1
+    now = (now ^ (now >> U27)) * MIX_2
+    now = now ^ (now >> U31)
+    return f64(i64(now >> U11)) * UNIT
+
+
+@inlined
+def draw_at(key: int, index: int) -> float:
+    """A random number, uniform on [0, 1), that depends on a key and an index alone: the same at every visit."""
+    now = (key ^ (key >> U30)) * MIX_1
+    now = (now ^ (now >> U27)) * MIX_2
+    now = (now ^ (now >> U31)) + u64(index) * GOLDEN  # from here on as the stream that starts there
     now = (now ^ (now >> U30)) * MIX_1
     now = (now ^ (now >> U27)) * MIX_2
     now = now ^ (now >> U31)

@@ -7,7 +7,9 @@ blanks and ``=``; reading a line stops at the first thing that is no number; of 
 one counts.  ``END GAMEDEF`` ends the file.
 
 We depart in three places, where the reference program reads on with nonsense: a number that does not fit its type,
-a negative amount of chips and a line of more than 4095 characters are refused.
+a negative amount of chips and a line of more than 4095 characters are refused.  One line is our own: ``threeCardHands``
+says that straights and flushes of three cards count (``counterplay.poker.three_cards``); other programs ignore the
+line, and rank such hands as they always do.
 """
 
 from __future__ import annotations
@@ -38,7 +40,8 @@ NO_CAP = 255
 """The number of raises in a round when it is not limited."""
 
 _KEYS = ("end gamedef", "gamedef", "stack", "blind", "raisesize", "limit", "nolimit", "numplayers", "numrounds",
-         "firstplayer", "maxraises", "numsuits", "numranks", "numholecards", "numboardcards")  # fmt: skip
+         "firstplayer", "maxraises", "numsuits", "numranks", "numholecards", "numboardcards",
+         "threecardhands")  # fmt: skip
 _NUMBER = re.compile(r"[\s=]*([+-]?\d+)")
 
 
@@ -64,6 +67,9 @@ class GameDefinition:
         The deck and the private cards of each player.
     board_cards : tuple of int
         Public cards dealt at the start of each round.
+    three_card_hands : bool
+        Whether hands of three cards have straights and flushes, as in the first Rhode Island hold'em; the competition
+        knows them with five cards only.
     """
 
     limit: bool
@@ -78,6 +84,7 @@ class GameDefinition:
     stacks: tuple[int, ...] = ()
     first_players: tuple[int, ...] = ()
     max_raises: tuple[int, ...] = ()
+    three_card_hands: bool = False
 
     def __post_init__(self) -> None:
         """Fill what is left out, and check in the order of the reference dealer."""
@@ -151,6 +158,9 @@ def _check_cards(game: GameDefinition) -> None:
     if game.cards_dealt > game.suits * game.ranks:
         deck = game.suits * game.ranks
         raise GameError(f"a hand takes {game.cards_dealt} cards but the deck has {deck}; add suits or ranks")
+    if game.three_card_hands and game.hole_cards + sum(game.board_cards) != 3:
+        held = game.hole_cards + sum(game.board_cards)
+        raise GameError(f"threeCardHands needs hands of three cards, hole cards and board together; got {held}")
 
 
 def _between(what: str, value: int, least: int, most: int) -> None:
@@ -189,7 +199,7 @@ def read_definition(path: str | os.PathLike[str]) -> GameDefinition:
 
 def parse_definition(text: str) -> GameDefinition:
     """Read a game definition from the text of a ``.game`` file."""
-    limit = True
+    limit, three_card_hands = True, False
     single = {"numplayers": 0, "numrounds": 0, "numsuits": 0, "numranks": 0, "numholecards": 0}
     lists: dict[str, list[int]] = {"blind": [], "raisesize": [], "numboardcards": [], "stack": [UNLIMITED] * 4}
     kept = {"firstplayer": [1] * MAX_ROUNDS, "maxraises": [NO_CAP] * MAX_ROUNDS}
@@ -205,6 +215,8 @@ def parse_definition(text: str) -> GameDefinition:
             break
         if key in ("limit", "nolimit"):
             limit = key == "limit"
+        elif key == "threecardhands":
+            three_card_hands = True
         elif key in single:
             single[key] = values[0] if values else single[key]
         elif key in lists:
@@ -232,6 +244,7 @@ def parse_definition(text: str) -> GameDefinition:
         ranks=single["numranks"],
         hole_cards=single["numholecards"],
         board_cards=tuple(lists["numboardcards"][:rounds]),
+        three_card_hands=three_card_hands,
     )
 
 
@@ -270,5 +283,8 @@ def format_definition(game: GameDefinition) -> str:
     if any(most != NO_CAP for most in game.max_raises):
         lines.append(f"maxRaises = {row(game.max_raises)}")
     lines += [f"numSuits = {game.suits}", f"numRanks = {game.ranks}", f"numHoleCards = {game.hole_cards}"]
-    lines += [f"numBoardCards = {row(game.board_cards)}", "END GAMEDEF", ""]
+    lines.append(f"numBoardCards = {row(game.board_cards)}")
+    if game.three_card_hands:
+        lines.append("threeCardHands")
+    lines += ["END GAMEDEF", ""]
     return "\n".join(lines)

@@ -116,7 +116,7 @@ class PokerState:
         if not betting.showdown:
             return betting.values()
         board = tuple([card for cards in self.board for card in cards])
-        return betting.values([rank_cards((*hole, *board)) for hole in self.hole])
+        return betting.values([rank_cards(betting.game, (*hole, *board)) for hole in self.hole])
 
 
 def infoset_name(seen: tuple[tuple[int, ...], ...], betting: str, isomorphic: bool) -> str:
@@ -234,8 +234,11 @@ class StandardPoker(PokerGame):
         standard = _definition_of(type(self).file)
         stack = getattr(self, "stack", None)
         stacks = standard.stacks if stack is None else (stack,) * standard.players
+        three = getattr(self, "three_card_hands", False)
         try:
-            return dataclasses.replace(standard, ranks=self.ranks, suits=self.suits, stacks=stacks)
+            return dataclasses.replace(
+                standard, ranks=self.ranks, suits=self.suits, stacks=stacks, three_card_hands=three
+            )
         except GameError as error:
             raise GameError(f"{type(self).spec_name}: {error}") from error
 
@@ -254,7 +257,7 @@ _NAMES = {
     "holdem_2_1": ("2-1", "Limit hold'em that ends after the flop, one raise in a round."),
     "holdem_2_4": ("2-4", "Limit hold'em that ends after the flop, four bets in a round."),
     "holdem_2_nolimit": ("", "No-limit hold'em that ends after the flop, with small stacks."),
-    "rhode_island": ("rhode", "Rhode Island hold'em: one hole card, two board cards, hold'em ranks of three cards."),
+    "rhode_island": ("rhode", "Rhode Island hold'em: one hole card, two board cards, hands of three cards."),
     "royal_holdem": ("royal", "Limit hold'em with the twenty cards from ten to ace."),
     "kuhn_limit_2p": ("kuhn.limit.2p", "Kuhn poker from its competition definition."),
     "kuhn_limit_3p": ("kuhn.limit.3p", "Three-player Kuhn poker from its competition definition."),
@@ -275,6 +278,8 @@ def _register(name: str, file: str, summary: str) -> type[PokerGame]:
     ]
     if not standard.limit:
         fields.append(("stack", int, parameter(standard.stacks[0], "chips of each player at the start of a hand")))
+    if standard.hole_cards + sum(standard.board_cards) == 3:
+        fields.append(("three_card_hands", bool, parameter(False, "straights and flushes of three cards count")))
     fields.append(("isomorphic", bool, parameter(False, "information sets do not tell which suit is which (lossless)")))
     body = {"__doc__": summary, "file": file, "players": standard.players, "__module__": __name__}
     made = dataclasses.make_dataclass(

@@ -19,9 +19,13 @@ from counterplay.poker.betting import BettingTree, build_betting_tree
 from counterplay.poker.deals_tree import DealTree, deal_cards, hole_hands
 from counterplay.poker.definition import GameDefinition
 from counterplay.poker.games import PokerGame
+from counterplay.tree.arrays import GameTree
+from counterplay.tree.compile import compile_game
 from counterplay.tree.public import FOLD, LINK, SHOWDOWN, PublicNode, PublicTree, lay_out
+from counterplay.tree.public_split import public_tree_from
+from counterplay.tree.public_unfold import unfold
 
-__all__ = ["assemble", "public_tree_by_name", "public_tree_of"]
+__all__ = ["assemble", "dealt", "public_tree_by_name", "public_tree_of", "put_together"]
 
 
 def public_tree_of(
@@ -43,22 +47,36 @@ def public_tree_of(
     dealt = [cards for cards in game.board_cards if cards]
     if game.board_cards[0]:
         raise GameError("a public tree starts before any board card; this game deals some in its first round")
+    if game.three_card_hands:
+        raise GameError("a public tree knows no straights and flushes of three cards; use the history tree")
     deals = deal_cards(game.deck, game.suits, game.hole_cards, (), dealt, (full, full), isomorphic)
     return assemble(build_betting_tree(game, bets), deals, name, game.hole_cards, float(game.big_blind))
 
 
-def public_tree_by_name(game: Game | str, memory_limit: int | None = None) -> PublicTree:
+def public_tree_by_name(game: GameTree | Game | str, memory_limit: int | None = None) -> PublicTree:
     """The public tree of a game, or of the game with a name.
+
+    Cards are dealt up to renaming suits; a game that tells its public play has it unfolded; any other is compiled, and
+    split by its information sets.
 
     Raises
     ------
     GameError
         If the game has no public tree.
     """
+    if isinstance(game, GameTree):
+        return public_tree_from(game)
+    if isinstance(game, str) and game.startswith("holdem{"):
+        from counterplay.poker.subgames import subgame_by_name
+
+        return subgame_by_name(game).tree()
     made = make(game)
     if isinstance(made, PokerGame):
         return public_tree_of(made.definition, name=made.spec())
-    raise GameError(f"{made.spec()} has no public tree yet; use --representation history")
+    play = made.public_play()
+    if play is not None:
+        return unfold(play, made.spec(), made.big_blind, memory_limit)
+    return public_tree_from(compile_game(made, memory_limit=memory_limit))
 
 
 def assemble(
@@ -83,17 +101,20 @@ def assemble(
                 node.payoff = float(-spent[0] if betting.folded[number] & 1 else spent[1])
         else:
             children = [
-                _dealt(nodes[child], level, int(level_of[betting.round[child]]), spans)
+                dealt(nodes[child], level, int(level_of[betting.round[child]]), spans)
                 for child in betting.children(number)
             ]
-            node = PublicNode(
-                int(betting.player[number]), spans[level], children, tuple(betting.actions(number)), text
-            )
+            node = PublicNode(int(betting.player[number]), spans[level], children, tuple(betting.actions(number)), text)
         nodes[number] = node
-    root = nodes[0]
+    return put_together(nodes[0], deals, name, hole_cards, float(betting.spent.max()), big_blind)
+
+
+def put_together(
+    root: PublicNode, deals: DealTree, name: str, hole_cards: int, stakes: float, big_blind: float | None
+) -> PublicTree:
+    """The tree of nodes and deals; ``stakes`` is the most that can be won."""
     arrays: dict[str, Any] = lay_out(root, (deals.hands[0].start, deals.hands[1].start), len(deals.parent))
     none: NDArray[Any] = np.zeros(0)
-    stakes = float(betting.spent.max())
     return PublicTree(
         name=name, **arrays, deal_parent=deals.parent, deal_first=deals.first, deal_count=deals.count,
         deal_weight=deals.weight, deal_prob=deals.prob, hands=deals.hands, matrix=none,
@@ -103,7 +124,7 @@ def assemble(
     )  # fmt: skip
 
 
-def _dealt(node: PublicNode, before: int, after: int, spans: list[tuple[int, int]]) -> PublicNode:
+def dealt(node: PublicNode, before: int, after: int, spans: list[tuple[int, int]]) -> PublicNode:
     """A node, behind one link for each deal between two levels."""
     for level in range(after - 1, before - 1, -1):
         node = PublicNode(LINK, spans[level], [node], text=node.text)

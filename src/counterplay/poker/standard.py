@@ -4,8 +4,8 @@ Facts from the reference server of the Annual Computer Poker Competition (the fo
 Kuhn), from Open Pure CFR (two-player Kuhn), DeepStack-Leduc (no-limit Leduc) and the CFR+ release of the
 University of Alberta (2-1, 2-4, Rhode Island, Royal).  ``leduc.limit.2p`` is the game of research, with two bets in a
 round.  ``reverse_blinds``: position 0 is the big blind and acts last before the flop, first afterwards.  Showdowns
-of Rhode Island are those of that release: pairs, trips and high cards of the three cards, no three-card straights
-and flushes as in the game's first description (Shi and Littman 2001).
+of Rhode Island are those of that release: pairs, trips and high cards of the three cards.  Straights and flushes of
+three cards, as in the game's first description (Shi and Littman 2001), are ``three_card_hands`` of a definition.
 """
 
 from __future__ import annotations

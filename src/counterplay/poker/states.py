@@ -27,6 +27,7 @@ from counterplay.poker.deals import Deal
 from counterplay.poker.definition import GameDefinition
 from counterplay.poker.hands import MAX_HAND, rank_hand
 from counterplay.poker.rules import Betting, Chips, parse_actions
+from counterplay.poker.three_cards import rank_three_cards
 
 __all__ = ["MatchState", "hand_ranks", "hand_values", "parse_match_state", "parse_reply", "parse_state"]
 
@@ -116,12 +117,17 @@ def hand_ranks(betting: Betting, deal: Deal) -> list[int]:
             continue
         if len(hole) != betting.game.hole_cards or len(deal.board) < betting.game.board_ends[-1]:
             raise GameError(f"the cards of position {position} or of the board are not known; a showdown needs them")
-        ranks.append(rank_cards((*hole, *deal.board[: betting.game.board_ends[-1]])))
+        ranks.append(rank_cards(betting.game, (*hole, *deal.board[: betting.game.board_ends[-1]])))
     return ranks
 
 
+def rank_cards(game: GameDefinition, cards: tuple[int, ...]) -> int:
+    """The rank of a hand at a showdown, by the order that a game has."""
+    return rank_three_cards(cards) if game.three_card_hands else _best_rank(cards)
+
+
 @functools.lru_cache(maxsize=1 << 14)
-def rank_cards(cards: tuple[int, ...]) -> int:
+def _best_rank(cards: tuple[int, ...]) -> int:
     """The rank of the best hand among any number of cards; definitions allow up to ten."""
     return max(map(rank_hand, itertools.combinations(cards, min(MAX_HAND, len(cards)))))
 

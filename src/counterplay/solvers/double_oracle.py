@@ -2,9 +2,12 @@
 Kiekintveld, Lisý and Pěchouček 2014): solve a small restricted game, let both players respond to its equilibrium in the
 whole game, allow the sequences of the responses, and go on until the responses gain nothing.
 
-The value of a best response to a player's strategy, with the default strategy (the first action) wherever the
-restricted game says nothing, bounds what the game is worth.  When the two bounds meet, or no response brings a new
+The value of a best response to a player's strategy, with the default strategy wherever the restricted game says
+nothing, bounds what the game is worth.  When the two bounds meet, or no response brings a new
 sequence, the strategies are an equilibrium of the game.  The linear program of the game itself is never made.
+
+The thesis' default strategy is the first action.  Ours is a best response to uniform play, found by one pass over the
+game: the restricted game then promises what is near the truth from the start, and less of it has to grow.
 
 With ``wide`` the responses after all allowed sequences are allowed, which takes a fraction of the iterations.
 
@@ -18,7 +21,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +38,6 @@ from counterplay.solvers.restricted_game import RestrictedGame
 from counterplay.strategy.profile import Profile, Provenance
 from counterplay.tree.arrays import GameTree
 from counterplay.tree.meetings import build_meetings
-from counterplay.tree.sequence_matrices import behavioural_strategy
 
 __all__ = ["DoubleOracle", "DoubleOracleConfig"]
 
@@ -53,16 +55,21 @@ class DoubleOracleConfig:
     wide : bool
         Allow the response after every allowed sequence, not only after those that the response plays itself: fewer
         iterations, a larger restricted game.
+    default : {"response", "first"}
+        What is played where the restricted game says nothing: a best response to uniform play, or the first action.
     """
 
     epsilon: float = 1e-9
     wide: bool = False
+    default: Literal["response", "first"] = "response"
 
     def __post_init__(self) -> None:
         if isinstance(self.epsilon, bool) or not isinstance(self.epsilon, int | float) or not 0 <= self.epsilon < 1:
             raise SolverError(f"epsilon must be a number, at least 0 and below 1; got {self.epsilon!r}")
         if not isinstance(self.wide, bool):
             raise SolverError(f"wide must be true or false; got {self.wide!r}")
+        if self.default not in ("response", "first"):
+            raise SolverError(f"default must be response or first; got {self.default!r}")
 
 
 class DoubleOracle(Solver):
@@ -106,10 +113,11 @@ class DoubleOracle(Solver):
         check_memory(f"{algorithm} on {self.tree.name}", self.memory_bytes(self.tree), memory_limit)
         form = self.tree.sequences
         self.form = form_arrays(form)
-        self.meetings = build_meetings(self.tree)
+        chosen = self._default_actions()
+        self.meetings = build_meetings(self.tree, chosen)
         self.restricted = RestrictedGame(self.tree, self.meetings)
         self.default = np.zeros(self.tree.num_entries)
-        self.default[self.tree.infoset_offset[:-1]] = 1.0
+        self.default[self.tree.infoset_offset[:-1] + chosen] = 1.0
         self.probabilities = self.default.copy()
         self.bounds = np.array([-np.inf, np.inf])
         self._clock = np.zeros(2, np.int64)  # iterations, whether it is over
@@ -120,6 +128,23 @@ class DoubleOracle(Solver):
             np.zeros(form.num_decisions, np.int64), np.zeros(form.num_sequences, bool),
             np.zeros((4, depth), np.int64), np.zeros((3, depth)), np.zeros(3, np.int64),
         )  # fmt: skip
+
+    def _default_actions(self) -> NDArray[np.int32]:
+        """The action of the default strategy at each information set."""
+        tree, form = self.tree, self.tree.sequences
+        chosen = np.zeros(tree.num_infosets, np.int32)
+        if self.config.default == "first":
+            return chosen
+        uniform = Profile.uniform(tree).probabilities
+        reach, value = np.ones(form.num_sequences), np.empty(form.num_sequences)
+        best = np.zeros(form.num_decisions, np.int32)
+        for player in range(2):
+            forward_reach(self.form, player, uniform, reach)
+        for player in range(2):
+            leaf_values(self.form, player, reach, value)
+            backward_best(self.form, player, value, best)
+        chosen[form.decision_infoset] = best
+        return chosen
 
     @staticmethod
     def memory_bytes(tree: GameTree) -> int:
@@ -178,7 +203,7 @@ class DoubleOracle(Solver):
                 solution = self.restricted.solve(seconds)
                 if solution is None:
                     return
-                self._advance(behavioural_strategy(self.tree, solution.plan, self.default))
+                self._advance(self.restricted.strategy(solution.plan, self.default))
             except BaseException:  # Ctrl-C in the middle: half an iteration would lead elsewhere
                 for name, table in self.tables().items():
                     table[...] = before[name]

@@ -59,7 +59,9 @@ class PublicConfig(CfrConfig):
         if self.profile == "best":
             raise SolverError("on a public tree the profile is average or last; got 'best'")
         if self.fallback != "uniform" or self.tremble:
-            raise SolverError("on a public tree there are no settings fallback and tremble; use --representation history")
+            raise SolverError(
+                "on a public tree there are no settings fallback and tremble; use --representation history"
+            )
 
 
 def public_config(name: str, changes: Mapping[str, Any]) -> PublicConfig:
@@ -82,8 +84,6 @@ class PublicSolver(Solver):
         What to call the algorithm in results.
     memory_limit : int, optional
         Bytes that the tables may take; by default what the machine has free.
-    locked : bool array, optional
-        Nodes whose strategy stays what their regrets say; see ``lock``.
     """
 
     kind = "public"
@@ -179,16 +179,15 @@ class PublicSolver(Solver):
         first, second = self.players_tables
         time = self.iterations + 1
         rule = iteration_rule(
-            time, config.regret_floor, *self._exponents(), config.delay, config.shifted, self._tie, self.quantised
-        )
+            time, config.regret_floor, *self._exponents(), config.delay, config.shifted, self._tie, self.quantised,
+            config.predictive,
+        )  # fmt: skip
         seen = (first.regret, first.regret_scale, first.prediction)
         if not config.alternating:
             self._frozen[:], self._frozen_scale[:] = first.regret, first.regret_scale
             self._frozen_prediction[:] = first.prediction
             seen = (self._frozen, self._frozen_scale, self._frozen_prediction)
-        self.walker.walk(
-            0, UPDATE, first, second.regret, second.regret_scale, second.prediction, rule, self.locked
-        )
+        self.walker.walk(0, UPDATE, first, second.regret, second.regret_scale, second.prediction, rule, self.locked)
         self.walker.walk(1, UPDATE, second, *seen, rule, self.locked)
         self._clock[0] = time
 
@@ -213,9 +212,7 @@ class PublicSolver(Solver):
         if self.quantised:
             scale = max(float(rows.max()), 1e-9) / 32767
             tables.regret_scale[self.tree.block[node] + deal] = scale
-        tables.regret[self.tree.entries(node, deal)] = (
-            np.rint(rows.ravel() / scale) if self.quantised else rows.ravel()
-        )
+        tables.regret[self.tree.entries(node, deal)] = np.rint(rows.ravel() / scale) if self.quantised else rows.ravel()
         self.locked[node] = True
 
     def strategy(self, kind: ProfileKind | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -241,7 +238,7 @@ class PublicSolver(Solver):
     def measure(self, kind: ProfileKind | None = None) -> Measurement:
         """Measure a profile exactly."""
         (first, first_scale), (second, second_scale) = self._weights(kind)
-        return self.walker.measure((first, second), (first_scale, second_scale))
+        return self.walker.measure((first, second), (first_scale, second_scale), self.locked)
 
     def tables(self) -> dict[str, NDArray[Any]]:
         """Regrets, averages, predictions and their scales, locks, and the number of iterations."""
@@ -264,9 +261,7 @@ class PublicSolver(Solver):
         return cls(game, public_config(algorithm, settings), algorithm, memory_limit)
 
     @classmethod
-    def from_checkpoint(
-        cls, game: Any, config: Mapping[str, Any], algorithm: str, memory_limit: int | None
-    ) -> Self:
+    def from_checkpoint(cls, game: Any, config: Mapping[str, Any], algorithm: str, memory_limit: int | None) -> Self:
         """A fresh solver with the settings of a checkpoint."""
         return cls(game, PublicConfig(**config), algorithm, memory_limit)
 

@@ -3,8 +3,8 @@ Bošanský, Kiekintveld, Lisý and Pěchouček 2014).
 
 A set of sequences is allowed to each player.  The restricted game has the histories that both players' sequences lead
 to.  Where it stops and the game does not, because the mover has no allowed action, is a *temporary leaf*: it pays what
-the mover is sure of by the default strategy, the first action everywhere (``Meetings.floor``), so that the restricted
-game never promises a player more than the player can have.
+the mover is sure of by the default strategy (``Meetings.floor``), so that the restricted game never promises a player
+more than the player can have.
 """
 
 from __future__ import annotations
@@ -123,6 +123,23 @@ class RestrictedGame:
         plan[sequences[0]] = solution.primal[: len(sequences[0])]
         plan[sequences[1]] = -solution.dual[1 + len(decisions[0]) :]
         return RestrictedSolution(solution.value / self._scale, plan)
+
+    def strategy(self, plan: Float64, default: Float64) -> Float64:
+        """The probabilities of all entries: those of the plan where it comes, else the default ones.
+
+        As ``behavioural_strategy``, but only the decision points with an allowed action are looked at.
+        """
+        form = self.tree.sequences
+        points = np.flatnonzero(self.active)
+        counts = form.decision_actions[points].astype(np.int64)
+        weights = np.maximum(plan[spans(form.decision_first[points], counts)], 0.0)
+        strategy = default.copy()
+        if len(points):
+            totals = np.repeat(np.add.reduceat(weights, np.cumsum(counts) - counts), counts)
+            reached = totals > 0.0
+            entries = spans(form.decision_entry[points], counts)
+            strategy[entries[reached]] = weights[reached] / totals[reached]
+        return strategy
 
     @staticmethod
     def _of(mask: NDArray[np.bool_], start: NDArray[np.int32], player: int) -> Int64:

@@ -17,12 +17,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.kernels.public import (
-    FINISH, LINKS, RESPONSE, UPDATE, VALUE, WHOLE, HandArrays, NodeArrays, Rule, Scratch, Tables, walk_public,
+    FINISH,
+    LINKS,
+    RESPONSE,
+    VALUE,
+    WHOLE,
+    HandArrays,
+    NodeArrays,
+    Rule,
+    Scratch,
+    Tables,
+    walk_public,
 )  # fmt: skip
 from counterplay.strategy.measurement import Measurement
 from counterplay.tree.public import LINK, Hands, PublicTree
 
-__all__ = ["PublicWalker", "plain_tables", "scratch_bytes"]
+__all__ = ["PublicWalker", "plain_tables", "scratch_bytes", "walk_scratch"]
 
 _FIXED = Rule(1.0, 1.0, False, 0.0, 0.0, True, False, 0)
 """Nothing is updated."""
@@ -30,17 +40,32 @@ _FIXED = Rule(1.0, 1.0, False, 0.0, 0.0, True, False, 0)
 Vector = NDArray[np.float64]
 
 
-def plain_tables(table: NDArray[Any], scale: NDArray[np.float32] | None = None, response: Vector | None = None) -> Tables:
+def plain_tables(
+    table: NDArray[Any], scale: NDArray[np.float32] | None = None, response: Vector | None = None
+) -> Tables:
     """Tables of a player of whom only a strategy is known."""
     none = np.zeros(0)
     scales = np.ones(1, np.float32) if scale is None else scale
-    return Tables(table, scales, none, none, none, none if response is None else response)
+    kind = np.float32 if table.dtype == np.int16 else table.dtype
+    empty, hint = np.zeros(0, table.dtype), np.zeros(0, kind)
+    return Tables(table, scales, empty, np.zeros(0, np.float32), hint, none if response is None else response)
 
 
 def scratch_bytes(tree: PublicTree, threads: int = 1) -> int:
     """Bytes of the vectors that walks hold."""
     hands = max(tree.hands[0].most, tree.hands[1].most)
     return threads * tree.levels * (3 * int(tree.piece_size.max()) + 1) * hands * 8
+
+
+def walk_scratch(tree: PublicTree, hands: int | None = None) -> Scratch:
+    """The vectors of a walk; ``hands`` is how long they are, by default as long as a deal has hands."""
+    width = max(tree.hands[0].most, tree.hands[1].most) if hands is None else hands
+    piece, levels = int(tree.piece_size.max()), tree.levels
+    size = levels * piece * width
+    return Scratch(
+        np.zeros(size + levels * width), np.zeros(size), np.zeros(size), np.zeros((levels, piece, 2), np.bool_),
+        np.zeros((levels, 4), np.int64), np.zeros(max(width, 512)), width, piece,
+    )  # fmt: skip
 
 
 class PublicWalker:
@@ -60,20 +85,10 @@ class PublicWalker:
         self.nodes = NodeArrays(*(getattr(tree, name) for name in NodeArrays._fields))
         self.hands = tuple(_hand_arrays(hands) for hands in tree.hands)
         self.free = np.zeros(tree.num_nodes, np.bool_)
-        self._hands_most = max(tree.hands[0].most, tree.hands[1].most)
-        self._scratch = [self._make_scratch() for _ in range(threads)]
+        self._scratch = [walk_scratch(tree) for _ in range(threads)]
         self._links = bool(np.any(tree.kind[: tree.piece_size[0]] == LINK))
         self._pool = ThreadPoolExecutor(threads) if threads > 1 and self._links else None
         self._ones = {blocks: np.ones(blocks, np.float32) for blocks in set(tree.num_blocks)}
-
-    def _make_scratch(self) -> Scratch:
-        tree, hands = self.tree, self._hands_most
-        piece, levels = int(tree.piece_size.max()), tree.levels
-        size = levels * piece * hands
-        return Scratch(
-            np.zeros(size + levels * hands), np.zeros(size), np.zeros(size), np.zeros((levels, piece, 2), np.bool_),
-            np.zeros((levels, 4), np.int64), np.zeros(max(hands, 512)), hands, piece,
-        )  # fmt: skip
 
     @property
     def scratch(self) -> Scratch:
@@ -142,16 +157,17 @@ class PublicWalker:
         return float(values @ self.tree.hands[player].root_weight)
 
     def measure(self, tables: tuple[NDArray[Any], NDArray[Any]],
-                scales: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None) -> Measurement:  # fmt: skip
-        """Value and best responses of a pair of strategies."""
-        own = plain_tables(tables[0], self.ones(0) if scales is None else scales[0])
-        first = self.walk(0, VALUE, own, tables[1], None if scales is None else scales[1])
-        value = float(first @ self.tree.hands[0].root_weight)
-        best = tuple(
-            self.response(player, tables[1 - player], None if scales is None else scales[1 - player])
-            for player in (0, 1)
-        )
-        return Measurement((value, -value), best)
+                scales: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None,
+                locked: NDArray[np.bool_] | None = None) -> Measurement:  # fmt: skip
+        """Value and best responses of a pair of strategies; best responses play locked decisions as they are."""
+        scales = (self.ones(0), self.ones(1)) if scales is None else scales
+        own = [plain_tables(table, scale) for table, scale in zip(tables, scales, strict=True)]
+        value = float(self.walk(0, VALUE, own[0], tables[1], scales[1]) @ self.tree.hands[0].root_weight)
+        best = []
+        for player in (0, 1):
+            values = self.walk(player, RESPONSE, own[player], tables[1 - player], scales[1 - player], locked=locked)
+            best.append(float(values @ self.tree.hands[player].root_weight))
+        return Measurement((value, -value), (best[0], best[1]))
 
 
 def _hand_arrays(hands: Hands) -> HandArrays:

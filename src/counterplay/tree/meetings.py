@@ -4,7 +4,7 @@ A *meeting* is a decision point of one player together with a sequence that the 
 histories of the two are taken together.  Best responses and restricted games depend on histories only through their
 meetings.  For each there are bounds on what the mover gets from there on, without knowing how the other player plays:
 
-* ``floor``: the mover takes the first action everywhere, and the other player, who sees everything, does the worst;
+* ``floor``: the mover plays a given pure strategy, and the other player, who sees everything, does the worst;
 * ``ceiling``: both players, seeing everything, do their best for the mover.
 
 Čermák 2018, section 3.4.2, gives temporary leaves of the double oracle algorithm the value of the default strategy
@@ -63,15 +63,25 @@ class Meetings:
         return sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
 
 
-def build_meetings(tree: GameTree) -> Meetings:
-    """Gather the histories of a two-player game by meeting."""
+def build_meetings(tree: GameTree, chosen: NDArray[np.integer] | None = None) -> Meetings:
+    """Gather the histories of a two-player game by meeting.
+
+    Parameters
+    ----------
+    tree : GameTree
+        A two-player game.
+    chosen : (I,) int, optional
+        The action at each information set by which ``floor`` is played; the first one by default.
+    """
+    if chosen is None:
+        chosen = np.zeros(tree.num_infosets, np.int64)
     form = tree.sequences
     nodes, other, weight, begins = _gather(tree)
     movers, point = tree.player[nodes], decision_points(tree)[nodes]
     floors, ceilings = (np.empty(len(nodes)) for _ in range(2))
     for player in range(2):
         own = movers == player
-        floors[own] = _backward(tree, player, _first, np.minimum.reduceat)[nodes[own]]
+        floors[own] = _backward(tree, player, chosen, np.minimum.reduceat)[nodes[own]]
         ceilings[own] = _backward(tree, player, np.maximum.reduceat, np.maximum.reduceat)[nodes[own]]
     counts = np.bincount(point[begins], minlength=form.num_decisions)
     after_counts = np.bincount(form.decision_parent, minlength=form.num_sequences)
@@ -92,7 +102,8 @@ def meeting_hopes(tree: GameTree, player: int) -> Float64:
     Whoever moves there; summed over the histories and weighted as ``Meetings.floor`` is.
     """
     nodes, _, weight, begins = _gather(tree)
-    return _sums(_backward(tree, player, np.maximum.reduceat, _first)[nodes] * weight, begins)
+    first = np.zeros(tree.num_infosets, np.int64)
+    return _sums(_backward(tree, player, np.maximum.reduceat, first)[nodes] * weight, begins)
 
 
 def _gather(tree: GameTree) -> tuple[NDArray[np.int64], NDArray[np.int32], Float64, NDArray[np.int64]]:
@@ -109,11 +120,8 @@ def _gather(tree: GameTree) -> tuple[NDArray[np.int64], NDArray[np.int32], Float
     return nodes, other, weight, np.flatnonzero(fresh)
 
 
-_Choose = Callable[[Float64, NDArray[np.int64]], Float64]
-
-
-def _first(values: Float64, starts: NDArray[np.int64]) -> Float64:
-    return values[starts]
+_Choose = Callable[[Float64, NDArray[np.int64]], Float64] | NDArray[np.integer]
+"""How a mover chooses: a rule for the values of the actions, or the number of the action at each information set."""
 
 
 def _sums(values: Float64, begins: NDArray[np.int64]) -> Float64:
@@ -138,5 +146,9 @@ def _backward(tree: GameTree, player: int, own: _Choose, others: _Choose) -> Flo
             starts = np.cumsum(counts) - counts
             children = np.arange(int(counts.sum())) + np.repeat(tree.first_child[nodes] - starts, counts)
             below = value[children] * tree.chance_prob[children]  # which is 1 after a player's move
-            value[nodes] = choose(below, starts)
+            if isinstance(choose, np.ndarray):
+                starts += choose[tree.infoset[nodes]]
+                value[nodes] = below[starts]
+            else:
+                value[nodes] = choose(below, starts)
     return value

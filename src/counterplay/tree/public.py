@@ -236,7 +236,7 @@ class PublicTree:
     @functools.cached_property
     def num_entries(self) -> tuple[int, int]:
         """Entries of each player's tables."""
-        return self._count(lambda player, node: int(self.num_children[node]) * self._rows(player, node))
+        return self._count(lambda player, nodes: self.num_children[nodes] * self._rows(player, nodes))
 
     @functools.cached_property
     def infosets(self) -> tuple[int, int]:
@@ -246,7 +246,7 @@ class PublicTree:
     @functools.cached_property
     def num_blocks(self) -> tuple[int, int]:
         """Public states at which each player acts."""
-        return self._count(lambda _, node: int(self.deal_high[node] - self.deal_low[node]))
+        return self._count(lambda _, nodes: self.deal_high[nodes] - self.deal_low[nodes])
 
     @property
     def num_infosets(self) -> int:
@@ -275,11 +275,11 @@ class PublicTree:
         """How many pieces a walk can be inside of at once."""
         depth = np.zeros(self.num_nodes, np.int32)
         roots = np.flatnonzero(self.piece_size)
-        for root in roots:  # links lead to later pieces only
-            inside = np.arange(root, root + self.piece_size[root])
-            for link in inside[self.kind[inside] == LINK]:
-                for child in self.link_roots(int(link)):
-                    depth[child] = max(depth[child], depth[root] + 1)
+        links = np.flatnonzero(self.kind == LINK)
+        above = roots[np.searchsorted(roots, links, side="right") - 1]
+        for link, root in zip(links.tolist(), above.tolist(), strict=True):  # links lead to later pieces only
+            for child in self.link_roots(link):
+                depth[child] = max(depth[child], depth[root] + 1)
         return int(depth.max(initial=0)) + 1
 
     def link_roots(self, link: int) -> list[int]:
@@ -319,12 +319,12 @@ class PublicTree:
             held += [value for value in vars(hands).values() if isinstance(value, np.ndarray)]
         return held
 
-    def _rows(self, player: int, node: int) -> int:
+    def _rows(self, player: int, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         start = self.hands[player].start
-        return int(start[self.deal_high[node]] - start[self.deal_low[node]])
+        return start[self.deal_high[nodes]] - start[self.deal_low[nodes]]
 
     def _count(self, size: Any) -> tuple[int, int]:
-        first, second = (sum(size(p, int(n)) for n in np.flatnonzero(self.kind == p)) for p in (0, 1))
+        first, second = (int(size(p, np.flatnonzero(self.kind == p)).sum(dtype=np.int64)) for p in (0, 1))
         return first, second
 
 

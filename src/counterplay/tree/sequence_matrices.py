@@ -128,14 +128,14 @@ def payoff_matrix(form: SequenceForm, player: int, unit: float | None = None) ->
     return csr_array((values, columns, indptr), shape=(high - low, form.sequences_of(other)))
 
 
-def payoff_scale(payoffs: Float64) -> float:
+def payoff_scale(payoffs: Float64, most: float = 2.0**30) -> float:
     """A power of two that brings payoffs to where the tolerances of a linear program, about 1e-9, mean little.
 
-    It is 1 where the largest payoff is from 1 to 2^30; programs with much smaller ones are "optimal" at any point, and
-    HiGHS takes no much larger ones.
+    It is 1 where the largest payoff is from 1 to ``most``; programs with much smaller ones are "optimal" at any point,
+    and HiGHS takes no much larger ones.
     """
     largest = float(np.abs(payoffs).max(initial=0.0))
-    if largest == 0.0 or 1.0 <= largest <= 2.0**30:
+    if largest == 0.0 or 1.0 <= largest <= most:
         return 1.0
     return math.ldexp(1.0, min(1 - math.frexp(largest)[1], 1000))
 

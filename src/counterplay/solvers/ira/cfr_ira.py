@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.abstraction.abstraction import Abstraction
-from counterplay.abstraction.forgetting import compile_by_name
+from counterplay.abstraction.forgetting import compile_by_name, whole_path
 from counterplay.errors import SolverError
 from counterplay.game.base import Game
 from counterplay.kernels.cfr_ira import (
@@ -193,6 +193,7 @@ class CfrIra(Solver):
             self.config = dataclasses.replace(self.config, forget=GIVEN)
         else:
             abstraction = start_abstraction(tree, self.config.forget)
+            self.config = dataclasses.replace(self.config, forget=whole_path(self.config.forget))
         self.form = form_arrays(tree.sequences)
         entries, sequences = tree.num_entries, tree.sequences.num_sequences
         heuristic, bound, actions = self._sample_sizes(tree, self.config)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.abstraction.abstraction import Abstraction
-from counterplay.abstraction.forgetting import compile_by_name
+from counterplay.abstraction.forgetting import compile_by_name, whole_path
 from counterplay.errors import SolverError
 from counterplay.game.base import Game
 from counterplay.kernels.fpira import CASE_1, CASE_2, DONE, LARGEST_RESPONSE, Scratch, iterate_fpira
@@ -123,6 +123,7 @@ class Fpira(Solver):
             self.config = dataclasses.replace(self.config, forget=GIVEN)
         else:
             abstraction = start_abstraction(tree, self.config.forget)
+            self.config = dataclasses.replace(self.config, forget=whole_path(self.config.forget))
         self.form = form_arrays(tree.sequences)
         entries, sequences, infosets = tree.num_entries, tree.sequences.num_sequences, tree.num_infosets
         self._counters = np.zeros(4, np.int64)

@@ -12,8 +12,6 @@ leaves the maxmin value as it is (proposition 4.4.1); another one must be met by
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,7 +21,7 @@ from counterplay.kernels.jit import form_arrays
 from counterplay.kernels.passes import backward_best, forward_reach, leaf_values
 from counterplay.strategy.forgetful import best_pure_choices
 from counterplay.tree.arrays import GameTree
-from counterplay.tree.sequence_matrices import decision_levels, spans
+from counterplay.tree.sequence_matrices import decision_levels, payoff_scale, spans
 from counterplay.tree.sequences import sequences_at
 
 __all__ = ["MAX_DIGITS", "MaxminProblem", "check_maxmin"]
@@ -33,6 +31,9 @@ Int64 = NDArray[np.int64]
 
 MAX_DIGITS = 12
 """Decimals of a probability that are ever told apart."""
+
+MAX_PAYOFF = 2.0**10
+"""Larger payoffs are scaled: beside products that hold to 1e-9 they would be wrong by chips."""
 
 
 class MaxminProblem:
@@ -64,6 +65,10 @@ class MaxminProblem:
         How many of ``sets`` lie on one path at most.
     scale : float
         The largest utility, which ε is relative to.
+    factor : float
+        What the payoffs of the sequence form are multiplied with in programs, so that tolerances mean little.
+    unit : float
+        What 1 in the objective of a program is, in chips.
     """
 
     def __init__(self, tree: GameTree, player: int) -> None:
@@ -72,7 +77,9 @@ class MaxminProblem:
         self.form = form = tree.sequences
         self.arrays = form_arrays(form)
         self.a_loss = tree.recall[self.other] in ("perfect", "a-loss")
-        self.scale = max(float(np.abs(tree.utility[:, player]).max(initial=0.0)), math.ulp(1.0))
+        self.scale = float(np.abs(tree.utility[:, player]).max(initial=0.0)) or 1.0
+        self.factor = payoff_scale(form.leaf_payoff, MAX_PAYOFF)
+        self.unit = form.unit / self.factor
         self.levels = [
             level[(level >= form.decision_start[player]) & (level < form.decision_start[player + 1])]
             for level in decision_levels(form)

@@ -51,7 +51,7 @@ class BilinearProgram:
     Attributes
     ----------
     model : LinearModel
-        The objective, rows and bounds; values are in ``SequenceForm.unit``.
+        The objective, rows and bounds; values are in ``MaxminProblem.unit``.
     width : int
         The maximiser's sequences.
     before, probability, after : int64
@@ -112,12 +112,12 @@ def pure_rows(problem: MaxminProblem, plans: list[Int64]) -> LinearModel:
     """The program with a row for each of some pure strategies, given by the sequences that they play."""
     form = problem.form
     equations, right = constraint_matrix(form, problem.player)
-    payoffs = -payoff_matrix(form, problem.other, unit=1.0)
+    payoffs = -payoff_matrix(form, problem.other, unit=problem.factor)
     first = int(form.sequence_start[problem.other])
     rows = [np.asarray(payoffs[plan - first].sum(axis=0)).ravel() for plan in plans]
     width = equations.shape[1]
     table = csr_array(np.array(rows).reshape(len(rows), width))
-    most = problem.scale / form.unit
+    most = problem.scale / problem.unit
     cost = np.zeros(width + 1)
     cost[width] = 1.0
     return LinearModel(
@@ -134,7 +134,9 @@ def pure_rows(problem: MaxminProblem, plans: list[Int64]) -> LinearModel:
 def _linear_part(problem: MaxminProblem, responses: Literal["auto", "pure"]) -> LinearModel:
     """The plans against the minimiser, then the probabilities at places, which add up to 1 in each set."""
     by_points = responses == "auto" and problem.a_loss
-    plans = sequence_program(problem.tree, problem.player) if by_points else response_program(problem)
+    plans = (
+        sequence_program(problem.tree, problem.player, scale=problem.factor) if by_points else response_program(problem)
+    )
     sums = coo_array(
         (np.ones(problem.places), (problem.place_set, np.arange(problem.places))),
         shape=(len(problem.sets), problem.places),

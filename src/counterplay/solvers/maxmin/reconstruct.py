@@ -20,7 +20,7 @@ from scipy.sparse import coo_array
 
 from counterplay.solvers.highs import LinearModel, solve_model
 from counterplay.solvers.maxmin.problem import MaxminProblem
-from counterplay.tree.sequence_matrices import spans
+from counterplay.tree.sequence_matrices import payoff_scale, spans
 
 __all__ = ["Reconstruction", "reconstruct"]
 
@@ -117,6 +117,8 @@ def _mixture(
 ) -> Float64:
     """The mixtures of induced strategies that (4.15) chooses, by place; one program for all sets."""
     place = problem.term_place[terms]
+    scale = payoff_scale(np.maximum(gain, loss))
+    gain, loss = scale * gain, scale * loss
     # Each decision point induces one strategy, which has the weight α in the mixture.
     _, fresh, alpha = np.unique(problem.term_point[terms], return_index=True, return_inverse=True)
     number = len(fresh)

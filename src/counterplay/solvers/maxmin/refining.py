@@ -54,7 +54,7 @@ class RefiningProgram:
         seconds = None if deadline is None else deadline - time.perf_counter()
         if seconds is not None and seconds <= 0.0:
             return False
-        problem, unit = self.problem, self.problem.form.unit
+        problem, unit = self.problem, self.problem.unit
         program = digit_program(problem, self.digits)
         found = solve_integer(program.model, program.integer, seconds, gap=self.epsilon / 10 / unit)
         self.upper = min(self.upper, found.bound * unit)

@@ -57,7 +57,7 @@ class RelaxedSolution:
     probability : (places,) float64
         The probabilities x; NaN where the program has none.
     envelope : (T, 4) float64
-        The multipliers of the envelopes of the terms.
+        The multipliers of the envelopes of the terms, in units of the sequence form.
     """
 
     value: float
@@ -120,7 +120,7 @@ class Relaxation:
         self.envelope_status = np.full((len(problem.term_place), 4), BASIC, np.int8)
         self.pure_plans: list[Int64] = []
         self.solved = 0
-        self._whole = sequence_program(problem.tree, problem.player) if problem.a_loss else None
+        self._whole = sequence_program(problem.tree, problem.player, scale=problem.factor) if problem.a_loss else None
         self._origin = sequence_origins(form)
         self._live: LiveModel | None = None
 
@@ -378,7 +378,7 @@ class Relaxation:
         keep = self.allowed[first] & self.allowed[second]
         columns = np.searchsorted(own, first[keep] - int(low))
         rows = 1 + equations + np.searchsorted(theirs, second[keep] - int(form.sequence_start[problem.other]))
-        return coo_array((self.hopes[met[keep]], (rows, columns)), shape=shape).tocsr()
+        return coo_array((problem.factor * self.hopes[met[keep]], (rows, columns)), shape=shape).tocsr()
 
     def _first_choice(self) -> NDArray[np.int32]:
         return np.zeros(self.problem.form.num_decisions, np.int32)
@@ -432,8 +432,8 @@ class Relaxation:
         probability = np.full(problem.places, np.nan)
         probability[self._places] = found.primal[self._place_column[self._places]]
         envelope = np.zeros((len(problem.term_place), 4))
-        envelope[self._terms] = np.maximum(found.dual[self._envelope_row :], 0.0).reshape(-1, 4)
-        return RelaxedSolution(found.value * form.unit, plan, probability, envelope)
+        envelope[self._terms] = np.maximum(found.dual[self._envelope_row :] / problem.factor, 0.0).reshape(-1, 4)
+        return RelaxedSolution(found.value * problem.unit, plan, probability, envelope)
 
 
 def _of(mask: Bool, start: NDArray[np.int32], player: int) -> Int64:

@@ -1,0 +1,94 @@
+"""Grids of hands, drawn on a terminal and into files (Johanson 2016, section 9.4: figure 9.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from counterplay.errors import CounterplayError
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from counterplay.evaluation.inspection import Cell, Inspection
+
+EMPTY = (0.85, 0.85, 0.85)
+FORMATS = (".png", ".svg", ".pdf")
+CELL = 8
+
+
+def mixture(frequencies: Sequence[float], actions: Sequence[str]) -> tuple[float, float, float]:
+    """Shares of folding, betting or raising, and checking or calling: red, green and blue."""
+    fold = sum(share for share, name in zip(frequencies, actions, strict=True) if name.startswith("f"))
+    call = sum(share for share, name in zip(frequencies, actions, strict=True) if name.startswith(("c", "k")))
+    return fold, max(0.0, 1.0 - fold - call), call
+
+
+def cell_text(cell: Cell | None, actions: Sequence[str]) -> Text:
+    """A cell for a terminal: the class and the percentage of bets and raises, on the mixture of colours."""
+    from rich.text import Text
+
+    if cell is None or cell.weight == 0:
+        return Text(f"{'.' if cell is None else cell.name:<{CELL}}", style="grey50")
+    fold, rest, call = mixture(cell.frequencies, actions)
+    red, green, blue = (int(40 + 190 * share) for share in (fold, rest, call))
+    ink = "black" if green > 130 else "white"
+    return Text(f"{cell.name:<3} {100 * rest:3.0f} ", style=f"{ink} on rgb({red},{green},{blue})")
+
+
+def hand_lines(state: Inspection, chips: Callable[[float | None], float | None]) -> list[str]:
+    """A table with one line for each hand that is held."""
+    heads = ["hand", "weight", *state.actions] + (["ev", "equity"] if state.values is not None else [])
+    lines = ["  ".join(f"{head:>9}" for head in heads)]
+    for cell in state.hand_cells():
+        if cell.weight == 0:
+            continue
+        words = [cell.name, f"{100 * cell.weight:.3f}%", *(f"{100 * share:.2f}%" for share in cell.frequencies)]
+        if state.values is not None:
+            value, equity = chips(cell.value), cell.equity
+            words += ["" if value is None else f"{value:.3f}", "" if equity is None else f"{100 * equity:.2f}%"]
+        lines.append("  ".join(f"{word:>9}" for word in words))
+    return lines
+
+
+def draw_grid(path: Path, state: Inspection, title: str) -> None:
+    """Draw the grid of a state into a file.
+
+    Raises
+    ------
+    CounterplayError
+        If the file has another ending, or hands are not two cards.
+    """
+    if path.suffix.lower() not in FORMATS:
+        raise CounterplayError(f"a picture is a {', '.join(FORMATS)} file; got {str(path)!r}")
+    if (state.hands >= 52).any():
+        raise CounterplayError("a grid is for hands of two cards; leave out --png")
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    grid = state.grid()
+    colours = [
+        [EMPTY if cell is None or cell.weight == 0 else mixture(cell.frequencies, state.actions) for cell in row]
+        for row in grid
+    ]
+    figure, axes = pyplot.subplots(figsize=(8, 8.6), layout="constrained")
+    axes.imshow(colours)
+    for y, row in enumerate(grid):
+        for x, cell in enumerate(row):
+            if cell is not None:
+                empty = cell.weight == 0
+                axes.text(x, y, cell.name, ha="center", va="center", fontsize=9, color="0.6" if empty else "white")
+    axes.set_xticks([])
+    axes.set_yticks([])
+    mix = ", ".join(f"{name} {100 * share:.1f}%" for name, share in zip(state.actions, state.frequencies, strict=True))
+    axes.set_title(f"{title}\n{mix}", fontsize=10, wrap=True)
+    axes.set_xlabel("red folds, blue checks or calls, green bets or raises")
+    try:
+        figure.savefig(path)
+    except OSError as error:
+        raise CounterplayError(f"cannot write {path}: {error.strerror or error}") from None
+    finally:
+        pyplot.close(figure)

@@ -1,0 +1,133 @@
+"""``counterplay inspect``: what a solved strategy does with each hand, as a 13 x 13 grid."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from counterplay.cli.common import JSON_HELP, check_writable, print_json, say
+from counterplay.errors import StrategyError
+
+if TYPE_CHECKING:
+    from counterplay.evaluation.inspection import Cell, Inspection
+    from counterplay.poker.subgames import Subgame
+    from counterplay.tree.public import PublicTree
+
+
+def command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A strategy of a poker game or a hold'em subgame.")],
+    node: Annotated[
+        str, typer.Option(help="The betting that leads to the decision: 'check bet25', or rc/c as the game writes it.")
+    ] = "",
+    board: Annotated[
+        str | None, typer.Option(help="The board at the decision; needed once cards were dealt on the way.")
+    ] = None,
+    values: Annotated[
+        bool, typer.Option("--ev", help="Compute expected values and equities as well (reads the whole file).")
+    ] = False,
+    hands: Annotated[bool, typer.Option("--hands", help="List single hands instead of the grid.")] = False,
+    png: Annotated[Path | None, typer.Option(help="Draw the grid into this file (.png, .svg, .pdf).")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+) -> int:
+    """Show how a solved strategy plays its hands at a decision.
+
+    Suited hands are above the diagonal, off-suit ones below.  Colours mix the actions: red folds, blue checks or calls,
+    green bets or raises; the number is the percentage of bets and raises.  Frequencies are weighed with how likely each
+    hand is there.
+    """
+    check_writable(png)
+    from counterplay.evaluation.inspection import inspect_state
+    from counterplay.poker.public_game import public_tree_by_name
+    from counterplay.strategy.public_profile import PublicProfile, is_public_profile
+
+    if not is_public_profile(file):
+        raise StrategyError(f"{file} is no strategy of a public tree; solve the game with --representation public")
+    profile = PublicProfile.load(file)
+    tree = public_tree_by_name(profile.game)
+    profile.for_tree(tree)
+    state = inspect_state(tree, profile, node, board, values)
+    game = _subgame(profile.game)
+    if png is not None:
+        from counterplay.cli.grid import draw_grid
+
+        draw_grid(png, state, _title(tree, game, state))
+    if as_json:
+        print_json(_as_json(tree, game, state, hands, png))
+        return 0
+    _show(tree, game, state, hands or not tree.pair_hands)
+    if png is not None:
+        say(f"wrote {png}")
+    return 0
+
+
+def _subgame(name: str) -> Subgame | None:
+    from counterplay.poker.subgames import subgame_by_name
+
+    return subgame_by_name(name) if name.startswith("holdem{") else None
+
+
+def _title(tree: PublicTree, game: Subgame | None, state: Inspection) -> str:
+    name = tree.name if game is None else game.title
+    who = ("oop", "ip")[state.player] if game is not None else f"player {state.player + 1}"
+    betting = f" after {state.node}" if state.node else ""
+    board = f" on {state.board}" if state.board else ""
+    return f"{name}: {who}{board}{betting}"
+
+
+def _chips(game: Subgame | None, state: Inspection, value: float | None) -> float | None:
+    """What a hand takes out of the pot from here on, less what it still puts in; the game's utility elsewhere."""
+    if value is None or game is None:
+        return value
+    return value + game.pot / 2 + game.spent(state.node)[state.player]
+
+
+def _show(tree: PublicTree, game: Subgame | None, state: Inspection, hands: bool) -> None:
+    from rich.console import Console
+
+    from counterplay.cli.grid import cell_text, hand_lines
+
+    say(_title(tree, game, state))
+    mix = ", ".join(f"{name} {100 * share:.2f}%" for name, share in zip(state.actions, state.frequencies, strict=True))
+    say(f"  {mix}")
+    if state.values is not None:
+        value, equity = _chips(game, state, state.mean(state.values)), state.mean(state.equities)
+        if value is not None and equity is not None:
+            say(f"  expected value {value:.4f} chips, equity {100 * equity:.2f}%")
+    say()
+    console = Console(highlight=False, soft_wrap=True)
+    if hands:
+        for line in hand_lines(state, lambda value: _chips(game, state, value)):
+            say(line)
+        return
+    for row in state.grid():
+        console.print(*[cell_text(cell, state.actions) for cell in row], sep="")
+
+
+def _as_json(
+    tree: PublicTree, game: Subgame | None, state: Inspection, hands: bool, png: Path | None
+) -> dict[str, Any]:
+    cells: list[Cell] = (
+        state.hand_cells()
+        if hands or not tree.pair_hands
+        else [cell for row in state.grid() for cell in row if cell is not None]
+    )
+    found: dict[str, Any] = {
+        "game": tree.name,
+        "player": state.player + 1,
+        "node": state.node,
+        "board": state.board,
+        "actions": list(state.actions),
+        "frequencies": state.frequencies.tolist(),
+        "hands": {
+            cell.name: {"hands": cell.hands, "weight": cell.weight, "frequencies": list(cell.frequencies)}
+            | ({} if state.values is None else {"ev": _chips(game, state, cell.value), "equity": cell.equity})
+            for cell in cells
+        },
+        "png": None if png is None else str(png),
+    }
+    if state.values is not None:
+        found["ev"] = _chips(game, state, state.mean(state.values))
+        found["equity"] = state.mean(state.equities)
+    return found

@@ -1,0 +1,229 @@
+"""Ranges: which hands of hold'em a player may hold, each with a weight from 0 to 1, as postflop solvers write them.
+
+A range is a list of words parted by commas:
+
+* ``AA``, ``AKs``, ``AKo``, ``AK``: a pair, two suited ranks, two off-suit ranks, or both; ``AsKh``: one hand;
+* ``66+``: that pair and all higher ones; ``A8s+``: that second card and all higher ones below the first;
+* ``A5s-A2s``: the second cards between; ``88-55``, ``T9s-65s``: both cards move together;
+* ``:0.5`` after a word: the weight of its hands, 1 where it is left out; ``random``: every hand.
+
+A hand that several words name has the weight of the last one.  Weights are in the order of ``hole_hands``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.errors import GameError
+from counterplay.poker.cards import MAX_RANKS, MAX_SUITS, RANKS, card_text, deck, parse_card
+from counterplay.poker.deals_tree import hole_hands
+
+__all__ = ["HANDS", "class_grid", "class_name", "hand_number", "holdem_hands", "parse_range", "range_text"]
+
+HANDS = 1326
+"""Hands of two cards."""
+
+_CLASS = re.compile(r"([2-9TJQKA])([2-9TJQKA])([so]?)", re.IGNORECASE)
+_FORMS = "AA, AKs, AKo, AK, AsKh, 66+, A8s+, A5s-A4s or random"
+
+Weights = NDArray[np.float64]
+Class = tuple[int, int, str]
+"""The ranks of a class, the higher one first, and ``s``, ``o``, or nothing for both (and for pairs)."""
+
+
+def holdem_hands() -> NDArray[np.uint8]:
+    """The hands, (1326, 2) cards, in the order of the weights of a range."""
+    return hole_hands(deck(), 2)
+
+
+def hand_number(first: int, second: int) -> int:
+    """Where a hand is in the order of the weights."""
+    low, high = sorted((first, second))
+    cards = MAX_RANKS * MAX_SUITS
+    return low * (2 * cards - low - 1) // 2 + high - low - 1
+
+
+def parse_range(text: str, name: str = "range") -> Weights:
+    """The weight of each of the 1326 hands.
+
+    Parameters
+    ----------
+    text : str
+        The range; spaces do not count.
+    name : str
+        What errors call it.
+
+    Raises
+    ------
+    GameError
+        If a word cannot be read or a weight is not from 0 to 1; it tells which word.
+    """
+    weights = np.zeros(HANDS)
+    words = text.split(",")
+    for place, word in enumerate(words, start=1):
+        plain = "".join(word.split())
+        where = f"word {place} of the {name}, {word.strip()!r}"
+        if not plain:
+            if len(words) == 1 or place == len(words):
+                continue  # an empty range, or a comma at the end
+            raise GameError(f"{where}, is empty; leave out one of the commas")
+        body, colon, number = plain.partition(":")
+        weights[_hands_of(body, where)] = _weight(number, where) if colon else 1.0
+    return weights
+
+
+def _weight(text: str, where: str) -> float:
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = np.nan
+    if not 0.0 <= weight <= 1.0:
+        raise GameError(f"a weight is a number from 0 to 1; got {text!r} in {where}")
+    return weight
+
+
+def _hands_of(word: str, where: str) -> list[int]:
+    """The hands that a word names."""
+    if word.lower() == "random":
+        return list(range(HANDS))
+    if len(word) == 4 and not set("+-") & set(word):
+        first, second = (_card(word[at : at + 2], where) for at in (0, 2))
+        if first == second:
+            raise GameError(f"a hand has two different cards; got {where}")
+        return [hand_number(first, second)]
+    if word.endswith("+"):
+        return _combos_of(_upwards(_class(word[:-1], where)))
+    low, dash, high = word.partition("-")
+    if dash:
+        return _combos_of(_between(_class(low, where), _class(high, where), where))
+    return _combos_of([_class(word, where)])
+
+
+def _card(text: str, where: str) -> int:
+    try:
+        return parse_card(text)
+    except GameError:
+        raise GameError(f"cannot read {where}; words of a range are {_FORMS}") from None
+
+
+def _class(text: str, where: str) -> Class:
+    found = _CLASS.fullmatch(text)
+    if found is None:
+        raise GameError(f"cannot read {where}; words of a range are {_FORMS}")
+    first, second = (RANKS.index(found.group(part).upper()) for part in (1, 2))
+    suited = found.group(3).lower()
+    if first == second and suited:
+        raise GameError(f"a pair is neither suited nor off-suit; got {where}")
+    return max(first, second), min(first, second), suited
+
+
+def _upwards(least: Class) -> list[Class]:
+    high, low, suited = least
+    if high == low:
+        return [(rank, rank, suited) for rank in range(high, MAX_RANKS)]
+    return [(high, rank, suited) for rank in range(low, high)]
+
+
+def _between(one: Class, other: Class, where: str) -> list[Class]:
+    (high, low, suited), (other_high, other_low, other_suited) = one, other
+    if suited == other_suited and (high == low) == (other_high == other_low):
+        if high - low == other_high - other_low:
+            ends = sorted((low, other_low))
+            return [(rank + high - low, rank, suited) for rank in range(ends[0], ends[1] + 1)]
+        if high == other_high:
+            ends = sorted((low, other_low))
+            return [(high, rank, suited) for rank in range(ends[0], ends[1] + 1)]
+    raise GameError(
+        f"the ends of {where}, do not belong together; write A5s-A2s (one first card), 88-55 or T9s-65s (one distance)"
+    )
+
+
+def _combos_of(classes: list[Class]) -> list[int]:
+    return [number for one in classes for number in _combos(*one)]
+
+
+def _combos(high: int, low: int, suited: str) -> list[int]:
+    suits = range(MAX_SUITS)
+    if high == low:
+        pairs = list(itertools.combinations(suits, 2))
+    else:
+        pairs = [(a, b) for a in suits for b in suits if (a == b and suited != "o") or (a != b and suited != "s")]
+    return [hand_number(MAX_SUITS * high + a, MAX_SUITS * low + b) for a, b in pairs]
+
+
+def class_name(high: int, low: int, suited: str) -> str:
+    """``AA``, ``AKs``, ``AKo`` or ``AK``."""
+    return RANKS[high] + RANKS[low] + suited
+
+
+def class_grid() -> list[list[tuple[str, list[int]]]]:
+    """The 13 x 13 grid of classes, aces first: suited hands above the diagonal, off-suit ones below.
+
+    Each cell is the name of a class and its hands.
+    """
+    grid = []
+    for row in range(MAX_RANKS - 1, -1, -1):
+        cells = []
+        for column in range(MAX_RANKS - 1, -1, -1):
+            suited = "" if row == column else "s" if row > column else "o"
+            high, low = max(row, column), min(row, column)
+            cells.append((class_name(high, low, suited), _combos(high, low, suited)))
+        grid.append(cells)
+    return grid
+
+
+def range_text(weights: Weights) -> str:
+    """A range as ``parse_range`` reads it, in few words; hands of weight 0 are left out.
+
+    Raises
+    ------
+    GameError
+        If there are not 1326 weights from 0 to 1.
+    """
+    given = np.asarray(weights, dtype=np.float64)
+    if given.shape != (HANDS,) or not np.all((given >= 0) & (given <= 1)):
+        raise GameError(f"a range has {HANDS} weights from 0 to 1; got an array of shape {given.shape}")
+    lines: list[list[Class]] = [[(rank, rank, "") for rank in range(MAX_RANKS - 1, -1, -1)]]
+    for high in range(MAX_RANKS - 1, 0, -1):
+        for suited in "so":
+            lines.append([(high, low, suited) for low in range(high - 1, -1, -1)])
+    words = [word for line in lines for word in _line_words(line, given)]
+    return ",".join(words)
+
+
+def _line_words(line: list[Class], weights: Weights) -> list[str]:
+    """The words for classes next to each other, strongest first; classes of one weight are taken together."""
+    words = []
+    common = [_common(one, weights) for one in line]
+    for weight, run in itertools.groupby(range(len(line)), key=lambda place: common[place]):
+        places = list(run)
+        first, last = class_name(*line[places[0]]), class_name(*line[places[-1]])
+        if weight is None:
+            words += [word for place in places for word in _hand_words(line[place], weights)]
+        elif weight > 0:
+            run_text = first if first == last else f"{last}+" if places[0] == 0 else f"{first}-{last}"
+            words.append(run_text + _weight_text(weight))
+    return words
+
+
+def _common(one: Class, weights: Weights) -> float | None:
+    """The weight that all hands of a class have; None if they differ."""
+    held = weights[_combos(*one)]
+    return float(held[0]) if np.all(held == held[0]) else None
+
+
+def _hand_words(one: Class, weights: Weights) -> list[str]:
+    cards = holdem_hands()
+    return [
+        card_text(cards[number, 1]) + card_text(cards[number, 0]) + _weight_text(float(weights[number]))
+        for number in _combos(*one)
+        if weights[number] > 0
+    ]
+
+
+def _weight_text(weight: float) -> str:
+    return "" if weight == 1.0 else f":{weight!r}"

@@ -1,0 +1,165 @@
+"""Bet sizes of a hold'em subgame, as postflop solvers write them.
+
+A size is one of
+
+* ``70%``: of the pot; a raise first calls, and puts in that share of the pot as it is then;
+* ``2.5x``: to so many times the bet before; for raises only;
+* ``100c``: chips; a raise goes that far above the bet before.  ``20c3r``: at most three raises a street, as in limit games;
+* ``e``, ``2e``, ``3e200%``: the same share of the pot on each street that is left, or on so many, so that the last bet
+  is all in; at most so large a share;
+* ``a`` or ``allin``.
+
+A text gives sizes parted by commas for all streets and players, or clauses parted by ``;`` for some:
+``flop=50%;turn=75%,a;oop.river=e;ip.river=33%``.  A later clause replaces what an earlier one gave; a street that no
+clause names has no bets.  ``none`` stands for no size.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+
+from counterplay.errors import GameError
+
+__all__ = ["PLAYERS", "STREETS", "BetSize", "StreetSizes", "bet_amount", "parse_sizes"]
+
+STREETS = ("flop", "turn", "river")
+PLAYERS = ("oop", "ip")
+
+_NUMBER = r"(\d+(?:\.\d*)?|\.\d+)"
+_FORMS = {
+    "allin": re.compile(r"a|allin|all-in"),
+    "pot": re.compile(rf"{_NUMBER}%"),
+    "previous": re.compile(rf"{_NUMBER}x"),
+    "chips": re.compile(rf"{_NUMBER}c(?:(\d+)r)?"),
+    "geometric": re.compile(rf"(\d*)e(?:{_NUMBER}%)?"),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class BetSize:
+    """One size.
+
+    Attributes
+    ----------
+    kind : {"pot", "previous", "chips", "geometric", "allin"}
+        What the amount counts.
+    amount : float
+        Shares of the pot, multiples of the bet before, chips, or the largest share of the pot.
+    count : int
+        Of ``chips``: how many raises a street has at most, 0 for any number.  Of ``geometric``: over how many streets, 0
+        for those that are left.
+    """
+
+    kind: str
+    amount: float = math.inf
+    count: int = 0
+
+
+StreetSizes = tuple[tuple[tuple[BetSize, ...], ...], ...]
+"""Sizes by player (out of position, in position) and street (flop, turn, river)."""
+
+
+def parse_sizes(text: str, name: str, raises: bool = False) -> StreetSizes:
+    """Read sizes; ``name`` is what errors call them.
+
+    Raises
+    ------
+    GameError
+        If a size or a clause cannot be read, or is 0.
+    """
+    sizes: dict[tuple[int, int], tuple[BetSize, ...]] = {}
+    for clause in text.split(";"):
+        if not clause.strip() and ";" in text:
+            continue
+        where, equals, words = clause.rpartition("=")
+        found = tuple(
+            _size(word.strip(), name, raises) for word in words.split(",") if word.strip() not in ("", "none")
+        )
+        for place in _places(where.strip().lower() if equals else "", clause, name):
+            sizes[place] = found
+    return tuple(
+        tuple(sizes.get((player, street), ()) for street in range(len(STREETS))) for player in range(len(PLAYERS))
+    )
+
+
+def _places(where: str, clause: str, name: str) -> list[tuple[int, int]]:
+    """The players and streets that a clause is for."""
+    players, streets = list(range(len(PLAYERS))), list(range(len(STREETS)))
+    for word in where.split(".") if where else []:
+        if word in PLAYERS:
+            players = [PLAYERS.index(word)]
+        elif word in STREETS:
+            streets = [STREETS.index(word)]
+        else:
+            raise GameError(
+                f"cannot read {clause.strip()!r} in the {name}; a clause starts with a street ({', '.join(STREETS)}), a "
+                f"player ({', '.join(PLAYERS)}) or both, such as oop.turn=50%,a"
+            )
+    return [(player, street) for player in players for street in streets]
+
+
+def _size(word: str, name: str, raises: bool) -> BetSize:
+    size = _read(word.lower())
+    if size is None:
+        raise GameError(
+            f"cannot read the size {word!r} in the {name}; sizes are 70% (of the pot), 2.5x (of the bet before), 100c "
+            "(chips), 20c3r (chips, at most 3 raises), e, 2e or 3e200% (geometric) and a (all in)"
+        )
+    if size.amount <= 0:
+        raise GameError(f"a size is more than 0; got {word!r} in the {name}")
+    if size.kind == "previous" and not raises:
+        raise GameError(f"{word!r} in the {name} is a multiple of the bet before, and there is none; use it for raises")
+    if size.kind == "previous" and size.amount <= 1:
+        raise GameError(f"a raise is to more than the bet before, such as 2.5x; got {word!r} in the {name}")
+    return size
+
+
+def _read(word: str) -> BetSize | None:
+    for kind, form in _FORMS.items():
+        found = form.fullmatch(word)
+        if found is None:
+            continue
+        if kind == "allin":
+            return BetSize(kind)
+        if kind == "geometric":
+            streets, share = found.groups()
+            if streets == "0":
+                return BetSize(kind, 0.0)
+            return BetSize(kind, float(share) / 100 if share else math.inf, int(streets or 0))
+        if kind == "chips":
+            return BetSize(kind, float(found.group(1)), int(found.group(2) or 0))
+        return BetSize(kind, float(found.group(1)) / (100 if kind == "pot" else 1))
+    return None
+
+
+def bet_amount(size: BetSize, pot: float, before: float, stack: float, streets: int, raises: int) -> float | None:
+    """To how many chips on this street a bet or raise goes, before rounding and limits; None if it may not be made.
+
+    Parameters
+    ----------
+    size : BetSize
+        The size.
+    pot : float
+        The pot once the bet before is called.
+    before : float
+        The bet before, on this street.
+    stack : float
+        What is left then.
+    streets : int
+        How many streets are left, this one included.
+    raises : int
+        Bets and raises on this street so far.
+    """
+    if size.kind == "allin":
+        return before + stack
+    if size.kind == "pot":
+        return before + size.amount * pot
+    if size.kind == "previous":
+        return before * size.amount
+    if size.kind == "chips":
+        return None if size.count and raises > size.count else before + size.amount
+    left = size.count or max(1, streets - max(0, raises - 1))
+    share = ((1 + 2 * stack / pot) ** (1 / left) - 1) / 2
+    return before + min(share, size.amount) * pot
