@@ -579,6 +579,9 @@ def iterate_public(
     """Run iterations of CFR in one thread."""
     none = np.zeros((0, 0))
     ones = np.ones(max(len(first_reach), len(second_reach)))
+    zero: Any
+    mode: Any
+    phase: Any
     zero, mode, phase = np.int64(0), np.int64(UPDATE), np.int64(WHOLE)  # constants would be compiled for apart
     for _ in range(iterations):
         time = clock[0] + 1

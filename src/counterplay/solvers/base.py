@@ -91,7 +91,7 @@ class SolveResult:
     game: str
     algorithm: str
     status: Status
-    profile: Profile
+    profile: Any  # a Profile, or of a public tree or an abstract game the profile of that
     measurement: Measurement
     iterations: int
     seconds: float
@@ -299,7 +299,7 @@ class Solver(ABC):
 
     @classmethod
     def named(
-        cls, game: GameTree | Game | str, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]
+        cls, game: Any, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]
     ) -> Self:
         """A solver for an algorithm by its name; ``settings`` change its defaults."""
         return cls(game, changed(cls.config_class(), settings, algorithm), algorithm, memory_limit)  # type: ignore[call-arg]

@@ -83,7 +83,7 @@ class PublicWalker:
         self.tree = tree
         self.threads = threads
         self.nodes = NodeArrays(*(getattr(tree, name) for name in NodeArrays._fields))
-        self.hands = tuple(_hand_arrays(hands) for hands in tree.hands)
+        self.hands = (_hand_arrays(tree.hands[0]), _hand_arrays(tree.hands[1]))
         self.free = np.zeros(tree.num_nodes, np.bool_)
         self._scratch = [walk_scratch(tree) for _ in range(threads)]
         self._links = bool(np.any(tree.kind[: tree.piece_size[0]] == LINK))
