@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from counterplay.errors import StrategyError
 
-__all__ = ["FORMAT_VERSION", "pack_texts", "read_container", "unpack_texts", "write_container"]
+__all__ = ["FORMAT_VERSION", "file_kind", "pack_texts", "read_container", "unpack_texts", "write_container"]
 
 FORMAT_VERSION = 1
 """Version of the files written; newer ones are refused, older ones are read."""
@@ -117,6 +117,16 @@ def read_container(
     return header, arrays
 
 
+def file_kind(path: str | os.PathLike[str]) -> str | None:
+    """What a file says it is, such as ``"profile"``; None if it is none of ours or cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            found = _read_table(file, Path(path))[0].get("counterplay")
+    except (OSError, StrategyError):
+        return None
+    return None if found is None else str(found)
+
+
 def _check_kind(metadata: Mapping[str, Any], kind: str, source: Path) -> None:
     """Refuse a file that is not one of ours, too new, or of another kind."""
     found = metadata.get("counterplay")
@@ -171,7 +181,8 @@ def _checksum(kind: str, header: str, arrays: Arrays) -> str:
     return digest.hexdigest()
 
 
-_DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "<i1", "U8": "<u1", "BOOL": "?"}
+_DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "<i1", "U64": "<u8",
+           "U32": "<u4", "U16": "<u2", "U8": "<u1", "BOOL": "?"}  # fmt: skip
 
 
 def _read_table(file: BinaryIO, source: Path) -> tuple[dict[str, Any], dict[str, Any], int]:

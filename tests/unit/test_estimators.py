@@ -163,3 +163,49 @@ def test_misuse_is_told() -> None:
     with pytest.raises(GameError, match="exact moments need perfect recall"):
         SampledEstimator(forgetful, "external-sampling").moments(cp.Profile.uniform(forgetful).probabilities, 0)
     assert {MccfrConfig(config.sampling, storage=config.storage) for config in MCCFR_PRESETS.values()}
+
+
+def pure_strategies(tree: cp.GameTree, strategy: np.ndarray, player: int) -> list[tuple[float, np.ndarray]]:
+    """All pure strategies of a player, each with its probability, in place of the player's own in a profile."""
+    found = [(1.0, strategy)]
+    for infoset in tree.infosets_of(player):
+        low, high = tree.infoset_offset[infoset : infoset + 2]
+        grown = []
+        for chance, pure in found:
+            for entry in range(low, high):
+                row = pure.copy()
+                row[low:high] = 0.0
+                row[entry] = 1.0
+                grown.append((chance * strategy[entry], row))
+        found = grown
+    return found
+
+
+@pytest.mark.parametrize("algorithm", ["mccfr-scheme", "probing"])
+@pytest.mark.parametrize("player", [0, 1])
+def test_opponents_that_draw_once_at_an_information_set(algorithm: str, player: int) -> None:
+    """A walk against a drawn pure strategy: moments are those of all pure strategies, weighed."""
+    tree = cp.compile_game("goofspiel(cards=3,last_bid=false)")
+    strategy = probabilities(tree, random_profile(cp.make("goofspiel(cards=3,last_bid=false)"), seed=2))
+    once = SampledEstimator(tree, algorithm, pure_opponents=True)
+    each = SampledEstimator(tree, algorithm)
+    mean, second = np.zeros(tree.num_entries), np.zeros(tree.num_entries)
+    for chance, pure in pure_strategies(tree, strategy, 1 - player):
+        part, variance = each.moments(pure, player)
+        mean += chance * part
+        second += chance * (variance + part**2)
+    found = sample_estimator(once, strategy, player, samples=40_000, seed=5)
+    np.testing.assert_allclose(mean[found.entries], found.exact, rtol=0, atol=1e-12)
+    assert (np.abs(found.bias) <= 5.0 * found.standard_error + 1e-12).all()
+    exact = (second - mean**2)[found.entries]
+    np.testing.assert_allclose(found.variance, exact, rtol=0, atol=0.03)
+    if player == 0:  # below different bids the second bidder is met again at the same information set
+        root = slice(0, 3)
+        assert (exact[root] > each.moments(strategy, player)[1][found.entries][root] + 0.01).any()
+
+
+def test_draws_once_are_for_walks_that_draw_opponents() -> None:
+    with pytest.raises(SolverError, match="pure_opponents is for walks that draw"):
+        SampledEstimator("kuhn", "pure-cfr", pure_opponents=True)
+    with pytest.raises(SolverError, match="leave out pure_opponents"):
+        SampledEstimator("kuhn", "probing", pure_opponents=True).moments(np.zeros(12), 0)

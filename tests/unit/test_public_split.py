@@ -147,7 +147,9 @@ def test_what_is_shown_later_is_a_deal() -> None:
     def first(card: str) -> object:
         return decision(0, "?", {move: second(card, move) for move in ("x", "y")})
 
-    tree = cp.compile_game(ExplicitGame(chance({"a": (0.25, first("a")), "b": (0.75, first("b"))}), players=2, name="late"))
+    tree = cp.compile_game(
+        ExplicitGame(chance({"a": (0.25, first("a")), "b": (0.75, first("b"))}), players=2, name="late")
+    )
     public = public_tree_from(tree)
     assert [public.hands[p].count(0) for p in (0, 1)] == [1, 2]  # player 2 may as well know before he acts
     assert public.num_deals == 1
@@ -210,7 +212,9 @@ def test_games_without_a_public_tree_are_refused(game: object, message: str) -> 
 
 def test_a_game_of_chance_alone() -> None:
     tree = cp.compile_game(
-        ExplicitGame(chance({"a": (0.25, terminal(4.0, -4.0)), "b": (0.75, terminal(0.0, 0.0))}), players=2, name="toss")
+        ExplicitGame(
+            chance({"a": (0.25, terminal(4.0, -4.0)), "b": (0.75, terminal(0.0, 0.0))}), players=2, name="toss"
+        )
     )
     both = split_public(tree)
     measured = PublicWalker(both.public).measure(both.tables(np.zeros(0)))

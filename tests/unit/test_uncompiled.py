@@ -162,6 +162,17 @@ def test_misuse_is_told() -> None:
         make_state_sampler('matrix(rows="0.5,0;0,1")', "pure-cfr").step(20)
 
 
+def test_tiny_utilities_do_not_become_nothing() -> None:
+    tiny = 'matrix(rows="2e-10,0;0,1e-10")'
+    with pytest.raises(SolverError, match=r"has -?[12]e-10; give units, such as units=\d+0{9}"):
+        make_state_sampler(tiny, "pure-cfr").step(20)
+    with pytest.raises(SolverError, match="whole utilities"):  # as when it is compiled
+        make_solver(tiny, "pure-cfr")
+    counted = make_state_sampler(tiny, "pure-cfr", units=10**10)
+    counted.step(20)
+    assert any(counted.regret)
+
+
 @dataclasses.dataclass(frozen=True)
 class Odd:
     """A state of a game that goes wrong in a chosen way."""

@@ -23,9 +23,12 @@ from counterplay.cli.common import (
     say,
     table,
 )  # fmt: skip
+from counterplay.cli.evaluate_buckets import evaluate_buckets
 from counterplay.cli.problem import Problem, load_problem
+from counterplay.cli.public import evaluate_public
 from counterplay.cli.report import abstract_text
 from counterplay.errors import AbstractionError, GameError, StrategyError
+from counterplay.storage import file_kind
 
 if TYPE_CHECKING:
     from counterplay.strategy import Profile
@@ -40,16 +43,26 @@ def command(
     strategy: Annotated[
         str | None, typer.Option(help="Instead of a file, with --game: uniform, or random (drawn from --seed).")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of --strategy random.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of --strategy random, and of --boards.")] = 0,
+    boards: Annotated[
+        int | None, typer.Option(help="A strategy of an abstract game: draw so many boards instead of counting all.")
+    ] = None,
     memory_limit: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> None:
     """Measure a strategy exactly: its value, best responses to it, its exploitability."""
     from counterplay.evaluation import evaluate
     from counterplay.strategy import Profile
+    from counterplay.strategy.public_profile import is_public_profile
 
     if (profile is None) == (strategy is None):
         raise StrategyError("name a strategy file, or give --strategy uniform with --game")
+    if profile is not None and file_kind(profile) == "abstract-profile":
+        evaluate_buckets(profile, boards, seed, read_memory(memory_limit), as_json)
+        return
+    if profile is not None and is_public_profile(profile):
+        evaluate_public(profile, read_memory(memory_limit), as_json)
+        return
     loaded = None if profile is None else Profile.load(profile)
     name = game or (loaded.game if loaded else None)
     if name is None:

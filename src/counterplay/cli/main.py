@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from counterplay import __version__
 from counterplay.cli import (
+    abstract,
     agent,
     algorithms,
     compare,
@@ -76,6 +77,7 @@ app.command("info")(info.command)
 app.command("solve")(solve.command)
 app.command("compare")(compare.command)
 app.command("evaluate")(evaluate.command)
+app.command("abstract")(abstract.command)
 app.command("experiment")(experiment.command)
 app.command("dominated")(dominated.command)
 app.command("draw")(draw.command)

@@ -67,6 +67,11 @@ class SampledEstimator(Estimator):
         A sampling scheme of one's own.
     average : (E,) float64, optional
         The cumulative profile that average strategy sampling goes by; without it every action is taken.
+    pure_opponents : bool
+        An opponent draws one action for each information set in a walk, as the blocks of external sampling are
+        defined (Lanctot et al. 2009), rather than one at every history that the walk visits, as the algorithms are
+        printed.  Both are unbiased.  They differ where a walk meets several histories of one of the opponents'
+        information sets, as after secret bids.
     """
 
     def __init__(
@@ -75,9 +80,13 @@ class SampledEstimator(Estimator):
         config: MccfrConfig | str,
         scheme: Scheme | Float64 | None = None,
         average: Float64 | None = None,
+        pure_opponents: bool = False,
     ) -> None:
         self.tree = as_tree(game)
         self.solver = MccfrSolver(self.tree, config, scheme=scheme)
+        self.pure_opponents = pure_opponents
+        if pure_opponents and self.solver.config.sampling in ("chance", "pure"):
+            raise SolverError(f"pure_opponents is for walks that draw opponents' actions; {config} is another")
         if average is not None:
             if average.shape != (self.tree.num_entries,):
                 raise SolverError(f"an average of {self.tree.name} has {self.tree.num_entries} numbers")
@@ -97,25 +106,28 @@ class SampledEstimator(Estimator):
         if config.sampling == "pure":
             whole = np.zeros(self.tree.num_entries, np.int64)
             estimate_pure(
-                solver.walks, player, strategy, entries, values, regrets, state, np.zeros(3, np.int64), scratch[0],
-                scratch[1], self._sums[0], whole,
+                solver.walks, None, player, strategy, entries, values, regrets, state, np.zeros(3, np.int64),
+                scratch[0], scratch[1], self._sums[0], whole,
             )  # fmt: skip
             units = payoff_units(self.tree, config.units)
             return values / units, regrets / units
         if config.sampling == "chance":
             estimate_chance(
-                solver.walks, player, strategy, entries, values, regrets, state, Stack(*scratch[:5]), self._sums[0],
-                self._sums[1], np.zeros(0), *scratch[5:],
+                solver.walks, None, player, strategy, entries, values, regrets, state, Stack(*scratch[:5]),
+                self._sums[0], self._sums[1], np.zeros(0), *scratch[5:],
             )  # fmt: skip
             return values, regrets
         estimate_sampled(
-            solver.walks, solver.sampling._replace(averaging=False, floor=False), player, strategy, solver.average,
-            solver.scheme, entries, values, regrets, state, Stack(*scratch), self._sums[0], self._sums[1],
+            solver.walks, None, solver.sampling._replace(averaging=False, floor=False), self.pure_opponents, player,
+            strategy, solver.average, solver.scheme, entries, values, regrets, state, Stack(*scratch),
+            self._sums[0], self._sums[1],
         )  # fmt: skip
         return values, regrets
 
     def moments(self, strategy: Float64, player: int) -> tuple[Float64, Float64]:
         """Exact mean and variance of v̂(I→a) for every entry of a player (see ``exact_moments``)."""
+        if self.pure_opponents:
+            raise SolverError("exact moments need independent draws; leave out pure_opponents")
         solver = self.solver
         return exact_moments(self.tree, solver.config, strategy, player, solver.scheme, solver.average)
 

@@ -9,6 +9,7 @@ are touched, so smaller ones are run too.
 from __future__ import annotations
 
 from counterplay.experiments.base import Cell, Experiment
+from counterplay.experiments.compare import POINTS_PER_DECADE
 from counterplay.experiments.races import Entrants, at, curves_of, race
 from counterplay.tree.compile import compile_game
 
@@ -49,7 +50,13 @@ UNIFORM = {ONE: 0.780, TWO: 0.784}
 """Exploitability of uniform play as the source prints it."""
 
 
-def run(quick: bool = False, game: str = ONE, nodes: int | None = None, seeds: int | None = None) -> Experiment:
+def run(
+    quick: bool = False,
+    game: str = ONE,
+    nodes: int | None = None,
+    seeds: int | None = None,
+    points: int = POINTS_PER_DECADE,
+) -> Experiment:
     """Race the algorithms.
 
     Parameters
@@ -57,14 +64,16 @@ def run(quick: bool = False, game: str = ONE, nodes: int | None = None, seeds: i
     quick : bool
         10^7 histories and 3 seeds instead of 10^8 and 5.
     game : str
-        ``bluff`` or, with about 10 GB of memory, ``bluff(d1=2)``; any other game takes part without published numbers.
+        ``bluff`` or, with about 9 GB of memory, ``bluff(d1=2)``; any other game takes part without published numbers.
     nodes, seeds : int, optional
         Other numbers of histories and of seeds.
+    points : int
+        How often exploitability is measured while the histories grow tenfold; in a large game that takes long.
     """
     nodes = nodes or (10**7 if quick else 10**8)
     seeds = seeds or (3 if quick else 5)
     tree = compile_game(game)
-    found = race(tree, ENTRANTS, nodes, seeds)
+    found = race(tree, ENTRANTS, nodes, seeds, points)
     rows: list[tuple[Cell, ...]] = []
     for budget in sorted({nodes, *(point for name, point in COMPUTED if name == tree.name and point < nodes)}):
         known = COMPUTED.get((tree.name, budget), {})

@@ -33,6 +33,8 @@ Axis: TypeAlias = Literal["iterations", "nodes", "seconds", "cpu_seconds"]
 AXES: tuple[Literal["iterations", "nodes", "seconds"], ...] = ("iterations", "nodes", "seconds")
 
 POINTS_PER_DECADE = 8
+"""How often exploitability is measured while what was spent grows tenfold."""
+
 CALL_SECONDS = 0.1
 """How long one call of a solver should take, so that Ctrl-C and a limit of seconds are noticed."""
 
@@ -42,11 +44,12 @@ CALL_NODES = 1e6
 
 @dataclasses.dataclass(frozen=True)
 class Budget:
-    """What each run may spend: exactly one of the three."""
+    """What each run may spend: exactly one of the three; and how often it is measured on the way."""
 
     iterations: int | None = None
     nodes: int | None = None
     seconds: float | None = None
+    points: int = POINTS_PER_DECADE
 
     def __post_init__(self) -> None:
         given = [name for name in AXES if getattr(self, name) is not None]
@@ -57,6 +60,8 @@ class Budget:
         fits = isinstance(limit, numbers.Integral if whole else numbers.Real) and not isinstance(limit, bool)
         if not fits or not 0 < limit < math.inf:
             raise SolverError(f"{given[0]} must be a positive {'whole ' if whole else ''}number; got {limit!r}")
+        if not isinstance(self.points, numbers.Integral) or isinstance(self.points, bool) or self.points < 1:
+            raise SolverError(f"points of a decade must be a whole number, at least 1; got {self.points!r}")
 
     @property
     def axis(self) -> Literal["iterations", "nodes", "seconds"]:
@@ -301,8 +306,8 @@ def _targets(budget: Budget) -> list[float]:
     """A logarithmic grid that ends at the limit."""
     start = budget.limit
     low = {"iterations": 1.0, "nodes": max(1.0, start / 1e4), "seconds": start / 1e3}[budget.axis]
-    steps = int(POINTS_PER_DECADE * math.log10(start / low))
-    grid = [start / 10 ** (step / POINTS_PER_DECADE) for step in range(steps, -1, -1)]
+    steps = int(budget.points * math.log10(start / low))
+    grid = [start / 10 ** (step / budget.points) for step in range(steps, -1, -1)]
     return grid if budget.axis == "seconds" else sorted({float(round(point)) for point in grid})
 
 

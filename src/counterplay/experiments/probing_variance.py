@@ -1,10 +1,13 @@
 """Figure 5.3a of Gibson 2014: how much the estimates of probing and of plain MCCFR vary, in Goofspiel(6).
 
 Along a run of vanilla CFR, both estimators walk many times at each profile without learning, with the same hand-made
-sampling scheme (section 5.3.2), and the sample variance of the value at the root's information set is recorded.  The
-source does not say whose root it is.  Bids are secret, but one bidder must move first in the tree: below different bids
-of the first bidder the opponent draws anew, while all bids of the second meet one drawn bid, and so vary more.  Both
-are told; the second comes nearer to the published means.
+sampling scheme (section 5.3.2), and the sample variance of the value at the root's information set is recorded.
+
+The source says neither whose root it is nor what an opponent does whom a walk meets at several histories of one
+information set, as after secret bids.  Drawing one action for each information set in a walk, which is how the blocks
+of external sampling are defined (Lanctot et al. 2009), comes nearest to the published means, and makes the two roots
+alike; drawing at every history, as algorithm 3 is printed, varies less, most of all at the root of the first bidder,
+below whose bids the opponent draws anew.  ``draws`` chooses.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ def run(
     iterations: int | None = None,
     samples: int | None = None,
     player: int | None = None,
+    draws: str = "infosets",
     seed: int = 0,
 ) -> Experiment:
     """Sample variances of both estimators along vanilla CFR.
@@ -42,15 +46,19 @@ def run(
         Other numbers of iterations, and of walks at each.
     player : int, optional
         Whose root: 1 for the first bidder, 2 for the second; by default both.
+    draws : {"infosets", "histories"}
+        Where an opponent draws: once at an information set in a walk, or at every history that it visits.
     seed : int
         Of the walks.
     """
     if player not in (None, 1, 2):
         raise SolverError(f"player is 1 or 2; got {player!r}")
+    if draws not in ("infosets", "histories"):
+        raise SolverError(f"draws is infosets or histories; got {draws!r}")
     iterations = iterations or (40 if quick else 1000)
     samples = samples or (500 if quick else 1000)
     tree = compile_game(f"goofspiel(cards={cards})")
-    estimators = {name: SampledEstimator(tree, name) for name in PUBLISHED}
+    estimators = {name: SampledEstimator(tree, name, pure_opponents=draws == "infosets") for name in PUBLISHED}
     same = cards == 6
     rows: list[tuple[Cell, ...]] = []
     curves = {}
@@ -71,8 +79,8 @@ def run(
         columns=("root of", "estimator", "mean", "published", "mean of the first 150"),
         rows=tuple(rows),
         notes=(
-            "The source leaves open whose root it is and how opponents are drawn.",
-            "Another program found 0.286 and 0.115 over the first 200 iterations for player 1.",
+            f"Opponents draw at {'information sets' if draws == 'infosets' else 'histories'}; the source does not say.",
+            "Another program, drawing at histories, found 0.286 and 0.115 over the first 200 iterations for player 1.",
         ),
         curves=curves,
     )

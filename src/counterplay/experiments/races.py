@@ -6,7 +6,16 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from counterplay.evaluation.responses import exploitability
-from counterplay.experiments.compare import Axis, Budget, Comparison, Run, interval, read_off, run_solver
+from counterplay.experiments.compare import (
+    POINTS_PER_DECADE,
+    Axis,
+    Budget,
+    Comparison,
+    Run,
+    interval,
+    read_off,
+    run_solver,
+)
 from counterplay.solvers import make_solver
 from counterplay.strategy.profile import Profile
 from counterplay.tree.arrays import GameTree
@@ -17,9 +26,9 @@ Entrants: TypeAlias = Mapping[str, tuple[str, Mapping[str, Any]]]
 """A name for each entrant, with its algorithm and settings."""
 
 
-def race(tree: GameTree, entrants: Entrants, nodes: int, seeds: int) -> Comparison:
-    """Run every entrant with every seed over so many histories."""
-    budget = Budget(nodes=nodes)
+def race(tree: GameTree, entrants: Entrants, nodes: int, seeds: int, points: int = POINTS_PER_DECADE) -> Comparison:
+    """Run every entrant with every seed over so many histories, measured so often while they grow tenfold."""
+    budget = Budget(nodes=nodes, points=points)
     runs = []
     for label, (algorithm, settings) in entrants.items():
         for seed in range(seeds):

@@ -8,6 +8,7 @@ game is Bluff(1,1) and the runs are much shorter, so good values of β are small
 from __future__ import annotations
 
 from counterplay.experiments.base import Cell, Experiment
+from counterplay.experiments.compare import POINTS_PER_DECADE
 from counterplay.experiments.races import Entrants, curves_of, race
 from counterplay.tree.compile import compile_game
 
@@ -32,7 +33,12 @@ def entrants(beta: float) -> Entrants:
 
 
 def run(
-    quick: bool = False, game: str = "bluff", nodes: int | None = None, seeds: int | None = None, beta: float = 1e3
+    quick: bool = False,
+    game: str = "bluff",
+    nodes: int | None = None,
+    seeds: int | None = None,
+    beta: float = 1e3,
+    points: int = POINTS_PER_DECADE,
 ) -> Experiment:
     """Sweep the parameters.
 
@@ -46,12 +52,14 @@ def run(
         Other numbers of histories and of seeds.
     beta : float
         β of the sweep over τ.
+    points : int
+        How often exploitability is measured while the histories grow tenfold.
     """
     nodes = nodes or (2 * 10**6 if quick else 10**7)
     seeds = seeds or (3 if quick else 5)
     tree = compile_game(game)
     chosen = {**entrants(float(beta)), "external sampling": ("external-sampling", {})}
-    found = race(tree, chosen, nodes, seeds)
+    found = race(tree, chosen, nodes, seeds, points)
     rows: list[tuple[Cell, ...]] = []
     for label, (_, settings) in chosen.items():
         mean, half = found.final(label)

@@ -23,7 +23,17 @@ from typing import NamedTuple
 import numpy as np
 
 from counterplay.kernels.jit import inlined, kernel
-from counterplay.kernels.walks import WalkArrays, chance_outcome, draw, f64, i64, matched_action
+from counterplay.kernels.walks import (
+    WalkArrays,
+    chance_outcome,
+    deal_of,
+    draw,
+    draw_at,
+    f64,
+    i64,
+    look,
+    matched_action,
+)  # fmt: skip
 
 EXTERNAL, OUTCOME, AVERAGE_STRATEGY, SCHEME, PROBING = range(5)
 
@@ -60,7 +70,9 @@ def walk_sampled(
     alias: np.ndarray,
     utility: np.ndarray,
     players: int,
+    shift: np.ndarray | None,  # IN  the deal, see look
     kind: int,  # IN  sampling.kind; a constant where the compiler shall leave the rest out
+    once: bool,  # IN  an opponent draws once at an information set in a walk, rather than at every visit; likewise
     sampling: Sampling,  # IN
     player: int,  # IN  the traverser
     time: float,  # IN  weight of this iteration in the average
@@ -83,12 +95,13 @@ def walk_sampled(
     own = 1.0
     value = 0.0
     touched = 0
+    if once:
+        draw(state)
+    key = state[0]  # of this walk
     while True:
         while True:  # down to an end or to a decision of the traverser
             touched += 1
-            base = node * 4
-            who, first = i64(nodes[base]), i64(nodes[base + 1])
-            count, index = i64(nodes[base + 2]), i64(nodes[base + 3])
+            who, first, count, index = look(nodes, node, shift)
             if who > players:
                 value = utility[index * players + player]
                 if scaled and own != 1.0:
@@ -102,7 +115,7 @@ def walk_sampled(
                 total += max(0.0, f64(regret[index + action]))
             if who != player:
                 share = time if own == 1.0 else time / own  # divisions are what such walks spend their time on
-                dart = draw(state)
+                dart = draw_at(key, index) if once else draw(state)
                 if total > 0.0:
                     scale = 1.0 / total
                     left = dart * total
@@ -146,9 +159,7 @@ def walk_sampled(
         descend = False
         while top >= 0:  # up, until an action is left to be walked
             low = top * width
-            base = place[3 * top] * 4
-            first, count = i64(nodes[base + 1]), i64(nodes[base + 2])
-            index = i64(nodes[base + 3])
+            _, first, count, index = look(nodes, place[3 * top], shift)
             action = place[3 * top + 1]
             if action >= 0:
                 value_of[low + action] = value
@@ -163,8 +174,9 @@ def walk_sampled(
                     value_of[low + action] = 0.0
                     if kind == PROBING:
                         value, seen = _probe(
-                            nodes, threshold, alias, utility, players, sampling, player, first + action, regret, state
-                        )
+                            nodes, threshold, alias, utility, players, shift, sampling, once, key, player,
+                            first + action, regret, state,
+                        )  # fmt: skip
                         value_of[low + action] = value
                         touched += seen
                     action += 1
@@ -232,7 +244,10 @@ def _probe(
     alias: np.ndarray,
     utility: np.ndarray,
     players: int,
+    shift: np.ndarray | None,  # IN  the deal, see look
     sampling: Sampling,  # IN
+    once: bool,  # IN  see walk_sampled
+    key: int,  # IN  of the walk
     player: int,  # IN
     start: int,  # IN  the history after the action
     regret: np.ndarray,  # IN  (E,)
@@ -248,9 +263,7 @@ def _probe(
         ratio = 1.0
         while True:
             touched += 1
-            base = node * 4
-            who, first = i64(nodes[base]), i64(nodes[base + 1])
-            count, index = i64(nodes[base + 2]), i64(nodes[base + 3])
+            who, first, count, index = look(nodes, node, shift)
             if who > players:
                 total += ratio * utility[index * players + player]
                 break
@@ -260,6 +273,8 @@ def _probe(
                 action, other = _stray(regret, index, count, sampling.probe_exploration, state)
                 ratio *= other
                 node = first + action
+            elif who != player and once:
+                node = first + matched_action(regret, index, count, draw_at(key, index))
             else:
                 node = first + matched_action(regret, index, count, draw(state))
     return total / (sampling.probes * sampling.probe_share), touched
@@ -287,6 +302,7 @@ def walk_average(
     threshold: np.ndarray,
     alias: np.ndarray,
     players: int,
+    shift: np.ndarray | None,  # IN  the deal, see look
     player: int,  # IN
     time: float,  # IN  weight of this iteration
     counting: bool,  # IN  count the action drawn, as Pure CFR does, rather than add the strategy
@@ -305,9 +321,7 @@ def walk_average(
         waiting -= 1
         node = pending[waiting]
         touched += 1
-        base = node * 4
-        who, first = i64(nodes[base]), i64(nodes[base + 1])
-        count, index = i64(nodes[base + 2]), i64(nodes[base + 3])
+        who, first, count, index = look(nodes, node, shift)
         if who > players:
             continue
         if who == players:
@@ -345,6 +359,7 @@ def count_action(average: np.ndarray, index: int, count: int, pick: int) -> None
 @kernel
 def iterate_sampled(
     arrays: WalkArrays,  # IN
+    deals: np.ndarray | None,  # IN  (iterations*n, S) int64: a deal for each walk; None where the tree deals
     sampling: Sampling,  # IN
     iterations: int,  # IN  how many to do
     start: int,  # IN  iterations done before
@@ -366,20 +381,22 @@ def iterate_sampled(
     for iteration in range(iterations):
         time = f64(start + 1 + iteration) if linear else 1.0
         for player in range(players):
+            shift = deal_of(deals, iteration * players + player)
             if sampling.kind == EXTERNAL:
                 touched += walk_sampled(
-                    nodes, threshold, alias, utility, players, EXTERNAL, sampling, player, time, regret, regret,
-                    average, scheme, none, local, place, weight, strategy, value_of,
+                    nodes, threshold, alias, utility, players, shift, EXTERNAL, False, sampling, player, time, regret,
+                    regret, average, scheme, none, local, place, weight, strategy, value_of,
                 )  # fmt: skip
             else:
                 touched += walk_sampled(
-                    nodes, threshold, alias, utility, players, sampling.kind, sampling, player, time, regret, regret,
-                    average, scheme, none, local, place, weight, strategy, value_of,
+                    nodes, threshold, alias, utility, players, shift, sampling.kind, False, sampling, player, time,
+                    regret, regret, average, scheme, none, local, place, weight, strategy, value_of,
                 )  # fmt: skip
         if average_walks > 0.0 and (average_walks >= 1.0 or draw(local) < average_walks):
-            for player in range(players):
+            for player in range(players):  # with a deal that this player's regrets have not just learnt from
+                shift = deal_of(deals, iteration * players + (player + 1) % players)
                 touched += walk_average(
-                    nodes, threshold, alias, players, player, time, False, regret, average, local, pending
+                    nodes, threshold, alias, players, shift, player, time, False, regret, average, local, pending
                 )  # fmt: skip
     state[:] = local
     counters[0] += iterations
@@ -389,7 +406,9 @@ def iterate_sampled(
 @kernel
 def estimate_sampled(
     arrays: WalkArrays,  # IN
+    deals: np.ndarray | None,  # IN  (N, S) int64: a deal for each walk; None where the tree deals
     sampling: Sampling,  # IN
+    once: bool,  # IN  an opponent draws once at an information set in a walk
     player: int,  # IN
     strategy: np.ndarray,  # IN  (E,) float64: the profile, held fixed
     average: np.ndarray,  # IN  (E,) float64 or (0,): what average strategy sampling goes by
@@ -410,8 +429,8 @@ def estimate_sampled(
             value_sum[chosen[k]] = 0.0
             regret_sum[chosen[k]] = 0.0
         walk_sampled(
-            nodes, threshold, alias, utility, players, sampling.kind, sampling, player, 1.0, strategy, regret_sum,
-            average, scheme, value_sum, state, place, weight, chances, value_of,
+            nodes, threshold, alias, utility, players, deal_of(deals, sample), sampling.kind, once, sampling, player,
+            1.0, strategy, regret_sum, average, scheme, value_sum, state, place, weight, chances, value_of,
         )  # fmt: skip
         for k in range(len(chosen)):
             values[sample, k] = value_sum[chosen[k]]

@@ -15,7 +15,11 @@ import numpy as np
 
 from counterplay.kernels.jit import borrow, inlined, kernel
 from counterplay.kernels.terminal import (
-    additive_values, factored_values, fold_values, matrix_values, showdown_values,
+    additive_values,
+    factored_values,
+    fold_values,
+    matrix_values,
+    showdown_values,
 )  # fmt: skip
 
 UPDATE, RESPONSE, VALUE = 0, 1, 2
@@ -112,7 +116,10 @@ class Scratch(NamedTuple):
 
 
 @inlined
-def _match(table: Any, scale: float, prediction: Any, first: Any, n: Any, actions: Any, tie: float, sigma: Any, s: Any, stride: Any, sums: Any) -> None:  # fmt: skip
+def _match(
+    table: Any, scale: float, prediction: Any, first: Any, n: Any, actions: Any, tie: float, sigma: Any, s: Any,
+    stride: Any, sums: Any,
+) -> None:  # fmt: skip
     """Regret matching for all hands of a public state, into one vector for each action from ``s`` on."""
     share = 1.0 / np.float64(actions)
     if n <= _FEW and len(prediction) == 0:
@@ -158,7 +165,7 @@ def _match(table: Any, scale: float, prediction: Any, first: Any, n: Any, action
 
 @inlined
 def _any(vector: Any, first: Any, n: Any) -> bool:
-    for h in range(n):
+    for h in range(n):  # noqa: SIM110  numba has no generators
         if vector[first + h] != 0.0:
             return True
     return False
@@ -170,7 +177,10 @@ def _count(hands: HandArrays, deal: Any) -> Any:
 
 
 @inlined
-def _forward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: int, tables: Tables, opp_table: Any, opp_scale: Any, opp_prediction: Any, rule: Rule, locked: Any, root: Any, deal: Any, level: Any, scratch: Scratch) -> None:  # fmt: skip
+def _forward(
+    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: int, tables: Tables, opp_table: Any,
+    opp_scale: Any, opp_prediction: Any, rule: Rule, locked: Any, root: Any, deal: Any, level: Any, scratch: Scratch,
+) -> None:  # fmt: skip
     """Strategies and reaches of a piece.  ``alive[.., p]`` says whether the reach of p is more than 0 somewhere."""
     reach, sigma, alive = scratch.reach, scratch.sigma, scratch.alive
     stride = np.uint64(scratch.stride)
@@ -225,12 +235,15 @@ def _forward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: 
 
 
 @inlined
-def _terminal(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: Any, deal: Any, reach: Any, r: Any, sums: Any, value: Any, v: Any) -> None:  # fmt: skip
+def _terminal(
+    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: Any, deal: Any, reach: Any,
+    r: Any, sums: Any, value: Any, v: Any,
+) -> None:  # fmt: skip
     """The values of our hands at an end; ``reach`` from ``r`` on in, ``value`` from ``v`` on out."""
     kind = tree.kind[node]
     sign = 1.0 if me == 0 else -1.0
     n, others = _count(own, deal), _count(opp, deal)
-    if kind == _FOLD or kind == _SHOWDOWN:
+    if kind in (_FOLD, _SHOWDOWN):
         mine = np.uint64(own.start[deal])
         low, high = np.uint64(opp.real_start[deal]), np.uint64(opp.real_start[deal + 1])
         if kind == _FOLD:
@@ -254,7 +267,9 @@ def _terminal(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_
 
 
 @kernel
-def _store_integers(table: Any, scales: Any, block: int, first: Any, n: Any, actions: Any, new: Any, s: Any, stride: Any, salt: int) -> None:  # fmt: skip
+def _store_integers(
+    table: Any, scales: Any, block: int, first: Any, n: Any, actions: Any, new: Any, s: Any, stride: Any, salt: int,
+) -> None:  # fmt: skip
     """Write a block of a table of integers from the vectors that begin at ``s``.
 
     The block gets a scale of its own, so that the largest number fills the range; numbers are rounded up or down at
@@ -276,7 +291,10 @@ def _store_integers(table: Any, scales: Any, block: int, first: Any, n: Any, act
 
 
 @inlined
-def _update(tables: Tables, rule: Rule, locked: bool, block: Any, first: Any, n: Any, actions: Any, reach: Any, r: Any, sigma: Any, s: Any, value: Any, v: Any, here: Any, stride: Any) -> None:  # fmt: skip
+def _update(
+    tables: Tables, rule: Rule, locked: bool, block: Any, first: Any, n: Any, actions: Any, reach: Any, r: Any,
+    sigma: Any, s: Any, value: Any, v: Any, here: Any, stride: Any,
+) -> None:  # fmt: skip
     """Add an iteration's regrets and strategy; the vectors of the children in ``sigma`` and ``value`` are used up.
 
     ``r``, ``s``, ``v`` and ``here`` say where our reach, our strategy, the values of the children and the value of
@@ -334,7 +352,10 @@ def _update(tables: Tables, rule: Rule, locked: bool, block: Any, first: Any, n:
 
 
 @inlined
-def _backward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: int, pair_hands: bool, tables: Tables, rule: Rule, locked: Any, root: Any, deal: Any, level: Any, scratch: Scratch) -> None:  # fmt: skip
+def _backward(
+    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: int, pair_hands: bool, tables: Tables,
+    rule: Rule, locked: Any, root: Any, deal: Any, level: Any, scratch: Scratch,
+) -> None:  # fmt: skip
     """Values of a piece, from its leaves to its root; updates of our tables on the way."""
     reach, value, sigma, alive = scratch.reach, scratch.value, scratch.sigma, scratch.alive
     stride = np.uint64(scratch.stride)
@@ -395,7 +416,10 @@ def _backward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode:
 
 
 @inlined
-def _descend(tree: NodeArrays, hands: HandArrays, player: int, link: Any, below: Any, cut: bool, deal: Any, level: Any, scratch: Scratch) -> bool:  # fmt: skip
+def _descend(
+    tree: NodeArrays, hands: HandArrays, player: int, link: Any, below: Any, cut: bool, deal: Any, level: Any,
+    scratch: Scratch,
+) -> bool:  # fmt: skip
     """A player's reach at the root of a piece, from that at the link above it; whether it is more than 0 somewhere."""
     stride = np.uint64(scratch.stride)
     above = np.uint64(level * (scratch.piece + 1) + tree.reach_slot[player, link]) * stride
@@ -568,7 +592,8 @@ def iterate_public(
     zero, mode, phase = np.int64(0), np.int64(UPDATE), np.int64(WHOLE)  # constants would be compiled for apart
     for _ in range(iterations):
         time = clock[0] + 1
-        rule = iteration_rule(time, floor, alpha, beta, gamma, delay, shifted, tie, quantised, len(first.prediction) > 0)
+        predictive = len(first.prediction) > 0
+        rule = iteration_rule(time, floor, alpha, beta, gamma, delay, shifted, tie, quantised, predictive)
         if not alternating:
             frozen[:] = first.regret
             frozen_scale[:] = first.regret_scale
@@ -588,7 +613,10 @@ def iterate_public(
 
 
 @kernel
-def iteration_rule(time: int, floor: bool, alpha: float, beta: float, gamma: float, delay: int, shifted: bool, tie: float, quantised: bool, predictive: bool) -> Rule:  # fmt: skip
+def iteration_rule(
+    time: int, floor: bool, alpha: float, beta: float, gamma: float, delay: int, shifted: bool, tie: float,
+    quantised: bool, predictive: bool,
+) -> Rule:  # fmt: skip
     """The numbers of iteration ``time``, as in ``iterate_cfr``.
 
     Walks skip what nobody reaches, unless old regrets are discounted, or predictions made anew, everywhere.

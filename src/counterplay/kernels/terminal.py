@@ -3,8 +3,8 @@
 Johanson 2016, section 2.4 and 3.3.2.  ``reach[o]`` is the opponent's reach with hand (class) ``o``; ``value[h]`` is
 what our hand ``h`` wins against all of them.  Card removal: hands that share a card are not dealt together, which
 takes sums by card.  Vectors lie in long arrays and are given by where they begin, as unsigned numbers: views of arrays
-and tests for negative indices would cost more than the sums of small games.  Slots 52 and 53 of those sums are for hands of one card: what is added goes to 52, what is read is
-53, which stays 0.
+and tests for negative indices would cost more than the sums of small games.  Slots 52 and 53 of the sums by card are
+for hands of one card: what is added goes to 52, what is read is 53, which stays 0.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from counterplay.poker.betting import BettingTree, build_betting_tree
 from counterplay.poker.deals_tree import DealTree, deal_cards, hole_hands
 from counterplay.poker.definition import GameDefinition
 from counterplay.poker.games import PokerGame
+from counterplay.tree.arrays import GameTree
 from counterplay.tree.compile import compile_game
 from counterplay.tree.public import FOLD, LINK, SHOWDOWN, PublicNode, PublicTree, lay_out
 from counterplay.tree.public_split import public_tree_from
@@ -52,7 +53,7 @@ def public_tree_of(
     return assemble(build_betting_tree(game, bets), deals, name, game.hole_cards, float(game.big_blind))
 
 
-def public_tree_by_name(game: Game | str, memory_limit: int | None = None) -> PublicTree:
+def public_tree_by_name(game: GameTree | Game | str, memory_limit: int | None = None) -> PublicTree:
     """The public tree of a game, or of the game with a name.
 
     Cards are dealt up to renaming suits; a game that tells its public play has it unfolded; any other is compiled, and
@@ -63,6 +64,8 @@ def public_tree_by_name(game: Game | str, memory_limit: int | None = None) -> Pu
     GameError
         If the game has no public tree.
     """
+    if isinstance(game, GameTree):
+        return public_tree_from(game)
     if isinstance(game, str) and game.startswith("holdem{"):
         from counterplay.poker.subgames import subgame_by_name
 
@@ -101,9 +104,7 @@ def assemble(
                 dealt(nodes[child], level, int(level_of[betting.round[child]]), spans)
                 for child in betting.children(number)
             ]
-            node = PublicNode(
-                int(betting.player[number]), spans[level], children, tuple(betting.actions(number)), text
-            )
+            node = PublicNode(int(betting.player[number]), spans[level], children, tuple(betting.actions(number)), text)
         nodes[number] = node
     return put_together(nodes[0], deals, name, hole_cards, float(betting.spent.max()), big_blind)
 

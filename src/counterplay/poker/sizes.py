@@ -74,7 +74,9 @@ def parse_sizes(text: str, name: str, raises: bool = False) -> StreetSizes:
         if not clause.strip() and ";" in text:
             continue
         where, equals, words = clause.rpartition("=")
-        found = tuple(_size(word.strip(), name, raises) for word in words.split(",") if word.strip() not in ("", "none"))
+        found = tuple(
+            _size(word.strip(), name, raises) for word in words.split(",") if word.strip() not in ("", "none")
+        )
         for place in _places(where.strip().lower() if equals else "", clause, name):
             sizes[place] = found
     return tuple(

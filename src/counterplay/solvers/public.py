@@ -59,7 +59,9 @@ class PublicConfig(CfrConfig):
         if self.profile == "best":
             raise SolverError("on a public tree the profile is average or last; got 'best'")
         if self.fallback != "uniform" or self.tremble:
-            raise SolverError("on a public tree there are no settings fallback and tremble; use --representation history")
+            raise SolverError(
+                "on a public tree there are no settings fallback and tremble; use --representation history"
+            )
 
 
 def public_config(name: str, changes: Mapping[str, Any]) -> PublicConfig:
@@ -185,9 +187,7 @@ class PublicSolver(Solver):
             self._frozen[:], self._frozen_scale[:] = first.regret, first.regret_scale
             self._frozen_prediction[:] = first.prediction
             seen = (self._frozen, self._frozen_scale, self._frozen_prediction)
-        self.walker.walk(
-            0, UPDATE, first, second.regret, second.regret_scale, second.prediction, rule, self.locked
-        )
+        self.walker.walk(0, UPDATE, first, second.regret, second.regret_scale, second.prediction, rule, self.locked)
         self.walker.walk(1, UPDATE, second, *seen, rule, self.locked)
         self._clock[0] = time
 
@@ -212,9 +212,7 @@ class PublicSolver(Solver):
         if self.quantised:
             scale = max(float(rows.max()), 1e-9) / 32767
             tables.regret_scale[self.tree.block[node] + deal] = scale
-        tables.regret[self.tree.entries(node, deal)] = (
-            np.rint(rows.ravel() / scale) if self.quantised else rows.ravel()
-        )
+        tables.regret[self.tree.entries(node, deal)] = np.rint(rows.ravel() / scale) if self.quantised else rows.ravel()
         self.locked[node] = True
 
     def strategy(self, kind: ProfileKind | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -263,9 +261,7 @@ class PublicSolver(Solver):
         return cls(game, public_config(algorithm, settings), algorithm, memory_limit)
 
     @classmethod
-    def from_checkpoint(
-        cls, game: Any, config: Mapping[str, Any], algorithm: str, memory_limit: int | None
-    ) -> Self:
+    def from_checkpoint(cls, game: Any, config: Mapping[str, Any], algorithm: str, memory_limit: int | None) -> Self:
         """A fresh solver with the settings of a checkpoint."""
         return cls(game, PublicConfig(**config), algorithm, memory_limit)
 

@@ -6,6 +6,7 @@ Gibson 2014, algorithms 2 to 5, section 5.4.2 for outcome sampling, appendix C.4
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from counterplay.errors import GameError, SolverError
@@ -42,6 +43,7 @@ class Walker:
         self.extra = config.average_walks if self.players != 2 and config.keeps_average else 0.0
         self.limit = 2**31 - 1 if config.storage == "int32" else 2**63 - 1
         self.units = config.units or 1
+        self.largest = 0.0  # utility met so far, without its sign
         self.time = 1.0
         self.touched = 0
 
@@ -339,12 +341,14 @@ class Walker:
             return value
 
     def whole(self, won: float) -> int:
-        """A utility in whole units."""
+        """A utility in whole units; what counts as whole is measured by the largest met, as in a compiled game."""
+        self.largest = max(self.largest, abs(won))
         units = won * self.units
         nearest = round(units)
-        if self.config.units is None and abs(units - nearest) > 1e-9:
+        if self.config.units is None and abs(units - nearest) > 1e-9 * min(1.0, self.largest):
+            some = max(1000, math.ceil(min(1e18, 1000 / self.largest)))
             raise SolverError(
                 f"pure-cfr needs whole utilities, {self.solver.name} has {won:g}; "
-                "give units, such as units=1000, to round"
+                f"give units, such as units={some}, to round"
             )
         return nearest

@@ -1,0 +1,456 @@
+"""Features of hands, by exact enumeration: hand strength, what is expected of it, and against whom it is strong.
+
+Hand strength HS is the chance to beat a random opponent hand when the board is complete, ties counted half (Johanson
+2016, section 5.2; that ties count half follows from the 1950 values that his rivers have).  Before that there are
+E[HS] and E[HS²] over all boards to come, and the histogram of HS in 50 bins (section 5.4, where the number of bins is
+not told; 50 gives the published distances).  Opponent cluster hand strength OCHS is the same against each of a few
+groups of opponent hands.
+
+Everything is kept as whole numbers, by the number of the hand up to suits, the board taken as a set: the strength of a
+hand is twice the weaker opponents plus the equal ones, of ``unit`` that a sure winner has; sums over boards to come
+are such strengths added up.  So equal hands are equal exactly, and E[HS] is ``mean / (unit * runouts)``.
+
+What takes long is kept in a cache on disk, one file for each round, and read from there the next time.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import math
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from counterplay.abstraction.cards.parallel import Progress, in_chunks
+from counterplay.errors import AbstractionError, StrategyError
+from counterplay.poker.cards import deck as cards_of
+from counterplay.poker.hands import MAX_HAND, hand_codes, hand_tables
+from counterplay.poker.isomorphism import HandIndexer
+from counterplay.storage import read_container, write_container
+
+__all__ = ["BINS", "CardFeatures", "HandSums", "default_cache"]
+
+BINS = 50
+"""Bins of a histogram of hand strength."""
+
+KIND = "card-features"
+
+
+def default_cache() -> Path:
+    """Where features are kept: ``$COUNTERPLAY_CACHE``, or ``counterplay`` in the user's cache folder."""
+    given = os.environ.get("COUNTERPLAY_CACHE")
+    if given:
+        return Path(given)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "counterplay"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class HandSums:
+    """Sums over all boards to come, by number of the hand.
+
+    Attributes
+    ----------
+    mean, square : (N,) uint64
+        Sum of the strengths, and of their squares.
+    histogram : (N, bins) unsigned
+        How many boards lead into each bin of the strength.
+    runouts : int
+        How many boards there are.
+    unit : int
+        The strength of a sure winner.
+    """
+
+    mean: npt.NDArray[np.uint64]
+    square: npt.NDArray[np.uint64]
+    histogram: npt.NDArray[Any]
+    runouts: int
+    unit: int
+
+    def ehs(self) -> npt.NDArray[np.float64]:
+        """E[HS]."""
+        return self.mean / (self.unit * self.runouts)
+
+    def ehs2(self) -> npt.NDArray[np.float64]:
+        """E[HS²]."""
+        return self.square / (self.unit**2 * self.runouts)
+
+
+class CardFeatures:
+    """The features of all hands of a deck and a shape.
+
+    Parameters
+    ----------
+    deck : (ranks, suits)
+        The deck.
+    shape : tuple of int
+        Hole cards, then the board cards of each later round.
+    cache : path, optional
+        The folder where features are kept; None keeps them in memory only.
+    threads : int
+        Kernels that run at the same time.
+    progress : callable, optional
+        Called with the name of a stage and the share that is done.
+    bins : int
+        Bins of the histograms.
+    """
+
+    def __init__(
+        self,
+        deck: tuple[int, int],
+        shape: tuple[int, ...],
+        cache: str | os.PathLike[str] | None = None,
+        threads: int = 1,
+        progress: Progress | None = None,
+        bins: int = BINS,
+    ) -> None:
+        self.deck = deck
+        self.shape = tuple(shape)
+        self.cards = np.array(cards_of(*deck), dtype=np.uint8)
+        self.cache = None if cache is None else Path(cache)
+        self.threads = threads
+        self.progress = progress
+        self.bins = bins
+        self._kept: dict[str, Mapping[str, npt.NDArray[Any]]] = {}
+        if threads < 1 or bins < 1:
+            raise AbstractionError(f"threads and bins are at least 1; got {threads} threads, {bins} bins")
+        if not 1 <= shape[0] <= 3 or sum(shape) > MAX_HAND:
+            raise AbstractionError(f"hands have 1 to 3 hole cards and {MAX_HAND} cards in all at most; got {shape}")
+        if len(self.cards) < sum(shape) + shape[0]:
+            raise AbstractionError(f"two hands and a board of {shape} need more than {len(self.cards)} cards")
+
+    # ------------------------------------------------------------------------------------------ sizes
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds there are."""
+        return len(self.shape)
+
+    @property
+    def unit(self) -> int:
+        """The strength of a sure winner: twice the number of opponent hands."""
+        return 2 * math.comb(len(self.cards) - sum(self.shape), self.shape[0])
+
+    def board(self, turn: int) -> int:
+        """How many cards lie on the board in a round."""
+        return sum(self.shape[1 : turn + 1])
+
+    def whole(self, turn: int) -> tuple[int, ...]:
+        """The shape of hole cards and a board that has no order."""
+        return (self.shape[0], self.board(turn)) if turn else self.shape[:1]
+
+    @functools.cache  # noqa: B019  indexers are few
+    def indexer(self, turn: int) -> HandIndexer:
+        """Numbers hands by hole cards and board as a set."""
+        return HandIndexer(self.whole(turn), *self.deck)
+
+    @functools.cache  # noqa: B019
+    def ordered(self, turn: int) -> HandIndexer:
+        """Numbers hands round by round."""
+        return HandIndexer(self.shape[: turn + 1], *self.deck)
+
+    def size(self, turn: int) -> int:
+        """How many hands there are up to suits, the board as a set."""
+        return self.indexer(turn).size()
+
+    def runouts(self, turn: int) -> int:
+        """How many sets of board cards may still come."""
+        left = len(self.cards) - self.shape[0] - self.board(turn)
+        return math.comb(left, sum(self.shape[turn + 1 :]))
+
+    def orbits(self, turn: int, ordered: bool = False) -> npt.NDArray[np.uint8]:
+        """How many hands share each number, the board as a set or round by round."""
+        indexer = self.ordered(turn) if ordered else self.indexer(turn)
+
+        def make() -> dict[str, npt.NDArray[Any]]:
+            from counterplay.kernels.isomorphism import orbit_sizes
+
+            orbits = np.empty(indexer.size(), dtype=np.uint8)
+
+            def work(first: int, last: int) -> None:
+                part = np.empty(last - first, dtype=np.int64)
+                orbit_sizes(indexer.tables(), np.arange(first, last), part)
+                orbits[first:last] = part
+
+            self.in_chunks(f"counting hands of round {turn + 1}", len(orbits), 1 << 18, work)
+            return {"orbits": orbits}
+
+        return self.kept(f"orbits-{indexer.shape}", make, store=False)["orbits"]
+
+    def project(self, given: HandIndexer, wanted: HandIndexer, skip: int = 0) -> npt.NDArray[np.uint32]:
+        """For every number of one shape, the number of the same cards in another, or of some that lie side by side."""
+        from counterplay.kernels.card_features import project_hands
+
+        numbers = np.empty(given.size(), dtype=np.uint32)
+        now, then = given.tables(), wanted.tables()
+        self.in_chunks(
+            f"hands of {sum(given.shape)} cards",
+            len(numbers),
+            1 << 18,
+            lambda first, last: project_hands(now, then, skip, first, last, numbers),
+        )
+        return numbers
+
+    # ------------------------------------------------------------------------------------------ strength
+
+    def strengths(self) -> npt.NDArray[np.uint16]:
+        """The strength of every hand of the last round."""
+
+        def make() -> dict[str, npt.NDArray[Any]]:
+            from counterplay.kernels.card_features import showdown_strengths
+
+            last_round = self.rounds - 1
+            boards = self._boards(last_round)
+            sizes = np.array([self.shape[0], self._hands(last_round), len(hand_codes())])
+            strength = np.zeros(self.size(last_round), dtype=np.uint16)
+            tables, codes = self.indexer(last_round).tables(), hand_tables()
+            self.in_chunks(
+                "hand strength at the showdown",
+                len(boards),
+                256,
+                lambda first, last: showdown_strengths(codes, tables, self.cards, boards[first:last], sizes, strength),
+            )
+            return {"strength": strength}
+
+        return self.kept("strength", make)["strength"]
+
+    def sums(self, turn: int) -> HandSums:
+        """Sums of strengths, of their squares, and histograms, for a round before the last."""
+        if not 0 <= turn < self.rounds - 1:
+            raise AbstractionError(f"sums over boards to come are for rounds 0 to {self.rounds - 2}; got {turn}")
+        made = self.kept(f"sums-{turn}-{self.bins}", lambda: self._make_sums(turn))
+        return HandSums(made["mean"], made["square"], made["histogram"], self.runouts(turn), self.unit)
+
+    def _make_sums(self, turn: int) -> dict[str, npt.NDArray[Any]]:
+        from counterplay.kernels.card_features import fold_strengths, fold_sums
+
+        size = self.size(turn)
+        mean, square = np.zeros(size, dtype=np.uint64), np.zeros(size, dtype=np.uint64)
+        histogram = np.zeros((size, self.bins), dtype=np.min_scalar_type(self.runouts(turn)))
+        more, ways = self._next(turn)
+        now, then = self.indexer(turn).tables(), self.indexer(turn + 1).tables()
+        out = (mean, square, histogram)
+        if turn == self.rounds - 2:
+            strength, unit = self.strengths(), self.unit
+
+            def work(first: int, last: int) -> None:
+                fold_strengths(now, then, self.cards, np.array([first, last, more, ways]), unit, strength, *out)
+        else:
+            later = self.sums(turn + 1)
+            divisor = math.comb(sum(self.shape[turn + 1 :]), more)
+
+            def work(first: int, last: int) -> None:
+                span = np.array([first, last, more, ways, divisor])
+                fold_sums(now, then, self.cards, span, later.mean, later.square, later.histogram, *out)
+
+        self.in_chunks(f"hand strength to come in round {turn + 1}", size, max(1, (1 << 20) // ways), work)
+        return {"mean": mean, "square": square, "histogram": histogram}
+
+    def values(self, turn: int, metric: str) -> npt.NDArray[np.uint64]:
+        """Whole numbers that order the hands of a round as E[HS] (``ehs``) or E[HS²] (``ehs2``) does."""
+        if metric not in ("ehs", "ehs2"):
+            raise AbstractionError(f"hands are ranked by ehs or ehs2; got {metric!r}")
+        if turn == self.rounds - 1:
+            return self.strengths().astype(np.uint64)  # both order them alike
+        sums = self.sums(turn)
+        return sums.mean if metric == "ehs" else sums.square
+
+    # ------------------------------------------------------------------------------------------ opponents and classes
+
+    def opponents(
+        self, turn: int, cluster_of: npt.NDArray[np.uint8], clusters: int, dtype: npt.DTypeLike = np.float64
+    ) -> npt.NDArray[Any]:
+        """Chance to win against each cluster of opponents: (N, clusters); an unsigned type has it in its full range.
+
+        ``cluster_of`` tells the cluster of hole cards, by their cards as digits of base 64.
+        """
+        kind = np.dtype(dtype)
+        digest = _digest(cluster_of)
+        name = f"opponents-{turn}-{kind.name}-{digest}"
+        return self.kept(name, lambda: self._make_opponents(turn, cluster_of, clusters, kind))["value"]
+
+    def _make_opponents(
+        self, turn: int, cluster_of: npt.NDArray[np.uint8], clusters: int, kind: np.dtype[Any]
+    ) -> dict[str, npt.NDArray[Any]]:
+        from counterplay.kernels.card_features import cluster_strengths
+
+        levels, half = (float(np.iinfo(kind).max), 0.5) if kind.kind == "u" else (1.0, 0.0)
+        if turn == 0 and self.rounds > 1:
+            wins, mass, _ = self.starting_hands(cluster_of, clusters)
+            won = np.divide(wins, 2 * mass, out=np.full(wins.shape, 0.5), where=mass > 0)
+            return {"value": (levels * won + half).astype(kind)}
+        value = np.zeros((self.size(turn), clusters), dtype=kind)
+        boards = self._boards(turn)
+        rest = sum(self.shape[turn + 1 :])
+        ways = math.comb(len(self.cards) - self.board(turn), rest)
+        sizes = np.array([self.shape[0], self._hands(turn), len(hand_codes()), rest, ways])
+        tables, codes = self.indexer(turn).tables(), hand_tables()
+
+        def work(first: int, last: int) -> None:
+            part = boards[first:last]
+            cluster_strengths(codes, tables, self.cards, part, sizes, cluster_of, levels, half, value)
+
+        self.in_chunks(f"strength against clusters in round {turn + 1}", len(boards), max(1, 256 // ways), work)
+        return {"value": value}
+
+    def starting_hands(
+        self, cluster_of: npt.NDArray[np.uint8], clusters: int
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Starting hands up to suits, in one pass over all whole boards; every hand of a class is counted.
+
+        Twice the wins plus the ties against each cluster, the opponents of each cluster, and the histogram of strength.
+        """
+        from counterplay.kernels.card_features import start_strengths
+
+        hole, last_round = self.shape[0], self.rounds - 1
+        boards = self._boards(last_round)
+        orbit = HandIndexer((self.board(last_round),), *self.deck).orbits(np.arange(len(boards)))
+        sizes = np.array([hole, self._hands(last_round), len(hand_codes())])
+        codes = hand_tables()
+        parts: list[list[npt.NDArray[np.int64]]] = []
+
+        def work(first: int, last: int) -> None:
+            try:
+                sums = parts.pop()  # one for each thread
+            except IndexError:
+                sums = [np.zeros((64**hole, columns), dtype=np.int64) for columns in (clusters, clusters, self.bins)]
+            part = slice(first, last)
+            start_strengths(codes, self.cards, boards[part], orbit[part], sizes, cluster_of, self.unit, *sums)
+            parts.append(sums)
+
+        self.in_chunks("strength of starting hands", len(boards), 256, work)
+        hands = np.array(list(itertools.combinations(self.cards.tolist(), hole)), dtype=np.int64)
+        slots = (hands * 64 ** np.arange(hole)[::-1]).sum(axis=1)
+        index = self.indexer(0).indices(hands)
+        found = []
+        for each in zip(*parts, strict=True):
+            total = np.zeros((self.size(0), each[0].shape[1]), dtype=np.int64)
+            for part in each:
+                np.add.at(total, index, part[slots])
+            found.append(total)
+        return found[0], found[1], found[2]
+
+    def transitions(self, turn: int, table: npt.NDArray[Any], classes: int) -> npt.NDArray[Any]:
+        """How many sets of next cards lead from each hand into each class of the next round: (N, classes)."""
+        from counterplay.kernels.card_features import fold_classes
+
+        more, ways = self._next(turn)
+        count = np.zeros((self.size(turn), classes), dtype=np.min_scalar_type(ways))
+        now, then = self.indexer(turn).tables(), self.indexer(turn + 1).tables()
+        self.in_chunks(
+            f"transitions from round {turn + 1}",
+            len(count),
+            max(1, (1 << 20) // ways),
+            lambda first, last: fold_classes(now, then, self.cards, np.array([first, last, more, ways]), table, count),
+        )
+        return count
+
+    def spread(
+        self, turn: int, bucket: npt.NDArray[Any], buckets: int, table: npt.NDArray[Any], classes: int
+    ) -> npt.NDArray[np.int64]:
+        """How many deals fall into each bucket of a round and then into each class of the next: (buckets, classes).
+
+        Buckets are by ordered number, classes by number with the board as a set.
+        """
+        from counterplay.kernels.card_features import count_classes
+
+        more, ways = self._next(turn)
+        now, then, ordered = (i.tables() for i in (self.indexer(turn), self.indexer(turn + 1), self.ordered(turn)))
+        orbits = self.orbits(turn)
+        arrangements = self.arrangements(turn)
+        parts: list[npt.NDArray[np.int64]] = []
+
+        def work(first: int, last: int) -> None:
+            span = np.array([first, last, more, ways])
+            try:
+                count = parts.pop()  # one for each thread
+            except IndexError:
+                count = np.zeros((buckets, classes), dtype=np.int64)
+            count_classes(now, ordered, then, self.cards, span, arrangements, orbits, bucket, table, count)
+            parts.append(count)
+
+        self.in_chunks(f"hands of each bucket in round {turn + 2}", self.size(turn), max(1, (1 << 20) // ways), work)
+        return np.asarray(np.sum(parts, axis=0, dtype=np.int64))
+
+    def arrangements(self, turn: int) -> npt.NDArray[np.int64]:
+        """The ways in which a board of a round may have come, as places of hole cards and board."""
+        hole = tuple(range(self.shape[0]))
+        ways: list[tuple[int, ...]] = [()]
+        places = range(self.shape[0], self.shape[0] + self.board(turn))
+        for count in self.shape[1 : turn + 1]:
+            ways = [
+                (*way, *more)
+                for way in ways
+                for more in itertools.combinations([place for place in places if place not in way], count)
+            ]
+        return np.array([(*hole, *way) for way in ways], dtype=np.int64)
+
+    # ------------------------------------------------------------------------------------------ the work
+
+    def in_chunks(self, stage: str, total: int, chunk: int, work: Callable[[int, int], object]) -> None:
+        """Run ``work(first, last)`` over all of 0 .. total - 1, in threads."""
+        report = self.progress
+        told = None if report is None else lambda share: report(stage, share)
+        if told is not None:
+            told(0.0)
+        in_chunks(work, total, chunk, self.threads, told)
+
+    def _boards(self, turn: int) -> npt.NDArray[np.uint8]:
+        """A board of each class."""
+        if turn == 0:
+            return np.zeros((1, 0), dtype=np.uint8)
+        indexer = HandIndexer((self.board(turn),), *self.deck)
+        return indexer.hands(np.arange(indexer.size()))
+
+    def _hands(self, turn: int) -> int:
+        """How many hole cards go with a board."""
+        return math.comb(len(self.cards) - self.board(turn), self.shape[0])
+
+    def _next(self, turn: int) -> tuple[int, int]:
+        """How many cards come next, and how many sets of them there are."""
+        more = self.shape[turn + 1]
+        return more, math.comb(len(self.cards) - self.shape[0] - self.board(turn), more)
+
+    def kept(
+        self, name: str, make: Callable[[], dict[str, npt.NDArray[Any]]], store: bool = True
+    ) -> Mapping[str, npt.NDArray[Any]]:
+        """Arrays by name: those in memory, those in the cache on disk (unless ``store`` is False), or new ones."""
+        if name not in self._kept:
+            path = None
+            if self.cache is not None and store:
+                shape = "-".join(map(str, self.shape))
+                path = self.cache / f"{self.deck[0]}x{self.deck[1]}-{shape}-{name}.features"
+            self._kept[name] = make() if path is None else _cached(path, make)
+        return self._kept[name]
+
+    def forget(self) -> None:
+        """Free the memory; what is in the cache on disk stays."""
+        self._kept.clear()
+
+
+def _cached(path: Path, make: Callable[[], dict[str, npt.NDArray[Any]]]) -> Mapping[str, npt.NDArray[Any]]:
+    if path.exists():
+        try:
+            return read_container(path, KIND)[1]
+        except StrategyError:  # cut off or from another version: it is made again
+            pass
+    arrays = make()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise AbstractionError(
+            f"the cache folder {path.parent} cannot be made: {error.strerror or error}; name another one"
+        ) from None
+    write_container(path, KIND, {"name": path.name}, arrays)
+    return read_container(path, KIND, verify=False)[1]
+
+
+def _digest(array: npt.NDArray[Any]) -> str:
+    import hashlib
+
+    return hashlib.sha256(array.tobytes()).hexdigest()[:12]

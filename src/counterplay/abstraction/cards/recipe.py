@@ -1,0 +1,195 @@
+"""How a card abstraction is written down: which buckets each round has, and what is remembered.
+
+One entry for each round, parted by commas or strokes: ``169,KE570,KE570,KO570``.  An entry is a family and a number:
+
+    PE5      percentiles of E[HS]
+    PS5      percentiles of E[HS²]
+    PHS5x2   nested: 5 by E[HS²], each cut into 2 by E[HS]; one cut by HS in the last round
+    KE570    k-means by earth mover's distance between histograms of hand strength
+    KO570    k-means by strength against clusters of opponents
+    PA100    potential-aware: k-means over the chances to come into each bucket of the next round
+    T:KE50   the same inside each texture of the board
+    lossless or the number of all hands up to suits: nothing is lost
+
+A number alone takes the family asked for, ``5s`` is 5 in every round.  The notation of Gibson (2014, section 3.4.2) is
+read too: with perfect recall numbers multiply, and ``IR`` before a round says that its bucket is forgotten afterwards:
+``IR169/IR570/IR570/570``, ``IR5/5/5/5``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Literal, TypeAlias
+
+from counterplay.abstraction.cards.buckets import Recall
+from counterplay.abstraction.cards.textures import texture_count
+from counterplay.errors import AbstractionError
+from counterplay.poker.isomorphism import HandIndexer
+
+__all__ = ["FAMILIES", "CardRecipe", "Family", "RoundRecipe", "parse_recipe"]
+
+Family: TypeAlias = Literal["lossless", "PE", "PS", "PHS", "KE", "KO", "PA"]
+
+FAMILIES: dict[Family, str] = {
+    "lossless": "all hands up to suits",
+    "PE": "percentiles of E[HS]",
+    "PS": "percentiles of E[HS²]",
+    "PHS": "nested percentiles, E[HS²] then E[HS]",
+    "KE": "k-means, earth mover's distance of histograms",
+    "KO": "k-means, strength against opponent clusters",
+    "PA": "k-means, chances to reach the next round's buckets",
+}
+
+_ENTRY = re.compile(
+    r"(?P<ir>IR)?(?P<textures>T:)?(?P<family>PHS|PE|PS|KE|KO|PA)?(?P<count>\d+)(x(?P<split>\d+))?", re.I
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class RoundRecipe:
+    """The buckets of one round.
+
+    Attributes
+    ----------
+    family : str
+        One of ``FAMILIES``.
+    count : int
+        Buckets, in each group of hands that is cut by itself; the first factor of a nested cut.
+    split : int
+        The second factor.
+    textures : bool
+        Whether each texture of the board is cut by itself.
+    forgets : bool
+        Whether the bucket is forgotten in the next round.
+    """
+
+    family: Family
+    count: int
+    split: int = 1
+    textures: bool = False
+    forgets: bool = False
+
+    @property
+    def buckets(self) -> int:
+        """Buckets in each group."""
+        return self.count * self.split
+
+    def __str__(self) -> str:
+        if self.family == "lossless":
+            return "lossless"
+        split = f"x{self.split}" if self.split > 1 else ""
+        return f"{'T:' if self.textures else ''}{self.family}{self.count}{split}"
+
+
+@dataclasses.dataclass(frozen=True)
+class CardRecipe:
+    """The buckets of every round."""
+
+    rounds: tuple[RoundRecipe, ...]
+
+    @property
+    def recall(self) -> Recall:
+        """Imperfect where something is forgotten."""
+        return "imperfect" if any(entry.forgets for entry in self.rounds) else "perfect"
+
+    def counts(self, deck: tuple[int, int], shape: tuple[int, ...]) -> tuple[int, ...]:
+        """How many buckets each round will have; with what is remembered, how many sequences of buckets."""
+        sizes = HandIndexer(shape, *deck).sizes
+        counts: list[int] = []
+        for turn, entry in enumerate(self.rounds):
+            if entry.family == "lossless":
+                counts.append(sizes[turn])
+                continue
+            before = counts[-1] if turn and not self.rounds[turn - 1].forgets else 1
+            groups = texture_count(deck, sum(shape[1 : turn + 1])) if entry.textures else 1
+            counts.append(before * groups * entry.buckets)
+        return tuple(counts)
+
+    def __str__(self) -> str:
+        return "/".join(("IR" if entry.forgets else "") + str(entry) for entry in self.rounds)
+
+
+def parse_recipe(
+    text: str,
+    deck: tuple[int, int],
+    shape: tuple[int, ...],
+    recall: Recall | None = None,
+    families: str = "PS",
+) -> CardRecipe:
+    """Read a recipe.
+
+    Parameters
+    ----------
+    text : str
+        One entry for each round, see above.
+    deck, shape
+        For which cards.
+    recall : "perfect" or "imperfect", optional
+        Whether buckets are remembered; left to the ``IR`` of the entries when not given.
+    families : str
+        What a number alone means: a family, or two such as ``KE-KO``, the second for the last round.
+
+    Raises
+    ------
+    AbstractionError
+        If it cannot be read, or asks for more buckets than there are hands.
+    """
+    if recall not in (None, "perfect", "imperfect"):
+        raise AbstractionError(f"recall is perfect or imperfect; got {recall!r}")
+    every = re.fullmatch(r"\s*([^,/]*\d)s\s*", text, re.IGNORECASE)
+    parts = re.split(r"[,/]", text) if every is None else [every[1]] * len(shape)
+    if len(parts) != len(shape):
+        raise AbstractionError(f"the cards {shape} come in {len(shape)} rounds; {text!r} has {len(parts)} entries")
+    early, _, late = families.partition("-")
+    sizes = HandIndexer(shape, *deck).sizes
+    rounds = []
+    for turn, part in enumerate(parts):
+        family = (late or early) if turn == len(shape) - 1 else early
+        rounds.append(_parse_round(part.strip(), family, turn, len(shape), sizes[turn], recall))
+    return CardRecipe(tuple(rounds))
+
+
+def _parse_round(text: str, family: str, turn: int, rounds: int, size: int, recall: Recall | None) -> RoundRecipe:
+    last = turn == rounds - 1  # nothing comes after it that could forget
+    forgets = recall == "imperfect" and not last
+    if text.lower().removeprefix("ir") in ("lossless", "c"):
+        return RoundRecipe("lossless", size, forgets=forgets or (text.lower().startswith("ir") and not last))
+    match = _ENTRY.fullmatch(text)
+    if match is None:
+        raise AbstractionError(
+            f"buckets of a round are written like 169, PE5, PS5, PHS5x2, KE570, KO570, PA100, T:KE50; got {text!r}"
+        )
+    if match["ir"] and recall == "perfect":
+        raise AbstractionError(f"{text!r} forgets, which is not perfect recall; leave out one of them")
+    count, split = int(match["count"]), int(match["split"] or 1)
+    named = (match["family"] or ("PHS" if match["split"] else family)).upper()
+    if named not in FAMILIES or named == "lossless":
+        raise AbstractionError(f"families of buckets are {', '.join(FAMILIES)}; got {named!r}")
+    forgets = forgets or (bool(match["ir"]) and not last)
+    if count == size and match["split"] is None and not match["textures"]:
+        return RoundRecipe("lossless", size, forgets=forgets)
+    entry = RoundRecipe(named, count, split, bool(match["textures"]), forgets)
+    _check_round(entry, text, turn, rounds, size)
+    return entry
+
+
+def _check_round(entry: RoundRecipe, text: str, turn: int, rounds: int, size: int) -> None:
+    last = turn == rounds - 1
+    if entry.count < 1 or entry.split < 1:
+        raise AbstractionError(f"a round has a bucket or more; got {text!r}")
+    if entry.split > 1 and entry.family != "PHS":
+        raise AbstractionError(f"only percentiles are nested, as PHS5x2; got {text!r}")
+    if entry.family == "PHS" and entry.split == 1 and not last:
+        raise AbstractionError(f"nested percentiles need two numbers, such as PHS5x2; got {text!r}")
+    if entry.family == "PA" and last:
+        raise AbstractionError(f"after the last round there are no buckets to look ahead to; got {text!r}")
+    if entry.family == "PA" and not entry.forgets:
+        raise AbstractionError(f"potential-aware buckets look ahead, so that they must be forgotten (IR); got {text!r}")
+    if entry.textures and turn == 0:
+        raise AbstractionError(f"there is no board in the first round; got {text!r}")
+    if entry.buckets > size and entry.family in ("KE", "KO", "PA"):
+        raise AbstractionError(
+            f"round {turn + 1} has {size:,} different hands, which cannot make {entry.buckets:,} clusters; "
+            f"ask for fewer than in {text!r}"
+        )

@@ -1,0 +1,242 @@
+"""``counterplay abstract``: how large a card abstraction makes a game, the abstraction itself, and a look into it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from counterplay.cli.common import (
+    GAME_HELP,
+    JSON_HELP,
+    MEMORY_HELP,
+    check_writable,
+    make_game,
+    note,
+    print_json,
+    read_memory,
+    say,
+    table,
+)  # fmt: skip
+from counterplay.errors import AbstractionError, CounterplayError, MemoryLimitError
+from counterplay.tree.memory import format_bytes
+
+if TYPE_CHECKING:
+    from counterplay.abstraction.cards import CardAbstraction, CardRecipe
+    from counterplay.abstraction.cards.sizes import AbstractSize
+    from counterplay.poker.definition import GameDefinition
+
+ROUNDS_HELP = (
+    "Buckets of each round: 169,KE570,KE570,KO570 or IR169/IR570/IR570/570 or 5s.  PE, PS, PHS5x2: percentiles of "
+    "E[HS], E[HS²], both; KE, KO, PA: k-means by earth mover's distance, opponent clusters, potential; T: by texture."
+)
+
+
+def command(
+    game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)],
+    rounds: Annotated[str, typer.Option(help=ROUNDS_HELP)],
+    recall: Annotated[
+        str | None, typer.Option(help="perfect or imperfect; by default perfect but for rounds marked IR.")
+    ] = None,
+    families: Annotated[
+        str, typer.Option(help="What a number alone means: a family, or two, such as KE-KO, the second for the last.")
+    ] = "PS",
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write the abstraction to this .cpa file; else only sizes.")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a report of the buckets into this folder.")] = None,
+    bets: Annotated[str | None, typer.Option(help="Bet sizes of a no-limit game, for the sizes.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of clustering and report.")] = 0,
+    restarts: Annotated[int, typer.Option(help="Starts of k-means; the best is kept.")] = 1,
+    iterations: Annotated[int, typer.Option(help="Iterations of k-means at most.")] = 30,
+    opponents: Annotated[
+        str, typer.Option(help="Opponent clusters of KO: johanson2013, or how many to make.")
+    ] = "johanson2013",
+    weights: Annotated[str, typer.Option(help="What opponent clusters count: mass, classes or none.")] = "mass",
+    bins: Annotated[int, typer.Option(help="Bins of the histograms of hand strength.")] = 50,
+    threads: Annotated[int, typer.Option(help="Threads.")] = 1,
+    cache: Annotated[
+        Path | None, typer.Option(help="Folder for features; by default $COUNTERPLAY_CACHE or the user's cache.")
+    ] = None,
+    memory: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress lines.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+) -> None:
+    """Build a card abstraction, or tell how large it makes a game."""
+    from counterplay.abstraction.cards import BuildSettings, build_cards, deck_shape, default_cache, parse_recipe
+
+    definition = _definition(game)
+    deck, shape = deck_shape(definition)
+    recipe = parse_recipe(rounds, deck, shape, recall, families)  # type: ignore[arg-type]
+    if definition.three_card_hands and any(entry.family != "lossless" for entry in recipe.rounds):
+        raise AbstractionError("hand strength knows no straights and flushes of three cards; use lossless rounds")
+    if report is not None and out is None:
+        raise AbstractionError("a report is about an abstraction that is built; give --out FILE.cpa too")
+    check_writable(out, replaced=True)
+    _check_folder(report)
+    clusters: str | int = int(opponents) if opponents.isdecimal() else opponents
+    if clusters != "johanson2013" and not (isinstance(clusters, int) and 1 <= clusters <= 255):
+        raise AbstractionError(f"opponent clusters are johanson2013 or a number from 1 to 255; got {opponents!r}")
+    settings = BuildSettings(seed, restarts, iterations, clusters, weights, bins)  # type: ignore[arg-type]
+    size = _size(definition, recipe.counts(deck, shape), bets)
+    values: dict[str, Any] = {"game": game, **_recipe_json(recipe, deck, shape), **_size_json(size)}
+    if not as_json:
+        _say_sizes(recipe, recipe.counts(deck, shape), size)
+    if out is not None:
+        folder = default_cache() if cache is None else cache
+        started, cpu = time.perf_counter(), time.process_time()
+        with _progress(quiet or as_json) as draw:
+            made = build_cards(deck, shape, recipe, settings, folder, threads, draw, read_memory(memory))
+            made.save(out)
+            if report is not None:
+                _write_report(report, made, folder, bins, threads, seed)
+        values |= {
+            "file": str(out),
+            "bytes": out.stat().st_size,
+            "seconds": time.perf_counter() - started,
+            "cpu_seconds": time.process_time() - cpu,
+            "objectives": made.provenance["objectives"],
+            "seed": seed,
+            "cache": str(folder),
+            "report": None if report is None else str(report / "index.html"),
+        }
+    if as_json:
+        print_json(values)
+    elif out is not None:
+        _say_built(values)
+    else:
+        say("Nothing was built; give --out FILE.cpa to build it.")
+
+
+def _definition(name: str) -> GameDefinition:
+    from counterplay.poker.games import PokerGame
+
+    game = make_game(name)
+    if not isinstance(game, PokerGame):
+        raise AbstractionError(
+            f"card abstractions are for poker with a definition, such as holdem_limit_2p, leduc_limit_2p or a .game "
+            f"file; got {name}"
+        )
+    return game.definition
+
+
+def _check_folder(folder: Path | None) -> None:
+    if folder is None:
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CounterplayError(f"{folder} cannot be made: {error.strerror or error}") from None
+
+
+def _size(definition: GameDefinition, counts: tuple[int, ...], bets: str | None) -> AbstractSize | None:
+    """The size of the abstract game; None where the betting is too large to be counted."""
+    from counterplay.abstraction.cards.sizes import abstract_size
+    from counterplay.poker.bets import bet_abstraction
+
+    try:
+        return abstract_size(definition, counts, None if bets is None else bet_abstraction(bets))
+    except MemoryLimitError:
+        return None
+
+
+def _recipe_json(recipe: CardRecipe, deck: tuple[int, int], shape: tuple[int, ...]) -> dict[str, Any]:
+    return {
+        "rounds": [str(entry) for entry in recipe.rounds],
+        "recipe": str(recipe),
+        "recall": recipe.recall,
+        "buckets": list(recipe.counts(deck, shape)),
+    }
+
+
+def _size_json(size: AbstractSize | None) -> dict[str, Any]:
+    if size is None:
+        return {"information_sets": None, "entries": None, "memory_bytes": None}
+    return {
+        "information_sets": sum(size.infosets),
+        "information_sets_by_round": list(size.infosets),
+        "entries": sum(size.entries),
+        "memory_bytes": {"float64": size.bytes(16), "int32 without average": size.bytes(4)},
+    }
+
+
+def _say_sizes(recipe: CardRecipe, counts: tuple[int, ...], size: AbstractSize | None) -> None:
+    say(f"{recipe}, {recipe.recall} recall")
+    rows = []
+    for turn, (entry, count) in enumerate(zip(recipe.rounds, counts, strict=True)):
+        more = f", {size.infosets[turn]:,} information sets" if size is not None else ""
+        rows.append((f"round {turn + 1}", f"{entry!s:<10} {count:>13,} buckets{more}"))
+    if size is None:
+        rows.append(("in all", "the betting is too large to be counted; give --bets"))
+    else:
+        rows.append(("in all", f"{sum(size.infosets):,} information sets, {sum(size.entries):,} pairs with actions"))
+        rows.append(
+            ("tables", f"{format_bytes(size.bytes(16))} for regret and average as float64, "
+                       f"{format_bytes(size.bytes(4))} for whole-number regrets alone")
+        )  # fmt: skip
+    table(rows)
+
+
+def _say_built(values: dict[str, Any]) -> None:
+    say()
+    rows = [
+        ("abstraction", f"{values['file']} ({format_bytes(values['bytes'])})"),
+        ("seconds", f"{values['seconds']:.1f} ({values['cpu_seconds']:.1f} CPU)"),
+        ("features", f"kept in {values['cache']} for the next time"),
+    ]
+    rows += [(f"objective, {name}", f"{value:.6g}") for name, value in values["objectives"].items()]
+    if values["report"] is not None:
+        rows.append(("report", values["report"]))
+    table(rows)
+
+
+def _write_report(folder: Path, made: CardAbstraction, cache: Path, bins: int, threads: int, seed: int) -> None:
+    from counterplay.abstraction.cards import CardFeatures
+    from counterplay.abstraction.cards.report import report_cards
+    from counterplay.cli.card_report import write_card_report
+
+    features = CardFeatures(made.deck, made.shape, cache, threads, bins=bins)
+    write_card_report(folder, made, report_cards(made, features, seed=seed))
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[str, float], None] | None]:
+    """A bar for each stage on a terminal; a line for each stage elsewhere."""
+    if quiet:
+        yield None
+        return
+    if not sys.stderr.isatty():
+        stages: list[str] = []
+
+        def tell(stage: str, _share: float) -> None:
+            if not stages or stages[-1] != stage:
+                stages.append(stage)
+                note(stage)
+
+        yield tell
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
+        tasks: dict[str, Any] = {}
+
+        def draw(stage: str, share: float) -> None:
+            if stage not in tasks:
+                tasks[stage] = bar.add_task(stage, total=1.0)
+            bar.update(tasks[stage], completed=share)
+
+        yield draw
