@@ -22,7 +22,15 @@ from numpy.typing import NDArray
 from counterplay.evaluation.first_deal_jobs import JobProgress, Jobs
 from counterplay.evaluation.public import SplitGame, card_free_value, strategy_text
 from counterplay.kernels.card_free import (
-    BEST, FOLDED, LINKED, MIXED, SHOWN, DealArrays, Program, add_last_round, add_round,
+    BEST,
+    FOLDED,
+    LINKED,
+    MIXED,
+    SHOWN,
+    DealArrays,
+    Program,
+    add_last_round,
+    add_round,
 )  # fmt: skip
 from counterplay.kernels.public import HandArrays
 from counterplay.poker.games import PokerGame
@@ -43,9 +51,7 @@ class _Round:
     steps: dict[tuple[int, float, tuple[int, ...], tuple[float, ...]], int] = dataclasses.field(default_factory=dict)
     roots: dict[int, int] = dataclasses.field(default_factory=dict)  # step to column
 
-    def step(
-        self, what: int, number: float = 0.0, needs: tuple[int, ...] = (), share: tuple[float, ...] = ()
-    ) -> int:
+    def step(self, what: int, number: float = 0.0, needs: tuple[int, ...] = (), share: tuple[float, ...] = ()) -> int:
         """The number of a step, the same for the same."""
         return self.steps.setdefault((what, number, needs, share), len(self.steps))
 
@@ -93,7 +99,9 @@ class _Betting:
                 return below
             return here.step(LINKED, needs=(self.rounds[level + 1].column(below),))
         if kind == seat:
-            return here.step(BEST, needs=tuple(self._node(child + a, seat, opponent) for a in range(tree.num_children[node])))
+            return here.step(
+                BEST, needs=tuple(self._node(child + a, seat, opponent) for a in range(tree.num_children[node]))
+            )
         row = opponent.row(tree.actions_of(node)).tolist()
         played = [a for a, p in enumerate(row) if p > 0]
         needs = tuple(self._node(child + a, seat, opponent) for a in played)

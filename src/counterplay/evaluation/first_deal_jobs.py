@@ -83,7 +83,9 @@ class Jobs:
         header, arrays = read_container(resume, KIND)
         for name, wanted in self.header.items():
             if header.get(name) != wanted:
-                raise StrategyError(f"{resume} is of another evaluation: its {name} is {header.get(name)!r}, not {wanted!r}")
+                raise StrategyError(
+                    f"{resume} is of another evaluation: its {name} is {header.get(name)!r}, not {wanted!r}"
+                )
         found, done = arrays.get("found"), arrays.get("done")
         if found is None or done is None or found.shape != self.found.shape or done.shape != self.done.shape:
             raise StrategyError(f"{resume} does not fit this evaluation; start it anew")

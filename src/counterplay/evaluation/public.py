@@ -265,7 +265,12 @@ def evaluate_split(
     if any(isinstance(strategy, PublicProfile) for strategy in strategies):
         raise StrategyError("a profile holds entries of the whole public tree; measure it there, not split")
     split = _Split(SplitGame(game, isomorphic), strategies)
-    header = {"game": game.spec(), "strategies": strategy_text(strategies), "method": "general", "isomorphic": isomorphic}
+    header = {
+        "game": game.spec(),
+        "strategies": strategy_text(strategies),
+        "method": "general",
+        "isomorphic": isomorphic,
+    }
     jobs = Jobs(header, len(split.game.first), split.shape, checkpoint, resume)
     values = split.finish(jobs.run(split.below, threads, progress))
     if split.free is not None:

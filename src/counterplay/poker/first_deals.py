@@ -18,13 +18,19 @@ from numpy.typing import NDArray
 from counterplay.errors import GameError
 from counterplay.poker.cards import cards_text
 from counterplay.poker.deals_tree import (
-    TRASH, DealTree, _Deal, _next_deals, _pair_mass, _Renamings, hole_hands,
+    TRASH,
+    DealTree,
+    _Deal,
+    _next_deals,
+    _pair_mass,
+    _Renamings,
+    hole_hands,
 )  # fmt: skip
 from counterplay.poker.definition import GameDefinition
 from counterplay.tree.public import Hands
 
 if TYPE_CHECKING:
-    from counterplay.kernels.deals import HandSet
+    from counterplay.kernels.hand_classes import HandSet
 
 __all__ = ["FirstDeals"]
 
@@ -49,8 +55,8 @@ class FirstDeals:
         self.rounds = [cards for cards in game.board_cards if cards]
         if game.players != 2 or game.board_cards[0] or not self.rounds or game.three_card_hands:
             raise GameError(
-                "a game is split at its first deal if it has two players, deals cards to the board, none of them before "
-                "the first action, and ranks hands as usual; measure others whole"
+                "a game is split at its first deal if it has two players, deals cards to the board, none of them before the "
+                "first action, and ranks hands as usual; measure others whole"
             )
         self.deck, self.hole_cards = game.deck, game.hole_cards
         self.holes = hole_hands(game.deck, game.hole_cards)
@@ -96,7 +102,7 @@ class FirstDeals:
 
     @functools.cached_property
     def _hand_set(self) -> HandSet:
-        from counterplay.kernels.deals import HandSet
+        from counterplay.kernels.hand_classes import HandSet
         from counterplay.poker.hands import hand_tables
 
         held = self.holes[:, : self.hole_cards].astype(np.int64)
@@ -113,7 +119,7 @@ class FirstDeals:
         return tuple(cards_text(hand[: self.hole_cards]) for hand in self.holes[least])
 
     def _hands(self, deals: list[_Deal], parent: NDArray[np.int32], last: int) -> Hands:
-        from counterplay.kernels.deals import ClassArrays, class_hands
+        from counterplay.kernels.hand_classes import ClassArrays, class_hands
         from counterplay.poker.hands import hand_tables
 
         sizes = np.array([len(deal.cards) for deal in deals])
@@ -133,7 +139,7 @@ class FirstDeals:
         twin = np.arange(classes, dtype=np.int64) - np.repeat(start[:-1], np.diff(start))
         reach = np.ones(int(start[1]))
         return Hands(
-            start, made.parent[:classes], made.multiplicity[:classes], reach, made.multiplicity[: len(reach)] / self._mass,
-            made.card[:classes], made.rank[:classes], twin.astype(np.uint16), real_start, made.real_class,
+            start, made.parent[:classes], made.multiplicity[:classes], reach,
+            made.multiplicity[: len(reach)] / self._mass, made.card[:classes], made.rank[:classes], twin.astype(np.uint16), real_start, made.real_class,
             made.real_rank, made.real_card, self._labels,
         )  # fmt: skip
