@@ -114,7 +114,7 @@ class SplitGame:
 def node_rows(tree: PublicTree, strategies: tuple[CardFree, CardFree]) -> tuple[NDArray[np.int64], Vector]:
     """Where the row of each node begins, and the rows, of players who do not look at their cards."""
     count = np.where(tree.kind < 2, tree.num_children, 0).astype(np.int64)
-    rows = [strategies[tree.kind[node]].row(tree.actions_of(node)) for node in np.flatnonzero(count)]
+    rows = [strategies[tree.kind[node]].row(tree.actions_of(node)) for node in np.flatnonzero(count).tolist()]
     return np.cumsum(count) - count, np.concatenate(rows)
 
 
@@ -156,7 +156,10 @@ class _Split:
     def __init__(self, game: SplitGame, strategies: Pair) -> None:
         self.game, self.strategies = game, strategies
         self.free = _card_free(strategies)
-        self.base, self.rows = node_rows(game.tree, self.free) if self.free else (None, None)
+        self.base: NDArray[np.int64] | None = None
+        self.rows: Vector = np.zeros(0)
+        if self.free is not None:
+            self.base, self.rows = node_rows(game.tree, self.free)
         self.walks = [(0, RESPONSE), (1, RESPONSE)] + ([] if self.free else [(0, VALUE)])
         self.reaches = [game.link_reaches(1 - player, strategies[1 - player]) for player, _ in self.walks]
         self.worker = _Worker()

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.kernels.jit import borrow, kernel
+from counterplay.kernels.jit import kernel
 from counterplay.kernels.public import HandArrays
 from counterplay.kernels.terminal import CARD_SLOTS
 
@@ -53,9 +53,9 @@ def _beaten(hands: HandArrays, deal: int, by_card: np.ndarray, ahead: np.ndarray
     mine, n = np.uint64(hands.start[deal]), np.uint64(hands.start[deal + 1] - hands.start[deal])
     low, high = np.uint64(hands.real_start[deal]), np.uint64(hands.real_start[deal + 1])
     one = np.uint64(1)
+    k: Any = low
     by_card[:] = 0
     total = 0
-    k = low
     for h in range(n):
         own = hands.rank[mine + h]
         while k < high and hands.real_rank[k] < own:
@@ -89,7 +89,6 @@ def add_last_round(
     up: np.ndarray,  # IN OUT (classes of the round above, L) float64
 ) -> None:
     """Mean values of the last round for the hands of the round above."""
-    deals, hands, table, up = borrow(deals), borrow(hands), borrow(table), borrow(up)
     by_card = np.zeros(CARD_SLOTS, np.int32)
     ahead = np.zeros(hands.card.shape[0], np.int32)
     middle, roots = table.shape[0] // 2, table.shape[1]
@@ -116,7 +115,6 @@ def add_round(
     up: np.ndarray,  # IN OUT (classes of the round above, L) float64
 ) -> None:
     """Put the values of links through the betting of a round; mean values for the hands of the round above."""
-    deals, hands, program, below, up = borrow(deals), borrow(hands), borrow(program), borrow(below), borrow(up)
     steps = len(program.what)
     value = np.zeros((steps, _BLOCK))
     for step in range(steps):

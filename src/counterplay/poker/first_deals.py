@@ -55,7 +55,7 @@ class FirstDeals:
         self.rounds = [cards for cards in game.board_cards if cards]
         if game.players != 2 or game.board_cards[0] or not self.rounds or game.three_card_hands:
             raise GameError(
-                "a game is split at its first deal if it has two players, deals cards to the board, none of them before the "
+                "a game is split at its first deal if it has two players, deals cards to the board, none before the "
                 "first action, and ranks hands as usual; measure others whole"
             )
         self.deck, self.hole_cards = game.deck, game.hole_cards
@@ -140,6 +140,6 @@ class FirstDeals:
         reach = np.ones(int(start[1]))
         return Hands(
             start, made.parent[:classes], made.multiplicity[:classes], reach,
-            made.multiplicity[: len(reach)] / self._mass, made.card[:classes], made.rank[:classes], twin.astype(np.uint16), real_start, made.real_class,
-            made.real_rank, made.real_card, self._labels,
+            made.multiplicity[: len(reach)] / self._mass, made.card[:classes], made.rank[:classes],
+            twin.astype(np.uint16), real_start, made.real_class, made.real_rank, made.real_card, self._labels,
         )  # fmt: skip
