@@ -208,6 +208,17 @@ def _forward(
                 alive[level, child + a, 1] = alive[level, j, 1]
             continue
         n = own_n if mine else opp_n
+        before = reach_at + np.uint64(tree.reach_slot[kind, node]) * stride
+        if not mine and len(opp_scale) == 0:  # the opponent does not look at his hand: one row for each node
+            for a in range(actions):
+                share = opp_table[np.uint64(tree.base[node]) + a]
+                alive[level, child + a, me] = alive[level, j, me]
+                alive[level, child + a, 1 - me] = share > 0.0
+                if share > 0.0:
+                    after = reach_at + (child + a) * stride
+                    for h in range(n):
+                        reach[after + h] = reach[before + h] * share
+            continue
         first = np.uint64(tree.base[node] + tree.num_children[node] * (own.start[deal] if mine else opp.start[deal]))
         if mine:
             _match(tables.regret, tables.regret_scale[block], tables.prediction, first, n, actions, rule.tie, sigma, at,
@@ -215,7 +226,6 @@ def _forward(
         else:
             _match(opp_table, opp_scale[block], opp_prediction, first, n, actions, rule.tie, sigma, at, stride,
                    scratch.sums)  # fmt: skip
-        before = reach_at + np.uint64(tree.reach_slot[kind, node]) * stride
         for a in range(actions):
             after, row = reach_at + (child + a) * stride, at + a * stride
             for h in range(n):
@@ -435,7 +445,7 @@ def walk_public(
     pair_hands: bool,  # IN
     tables: Tables,  # IN OUT our tables; in VALUE mode our strategy is matched from ``regret``
     opp_table: np.ndarray,  # IN  the opponent's strategy is matched from this
-    opp_scale: np.ndarray,  # IN
+    opp_scale: np.ndarray,  # IN  (0,): ``opp_table`` has one row for each node, from ``base`` on, for all hands
     opp_prediction: np.ndarray,  # IN  (E,) or (0,)
     rule: Rule,  # IN
     locked: np.ndarray,  # IN  (N,) bool: decisions whose regrets stay, and which best responses play as they are

@@ -6,6 +6,7 @@ are out has a link for each deal that is left.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from counterplay.tree.public import FOLD, LINK, SHOWDOWN, PublicNode, PublicTree
 from counterplay.tree.public_split import public_tree_from
 from counterplay.tree.public_unfold import unfold
 
-__all__ = ["assemble", "dealt", "public_tree_by_name", "public_tree_of", "put_together"]
+__all__ = ["assemble", "dealt", "public_tree_by_name", "public_tree_bytes", "public_tree_of", "put_together"]
 
 
 def public_tree_of(
@@ -51,6 +52,17 @@ def public_tree_of(
         raise GameError("a public tree knows no straights and flushes of three cards; use the history tree")
     deals = deal_cards(game.deck, game.suits, game.hole_cards, (), dealt, (full, full), isomorphic)
     return assemble(build_betting_tree(game, bets), deals, name, game.hole_cards, float(game.big_blind))
+
+
+def public_tree_bytes(game: GameDefinition) -> int:
+    """About how much memory the deals of a whole game of poker take; its tables come on top."""
+    left, boards, hands = len(game.deck), 1, math.comb(len(game.deck), game.hole_cards)
+    total = 0
+    for cards in game.board_cards:
+        if cards:
+            boards, left = boards * math.comb(left, cards), left - cards
+            total += boards
+    return 64 * hands * total // math.factorial(game.suits)
 
 
 def public_tree_by_name(game: GameTree | Game | str, memory_limit: int | None = None) -> PublicTree:
