@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError, StrategyError
-from counterplay.kernels.public import RESPONSE, VALUE
+from counterplay.kernels.public_steps import RESPONSE, VALUE
 from counterplay.poker.cards import MAX_RANKS, MAX_SUITS, RANKS, cards_text, parse_cards
 from counterplay.poker.public_game import dealt
 from counterplay.strategy.public_profile import PublicProfile, PublicStrategy

@@ -112,6 +112,7 @@ def _borrow(context: Any, given: Any) -> Any:
 
 borrow: Any = intrinsic(_borrow)
 
+
 class FormArrays(NamedTuple):
     """The fields of a ``SequenceForm`` that kernels read; the meaning of each is told there."""
 

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from counterplay.errors import SolverError
 from counterplay.game.base import Game
-from counterplay.kernels.public import UPDATE, Tables, iterate_public, iteration_rule
+from counterplay.kernels.public import iterate_public, iteration_rule
+from counterplay.kernels.public_steps import UPDATE, Tables
 from counterplay.poker.public_game import public_tree_by_name
 from counterplay.solvers.base import Solver, changed, check_memory
 from counterplay.solvers.cfr import CFR_PRESETS, ROUNDING, CfrConfig, ProfileKind

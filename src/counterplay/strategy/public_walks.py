@@ -16,19 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.kernels.public import (
-    FINISH,
-    LINKS,
-    RESPONSE,
-    VALUE,
-    WHOLE,
-    HandArrays,
-    NodeArrays,
-    Rule,
-    Scratch,
-    Tables,
-    walk_public,
-)  # fmt: skip
+from counterplay.kernels.public import FINISH, LINKS, WHOLE, walk_public
+from counterplay.kernels.public_steps import RESPONSE, VALUE, HandArrays, NodeArrays, Rule, Scratch, Tables
 from counterplay.strategy.measurement import Measurement
 from counterplay.tree.public import LINK, Hands, PublicTree
 
