@@ -25,10 +25,13 @@ GAMES = ["kuhn", "kuhn(players=3)", "one_card_poker(cards=4)", "leduc", "rock_pa
          "matrix(rows=\"3,-1,-3;1,0,1;-3,-1,3\")", "matrix(rows=\"2,0;0,1\",columns=\"1,0;0,2\")"]  # fmt: skip
 ZERO_SUM = [name for name in GAMES if "players=3" not in name and "columns" not in name]
 
-ITERATIVE = [name for name, algorithm in cp.ALGORITHMS.items() if not (algorithm.exact or algorithm.one_sided)]
+HISTORIES = [name for name, algorithm in cp.ALGORITHMS.items() if not algorithm.public]
+"""Algorithms that work on compiled histories."""
+
+ITERATIVE = [name for name in HISTORIES if not (cp.ALGORITHMS[name].exact or cp.ALGORITHMS[name].one_sided)]
 EXACT = [name for name, algorithm in cp.ALGORITHMS.items() if algorithm.exact]
 
-every_algorithm = pytest.mark.parametrize("algorithm", cp.ALGORITHMS)
+every_algorithm = pytest.mark.parametrize("algorithm", HISTORIES)
 every_iterative = pytest.mark.parametrize("algorithm", ITERATIVE)
 every_exact = pytest.mark.parametrize("algorithm", EXACT)
 every_cfr = pytest.mark.parametrize("algorithm", CFR_PRESETS)

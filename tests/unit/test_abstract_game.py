@@ -36,7 +36,7 @@ from counterplay.poker.states import rank_cards
 from counterplay.solvers import MCCFR_PRESETS, CfrSolver
 from counterplay.solvers.abstract import AbstractSolver
 from counterplay.solvers.mccfr import mccfr_config, payoff_units
-from counterplay.solvers.schemes import SCHEMES
+from counterplay.solvers.schemes import SCHEMES, betting_scheme
 from counterplay.strategy.abstract_profile import AbstractProfile
 from counterplay.strategy.profile import Profile, Provenance
 from tests.reference.abstract_game import BucketGame, dealt
@@ -402,6 +402,29 @@ def test_cfr_by_deals_is_cfr_on_the_tree() -> None:
         np.testing.assert_allclose(solver.strategy()[where], other.strategy("last"), atol=1e-9)
 
 
+def test_schemes_on_betting_trees() -> None:
+    """Fold and raise always, call and check with probability 1/2 (Gibson 2014, section 5.3.2), in all buckets."""
+    abstract = AbstractGame.build(LEDUC, mixed(LEDUC))
+    chances = betting_scheme(abstract, "auto")
+    own = betting_scheme(abstract, lambda player, betting, actions: [0.25 + 0.5 * player] * len(actions))
+    for node in np.flatnonzero(abstract.tree.num_children > 0).tolist():
+        player, turn = int(abstract.tree.player[node]), int(abstract.tree.round[node])
+        for bucket in range(abstract.buckets[player][turn].count):
+            first = abstract.entry(node, bucket)
+            row = slice(first, first + int(abstract.tree.num_children[node]))
+            assert chances[row].tolist() == [0.5 if action == "c" else 1.0 for action in abstract.tree.actions(node)]
+            assert set(own[row].tolist()) == {0.25 + 0.5 * player}
+    assert np.array_equal(betting_scheme(abstract, chances), chances)
+    with pytest.raises(SolverError, match="unknown scheme"):
+        betting_scheme(abstract, "none")
+    with pytest.raises(SolverError, match="above 0"):
+        betting_scheme(abstract, 0.0 * chances)
+    with pytest.raises(SolverError, match="numbers"):
+        betting_scheme(abstract, chances[1:])
+    with pytest.raises(SolverError, match="gives 1 probabilities"):
+        betting_scheme(abstract, lambda player, betting, actions: [1.0])
+
+
 # ---------------------------------------------------------------------------------------------- convergence
 
 LEDUC_VALUE = -0.085606424078
@@ -449,6 +472,17 @@ def test_a_coarser_abstraction_is_worse_in_the_real_game_only() -> None:
     inside = cp.evaluate(tree, Profile.from_tree(tree, probabilities)).exploitability
     outside = cp.evaluate(real, solver.profile().lifted(real)).exploitability
     assert inside < 0.06 < 0.5 < outside
+
+
+def test_against_an_unabstracted_opponent_a_coarse_player_loses_less() -> None:
+    """What the other player's best response wins in the real game (Johanson 2016, section 4.4, after Waugh)."""
+    real = real_tree(LEDUC)
+    loss = {}
+    for name, other in (("A-vs-A", remembering(LEDUC)), ("A-vs-U", lossless(LEDUC))):
+        solver = AbstractSolver(AbstractGame.build(LEDUC, [remembering(LEDUC), other]), "external-sampling")
+        solver.step(100_000)
+        loss[name] = cp.evaluate(real, solver.profile().lifted(real)).best_response[1]
+    assert loss["A-vs-U"] < loss["A-vs-A"] - 0.1
 
 
 # ---------------------------------------------------------------------------------------------- misuse

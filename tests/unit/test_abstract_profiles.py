@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -145,6 +145,7 @@ def test_files_keep_probabilities(storage: Any, error: float, cards: Path, tmp_p
     assert read.provenance.iterations == 20_000
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=9))
 def test_rounding_to_a_byte(values: list[float]) -> None:
     shares = np.array(values)
@@ -211,6 +212,18 @@ def test_agents_play_matches(cards: Path, tmp_path: Path) -> None:
         AbstractAgent(solver.profile(), threshold=1.5)
 
 
+def test_three_players(tmp_path: Path) -> None:
+    kuhn, path = tmp_path / "kuhn.cpa", tmp_path / "kuhn.strategy"
+    CardAbstraction.lossless((4, 1), (1,)).save(kuhn)
+    solver = make_abstract_solver("kuhn_limit_3p", [kuhn], "pure-cfr", average_walks=0.5)
+    solver.step(100_000)
+    real = cp.compile_game("kuhn_limit_3p")
+    assert cp.evaluate(real, solver.profile().lifted(real)).epsilon < 0.06
+    solver.profile().save(path, "uint8")
+    result = play_match(open_arena("kuhn_limit_3p"), [str(path), "uniform", "uniform"], deals=300, seed=2)
+    assert result.estimate(0).mean > 0.0
+
+
 def test_thresholds_and_purification() -> None:
     row = np.array([0.05, 0.35, 0.6])
     assert sharpened(row, 0.0, False).tolist() == row.tolist()
@@ -235,6 +248,7 @@ def test_geometric_similarity() -> None:
         translate_size(1.0, [1.0], "random")  # type: ignore[arg-type]
 
 
+@settings(deadline=None)
 @given(st.floats(0.01, 50.0), st.lists(st.floats(0.05, 20.0), min_size=1, max_size=5, unique=True))
 def test_a_size_stands_for_its_neighbours(size: float, sizes: list[float]) -> None:
     rising = sorted(sizes)
@@ -266,6 +280,7 @@ def test_raises_off_the_tree() -> None:
     assert set(choice.values()) == {"f", "c"}
 
 
+@settings(deadline=None, max_examples=40)
 @given(st.lists(st.integers(0, 30), max_size=12), st.sampled_from(["nearest", "probabilistic"]), st.integers(0, 9))
 def test_whatever_is_bet_the_agent_has_a_legal_answer(choices: list[int], rule: Any, seed: int) -> None:
     abstract = coarse_no_limit("1,allin")
@@ -361,7 +376,7 @@ def test_solve_with_bets_and_two_abstractions(cards: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["solve", "leduc_limit_2p", "--bets", "fcpa"], "--bets is for abstract games"),
+        (["solve", "leduc_limit_2p", "--bets", "fcpa"], "--bets is for .*with --cards for abstract games"),
         (["solve", "leduc_limit_2p", "--cards", "CARDS", "--until", "0.1"], "--until needs the compiled game"),
         (["solve", "leduc_limit_2p", "--cards", "CARDS", "--boards", "some"], "--boards is all or a number"),
         (["solve", "leduc_limit_2p", "--cards", "CARDS", "-a", "cfr+"], "unknown algorithm 'cfr\\+'; there are"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import resource
 import sys
 import time
@@ -68,7 +69,7 @@ def solve_public(
     with interruptible():
         with progress_line(goal, quiet or as_json) as draw:
             result = solver.run(goal, with_checkpoints(solver, checkpoint, draw))
-        saved = save_run(None, solver, result, out, checkpoint)
+        saved = save_run(None, solver, _with_names(game, solver, result, limit), out, checkpoint)
     if plot is not None:
         plot_run(result, plot, goal)
     files = {"profile": out, "plot": plot, "checkpoint": saved}
@@ -77,6 +78,28 @@ def solve_public(
     else:
         _summarise(solver, result, goal, files, time.perf_counter() - started)
     return 130 if result.status == "interrupted" else 0
+
+
+NAMED = 30_000
+"""Information sets up to which a strategy is written with their names, like that of any other game."""
+
+
+def _with_names(game: str | None, solver: Solver, result: SolveResult, limit: int | None) -> SolveResult:
+    """The result with the profile of the game itself, where that is small: agents and all other commands take it."""
+    from counterplay.errors import CounterplayError
+    from counterplay.strategy.public_form import public_form
+
+    tree: PublicTree = solver.tree
+    if tree.num_infosets > NAMED:
+        return result
+    try:
+        form = public_form(game or tree.name, memory_limit=limit)
+        if form.tree.fingerprint != tree.fingerprint:
+            return result
+        named = form.profile(result.profile.tables, result.profile.provenance)
+    except CounterplayError:  # a hold'em subgame, or one that tells its names in no way
+        return result
+    return dataclasses.replace(result, profile=named)
 
 
 def _as_json(solver: Solver, result: SolveResult, files: dict[str, Path | None]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ __all__ = ["EXPERIMENTS", "Cell", "Experiment", "run_experiment"]
 EXPERIMENTS = {
     "abstract-sizes": "information sets of abstract hold'em, counted (Johanson 2016, table 5.2; Gibson 2014)",
     "average-strategy": "average strategy sampling in Bluff (Gibson et al. 2012, figure 3; Gibson 2014, figure 5.6)",
+    "bluff-sampling": "chance sampling against public chance sampling in Bluff (Johanson 2016, figures 3.5 and 3.6)",
     "bluff-memory": "Bluff when only the last bids are remembered (Lanctot et al. 2012, figure 1)",
     "current-profile": "current against average profile of CFR (Gibson 2014, figure 4.7)",
     "dominated-play": "dominated actions under CFR (Gibson 2014, theorems 4.2 and 4.3)",
@@ -35,9 +36,12 @@ EXPERIMENTS = {
     "refining-times": "CPU seconds of self-refining algorithms (Čermák 2018, figures 5.12 and 5.13)",
     "probing-convergence": "probing against MCCFR in Goofspiel and Bluff (Gibson 2014, figures 5.3b and c)",
     "probing-variance": "probing against MCCFR, variance of estimates (Gibson 2014, figure 5.3a)",
+    "public-sampling": "CS, OPCS, SPCS and PCS in [2-1] and [2-4] hold'em (Johanson 2016, figure 3.2)",
     "sampling-parameters": "ε, τ and β of average strategy sampling (Gibson et al. 2012, figure 1)",
     "skewed-dice": "skewed die-roll poker (Lanctot et al. 2012, figure 1; Gibson 2014, figure 6.3)",
+    "trivial-agents": "best responses to players who do not look at their cards (Johanson 2016, table 2.1)",
     "tilted-games": "CFR on games that are nearly zero-sum (Gibson 2014, figure 4.5)",
+    "two-round-sampling": "sampling algorithms in 2-NL hold'em, five buckets (Gibson et al. 2012, figure 2a)",
     "two-round-uniform": "2-NL hold'em in five buckets, sizes and the uniform profile (Gibson et al. 2012, section 5)",
 }
 """Every experiment by name, with one line about it; its module has the same name."""

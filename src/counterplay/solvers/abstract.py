@@ -27,6 +27,7 @@ from counterplay.kernels.cfr import match_regrets
 from counterplay.kernels.walks import WalkArrays, random_state
 from counterplay.poker.abstract_deals import DealSampler
 from counterplay.poker.abstract_game import AbstractGame, abstract_size
+from counterplay.poker.bets import bet_abstraction
 from counterplay.solvers.base import check_memory
 from counterplay.solvers.mccfr import MccfrConfig, MccfrSolver, Walked, WalkedSizes, mccfr_config, table_memory
 from counterplay.solvers.schemes import Scheme, betting_scheme
@@ -200,12 +201,9 @@ def predicted_bytes(
     game: str, cards: Sequence[str | os.PathLike[str]], bets: str | None, config: MccfrConfig
 ) -> tuple[int, int]:
     """Bytes of the betting tree and of the tables of a run, counted before anything is built."""
-    definition, abstractions = open_cards(game, cards)
-    from counterplay.poker.bets import bet_abstraction
-
-    size = abstract_size(
-        definition, [cards.counts() for cards in abstractions], None if bets is None else bet_abstraction(bets)
-    )
+    definition, abstractions = open_cards(game, cards, verify=False)
+    left = None if bets is None else bet_abstraction(bets)
+    size = abstract_size(definition, [cards.counts() for cards in abstractions], left)
     sizes = WalkedSizes(size.entries, 0, definition.players, 64 * definition.rounds, 8)
     return size.tree_bytes, table_memory(sizes, config)
 

@@ -50,6 +50,8 @@ class Algorithm:
     one_sided : bool
         It finishes with a maxmin strategy of one player, the setting ``player``, of a two-player zero-sum game with any
         recall but absent-mindedness; the other player's strategy is a best response.
+    public : bool
+        It works on the public tree of a two-player zero-sum game whose private information is dealt by chance.
     """
 
     summary: str
@@ -59,6 +61,7 @@ class Algorithm:
     sampled: bool = False
     seeded: bool = False
     one_sided: bool = False
+    public: bool = False
 
 
 ALGORITHMS: dict[str, Algorithm] = {
@@ -89,12 +92,24 @@ _SAMPLED = {
 }
 ALGORITHMS.update({name: Algorithm(text, "mccfr", sampled=True, seeded=True) for name, text in _SAMPLED.items()})
 
+_PUBLIC_SAMPLED = {
+    "cs": "chance sampling on the public tree : both hands and public events are drawn",
+    "opcs": "opponent-public chance sampling : the opponent's hand and public events are drawn",
+    "spcs": "self-public chance sampling : the own hand and public events are drawn",
+    "pcs": "public chance sampling : only public events are drawn, all hands are walked at once",
+}
+ALGORITHMS.update({
+    name: Algorithm(text, "public-sampling", sampled=True, seeded=True, public=True)
+    for name, text in _PUBLIC_SAMPLED.items()
+})  # fmt: skip
+
 SOLVERS: dict[str, str] = {
     "cfr": "cfr:CfrSolver",
     "fictitious-play": "fictitious_play:FictitiousPlay",
     "mccfr": "mccfr:MccfrSolver",
     "mccfr-states": "uncompiled:StateSampler",
     "mccfr-abstract": "abstract:AbstractSolver",
+    "public-sampling": "public_sampling:PublicSamplingSolver",
     "lp": "linear_program:LinearProgram",
     "double-oracle": "double_oracle:DoubleOracle",
     "maxmin": "maxmin:MaxminSolver",
@@ -104,10 +119,10 @@ SOLVERS: dict[str, str] = {
 }
 """Module and class of each solver, by what its checkpoints are marked with (``Solver.kind``)."""
 
-PUBLIC_KINDS = ("public",)
+PUBLIC_KINDS = ("public", "public-sampling")
 """Solvers that work on public trees."""
 
-PUBLIC_ALGORITHMS = tuple(name for name, known in ALGORITHMS.items() if known.kind in PUBLIC_KINDS)
+PUBLIC_ALGORITHMS = tuple(name for name, known in ALGORITHMS.items() if known.public)
 """Algorithms that work on public trees only."""
 
 REPRESENTATIONS = ("auto", "history", "public", "states")
@@ -136,7 +151,7 @@ def make_solver(
 
 
 def make_public_solver(
-    game: PublicTree | Game | str, algorithm: str = "cfr+", memory_limit: int | None = None, **settings: Any
+    game: PublicTree | GameTree | Game | str, algorithm: str = "cfr+", memory_limit: int | None = None, **settings: Any
 ) -> Solver:
     """A solver on the public tree of a two-player game: the CFR family, and the public chance samplers."""
     check_algorithm(algorithm)

@@ -16,23 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.kernels.public import (
-    FINISH,
-    LINKS,
-    RESPONSE,
-    VALUE,
-    WHOLE,
-    HandArrays,
-    NodeArrays,
-    Rule,
-    Scratch,
-    Tables,
-    walk_public,
-)  # fmt: skip
+from counterplay.kernels.public import FINISH, LINKS, WHOLE, walk_public
+from counterplay.kernels.public_steps import RESPONSE, VALUE, HandArrays, NodeArrays, Rule, Scratch, Tables
 from counterplay.strategy.measurement import Measurement
 from counterplay.tree.public import LINK, Hands, PublicTree
 
-__all__ = ["PublicWalker", "plain_tables", "scratch_bytes"]
+__all__ = ["PublicWalker", "plain_tables", "scratch_bytes", "walk_scratch"]
 
 _FIXED = Rule(1.0, 1.0, False, 0.0, 0.0, True, False, 0)
 """Nothing is updated."""
@@ -57,6 +46,17 @@ def scratch_bytes(tree: PublicTree, threads: int = 1) -> int:
     return threads * tree.levels * (3 * int(tree.piece_size.max()) + 1) * hands * 8
 
 
+def walk_scratch(tree: PublicTree, hands: int | None = None) -> Scratch:
+    """The vectors of a walk; ``hands`` is how long they are, by default as long as a deal has hands."""
+    width = max(tree.hands[0].most, tree.hands[1].most) if hands is None else hands
+    piece, levels = int(tree.piece_size.max()), tree.levels
+    size = levels * piece * width
+    return Scratch(
+        np.zeros(size + levels * width), np.zeros(size), np.zeros(size), np.zeros((levels, piece, 2), np.bool_),
+        np.zeros((levels, 4), np.int64), np.zeros(max(width, 512)), width, piece,
+    )  # fmt: skip
+
+
 class PublicWalker:
     """The arrays of a tree as kernels take them, and the vectors of its walks.
 
@@ -66,28 +66,29 @@ class PublicWalker:
         The game.
     threads : int
         How many share a walk.
+    hands : int, optional
+        The most hands of a deal, if trees with other deals are to be loaded that have more.
     """
 
-    def __init__(self, tree: PublicTree, threads: int = 1) -> None:
-        self.tree = tree
+    def __init__(self, tree: PublicTree, threads: int = 1, hands: int | None = None) -> None:
         self.threads = threads
-        self.nodes = NodeArrays(*(getattr(tree, name) for name in NodeArrays._fields))
-        self.hands = tuple(_hand_arrays(hands) for hands in tree.hands)
+        self.load(tree)
         self.free = np.zeros(tree.num_nodes, np.bool_)
-        self._hands_most = max(tree.hands[0].most, tree.hands[1].most)
-        self._scratch = [self._make_scratch() for _ in range(threads)]
+        self._scratch = [walk_scratch(tree, hands) for _ in range(threads)]
         self._links = bool(np.any(tree.kind[: tree.piece_size[0]] == LINK))
         self._pool = ThreadPoolExecutor(threads) if threads > 1 and self._links else None
         self._ones = {blocks: np.ones(blocks, np.float32) for blocks in set(tree.num_blocks)}
 
-    def _make_scratch(self) -> Scratch:
-        tree, hands = self.tree, self._hands_most
-        piece, levels = int(tree.piece_size.max()), tree.levels
-        size = levels * piece * hands
-        return Scratch(
-            np.zeros(size + levels * hands), np.zeros(size), np.zeros(size), np.zeros((levels, piece, 2), np.bool_),
-            np.zeros((levels, 4), np.int64), np.zeros(max(hands, 512)), hands, piece,
-        )  # fmt: skip
+    def load(self, tree: PublicTree, base: NDArray[np.int64] | None = None) -> None:
+        """Go on with a tree of the same nodes and other deals.
+
+        ``base`` says where the rows of nodes begin in tables that have one row for all hands of a node.
+        """
+        self.tree = tree
+        self.nodes = NodeArrays(*(getattr(tree, name) for name in NodeArrays._fields))
+        if base is not None:
+            self.nodes = self.nodes._replace(base=base)
+        self.hands = (_hand_arrays(tree.hands[0]), _hand_arrays(tree.hands[1]))
 
     @property
     def scratch(self) -> Scratch:
@@ -111,8 +112,12 @@ class PublicWalker:
         root: int = 0,
         deal: int = 0,
         reaches: tuple[Vector, Vector] | None = None,
+        link_values: Vector | None = None,
     ) -> Vector:
-        """Walk once for a player; the values of his hands at the root."""
+        """Walk once for a player; the values of his hands at the root.
+
+        ``link_values`` has the values of his hands at the links of the first piece, by node, if they are known.
+        """
         own, opp = self.hands[player], self.hands[1 - player]
         if opp_scale is None:
             opp_scale = self.ones(1 - player)
@@ -132,6 +137,9 @@ class PublicWalker:
                 self._scratch[share], out,
             )  # fmt: skip
 
+        if link_values is not None:
+            go(FINISH, 0, link_values)
+            return out
         if self._pool is None:
             go(WHOLE, 0, np.zeros((0, 0)))
             return out

@@ -35,7 +35,7 @@ def poker_definition(game: str) -> GameDefinition:
 
 
 def open_cards(
-    game: str, cards: Sequence[str | os.PathLike[str]], verify: bool = False
+    game: str, cards: Sequence[str | os.PathLike[str]], verify: bool = True
 ) -> tuple[GameDefinition, tuple[CardAbstraction, ...]]:
     """The definition of a game and the card abstraction of each player.
 

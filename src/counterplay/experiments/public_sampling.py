@@ -1,0 +1,64 @@
+"""CS, OPCS, SPCS and PCS in [2-1] and [2-4] hold'em.
+
+Johanson 2016, figure 3.2 (Johanson et al. 2012): exploitability against time, means of five runs.  The source shows
+curves, and says in words that PCS is the fastest, and that OPCS and SPCS are slower than CS.
+"""
+
+from __future__ import annotations
+
+from counterplay.experiments.base import Experiment
+from counterplay.experiments.sampler_races import mean_curves, race_samplers, race_table, ranking
+from counterplay.poker.public_game import public_tree_by_name
+
+__all__ = ["PUBLISHED", "run"]
+
+PUBLISHED = {"pcs": "fastest", "cs": "second", "opcs": "slower than CS", "spcs": "slower than CS"}
+"""What the source says."""
+
+QUICK = "holdem_2_1(ranks=6,suits=3)"
+
+
+def run(
+    quick: bool = False,
+    game: str | None = None,
+    seconds: float | None = None,
+    seeds: int | None = None,
+    threads: int = 1,
+) -> Experiment:
+    """Race the samplers.
+
+    Parameters
+    ----------
+    quick : bool
+        [2-1] hold'em with 18 cards, 4 CPU seconds and 2 seeds, instead of 240 CPU seconds and 3 seeds with all cards.
+    game : str, optional
+        Another game, such as ``holdem_2_4`` (2 GB).
+    seconds : float, optional
+        CPU seconds of each run.
+    seeds : int, optional
+        How many runs each sampler has.
+    threads : int
+        How many walk at once.
+    """
+    name = game or (QUICK if quick else "holdem_2_1")
+    limit = seconds or (4.0 if quick else 240.0)
+    runs = seeds or (2 if quick else 3)
+    tree = public_tree_by_name(name)
+    found = race_samplers(tree, tuple(PUBLISHED), limit, runs, threads)
+    unit = 1000.0 / tree.big_blind if tree.big_blind else 1.0
+    what = "exploitability, mbb/g" if tree.big_blind else "exploitability"
+    rows = tuple((*row, PUBLISHED[str(row[0])]) for row in race_table(found, limit, unit))
+    return Experiment(
+        name="public-sampling",
+        title=f"{what} in {tree.name} after CPU seconds, {runs} seeds",
+        source="Johanson 2016, figure 3.2",
+        columns=("sampler", f"{limit / 4:g} s", f"{limit / 2:g} s", f"{limit:g} s", "±", "iterations", "public states",
+                 "published"),
+        rows=rows,
+        notes=(
+            f"Ours, the best first: {', '.join(ranking(found))}.",
+            "Public states are counted each time a walk comes by, whether it carries a vector of hands or one hand.",
+        ),
+        curves=mean_curves(found, unit),
+        xlabel="CPU seconds",
+    )  # fmt: skip

@@ -1,0 +1,367 @@
+"""Chance sampling over the public tree: CS, OPCS, SPCS and PCS.
+
+Johanson 2016, section 3.3 (Johanson et al. 2012); Gibson 2014, section 3.5.2.  An iteration is one walk for each player
+in turn.  Public events are always drawn; private ones are drawn or walked all at once, as vectors over hands:
+
+=========  =================  ==================  ====================
+algorithm  own hand           opponent's hand     an end costs
+=========  =================  ==================  ====================
+``cs``     drawn              drawn               O(1)
+``opcs``   all                drawn               O(hands)
+``spcs``   drawn              all                 O(hands)
+``pcs``    all                all                 O(hands)
+=========  =================  ==================  ====================
+
+Blocks and weights.  The four are members of Monte Carlo CFR: the regrets that a walk adds are, in the mean over its
+blocks, the counterfactual regrets times a number that belongs to the information set alone (the probability that the
+walk holds its own hand and its deal), which regret matching does not see.  Hands are drawn with their own
+probability; public cards from all deals that leave the drawn hands their cards.  PCS thus draws a board from the whole
+deck, where chance would draw from what two hands leave.  Hands that lose a card to the board are not taken off the
+vectors before it is dealt: instead, all that comes up the link is multiplied by the ratio of the two probabilities
+(for a flop, C(52,3)/C(48,3)), the same for every deal.  A value before the link is then right in the mean whatever else
+is added to it there, such as the value of a fold; without that ratio, folds would count too much.  ``lift`` below is
+this ratio for each of the four.
+
+The average adds, at each own decision of a walk, own reach times strategy without a weight: an information set is met
+with a probability that does not depend on play.  With several threads all work on the same tables without locks: some
+updates are lost, and results differ from run to run.
+
+Departures: where hands are not cards they are drawn independently of each other, with weights (see
+``kernels.public_sampling``).  Outside the thesis: ``regret_floor`` and ``linear_average``, as in CFR+.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.errors import SolverError
+from counterplay.game.base import Game
+from counterplay.kernels.public_sampling import Deals, Deck, Drawn, iterate_blocks
+from counterplay.kernels.public_steps import Rule, Tables
+from counterplay.kernels.walks import alias_table, random_state
+from counterplay.poker.public_game import public_tree_by_name
+from counterplay.solvers.base import Solver, changed, check_memory
+from counterplay.solvers.cfr import ROUNDING
+from counterplay.solvers.mccfr import SHARES, _join, _shares
+from counterplay.solvers.public import SMALL
+from counterplay.strategy.measurement import Measurement
+from counterplay.strategy.profile import Provenance
+from counterplay.strategy.public_profile import PublicProfile
+from counterplay.strategy.public_walks import PublicWalker, scratch_bytes, walk_scratch
+from counterplay.tree.arrays import GameTree
+from counterplay.tree.public import LINK, NO_HAND, SHARED, PublicTree
+from counterplay.tree.public_split import public_tree_from
+
+__all__ = ["DRAWN_HANDS", "PublicSamplingConfig", "PublicSamplingSolver"]
+
+SamplingKind = Literal["cs", "opcs", "spcs", "pcs"]
+
+DRAWN_HANDS: Mapping[str, tuple[bool, bool]] = {
+    "cs": (True, True),
+    "opcs": (False, True),
+    "spcs": (True, False),
+    "pcs": (False, False),
+}
+"""Whether the own hand is drawn, and the opponent's."""
+
+
+@dataclasses.dataclass(frozen=True)
+class PublicSamplingConfig:
+    """One of the four samplers of a public tree.
+
+    Attributes
+    ----------
+    sampling : {"cs", "opcs", "spcs", "pcs"}
+        What is drawn beside public events: both hands, the opponent's, the own hand, or none.
+    profile : {"average", "last"}
+        Which profile the solver stands for.  With ``"last"`` no average is kept, which saves its table.
+    regret_floor : bool
+        Negative regrets become 0, as in CFR+; outside the thesis.
+    linear_average : bool
+        Iteration t weighs t in the average, as in CFR+; outside the thesis.
+    storage : {"auto", "float64", "float32"}
+        Type of the tables; auto is float64 for small games and float32 for large ones.
+    seed : int
+        Of the random numbers.
+    threads : int
+        How many walk at once; one gives the same bits every time.
+    """
+
+    sampling: SamplingKind = "pcs"
+    profile: Literal["average", "last"] = "average"
+    regret_floor: bool = False
+    linear_average: bool = False
+    storage: Literal["auto", "float64", "float32"] = "auto"
+    seed: int = 0
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        choices = {
+            "sampling": tuple(DRAWN_HANDS),
+            "profile": ("average", "last"),
+            "storage": ("auto", "float64", "float32"),
+        }
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                raise SolverError(f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}")
+        for name in ("regret_floor", "linear_average"):
+            if not isinstance(getattr(self, name), bool):
+                raise SolverError(f"{name} must be true or false; got {getattr(self, name)!r}")
+        for name, least, most in (("seed", 0, 2**64), ("threads", 1, 1024)):
+            number = getattr(self, name)
+            if not isinstance(number, int) or isinstance(number, bool) or not least <= number <= most:
+                raise SolverError(f"{name} must be a whole number from {least} to {most}; got {number!r}")
+
+    @property
+    def keeps_average(self) -> bool:
+        """Whether an average table is kept."""
+        return self.profile == "average"
+
+
+class PublicSamplingSolver(Solver):
+    """CS, OPCS, SPCS or PCS on a public tree, two players.
+
+    Parameters
+    ----------
+    game : PublicTree, Game or str
+        What to solve.
+    config : PublicSamplingConfig or str
+        A configuration or the name of one of the four.
+    algorithm : str, optional
+        What to call the algorithm in results; by default the name of the sampling.
+    memory_limit : int, optional
+        Bytes that the tables may take; by default what the machine has free.
+    """
+
+    kind = "public-sampling"
+    config_class = PublicSamplingConfig
+    check_ratio = 1.25
+    tree: PublicTree
+
+    def __init__(
+        self,
+        game: PublicTree | Game | str,
+        config: PublicSamplingConfig | str = "pcs",
+        algorithm: str | None = None,
+        memory_limit: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.config = PublicSamplingConfig(config) if isinstance(config, str) else config  # type: ignore[arg-type]
+        self.algorithm = algorithm or self.config.sampling
+        self.tree = tree = self.compiled(game, memory_limit)
+        check_memory(f"{self.algorithm} on {tree.name}", self.memory_bytes(tree, self.config), memory_limit)
+        self.walker = PublicWalker(tree)
+        self.player_tables = (self._empty(0), self._empty(1))
+        self.decks = decks(tree, self.config.sampling)
+        self.deals = deals(tree, self.config.sampling)
+        self.random_state = random_state(self.config.seed, self.config.threads)
+        self.counters = np.zeros((self.config.threads, 2), np.int64)
+        self._rule = Rule(1.0, 1.0, self.config.regret_floor, 1.0, ROUNDING * tree.scale, True, False, 0)
+        self._follow = np.zeros((self.config.threads, tree.num_deals), np.int32)
+        self._drawn = [drawn(tree) for _ in range(self.config.threads)]
+        scalars = self.config.sampling == "cs"  # walks that carry no vectors stay in the cache
+        self._scratch = [walk_scratch(tree, 1 if scalars else None) for _ in range(self.config.threads)]
+
+    def _empty(self, player: int) -> Tables:
+        entries, kind = self.tree.num_entries[player], _table_type(self.tree, self.config)
+        averaged, none = self.config.keeps_average, np.zeros(0, kind)
+        scale = self.walker.ones(player)
+        return Tables(
+            np.zeros(entries, kind), scale, np.zeros(entries if averaged else 0, kind), scale, none, np.zeros(0)
+        )
+
+    @classmethod
+    def compiled(cls, game: Any, memory_limit: int | None) -> PublicTree:
+        """The public tree of a game, or of its histories."""
+        if isinstance(game, PublicTree):
+            return game
+        return public_tree_from(game) if isinstance(game, GameTree) else public_tree_by_name(game, memory_limit)
+
+    @staticmethod
+    def memory_bytes(tree: PublicTree, config: PublicSamplingConfig | str) -> int:
+        """Bytes of all tables that a solver will allocate, and of the vectors of its walks."""
+        config = PublicSamplingConfig(config) if isinstance(config, str) else config  # type: ignore[arg-type]
+        size = sum(tree.num_entries) * (1 + config.keeps_average) * _table_type(tree, config).itemsize
+        for hands, is_drawn in zip(tree.hands, DRAWN_HANDS[config.sampling], strict=True):
+            size += 2 * tree.num_deals * int(hands.real_start[1]) * is_drawn
+        return size + 16 * tree.num_deals + scratch_bytes(tree, 1 + config.threads)
+
+    @property
+    def table_bytes(self) -> int:
+        """Bytes of all tables and vectors."""
+        return self.memory_bytes(self.tree, self.config)
+
+    @property
+    def iterations(self) -> int:
+        """Iterations done so far, of all threads."""
+        return int(self.counters[:, 0].sum())
+
+    @property
+    def nodes(self) -> int:
+        """Public states touched so far, each time a walk comes by."""
+        return int(self.counters[:, 1].sum())
+
+    def step(self, iterations: int = 1) -> None:
+        """Advance by some iterations, divided among the threads."""
+        threads = self.config.threads
+        if threads == 1 or iterations < threads:
+            self._advance(0, iterations, self.iterations)
+            return
+        shares = iter(_shares(iterations, self.iterations, threads * SHARES))
+        lock = threading.Lock()
+        workers = [threading.Thread(target=self._work, args=(thread, shares, lock)) for thread in range(threads)]
+        for worker in workers:
+            worker.start()
+        _join(workers)
+
+    def _work(self, thread: int, shares: Iterator[tuple[int, int]], lock: threading.Lock) -> None:
+        """What a thread does: take shares of the iterations until none is left."""
+        while True:
+            with lock:
+                share = next(shares, None)
+            if share is None:
+                return
+            self._advance(thread, *share)
+
+    def _advance(self, thread: int, iterations: int, start: int) -> None:
+        """Iterations ``start + 1`` to ``start + iterations``, with the random numbers of a thread."""
+        tree, walker = self.tree, self.walker
+        iterate_blocks(
+            walker.nodes, *walker.hands, *self.decks, self.deals, tree.pair_hands, *DRAWN_HANDS[self.config.sampling],
+            tree.hands[0].root_reach, tree.hands[1].root_reach, int(iterations), start, self.config.linear_average,
+            self._rule, *self.player_tables, self.random_state[thread], self.counters[thread], self._follow[thread],
+            self._drawn[thread], self._scratch[thread],
+        )  # fmt: skip
+
+    def strategy(self, kind: Literal["average", "last"] | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Weights of a profile, one table for each player: by default the one that the configuration names."""
+        kind = kind or self.config.profile
+        if kind == "average" and not self.config.keeps_average:
+            raise SolverError(f"this solver keeps no average (its profile is {self.config.profile!r})")
+        first, second = self.player_tables
+        return (first.average, second.average) if kind == "average" else (first.regret, second.regret)
+
+    def profile(self, kind: Literal["average", "last"] | None = None) -> PublicProfile:
+        """A profile with its provenance; ``kind`` as for ``strategy``."""
+        settings = {**dataclasses.asdict(self.config), "profile": kind or self.config.profile}
+        origin = Provenance(self.algorithm, settings, self.config.seed, self.iterations, self.seconds)
+        return PublicProfile(self.tree.name, self.tree.fingerprint, self.strategy(kind), origin)
+
+    def measure(self, kind: Literal["average", "last"] | None = None) -> Measurement:
+        """Measure a profile exactly."""
+        return self.walker.measure(self.strategy(kind))
+
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """Regrets, averages, the state of the random numbers and the counters."""
+        first, second = self.player_tables
+        return {
+            "regret_0": first.regret,
+            "regret_1": second.regret,
+            "average_0": first.average,
+            "average_1": second.average,
+            "random_state": self.random_state.view(np.int64),  # files know no unsigned numbers
+            "counters": self.counters,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Nothing is derived from the tables."""
+
+    def identity(self) -> dict[str, str]:
+        """What a checkpoint says of its game."""
+        return {"game": self.tree.name, "fingerprint": self.tree.fingerprint}
+
+    @classmethod
+    def named(cls, game: Any, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Self:
+        """A solver for one of the four, with some settings changed."""
+        config = changed(PublicSamplingConfig(algorithm), settings, algorithm)  # type: ignore[arg-type]
+        return cls(game, config, algorithm, memory_limit)
+
+    @classmethod
+    def from_checkpoint(cls, game: Any, config: Mapping[str, Any], algorithm: str, memory_limit: int | None) -> Self:
+        """A fresh solver with the settings of a checkpoint."""
+        return cls(game, PublicSamplingConfig(**config), algorithm, memory_limit)
+
+
+def _table_type(tree: PublicTree, config: PublicSamplingConfig) -> np.dtype[Any]:
+    if config.storage == "auto":
+        return np.dtype(np.float64 if sum(tree.num_entries) <= SMALL else np.float32)
+    return np.dtype(config.storage)
+
+
+def deals(tree: PublicTree, sampling: str) -> Deals:
+    """What public events are drawn from, and the ratios of what is dealt and what is drawn."""
+    threshold, alias = np.ones(tree.num_deals), np.zeros(tree.num_deals, np.uint32)
+    lift = np.ones(tree.num_deals)
+    links = np.flatnonzero(tree.kind == LINK)
+    chained = bool(np.any(tree.link_deal[links] == SHARED))
+    if chained:
+        rows = [(int(d), int(tree.deal_first[d]), int(tree.deal_count[d])) for d in np.flatnonzero(tree.deal_count)]
+    else:
+        own = [int(link) for link in links if tree.link_deal[link] >= 0]
+        rows = [(-1, int(tree.link_deal[link]), int(tree.num_children[link])) for link in own]
+    for before, first, count in rows:
+        after = slice(first, first + count)
+        threshold[after], alias[after] = alias_table(tree.deal_prob[after])
+        lift[after] = tree.deal_weight[after] / tree.deal_prob[after]
+        if len(tree.hands[0].card):
+            lift[after] *= _room(tree, before, after, sum(DRAWN_HANDS[sampling]))
+    return Deals(threshold, alias, lift, chained)
+
+
+def _room(tree: PublicTree, deal: int, after: slice, hands: int) -> float:
+    """With which probability the next public cards, drawn without regard to hands, leave some hands their cards."""
+    if hands == 0:
+        return 1.0
+    if hands == 2:  # that is what chance deals by
+        return float(tree.deal_prob[after.start] / tree.deal_weight[after.start])
+    left = np.diff(tree.hands[0].real_start)
+    return float(tree.deal_prob[after] @ left[after] / left[deal])
+
+
+def decks(tree: PublicTree, sampling: str) -> tuple[Deck, Deck]:
+    """What the hands of both players are drawn from."""
+    first, second = (_deck(tree, player, sampling) for player in (0, 1))
+    return first, second
+
+
+def _deck(tree: PublicTree, player: int, sampling: str) -> Deck:
+    """Hands of cards are real ones; they come with their weight, both together if they share no card."""
+    hands = tree.hands[player]
+    if not len(hands.card):
+        chances = hands.root_reach / hands.root_reach.sum()
+        classes, cards = np.zeros((0, 0), np.uint16), np.zeros((0, 2), np.uint8)
+        return Deck(*alias_table(chances), hands.root_reach / chances, classes, cards)
+    real = slice(0, int(hands.real_start[1]))
+    weight = hands.root_reach[hands.real_class[real]]
+    total = float(weight.sum())
+    if sampling == "cs":  # divided by the weight of our own hand: what the opponent's hands have left beside it
+        other = tree.hands[1 - player]
+        own = other.root_reach[other.real_class[: int(other.real_start[1])]]
+        pairs = other.root_reach[0] * other.multiplicity[0] / other.root_weight[0]
+        total = float(pairs / own.sum())
+    classes = _class_at(tree, player) if any(DRAWN_HANDS[sampling]) else np.zeros((0, 0), np.uint16)
+    return Deck(*alias_table(weight / weight.sum()), np.full(len(weight), total), classes, hands.real_card[real])
+
+
+def _class_at(tree: PublicTree, player: int) -> NDArray[np.uint16]:
+    """The class of each real hand of deal 0 at every deal."""
+    hands = tree.hands[player]
+    count = int(hands.real_start[1])
+    number = np.zeros((64, 64), np.int64)
+    number[hands.real_card[:count, 0], hands.real_card[:count, 1]] = np.arange(count)
+    deal = np.repeat(np.arange(tree.num_deals), np.diff(hands.real_start))
+    found = np.full((tree.num_deals, count), NO_HAND, np.uint16)
+    found[deal, number[hands.real_card[:, 0], hands.real_card[:, 1]]] = hands.real_class
+    return found
+
+
+def drawn(tree: PublicTree) -> Drawn:
+    """Scratch of a walk."""
+    at = np.zeros((2, tree.levels), np.int64)
+    return Drawn(at[0], at[1], np.zeros(tree.levels), np.zeros(max(hands.most for hands in tree.hands)))
