@@ -30,21 +30,17 @@ import numpy as np
 from counterplay.abstraction.cards import build_cards, deck_shape
 from counterplay.abstraction.cards.buckets import KIND as CARD_KIND
 from counterplay.abstraction.cards.game import abstract_game, poker_definition
-from counterplay.abstraction.cards.sizes import abstract_size
 from counterplay.agents.matches import play_match
 from counterplay.agents.presets import MOST_BUCKETS, OPPONENTS, Plan
-from counterplay.errors import CounterplayError, GameError, MemoryLimitError, StrategyError
+from counterplay.errors import CounterplayError, GameError, StrategyError
 from counterplay.poker.abstract_game import AbstractGame
-from counterplay.poker.isomorphism import HandIndexer
-from counterplay.poker.public_game import public_tree_by_name
 from counterplay.solvers.abstract import AbstractSolver, make_abstract_solver, resume_abstract
 from counterplay.solvers.base import Progress, Until
 from counterplay.storage import read_container, write_container
 from counterplay.strategy.abstract_profile import KIND as PROFILE_KIND
 from counterplay.strategy.abstract_profile import AbstractProfile
 from counterplay.strategy.bucket_games import BucketPairs, count_bucket_pairs, measure_buckets
-from counterplay.strategy.lifted_buckets import measure_lifted
-from counterplay.tree.memory import available_memory
+from counterplay.strategy.lifted_buckets import measure_real
 
 __all__ = ["Pipeline", "Step"]
 
@@ -59,9 +55,6 @@ MATCH = "match "
 CHECKPOINT_SECONDS = 60.0
 SHARES = tuple(2.0**-power for power in range(6, -1, -1))
 """Where on the way the strategy is measured: shares of the time or of the iterations."""
-
-PUBLIC_INFOSETS = 200_000_000
-"""Real games with more information sets are not measured exactly."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -249,26 +242,10 @@ class Pipeline:
 
     def _real(self) -> dict[str, Any]:
         """What the strategy is worth in the real game, where its public tree is small enough."""
-        reason = None
-        if self.definition.players != 2:
-            reason = f"best responses in the real game are for two players; this one has {self.definition.players}"
-        elif self.plan.bets is not None:
-            reason = "the real game has other bets than the abstract one"
-        elif self._real_infosets() > PUBLIC_INFOSETS:
-            reason = (
-                f"the real game has {self._real_infosets():.2g} information sets, too many for a best response here: "
-                "what is measured is exploitability inside the abstract game, and matches"
-            )
-        elif 24 * self._real_infosets() > (self.memory_limit or available_memory()):
-            reason = "the public tree of the real game does not fit into memory"
-        if reason is None:
-            try:
-                tree = public_tree_by_name(self.plan.game, self.memory_limit)
-            except (GameError, MemoryLimitError) as error:
-                reason = str(error)
-        if reason is not None:
-            return {"reason": reason}
-        found = measure_lifted(self.profile(), tree, self.plan.threads)
+        try:
+            found = measure_real(self.profile(), self.memory_limit, self.plan.threads)
+        except GameError as error:
+            return {"reason": str(error)}
         return {
             "reason": None,
             "value": list(found.value),
@@ -318,11 +295,6 @@ class Pipeline:
                 saved = time.monotonic()
 
         return tick
-
-    def _real_infosets(self) -> float:
-        """Information sets of the real game up to suits, before anything is built."""
-        deck, shape = deck_shape(self.definition)
-        return float(sum(abstract_size(self.definition, HandIndexer(shape, *deck).sizes).infosets))
 
     def _seconds_left(self) -> float:
         """What the other stages leave of the time, at least a quarter of all."""

@@ -9,17 +9,29 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import StrategyError
+from counterplay.abstraction.cards import deck_shape
+from counterplay.abstraction.cards.sizes import abstract_size
+from counterplay.errors import GameError, MemoryLimitError, StrategyError
 from counterplay.poker.cards import parse_cards
+from counterplay.poker.definition import GameDefinition
+from counterplay.poker.isomorphism import HandIndexer
+from counterplay.poker.public_game import public_tree_by_name
 from counterplay.poker.rules import Betting
 from counterplay.strategy.abstract_profile import AbstractProfile
 from counterplay.strategy.bucket_games import hand_buckets
 from counterplay.strategy.measurement import Measurement
 from counterplay.strategy.public_profile import fill_table, normalised
 from counterplay.strategy.public_walks import PublicWalker
+from counterplay.tree.memory import available_memory, format_bytes
 from counterplay.tree.public import PublicTree
 
-__all__ = ["LiftedStrategy", "measure_lifted"]
+__all__ = ["PUBLIC_INFOSETS", "LiftedStrategy", "measure_lifted", "measure_real", "real_infosets"]
+
+PUBLIC_INFOSETS = 200_000_000
+"""Real games with more information sets, up to suits, are not measured exactly."""
+
+BYTES = 24
+"""Memory for each information set: tables of both players and vectors of the walk."""
 
 
 class LiftedStrategy:
@@ -59,3 +71,36 @@ def measure_lifted(profile: AbstractProfile, tree: PublicTree, threads: int = 1)
     strategy = LiftedStrategy(profile)
     tables = fill_table(tree, 0, strategy), fill_table(tree, 1, strategy)
     return PublicWalker(tree, threads).measure(tables)
+
+
+def real_infosets(game: GameDefinition) -> int:
+    """Information sets of the real game up to suits, counted before anything is built."""
+    deck, shape = deck_shape(game)
+    return sum(abstract_size(game, HandIndexer(shape, *deck).sizes).infosets)
+
+
+def measure_real(profile: AbstractProfile, memory_limit: int | None = None, threads: int = 1) -> Measurement:
+    """The same by the name of the real game.
+
+    Raises
+    ------
+    GameError
+        If the real game cannot be measured in; the message says why.
+    """
+    game = profile.abstract
+    if game.players != 2:
+        raise GameError(f"best responses in the real game are for two players; {game.name} has {game.players}")
+    if game.bets is not None:
+        raise GameError("the real game has other bets than the abstract one")
+    number = real_infosets(game.definition)
+    if number > PUBLIC_INFOSETS:
+        raise GameError(f"the real game has {number:.3g} information sets, too many for an exact best response")
+    _check_memory(f"the public tree of {game.name}", BYTES * number, memory_limit)
+    return measure_lifted(profile, public_tree_by_name(game.name, memory_limit), threads)
+
+
+def _check_memory(what: str, needed: int, limit: int | None) -> None:
+    """Refuse what will not fit."""
+    allowed = available_memory() if limit is None else limit
+    if needed > allowed:
+        raise MemoryLimitError(f"{what} needs {format_bytes(needed)}; only {format_bytes(allowed)} may be used")
