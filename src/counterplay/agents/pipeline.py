@@ -19,7 +19,6 @@ import dataclasses
 import json
 import math
 import os
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -299,15 +298,17 @@ class Pipeline:
     def _seconds_left(self) -> float:
         """What the other stages leave of the time, at least a quarter of all."""
         assert self.plan.seconds is not None
-        spent = sum(row["seconds"] for row in self.done.values())
-        return max(self.plan.seconds / 4, self.plan.seconds - spent - self.plan.reserve)
+        return max(self.plan.seconds / 4, self.plan.seconds - self._spent() - self.plan.reserve)
 
     def _left(self) -> float | None:
         """Seconds to the end of the plan, as far as that is known."""
         if self.plan.seconds is None:
             return None
-        spent = sum(row["seconds"] for row in self.done.values()) + (time.perf_counter() - self._started)
-        return max(0.0, self.plan.seconds - spent)
+        return max(0.0, self.plan.seconds - self._spent() - (time.perf_counter() - self._started))
+
+    def _spent(self) -> float:
+        """Seconds of the finished stages."""
+        return float(sum(row["seconds"] for row in self.done.values()))
 
     def _tell(self, stage: str, text: str, share: float) -> None:
         if self.progress is not None:
@@ -345,11 +346,10 @@ class Pipeline:
 
     def _save(self) -> None:
         """Write ``build.json``, at once or not at all."""
+        part = self.folder / f".{STATE}.part"
         try:
-            handle, name = tempfile.mkstemp(dir=self.folder, prefix=STATE)
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(self.state, file, indent=1)
-            os.replace(name, self.folder / STATE)
+            part.write_text(json.dumps(self.state, indent=1) + "\n", encoding="utf-8")
+            os.replace(part, self.folder / STATE)
         except OSError as error:
             raise CounterplayError(f"{self.folder / STATE} cannot be written: {error.strerror or error}") from None
 
@@ -387,7 +387,7 @@ def _goal(plan: Plan, budget: float, share: float) -> Until:
 
 def _save_pairs(path: Path, game: AbstractGame, pairs: BucketPairs) -> None:
     header = {"fingerprint": game.fingerprint, "boards": pairs.boards, "exact": pairs.exact}
-    arrays = {}
+    arrays: dict[str, Any] = {}
     for turn, (likely, ahead) in enumerate(zip(pairs.likely, pairs.ahead, strict=True)):
         arrays |= {f"likely_{turn}": likely, f"ahead_{turn}": ahead}
         arrays |= {f"before_{turn}_{who}": row for who, row in enumerate(pairs.before[turn])}
