@@ -91,6 +91,8 @@ class TestPlans:
         assert make_plan("holdem_limit_2p", "laptop").rounds == "PS5/PS5/PS5/PS5"  # 3,624,290 information sets
         assert make_plan("holdem_limit_2p", "evening").rounds == "PS6/PS6/PS6/PS6"
         assert make_plan("leduc_limit_2p", "tiny").rounds == "lossless/lossless"
+        assert make_plan("rhode_island", "tiny").rounds == "PS3/PS3/PS3"
+        assert make_plan("rhode_island", "laptop").rounds == "lossless/lossless/lossless"  # 3,937,128
 
     def test_more_than_two_players_forget(self) -> None:
         assert make_plan("holdem_limit_3p", "laptop").recipe().recall == "imperfect"
@@ -135,6 +137,15 @@ class TestNumbers:
         assert report["abstract"]["exploitability"] == pytest.approx(report["exploitability"], rel=1e-3)
         curve = [point["exploitability"] for point in report["curve"]]
         assert curve[-1] < curve[0]
+
+    def test_too_many_hands_for_matrices(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        plan = make_plan("leduc_limit_2p", "tiny", **SMALL)
+        counted = Pipeline(plan, tmp_path / "counted").run()
+        monkeypatch.setattr("counterplay.agents.pipeline.MOST_BUCKETS", 14)
+        walked = Pipeline(plan, tmp_path / "walked").run()
+        assert not (tmp_path / "walked" / "pairs.counts").exists()
+        for ours, theirs in zip(walked["curve"], counted["curve"], strict=True):
+            assert ours["exploitability"] == pytest.approx(theirs["exploitability"], abs=1e-12)
 
     @pytest.mark.parametrize("rounds", ["PS2,PS2", "lossless,lossless"])
     def test_lifted_to_hands_of_two_cards(self, tmp_path: Path, rounds: str) -> None:

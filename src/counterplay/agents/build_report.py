@@ -16,7 +16,7 @@ def build_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows.append(("solved by", f"{report['algorithm']}, {report['iterations']:,} iterations"))
     abstract = report["abstract"]
     if abstract is None:
-        rows.append(("in the abstract game", f"not measured: {report['abstract_reason']}"))
+        rows.append(("in the abstract game", f"not measured: {report['abstract_reason'] or report['reason']}"))
     else:
         how = "all boards" if abstract["exact"] else f"{abstract['boards']:,} boards drawn"
         rows.append(

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -157,7 +156,7 @@ class Pipeline:
                 "boards": done["pairs"]["boards"],
                 "exact": done["pairs"]["exact"],
             },
-            "abstract_reason": done.get("pairs", {}).get("reason"),
+            "abstract_reason": None if last is not None else done.get("pairs", {}).get("reason"),
             **{key: done.get("real", {}).get(key) for key in ("value", "exploitability", "exploitability_mbb")},
             "reason": done.get("real", {}).get("reason"),
             "matches": {name: done[MATCH + name] for name in OPPONENTS if MATCH + name in done},
@@ -189,17 +188,24 @@ class Pipeline:
             reason = f"best responses over buckets are for two players; {self.plan.game} has {self.definition.players}"
         elif self.done["cards"]["recall"] != "perfect":
             reason = "best responses over buckets need perfect recall"
+        elif self._lossless():
+            return {"reason": None, "boards": None, "exact": True, "counted": False}
         elif self.done["cards"]["buckets"][-1] > MOST_BUCKETS:
             reason = f"the last round has more than {MOST_BUCKETS} buckets"
         if reason is not None:
-            return {"reason": reason, "boards": None, "exact": None}
+            return {"reason": reason, "boards": None, "exact": None, "counted": False}
 
         def tell(counted: int, total: int) -> None:
             self._tell(self.TITLES["pairs"], f"{counted:,} of {total:,} boards", counted / total)
 
         pairs = self._count(None, tell)
         _save_pairs(self.folder / PAIRS, self.game, pairs)
-        return {"reason": None, "boards": pairs.boards, "exact": pairs.exact}
+        return {"reason": None, "boards": pairs.boards, "exact": pairs.exact, "counted": True}
+
+    def _lossless(self) -> bool:
+        """Whether the abstract game is the real one, and has too many hands for matrices of buckets."""
+        whole = self.plan.bets is None and all(entry.family == "lossless" for entry in self.plan.recipe().rounds)
+        return whole and self.done["cards"]["buckets"][-1] > MOST_BUCKETS
 
     def _count(self, boards: int | None, tell: Callable[[int, int], None]) -> BucketPairs:
         """Over all boards where these are not too many."""
@@ -213,7 +219,7 @@ class Pipeline:
     def _solve(self) -> dict[str, Any]:
         plan, part = self.plan, self._part("solve")
         solver = self._solver()
-        pairs = None if self.done["pairs"]["reason"] else _load_pairs(self.folder / PAIRS, self.game)
+        pairs = _load_pairs(self.folder / PAIRS, self.game) if self.done["pairs"]["counted"] else None
         if "budget" not in part:
             part["budget"] = plan.iterations if plan.seconds is None else self._seconds_left()
             part["curve"] = []
@@ -226,18 +232,29 @@ class Pipeline:
             if result.status == "interrupted":
                 solver.save(self.folder / CHECKPOINT)
                 raise KeyboardInterrupt
-            found = math.nan if pairs is None else measure_buckets(self.game, pairs, solver.strategy()).exploitability
+            found = self._exploitability(solver, pairs)
             curve.append({
                 "iterations": solver.iterations,
                 "seconds": solver.seconds,
                 "cpu_seconds": solver.cpu_seconds,
-                "exploitability": None if math.isnan(found) else found,
+                "exploitability": found,
             })  # fmt: skip
             solver.save(self.folder / CHECKPOINT)
             part |= spent()
             self._save()
         solver.profile().save(self.folder / AGENT)
         return {"iterations": solver.iterations, "nodes": solver.nodes, "curve": curve}
+
+    def _exploitability(self, solver: AbstractSolver, pairs: BucketPairs | None) -> float | None:
+        """Of the strategy so far, inside the abstract game; None where it is not measured."""
+        if pairs is not None:
+            return measure_buckets(self.game, pairs, solver.strategy()).exploitability
+        if self.done["pairs"]["reason"]:
+            return None
+        try:
+            return measure_real(solver.profile(storage="float64"), self.memory_limit, self.plan.threads).exploitability
+        except GameError:
+            return None
 
     def _real(self) -> dict[str, Any]:
         """What the strategy is worth in the real game, where its public tree is small enough."""
@@ -369,7 +386,7 @@ class Pipeline:
     def _check(self, name: str) -> None:
         """Refuse to go on when what a finished stage has made is lost or damaged."""
         made = {"cards": (CARDS, CARD_KIND), "solve": (AGENT, PROFILE_KIND)}.get(name)
-        if name == "pairs" and not self.done[name]["reason"]:
+        if name == "pairs" and self.done[name]["counted"]:
             made = PAIRS, PAIRS_KIND
         if made is None:
             return

@@ -176,8 +176,7 @@ def _choose(game: GameDefinition, infosets: int, bets: str | None) -> CardRecipe
         raise GameError(f"{error}; name the bets that are left, such as --bets fcpa") from None
 
     def fits(counts: tuple[int, ...]) -> bool:
-        total = sum(count * number for count, number in zip(counts, points, strict=True))
-        return total <= infosets and counts[-1] <= MOST_BUCKETS
+        return sum(count * number for count, number in zip(counts, points, strict=True)) <= infosets
 
     lossless = CardRecipe(tuple(RoundRecipe("lossless", size) for size in sizes))
     if game.three_card_hands or fits(sizes):  # hand strength knows no hands of three cards
@@ -187,7 +186,8 @@ def _choose(game: GameDefinition, infosets: int, bets: str | None) -> CardRecipe
     for count in range(2, MOST_BUCKETS + 1):
         rounds = [_round(count, size, forgets and turn < len(sizes) - 1) for turn, size in enumerate(sizes)]
         recipe = CardRecipe(tuple(rounds))
-        if best is not None and not fits(recipe.counts(deck, shape)):
+        counts = recipe.counts(deck, shape)
+        if best is not None and not (fits(counts) and counts[-1] <= MOST_BUCKETS):
             break
         best = recipe
     assert best is not None
