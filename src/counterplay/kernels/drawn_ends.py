@@ -56,12 +56,12 @@ def _card_value(amount: float, fold: bool, mine: int, other: int) -> float:
 
 @inlined
 def end_of_one(
-    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: int, deal: int, own_at:
-    int, opp_at: int, own_cards: Any, own_hand: int, reach: Any, r: Any,
+    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: int, deal: int, own_at: int,
+    opp_at: int, own_cards: Any, own_hand: int, reach: Any, r: Any,
 ) -> float:  # fmt: skip
     """What the own hand that was drawn wins at an end: from the opponent's (CS), or from all of his hands (SPCS)."""
     kind = tree.kind[node]
-    cards = kind == _FOLD or kind == _SHOWDOWN
+    cards = kind == _FOLD or kind == _SHOWDOWN  # noqa: SIM109  a tuple would be slower
     fold = kind == _FOLD
     amount = -tree.payoff[node] if fold and me == 1 else tree.payoff[node]
     opp_first = opp.start[deal]
@@ -84,8 +84,8 @@ def end_of_one(
 
 @inlined
 def end_of_all(
-    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: int, deal: int, opp_at:
-    int, opp_cards: Any, opp_hand: int, reach: Any, r: Any, zeros: Any, sums: Any, value: Any, v: Any,
+    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: int, deal: int, opp_at: int,
+    opp_cards: Any, opp_hand: int, reach: Any, r: Any, zeros: Any, sums: Any, value: Any, v: Any,
 ) -> None:  # fmt: skip
     """What each of our hands wins at an end: from all of the opponent's (PCS), or from the one drawn (OPCS).
 

@@ -378,8 +378,10 @@ def walk_block(
         level -= 1
         link_at = position[level, 2]
         cut = tree.link_deal[position[level, 0] + link_at] == _CUT
-        _lift_up(own, drawn.own_at[level + 1], cut, drawn.factor[level + 1], deal, position[level, 1], value,
-                 np.uint64((level + 1) * scratch.piece) * stride, np.uint64(level * scratch.piece + link_at) * stride)  # fmt: skip
+        _lift_up(
+            own, drawn.own_at[level + 1], cut, drawn.factor[level + 1], deal, position[level, 1], value,
+            np.uint64((level + 1) * scratch.piece) * stride, np.uint64(level * scratch.piece + link_at) * stride,
+        )  # fmt: skip
         position[level, 2] = link_at + 1
 
 
@@ -409,8 +411,8 @@ def _draw_deals(
 
 @inlined
 def _draw_block(
-    tree: NodeArrays, own_deck: Deck, opp_deck: Deck, deals: Deals, pair_hands: bool, draw_own: bool, draw_opp:
-    bool, state: Any, follow: Any,
+    tree: NodeArrays, own_deck: Deck, opp_deck: Deck, deals: Deals, pair_hands: bool, draw_own: bool, draw_opp: bool,
+    state: Any, follow: Any,
 ) -> Any:  # fmt: skip
     """Hands and deals; all are drawn again where some share a card.
 
