@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from counterplay.errors import StrategyError
 
-__all__ = ["FORMAT_VERSION", "pack_texts", "read_container", "unpack_texts", "write_container"]
+__all__ = ["FORMAT_VERSION", "file_kind", "pack_texts", "read_container", "unpack_texts", "write_container"]
 
 FORMAT_VERSION = 1
 """Version of the files written; newer ones are refused, older ones are read."""
@@ -115,6 +115,16 @@ def read_container(
     except ValueError:
         raise StrategyError(f"{source} is damaged: its header cannot be read") from None
     return header, arrays
+
+
+def file_kind(path: str | os.PathLike[str]) -> str | None:
+    """What a file says it is, such as ``"profile"``; None if it is none of ours or cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            found = _read_table(file, Path(path))[0].get("counterplay")
+    except (OSError, StrategyError):
+        return None
+    return None if found is None else str(found)
 
 
 def _check_kind(metadata: Mapping[str, Any], kind: str, source: Path) -> None:

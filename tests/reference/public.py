@@ -56,7 +56,12 @@ def showdown_value(hand: Hand, others: Sequence[tuple[Hand, float]], board: Boar
 
 
 def bluff_value(
-    roll: Sequence[int], others: Sequence[tuple[Sequence[int], float]], quantity: int, face: int, sides: int, called: bool
+    roll: Sequence[int],
+    others: Sequence[tuple[Sequence[int], float]],
+    quantity: int,
+    face: int,
+    sides: int,
+    called: bool,
 ) -> float:
     """What a roll wins when the bid ``quantity`` x ``face`` is called, by us or by the other; 1 for the winner."""
     total = 0.0

@@ -847,7 +847,7 @@ def test_a_resumed_run_keeps_to_its_memory_limit(capsys: Capture, tmp_path: Path
         pytest.param(["evaluate", "x", "--strategy", "uniform"], "name a strategy file, or give --strategy", id="both"),
         pytest.param(
             ["evaluate", "--strategy", "silly", "--game", "kuhn"],
-            "--strategy is uniform or random; got 'silly'",
+            "--strategy is one of uniform, random, always-fold, always-call, always-raise, 50/50; got 'silly'",
             id="silly",
         ),
     ],

@@ -279,6 +279,21 @@ def test_boards_may_end_with_any_round() -> None:
         abstraction.buckets(cards[:, :1], cards[:, 2:])
 
 
+def test_all_hands_of_a_board() -> None:
+    abstraction = build((4, 2), (2, 1, 1), "3s", "perfect")
+    board = parse_cards("AsKh")
+    holes = np.array(list(itertools.combinations(by_order_cards(4, 2).tolist(), 2)))
+    found = abstraction.board_buckets(board, holes)
+    for hole, buckets in zip(holes, found, strict=True):
+        for turn in range(3):
+            if set(hole.tolist()) & set(board[:turn]):
+                assert buckets[turn] == -1
+            else:
+                assert buckets[turn] == abstraction.buckets([hole], [list(board[:turn])])[0, turn]
+    with pytest.raises(AbstractionError, match=r"one of \[0, 1, 2\] cards; got 3"):
+        abstraction.board_buckets(parse_cards("AsKhKs"), holes)
+
+
 class TestFiles:
     @pytest.fixture
     def abstraction(self) -> CardAbstraction:
@@ -436,6 +451,38 @@ def test_the_same_seed_gives_the_same_buckets() -> None:
     one, two = (build((5, 3), (2, 2, 1), "4,KE6,KE5", "imperfect", seed=3) for _ in range(2))
     for a, b in zip(one.rounds, two.rounds, strict=True):
         assert np.array_equal(a.table, b.table)  # type: ignore[arg-type]
+
+
+def test_a_stopped_build_goes_on_where_it_was(tmp_path: Path) -> None:
+    """Features and clustered rounds are in the cache; a second build reads them and gives the same."""
+    deck, shape = (4, 2), (2, 1, 1)
+    recipe = parse_recipe("IRKE3/PA2/2", deck, shape, "imperfect")
+
+    class StoppedError(Exception):
+        pass
+
+    def stop(stage: str, _share: float) -> None:
+        if stage == "clustering round 2":
+            raise StoppedError
+
+    with pytest.raises(StoppedError):
+        build_cards(deck, shape, recipe, cache=tmp_path, progress=stop)
+    stages: list[str] = []
+    one = build_cards(deck, shape, recipe, cache=tmp_path, progress=lambda stage, _: stages.append(stage))
+    assert "clustering round 2" in stages
+    assert "clustering round 1" not in stages
+    assert "hand strength at the showdown" not in stages
+    stages.clear()
+    two = build_cards(deck, shape, recipe, cache=tmp_path, progress=lambda stage, _: stages.append(stage))
+    assert not any(stage.startswith("clustering") for stage in stages)
+    plain = build_cards(deck, shape, recipe)
+    for a, b, c in zip(one.rounds, two.rounds, plain.rounds, strict=True):
+        assert np.array_equal(a.table, b.table)  # type: ignore[arg-type]
+        assert np.array_equal(a.table, c.table)  # type: ignore[arg-type]
+    assert one.provenance["objectives"] == two.provenance["objectives"] == plain.provenance["objectives"]
+    other = build_cards(deck, shape, recipe, BuildSettings(seed=5), tmp_path, progress=lambda s, _: stages.append(s))
+    assert "clustering round 1" in stages
+    assert other.counts() == one.counts()
 
 
 # ------------------------------------------------------------------------------------------ report

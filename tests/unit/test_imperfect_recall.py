@@ -292,8 +292,8 @@ def pure(tree: cp.GameTree, infoset: int, letters: str) -> dict[str, float]:
     return {action: float(action in letters) for action in tree.actions_of(infoset)}
 
 
-QUICK = {"bluff-memory", "failing-learners", "forgetful-sizes", "heuristic-failure", "kuhn-tournament",
-         "oshi-zumo-sizes", "phantom-memory", "skewed-dice"}  # fmt: skip
+QUICK = {"abstract-sizes", "bluff-memory", "failing-learners", "forgetful-sizes", "heuristic-failure",
+         "kuhn-tournament", "oshi-zumo-sizes", "phantom-memory", "skewed-dice"}  # fmt: skip
 """Experiments whose quick form takes a few seconds; the others are run by ``make test-full``."""
 
 

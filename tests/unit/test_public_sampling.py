@@ -14,8 +14,8 @@ import pytest
 from numpy.typing import NDArray
 
 from counterplay.errors import SolverError
-from counterplay.kernels.public import UPDATE, Rule, Tables
 from counterplay.kernels.public_sampling import walk_block
+from counterplay.kernels.public_steps import UPDATE, Rule, Tables
 from counterplay.poker.definition import GameDefinition
 from counterplay.poker.public_game import public_tree_of
 from counterplay.poker.standard import STANDARD

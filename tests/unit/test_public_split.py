@@ -147,7 +147,9 @@ def test_what_is_shown_later_is_a_deal() -> None:
     def first(card: str) -> object:
         return decision(0, "?", {move: second(card, move) for move in ("x", "y")})
 
-    tree = cp.compile_game(ExplicitGame(chance({"a": (0.25, first("a")), "b": (0.75, first("b"))}), players=2, name="late"))
+    tree = cp.compile_game(
+        ExplicitGame(chance({"a": (0.25, first("a")), "b": (0.75, first("b"))}), players=2, name="late")
+    )
     public = public_tree_from(tree)
     assert [public.hands[p].count(0) for p in (0, 1)] == [1, 2]  # player 2 may as well know before he acts
     assert public.num_deals == 1
@@ -194,7 +196,7 @@ def telling_actions() -> ExplicitGame:
         pytest.param("die_roll_poker(variant=IR,sides=2)", "player 1 of .* has imperfect recall", id="forgotten dice"),
         pytest.param("rock_paper_scissors", "is hidden", id="matrix game"),
         pytest.param("goofspiel(cards=3)", "is hidden", id="simultaneous bids"),
-        pytest.param(hidden_move(), "done at 'start' and 'start' is hidden, because 'blind' and 'blind'", id="hidden move"),
+        pytest.param(hidden_move(), "at 'start' and 'start' is hidden, because 'blind' and 'blind'", id="hidden move"),
         pytest.param(hidden_number_of_moves(), "'X' hides how many actions", id="hidden number of moves"),
         pytest.param(telling_actions(), "at 'high' and 'low' tells what is private", id="actions tell the card"),
         pytest.param(
@@ -210,7 +212,9 @@ def test_games_without_a_public_tree_are_refused(game: object, message: str) -> 
 
 def test_a_game_of_chance_alone() -> None:
     tree = cp.compile_game(
-        ExplicitGame(chance({"a": (0.25, terminal(4.0, -4.0)), "b": (0.75, terminal(0.0, 0.0))}), players=2, name="toss")
+        ExplicitGame(
+            chance({"a": (0.25, terminal(4.0, -4.0)), "b": (0.75, terminal(0.0, 0.0))}), players=2, name="toss"
+        )
     )
     both = split_public(tree)
     measured = PublicWalker(both.public).measure(both.tables(np.zeros(0)))

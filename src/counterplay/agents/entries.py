@@ -5,6 +5,7 @@
     call, raise, fold, fifty-fifty (or probe), uniform    the trivial agents
     human                                                 a person at the terminal
     leduc.profile                                         a strategy file
+    holdem.strategy?translation=nearest,purify=true       one of an abstract game, with settings of its agent
     program:./startme.sh                                  a program that is started with a host and a port
 
 A name of one's own goes before it: ``mine=leduc.profile``.  In Python an entry can also be a ``Profile``, or a function
@@ -20,16 +21,21 @@ import os
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+from counterplay.agents.abstract_profiles import AbstractAgent
 from counterplay.agents.arena import Arena
 from counterplay.agents.base import Agent, Policy, policy_profile
 from counterplay.agents.profiles import ProfileAgent
 from counterplay.agents.trivial import AlwaysCall, AlwaysFold, AlwaysRaise, FiftyFifty, UniformRandom
 from counterplay.errors import GameError, StrategyError
+from counterplay.solvers.base import setting_value
+from counterplay.storage import file_kind
+from counterplay.strategy.abstract_profile import KIND as ABSTRACT
+from counterplay.strategy.abstract_profile import AbstractProfile
 from counterplay.strategy.profile import Profile
 
-__all__ = ["AGENTS", "Entry", "Source", "make_entries", "make_entry"]
+__all__ = ["AGENTS", "Entry", "Source", "load_strategy", "make_entries", "make_entry"]
 
 AGENTS: dict[str, type[Policy]] = {
     "fold": AlwaysFold,
@@ -43,7 +49,7 @@ AGENTS: dict[str, type[Policy]] = {
 
 PROGRAM = "program:"
 
-Source: TypeAlias = str | Profile | Callable[[int], Agent]
+Source: TypeAlias = str | Profile | AbstractProfile | Callable[[int], Agent]
 """What an entry is made from: text, a profile, or a function from a seed to an agent."""
 
 
@@ -69,16 +75,25 @@ class Entry:
                 return AGENTS[source](seed)
             if self.program is not None:
                 raise GameError(f"{self.name} is a program; it plays through a dealer, not in this process")
-            source = _load(source)
+            path, _, text = source.partition("?")
+            source = load_strategy(path)
+            if isinstance(source, AbstractProfile):
+                return AbstractAgent(source, seed, arena.dealt or arena.definition(), **_settings(text))
+            if text:
+                raise GameError(f"settings such as {text!r} are for strategies of abstract games; {path} is another")
         if isinstance(source, Profile):
             return ProfileAgent(source, seed, arena.dealt)
+        if isinstance(source, AbstractProfile):
+            return AbstractAgent(source, seed, arena.dealt or arena.definition())
         return source(seed)
 
     def profile(self, arena: Arena) -> Profile | None:
         """The entry as a profile of the compiled game; None if it is no policy or the game is not compiled."""
         source = self.source
         if isinstance(source, str) and self.program is None:
-            source = AGENTS.get(source) or _load(source)
+            source = AGENTS.get(source) or load_strategy(source.partition("?")[0])
+        if isinstance(source, AbstractProfile):
+            return None
         if not isinstance(source, Profile):
             made = None if isinstance(source, str) else source(0)
             plain = source in AGENTS.values() or arena.dealt is None  # others may tell match states from decisions
@@ -102,13 +117,28 @@ class Entry:
             self.agent(arena, 0)
 
 
+_SETTINGS = ("translation", "threshold", "purify")
+
+
+def _settings(text: str) -> dict[str, Any]:
+    """Settings of an agent from text such as ``translation=nearest,purify=true``."""
+    found: dict[str, Any] = {}
+    for part in text.split(",") if text else ():
+        name, sign, value = part.partition("=")
+        if not sign or name not in _SETTINGS:
+            raise GameError(f"settings of a strategy are {', '.join(_SETTINGS)}, as purify=true; got {part!r}")
+        found[name] = setting_value(value)
+    return found
+
+
 @functools.lru_cache(maxsize=64)
-def _load(path: str) -> Profile:
+def load_strategy(path: str) -> Profile | AbstractProfile:
+    """The strategy in a file, of a game or of an abstract game."""
     if not Path(path).is_file():
         close = difflib.get_close_matches(path, AGENTS, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(AGENTS)}, and strategy files"
         raise GameError(f"there is no agent or strategy file {path!r}; {hint}")
-    return Profile.load(path)
+    return AbstractProfile.load(path) if file_kind(path) == ABSTRACT else Profile.load(path)
 
 
 def make_entry(source: Entry | Source, name: str | None = None) -> Entry:
@@ -117,14 +147,14 @@ def make_entry(source: Entry | Source, name: str | None = None) -> Entry:
         return source
     if isinstance(source, str):
         before, sign, after = source.partition("=")
-        if name is None and sign and before and "/" not in before and ":" not in before:
+        if name is None and sign and before and not set(before) & set("/:?"):
             name, source = before, after
         return Entry(name or _short_name(source), source)
-    return Entry(name or ("profile" if isinstance(source, Profile) else "agent"), source)
+    return Entry(name or ("profile" if isinstance(source, Profile | AbstractProfile) else "agent"), source)
 
 
 def _short_name(source: str) -> str:
-    text = source.removeprefix(PROGRAM)
+    text = source.removeprefix(PROGRAM).partition("?")[0]
     return text if text in AGENTS else Path(text.split(" ")[0]).stem
 
 

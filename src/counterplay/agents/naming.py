@@ -20,7 +20,7 @@ from counterplay.poker.games import PokerGame, infoset_name
 from counterplay.poker.rules import Betting
 from counterplay.poker.states import MatchState
 
-__all__ = ["Namer", "definition_for", "namer"]
+__all__ = ["Namer", "definition_for", "namer", "same_rules"]
 
 Namer = Callable[[MatchState], str]
 """From what the acting player sees to the name of his information set."""
@@ -53,7 +53,7 @@ def namer(game: Game, played: GameDefinition) -> Namer:
         If the game is not the one that is played.
     """
     own = definition_for(game)
-    if own is None or not _same_rules(own, played):
+    if own is None or not same_rules(own, played):
         raise GameError(f"a strategy for {game.spec()} cannot play this match: its rules are those of another game")
     if isinstance(game, PokerGame):
         isomorphic = game.isomorphic
@@ -67,7 +67,7 @@ def namer(game: Game, played: GameDefinition) -> Namer:
     return lambda state: f"{one_card.card_name(rank_of(_own(state)) - low)}:{_letters(state.betting)}"
 
 
-def _same_rules(own: GameDefinition, played: GameDefinition) -> bool:
+def same_rules(own: GameDefinition, played: GameDefinition) -> bool:
     """Whether two definitions are one game; stacks that nobody can lose are as good as none."""
     if own == played:
         return True

@@ -23,9 +23,13 @@ from counterplay.cli.common import (
     say,
     table,
 )  # fmt: skip
+from counterplay.cli.evaluate_buckets import evaluate_buckets
+from counterplay.cli.evaluate_card_free import METHOD_HELP, evaluate_card_free_command
 from counterplay.cli.problem import Problem, load_problem
+from counterplay.cli.public import evaluate_public
 from counterplay.cli.report import abstract_text
 from counterplay.errors import AbstractionError, GameError, StrategyError
+from counterplay.storage import file_kind
 
 if TYPE_CHECKING:
     from counterplay.strategy import Profile
@@ -38,18 +42,46 @@ def command(
         str | None, typer.Option(help=f"The game to measure in, if not the strategy's own. {GAME_HELP}")
     ] = None,
     strategy: Annotated[
-        str | None, typer.Option(help="Instead of a file, with --game: uniform, or random (drawn from --seed).")
+        str | None,
+        typer.Option(
+            help="Instead of a file, with --game: uniform, random (drawn from --seed), or in poker always-fold, "
+            "always-call, always-raise, 50/50."
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of --strategy random.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of --strategy random, and of --boards.")] = 0,
+    boards: Annotated[
+        int | None, typer.Option(help="A strategy of an abstract game: draw so many boards instead of counting all.")
+    ] = None,
+    method: Annotated[str, typer.Option(help=METHOD_HELP)] = "auto",
+    threads: Annotated[int, typer.Option(help="First deals that are measured at once; results are the same.")] = 1,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Keep what the shortcut or the general method has found here, every minute.")
+    ] = None,
+    resume: Annotated[Path | None, typer.Option(help="Go on from this checkpoint of an evaluation.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")] = False,
     memory_limit: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> None:
     """Measure a strategy exactly: its value, best responses to it, its exploitability."""
     from counterplay.evaluation import evaluate
     from counterplay.strategy import Profile
+    from counterplay.strategy.public_profile import CARD_FREE, is_public_profile
 
+    if profile is None and (resume is not None or strategy in CARD_FREE):
+        evaluate_card_free_command(
+            game, strategy, method, threads, checkpoint, resume, read_memory(memory_limit), quiet, as_json
+        )
+        return
+    if method != "auto" or checkpoint is not None or resume is not None or threads != 1:
+        raise StrategyError(f"--method, --threads, --checkpoint and --resume are for --strategy {', '.join(CARD_FREE)}")
     if (profile is None) == (strategy is None):
         raise StrategyError("name a strategy file, or give --strategy uniform with --game")
+    if profile is not None and file_kind(profile) == "abstract-profile":
+        evaluate_buckets(profile, boards, seed, read_memory(memory_limit), as_json)
+        return
+    if profile is not None and is_public_profile(profile):
+        evaluate_public(profile, read_memory(memory_limit), as_json)
+        return
     loaded = None if profile is None else Profile.load(profile)
     name = game or (loaded.game if loaded else None)
     if name is None:
@@ -60,7 +92,8 @@ def command(
         solved = problem.solved
         made = {"uniform": lambda: Profile.uniform(solved), "random": lambda: Profile.random(solved, seed)}
         if strategy not in made:
-            raise StrategyError(f"--strategy is uniform or random; got {strategy!r}")
+            known = ", ".join([*made, *CARD_FREE])
+            raise StrategyError(f"--strategy is one of {known}; got {strategy!r}")
         loaded = made[strategy]()
     if problem.abstraction is not None and loaded.digest == problem.abstraction.abstract_digest:
         loaded = problem.lift(loaded)

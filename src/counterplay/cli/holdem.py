@@ -112,7 +112,7 @@ def solve_holdem(
     as_json: bool,
 ) -> int:
     """Solve a subgame, report, and return the exit code."""
-    from counterplay.cli.solve import _interruptible, _plot, _progress_line, _save, _with_checkpoints
+    from counterplay.cli.running import interruptible, plot_run, progress_line, save_run, with_checkpoints
     from counterplay.solvers import Until
 
     game = spot.subgame()
@@ -123,13 +123,13 @@ def solve_holdem(
     solver = _solver(tree, algorithm, settings, limit, quiet or as_json)
     for text in spot.lock:
         _lock(solver, text)
-    with _interruptible():
-        with _progress_line(goal, quiet or as_json) as draw:
-            result = solver.run(goal, _with_checkpoints(solver, checkpoint, draw))
-        saved = _save(None, solver, result, out, checkpoint)
+    with interruptible():
+        with progress_line(goal, quiet or as_json) as draw:
+            result = solver.run(goal, with_checkpoints(solver, checkpoint, draw))
+        saved = save_run(None, solver, result, out, checkpoint)
     files = {"profile": out, "plot": plot, "checkpoint": saved}
     if plot is not None:
-        _plot(dataclasses.replace(result, game=game.title), plot, goal)
+        plot_run(dataclasses.replace(result, game=game.title), plot, goal)
     if as_json:
         print_json(_as_json(game, solver, result, files))
     else:
@@ -177,9 +177,7 @@ def _lock(solver: PublicSolver, text: str) -> None:
         solver.lock(node, deal, lock_rows(tree, node, deal, strategy))
 
 
-def _as_json(
-    game: Subgame, solver: PublicSolver, result: SolveResult, files: dict[str, Path | None]
-) -> dict[str, Any]:
+def _as_json(game: Subgame, solver: PublicSolver, result: SolveResult, files: dict[str, Path | None]) -> dict[str, Any]:
     return {
         "game": result.game,
         "algorithm": result.algorithm,
@@ -209,8 +207,8 @@ def _summarise(
     say(f"{game.title}: {ENDINGS[result.status]} ({result.algorithm})")
     rows = [
         ("expected chips", f"oop {oop:.4f}, ip {ip:.4f} of the pot of {game.pot:g}"),
-        ("exploitability", f"{result.exploitability:.4g} chips, {percent:.3g} % of the pot, mean over players of what a "
-                           "best response gains"),
+        ("exploitability", f"{result.exploitability:.4g} chips, {percent:.3g} % of the pot, mean over players of what "
+                           "a best response gains"),
         ("iterations", f"{result.iterations:,} over {solver.tree.num_public_states:,} public states, "
                        f"{result.information_sets:,} information sets"),
         ("seconds", f"{result.seconds:.2f} ({result.cpu_seconds:.2f} of CPU)"),

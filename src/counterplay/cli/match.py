@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from counterplay.agents import Agent, Arena, Entry, Estimate, MatchResult
 
 TRIVIAL = "fold, call, raise, fifty-fifty (probe), uniform"
-AGENT_HELP = f"An agent: {TRIVIAL}, human, or a strategy file; NAME=AGENT gives it a name."
+AGENT_HELP = (
+    f"An agent: {TRIVIAL}, human, or a strategy file; NAME=AGENT gives it a name. A strategy of an abstract game takes "
+    "settings: FILE?translation=nearest,threshold=0.05,purify=true."
+)
 
 
 def command(
@@ -72,13 +75,13 @@ def terminal_agent(_seed: int) -> Agent:
 def find_arena(game: str | None, entries: tuple[Entry, ...]) -> Arena:
     """The game that was named, or that of the first strategy file."""
     from counterplay.agents import AGENTS, open_arena
-    from counterplay.strategy import Profile
+    from counterplay.agents.entries import load_strategy
 
     if game is not None:
         return open_arena(game)
     for entry in entries:
         if isinstance(entry.source, str) and entry.source not in AGENTS and entry.program is None:
-            return open_arena(Profile.load(entry.source).game)
+            return open_arena(load_strategy(entry.source.partition("?")[0]).game)
     raise GameError("say what is played, as --game leduc; none of these agents tells")
 
 

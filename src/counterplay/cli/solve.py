@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import math
-import signal
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,14 +23,16 @@ from counterplay.cli.common import (
 from counterplay.cli.problem import FORGET_HELP, Problem, load_problem
 from counterplay.cli.report import as_json as report_json
 from counterplay.cli.report import summarise
+from counterplay.cli.running import interruptible, plot_run, progress_line, save_run, with_checkpoints
 from counterplay.errors import MemoryLimitError, SolverError
 
 if TYPE_CHECKING:
-    from counterplay.solvers import Progress, Solver, SolveResult, Until
+    from counterplay.solvers import Solver, Until
 
-CHECKPOINT_SECONDS = 60.0
 PLOT_FORMATS = (".png", ".svg", ".pdf")
 _SPOT = "A hold'em subgame (solve holdem)"
+ABSTRACT = "mccfr-abstract"
+"""The mark of checkpoints of abstract games."""
 
 
 def command(
@@ -73,6 +71,14 @@ def command(
     exact: Annotated[bool, typer.Option("--exact", help="With lp: the value as a fraction; small games.")] = False,
     forget: Annotated[list[str] | None, typer.Option(help=FORGET_HELP)] = None,
     map_out: Annotated[Path | None, typer.Option(help="Write the abstraction to this file, for map=FILE.")] = None,
+    cards: Annotated[
+        list[Path] | None,
+        typer.Option(help="Solve a poker game in this card abstraction (.cpa); one for each player if they differ."),
+    ] = None,
+    boards: Annotated[
+        str | None,
+        typer.Option(help="With --cards: measure in the abstract game, over all boards or a number drawn (all, 2000)."),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(help="Of the random choices (default 0); full-width algorithms make none.")
     ] = None,
@@ -82,7 +88,8 @@ def command(
     representation: Annotated[
         str,
         typer.Option(
-            help="history: compile the game; states: sample it without; auto: states where the game does not fit."
+            help="history: compile the game; public: its public states and hands; states: sample it without; auto: "
+            "history, or where that does not fit public with full-width algorithms and states with sampled ones."
         ),
     ] = "auto",
     memory_limit: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
@@ -97,7 +104,7 @@ def command(
         str | None,
         typer.Option(
             help="Sizes: 50%, 100c, 20c3r, e, 2e, allin; by street and player: flop=50%;ip.turn=33%,a. "
-            "Default 50%,allin.",
+            "Default 50%,allin.  With --cards: the raises left of a no-limit game, as fcpa or 0.5,1,allin.",
             rich_help_panel=_SPOT,
         ),
     ] = None,
@@ -133,7 +140,10 @@ def command(
     With --forget the abstract game is solved, --until is measured there, and the strategy is lifted to the real game
     before it is measured and saved.  cfr+ira and fpira abstract the game themselves, starting from what --forget says
     (by default initial), and --until is measured in the real game.  With --representation states the game is not
-    compiled: any size can be sampled, and exploitability is not measured.
+    compiled: any size can be sampled, and exploitability is not measured.  With --representation public the tables
+    have a row for each public state and hand, for two-player games in which only chance is hidden.  With --cards the
+    tables have a row for each bucket of hands and point of the betting; algorithms that sample, pure-cfr by default.
+    Exploitability is measured inside that game with --boards, if two players play and forget nothing.
 
     `solve holdem` solves a hold'em subgame from a board and two ranges, --until in chips or percents of the pot:
     counterplay solve holdem --board QsJh2h --pot 50 --stack 200 --oop "66+,A8s+" --ip "22+,AT+" --until 0.3%
@@ -144,18 +154,28 @@ def command(
         raise SolverError(f"a plot is a {', '.join(PLOT_FORMATS)} file; got {str(plot)!r}")
     if game is None and resume is None:
         raise SolverError("name a game to solve (counterplay games lists them), or a checkpoint with --resume")
-    spot = (board, pot, stack, oop, ip, bets, raises, donks, allin_threshold, chip, isomorphism, tuple(lock or ()))
+    sizes = None if cards or resume else bets  # of a spot, not of an abstraction
+    spot = (board, pot, stack, oop, ip, sizes, raises, donks, allin_threshold, chip, isomorphism, tuple(lock or ()))
     if game == "holdem" or any(part not in (None, True, ()) for part in spot):
         from counterplay.cli.holdem import Spot, solve_holdem
 
         if game != "holdem":
-            raise SolverError(f"{Spot(*spot).given[0]} is for counterplay solve holdem; got the game {game!r}")
+            first = Spot(*spot).given[0]
+            other = ", and with --cards for abstract games" if first == "--bets" else ""
+            raise SolverError(f"{first} is for counterplay solve holdem{other}; got the game {game!r}")
         own = read_settings(settings or []) | ({"threads": threads} if threads is not None else {})
         return solve_holdem(
             Spot(*spot), algorithm, own | ({"profile": profile} if profile else {}), read_memory(memory_limit),
             iterations, seconds, until, out=out, checkpoint=checkpoint, plot=plot, quiet=quiet, as_json=as_json,
         )  # fmt: skip
-    from counterplay.solvers import REPRESENTATIONS, StateSampler, check_algorithm, checkpoint_kind
+    from counterplay.solvers import (
+        PUBLIC_ALGORITHMS,
+        PUBLIC_KINDS,
+        REPRESENTATIONS,
+        StateSampler,
+        check_algorithm,
+        checkpoint_kind,
+    )
 
     if representation not in REPRESENTATIONS:
         raise SolverError(f"--representation is one of {', '.join(REPRESENTATIONS)}; got {representation!r}")
@@ -166,43 +186,78 @@ def command(
     first: dict[str, Any] = {}
     if resume is not None and threads is not None:
         raise SolverError("a checkpoint brings its own settings; leave out --threads")
-    compiled = representation != "states" and (resume is None or checkpoint_kind(resume) != StateSampler.kind)
+    if bets is not None and not cards:
+        raise SolverError("--bets is for abstract games; name a card abstraction with --cards")
+    if boards is not None and boards != "all" and not (boards.isdigit() and int(boards) > 0):
+        raise SolverError(f"--boards is all or a number of boards; got {boards!r}")
+    buckets = bool(cards) if resume is None else checkpoint_kind(resume) == ABSTRACT
+    compiled = not buckets and representation not in ("states", "public")
+    compiled = compiled and (resume is None or checkpoint_kind(resume) not in (StateSampler.kind, *PUBLIC_KINDS))
+    public = not compiled and not buckets and (
+        representation == "public" if resume is None else checkpoint_kind(resume) in PUBLIC_KINDS
+    )  # fmt: skip
     if resume is None:
-        algorithm = algorithm or ("cfr+" if compiled else "external-sampling")
-        game, forget, first = _own_settings(algorithm, game, forget or [], seed, threads)
+        algorithm = algorithm or ("pure-cfr" if buckets else "cfr+" if compiled or public else "external-sampling")
+        if algorithm in PUBLIC_ALGORITHMS and representation == "auto":
+            compiled, public = False, True
+        game, forget, first = _own_settings(algorithm, game, forget or [], seed, threads, public)
     changes = first | ({"profile": profile} if profile else {}) | ({"exact": True} if exact else {})
     changes |= {name: value for name, value in (("player", player), ("epsilon", epsilon)) if value is not None}
     changes |= read_settings(settings or [])
-    whole = {"--until": until, "--plot": plot, "--forget": forget, "--map-out": map_out, "--exact": exact}
+    measured = buckets and boards is not None
+    whole = {
+        "--until": until and not measured,
+        "--plot": plot and not measured,
+        "--forget": forget,
+        "--map-out": map_out,
+        "--exact": exact,
+    }
     needs_whole = [name for name, value in whole.items() if value]
     problem = None
     if compiled:
-        may_sample = representation == "auto" and resume is None and not needs_whole and (threads or 1) == 1
-        problem = _problem_that_fits(game, resume, forget or [], limit, quiet or as_json, algorithm, may_sample)
+        auto = representation == "auto" and resume is None
+        may_sample = auto and not needs_whole and (threads or 1) == 1
+        may_be_public = auto and not (set(needs_whole) - {"--until", "--plot"})
+        problem, public = _problem_that_fits(
+            game, resume, forget or [], limit, quiet or as_json, algorithm, may_sample, may_be_public
+        )
     if ".py:" in str(changes.get("scheme")):
         changes["scheme"] = _own_scheme(str(changes["scheme"]))
+    if public:
+        from counterplay.cli.public import solve_public
+
+        needs_histories = sorted(set(needs_whole) - {"--until", "--plot"})
+        if needs_histories:
+            raise SolverError(f"{needs_histories[0]} needs the histories of the game; use --representation history")
+        return solve_public(
+            game, resume, algorithm, changes, limit, iterations, seconds, until, out=out, checkpoint=checkpoint,
+            plot=plot, quiet=quiet, as_json=as_json,
+        )  # fmt: skip
     if problem is None:
         if needs_whole:
             raise SolverError(
                 f"{needs_whole[0]} needs the compiled game; leave it out, or use --representation history"
             )
-        from counterplay.cli.states import solve_states
+        from counterplay.cli.states import solve_buckets, solve_states
 
-        work = (game, resume, algorithm, changes, limit, iterations, seconds)
-        return solve_states(*work, out=out, checkpoint=checkpoint, quiet=quiet, as_json=as_json)
+        files: dict[str, Any] = {"out": out, "checkpoint": checkpoint, "quiet": quiet, "as_json": as_json}
+        work = (resume, algorithm, changes, limit, iterations, seconds)
+        if buckets:
+            return solve_buckets(game, cards or [], bets, boards, until, plot, *work, **files)
+        return solve_states(game, *work, **files)
     solver = _make_solver(problem, resume, algorithm, changes, limit)
     if map_out is not None and problem.abstraction is None and solver.abstraction() is None:
         raise SolverError("--map-out needs --forget: nothing is abstracted")
     goal = _goal(solver, iterations, seconds, until)
-    with _interruptible():
-        with _progress_line(goal, quiet or as_json) as draw:
-            result = solver.run(goal, _with_checkpoints(solver, checkpoint, draw))
-        saved = _save(problem, solver, result, out, checkpoint)
+    with interruptible():
+        with progress_line(goal, quiet or as_json) as draw:
+            result = solver.run(goal, with_checkpoints(solver, checkpoint, draw))
+        saved = save_run(problem, solver, result, out, checkpoint)
     merged = problem.abstraction or solver.abstraction()
     if map_out is not None and merged is not None:
         merged.save(map_out)
     if plot is not None:
-        _plot(result, plot, goal)
+        plot_run(result, plot, goal)
     from counterplay.evaluation import evaluate
 
     real = result.measurement if problem.abstraction is None else evaluate(problem.real, problem.lift(result.profile))
@@ -234,35 +289,28 @@ def _problem_that_fits(
     quiet: bool,
     algorithm: str | None,
     may_sample: bool,
-) -> Problem | None:
-    """The game to solve, compiled; None, with a note, if it does not fit and its states can be sampled instead."""
-    from counterplay.solvers import MCCFR_PRESETS
+    may_be_public: bool,
+) -> tuple[Problem | None, bool]:
+    """The game to solve, compiled, and whether to take its public tree instead.
+
+    Without a compiled game and a public tree its states are to be sampled.  A note says so.
+    """
+    from counterplay.solvers import ALGORITHMS, MCCFR_PRESETS
 
     try:
-        return _problem(game, resume, forget, limit, quiet)
+        return _problem(game, resume, forget, limit, quiet), False
     except MemoryLimitError as error:
+        if may_be_public and algorithm is not None and ALGORITHMS[algorithm].kind == "cfr":
+            note(f"{error}\nTherefore its public tree is solved.")
+            return None, True
         if not may_sample or algorithm not in MCCFR_PRESETS or algorithm == "chance-sampling":
             raise
         note(f"{error}\nTherefore its states are sampled, which is slower, and exploitability is not measured.")
-        return None
-
-
-def _plot(result: SolveResult, path: Path, goal: Until) -> None:
-    """Draw the curve of a run; that of a sampled algorithm against nodes and seconds as well."""
-    from counterplay.cli.plot import plot_curves
-    from counterplay.solvers import ALGORITHMS
-
-    known = ALGORITHMS.get(result.algorithm)
-    title = f"{result.game}: {result.algorithm}"
-    plot_curves(
-        path, {result.algorithm: result.curve}, title,
-        ("iterations", "nodes", "seconds") if known is not None and known.sampled else ("iterations",),
-        goal.exploitability,
-    )  # fmt: skip
+        return None, False
 
 
 def _own_settings(
-    algorithm: str, game: str | None, forget: list[str], seed: int | None, threads: int | None
+    algorithm: str, game: str | None, forget: list[str], seed: int | None, threads: int | None, public: bool
 ) -> tuple[str | None, list[str], dict[str, Any]]:
     """The game, what is forgotten, and settings, for algorithms that take the last two as settings of their own."""
     from counterplay.solvers import ALGORITHMS
@@ -271,9 +319,11 @@ def _own_settings(
     if seed is not None and ALGORITHMS[algorithm].seeded:
         settings["seed"] = seed
     if threads is not None:
-        if not ALGORITHMS[algorithm].sampled and threads != 1:
-            raise SolverError(f"{algorithm} works in one thread; --threads is for sampled algorithms")
-        settings |= {"threads": threads} if ALGORITHMS[algorithm].sampled else {}
+        if not (ALGORITHMS[algorithm].sampled or public) and threads != 1:
+            raise SolverError(
+                f"{algorithm} works in one thread; --threads is for sampled algorithms and --representation public"
+            )
+        settings |= {"threads": threads} if ALGORITHMS[algorithm].sampled or public else {}
     if ALGORITHMS[algorithm].refines and game is not None:
         game, what = split_name(game)
         if what is not None and forget:
@@ -340,115 +390,3 @@ def _goal(solver: Solver, iterations: int | None, seconds: float | None, until: 
     if iterations is None and seconds is None and target is None and solver.iterations == 0:
         iterations = solver.default_iterations
     return Until(iterations, seconds, target)
-
-
-def _with_checkpoints(
-    solver: Solver, path: Path | None, draw: Callable[[Progress], None] | None
-) -> Callable[[Progress], None]:
-    """A callback that draws progress and saves the run every minute."""
-    last = time.monotonic()
-
-    def tick(progress: Progress) -> None:
-        nonlocal last
-        if draw is not None:
-            draw(progress)
-        if path is not None and time.monotonic() - last > CHECKPOINT_SECONDS:
-            solver.save(path)
-            last = time.monotonic()
-
-    return tick
-
-
-def _save(
-    problem: Problem | None, solver: Solver, result: SolveResult, out: Path | None, checkpoint: Path | None
-) -> Path | None:
-    """Write what was asked for; an interrupted run always leaves a checkpoint.  Returns the checkpoint's path."""
-    if out is not None:
-        profile = result.profile if problem is None else problem.lift(result.profile)
-        profile.save(out)
-    if checkpoint is None and result.status == "interrupted":
-        name = "".join(letter if letter.isalnum() else "_" for letter in f"{result.game}-{result.algorithm}")
-        checkpoint = out.with_name(out.name + ".checkpoint") if out is not None else Path(f"{name}.checkpoint")
-    if checkpoint is not None:
-        solver.save(checkpoint)
-    return checkpoint
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Let a polite kill do what Ctrl-C does: stop, save, report."""
-
-    def stop(signum: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    old = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, old)
-
-
-@contextmanager
-def _progress_line(goal: Until, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
-    """A live line with a bar on a terminal; now and then a plain line elsewhere."""
-    if quiet:
-        yield None
-        return
-    if not sys.stderr.isatty():
-        yield _plain_lines()
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (
-        TextColumn("{task.fields[iterations]:>12,} iterations"),
-        BarColumn(),
-        TextColumn("{task.fields[state]}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("solving", total=1.0, iterations=0, state="preparing kernels")
-        first = math.nan
-
-        def draw(now: Any) -> None:
-            nonlocal first
-            if math.isnan(first) and now.measured_at > 0:
-                first = now.exploitability
-            done = _fraction(goal, now, first)
-            bar.update(task, completed=done, iterations=now.iterations, state=_state(now))
-
-        yield draw
-
-
-def _state(now: Progress) -> str:
-    """Where a run is: between which bounds, if the algorithm has any that close, or how exploitable."""
-    if now.lower is not None and now.upper is not None:
-        return f"value from {now.lower:.6g} to {now.upper:.6g}"
-    if math.isnan(now.exploitability):
-        return f"{now.nodes:,} histories touched"
-    return f"exploitability {now.exploitability:.3e}"
-
-
-def _plain_lines() -> Callable[[Progress], None]:
-    due = wait = 2.0
-
-    def draw(now: Progress) -> None:
-        nonlocal due, wait
-        if now.seconds >= due:
-            wait *= 2
-            due = now.seconds + wait
-            note(f"{now.iterations:,} iterations, {now.seconds:.0f} s, {_state(now)}")
-
-    return draw
-
-
-def _fraction(goal: Until, now: Progress, first: float) -> float:
-    """How much of the way is done: the limit that is nearest; exploitability counts on a logarithmic scale."""
-    parts = [0.0]
-    if goal.iterations:
-        parts.append(now.iterations / goal.iterations)
-    if goal.seconds:
-        parts.append(now.seconds / goal.seconds)
-    if goal.exploitability and first > goal.exploitability and now.exploitability > 0:
-        parts.append(math.log(first / now.exploitability) / math.log(first / goal.exploitability))
-    return min(1.0, max(parts))

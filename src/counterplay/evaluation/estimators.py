@@ -106,19 +106,19 @@ class SampledEstimator(Estimator):
         if config.sampling == "pure":
             whole = np.zeros(self.tree.num_entries, np.int64)
             estimate_pure(
-                solver.walks, player, strategy, entries, values, regrets, state, np.zeros(3, np.int64), scratch[0],
-                scratch[1], self._sums[0], whole,
+                solver.walks, None, player, strategy, entries, values, regrets, state, np.zeros(3, np.int64),
+                scratch[0], scratch[1], self._sums[0], whole,
             )  # fmt: skip
             units = payoff_units(self.tree, config.units)
             return values / units, regrets / units
         if config.sampling == "chance":
             estimate_chance(
-                solver.walks, player, strategy, entries, values, regrets, state, Stack(*scratch[:5]), self._sums[0],
-                self._sums[1], np.zeros(0), *scratch[5:],
+                solver.walks, None, player, strategy, entries, values, regrets, state, Stack(*scratch[:5]),
+                self._sums[0], self._sums[1], np.zeros(0), *scratch[5:],
             )  # fmt: skip
             return values, regrets
         estimate_sampled(
-            solver.walks, solver.sampling._replace(averaging=False, floor=False), self.pure_opponents, player,
+            solver.walks, None, solver.sampling._replace(averaging=False, floor=False), self.pure_opponents, player,
             strategy, solver.average, solver.scheme, entries, values, regrets, state, Stack(*scratch),
             self._sums[0], self._sums[1],
         )  # fmt: skip

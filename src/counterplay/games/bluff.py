@@ -207,7 +207,9 @@ class Bluff(Game):
             return None
         table = self.table((self.d1, self.d2), 0)
         bids = len(table.bids)
-        points: list[PlayPoint | PlayEnd] = [PlayPoint(0, table.opening.actions, tuple(1 + 2 * b + 1 for b in range(bids)))]
+        points: list[PlayPoint | PlayEnd] = [
+            PlayPoint(0, table.opening.actions, tuple(1 + 2 * b + 1 for b in range(bids)))
+        ]
         for bid in range(bids):
             for player in (0, 1):  # the other one has made the bid
                 higher = tuple(1 + 2 * b + 1 - player for b in range(bid + 1, bids))

@@ -5,7 +5,8 @@ from one draw of all chance events, so the k-th event of every line of play is d
 events that do not depend on the players' actions, such as the deal of a board, then have one outcome in all lines.
 
 Departure: regrets are added to the table after the walk and not during it, so that an information set that is met at
-several histories (where opponents' actions are hidden) plays one strategy in all of them.
+several histories (where opponents' actions are hidden) plays one strategy in all of them.  On a betting tree, which
+shows all actions, no information set is met twice in a walk and regrets are added at once.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from counterplay.kernels.jit import inlined, kernel
 from counterplay.kernels.mccfr import Stack
-from counterplay.kernels.walks import WalkArrays, chance_outcome, draw, f64, i64
+from counterplay.kernels.walks import WalkArrays, chance_outcome, deal_of, draw, f64, i64, look
 
 
 @inlined
@@ -24,6 +25,7 @@ def walk_chance(
     alias: np.ndarray,
     utility: np.ndarray,
     players: int,
+    shift: np.ndarray | None,  # IN  the deal, see look
     averaging: bool,  # IN  add own strategies to the average
     floor: bool,  # IN  negative regrets become 0
     prune: bool,  # IN  leave out branches that change no table
@@ -53,9 +55,7 @@ def walk_chance(
     while True:
         while True:  # down to an end or a decision
             touched += 1
-            base = node * 4
-            who, first = i64(nodes[base]), i64(nodes[base + 1])
-            count, index = i64(nodes[base + 2]), i64(nodes[base + 3])
+            who, first, count, index = look(nodes, node, shift)
             if who > players:
                 value = utility[index * players + player]
                 break
@@ -84,9 +84,7 @@ def walk_chance(
         while top >= 0:  # up, until an action is left to be walked
             low = top * width
             node = place[3 * top]
-            base = node * 4
-            who, first = i64(nodes[base]), i64(nodes[base + 1])
-            count, index = i64(nodes[base + 2]), i64(nodes[base + 3])
+            who, first, count, index = look(nodes, node, shift)
             action = place[3 * top + 1]
             if action >= 0:
                 value_of[low + action] = value
@@ -112,12 +110,17 @@ def walk_chance(
                 value += strategy[low + action] * value_of[low + action]
             if who == player:
                 own, others = weight[3 * top], weight[3 * top + 1]
-                if met[index] == 0:
+                if shift is None and met[index] == 0:
                     met[index] = 1
                     pending[waiting] = node
                     waiting += 1
                 for action in range(count):
-                    step[index + action] += others * (value_of[low + action] - value)
+                    gain = others * (value_of[low + action] - value)
+                    if shift is None:
+                        step[index + action] += gain
+                    else:
+                        new = target[index + action] + gain
+                        target[index + action] = 0.0 if floor and new < 0.0 else new
                     if averaging:
                         average[index + action] += time * (own * strategy[low + action])
                 if len(values) > 0:
@@ -140,6 +143,7 @@ def walk_chance(
 @kernel
 def iterate_chance(
     arrays: WalkArrays,  # IN
+    deals: np.ndarray | None,  # IN  (iterations*n, S) int64: a deal for each walk; None where the tree deals
     averaging: bool,  # IN
     floor: bool,  # IN
     prune: bool,  # IN
@@ -165,8 +169,9 @@ def iterate_chance(
         time = f64(start + 1 + iteration) if linear else 1.0
         for player in range(players):
             touched += walk_chance(
-                nodes, threshold, alias, utility, players, averaging, floor, prune, player, time, regret, regret,
-                average, none, local, place, weight, strategy, value_of, pending, step, met, dice,
+                nodes, threshold, alias, utility, players, deal_of(deals, iteration * players + player), averaging,
+                floor, prune, player, time, regret, regret, average, none, local, place, weight, strategy, value_of,
+                pending, step, met, dice,
             )  # fmt: skip
     state[:] = local
     counters[0] += iterations
@@ -176,6 +181,7 @@ def iterate_chance(
 @kernel
 def estimate_chance(
     arrays: WalkArrays,  # IN
+    deals: np.ndarray | None,  # IN  (N, S) int64: a deal for each walk; None where the tree deals
     player: int,  # IN
     strategy: np.ndarray,  # IN  (E,) float64: the profile, held fixed
     chosen: np.ndarray,  # IN  (K,) int64: entries to tell about
@@ -198,8 +204,8 @@ def estimate_chance(
             value_sum[chosen[k]] = 0.0
             regret_sum[chosen[k]] = 0.0
         walk_chance(
-            nodes, threshold, alias, utility, players, False, False, True, player, 1.0, strategy, regret_sum, none,
-            value_sum, state, place, weight, chances, value_of, pending, step, met, dice,
+            nodes, threshold, alias, utility, players, deal_of(deals, sample), False, False, True, player, 1.0,
+            strategy, regret_sum, none, value_sum, state, place, weight, chances, value_of, pending, step, met, dice,
         )  # fmt: skip
         for k in range(len(chosen)):
             values[sample, k] = value_sum[chosen[k]]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.kernels.jit import inlined
-from counterplay.kernels.public import HandArrays, NodeArrays, _terminal
+from counterplay.kernels.public_steps import HandArrays, NodeArrays, end_values
 
 _FOLD, _SHOWDOWN, _MATRIX, _FACTORED = 3, 4, 5, 6
 
@@ -56,13 +56,13 @@ def _card_value(amount: float, fold: bool, mine: int, other: int) -> float:
 
 @inlined
 def end_of_one(
-    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: int, deal: int, own_at: int,
-    opp_at: int, own_cards: Any, own_hand: int, reach: Any, r: Any,
+    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: int, deal: int, own_at:
+    int, opp_at: int, own_cards: Any, own_hand: int, reach: Any, r: Any,
 ) -> float:  # fmt: skip
     """What the own hand that was drawn wins at an end: from the opponent's (CS), or from all of his hands (SPCS)."""
     kind = tree.kind[node]
-    cards = kind == _FOLD or kind == _SHOWDOWN  # noqa: SIM109  a tuple would be slower
     fold = kind == _FOLD
+    cards = fold or kind == _SHOWDOWN
     amount = -tree.payoff[node] if fold and me == 1 else tree.payoff[node]
     opp_first = opp.start[deal]
     rank = own.rank[own.start[deal] + own_at] if cards else 0
@@ -84,8 +84,8 @@ def end_of_one(
 
 @inlined
 def end_of_all(
-    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: int, deal: int, opp_at: int,
-    opp_cards: Any, opp_hand: int, reach: Any, r: Any, zeros: Any, sums: Any, value: Any, v: Any,
+    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: int, deal: int, opp_at:
+    int, opp_cards: Any, opp_hand: int, reach: Any, r: Any, zeros: Any, sums: Any, value: Any, v: Any,
 ) -> None:  # fmt: skip
     """What each of our hands wins at an end: from all of the opponent's (PCS), or from the one drawn (OPCS).
 
@@ -94,13 +94,13 @@ def end_of_all(
     kind = tree.kind[node]
     own_first, opp_first = own.start[deal], opp.start[deal]
     if opp_at < 0:
-        _terminal(tree, own, opp, me, pair_hands, node, deal, reach, r, sums, value, v)
+        end_values(tree, own, opp, me, pair_hands, node, deal, reach, r, sums, value, v)
     elif kind != _FOLD and kind != _SHOWDOWN:
         for h in range(own.start[deal + 1] - own_first):
             value[v + np.uint64(h)] = reach[r] * _pair_value(tree, own, opp, me, node, deal, h, opp_at)
     elif tree.deal_count[deal] > 0:
         zeros[opp_at] = reach[r] / opp.multiplicity[opp_first + opp_at]
-        _terminal(tree, own, opp, me, pair_hands, node, deal, zeros, np.uint64(0), sums, value, v)
+        end_values(tree, own, opp, me, pair_hands, node, deal, zeros, np.uint64(0), sums, value, v)
         zeros[opp_at] = 0.0
     else:
         fold = kind == _FOLD

@@ -23,7 +23,17 @@ from typing import NamedTuple
 import numpy as np
 
 from counterplay.kernels.jit import inlined, kernel
-from counterplay.kernels.walks import WalkArrays, chance_outcome, draw, draw_at, f64, i64, matched_action
+from counterplay.kernels.walks import (
+    WalkArrays,
+    chance_outcome,
+    deal_of,
+    draw,
+    draw_at,
+    f64,
+    i64,
+    look,
+    matched_action,
+)  # fmt: skip
 
 EXTERNAL, OUTCOME, AVERAGE_STRATEGY, SCHEME, PROBING = range(5)
 
@@ -60,6 +70,7 @@ def walk_sampled(
     alias: np.ndarray,
     utility: np.ndarray,
     players: int,
+    shift: np.ndarray | None,  # IN  the deal, see look
     kind: int,  # IN  sampling.kind; a constant where the compiler shall leave the rest out
     once: bool,  # IN  an opponent draws once at an information set in a walk, rather than at every visit; likewise
     sampling: Sampling,  # IN
@@ -90,9 +101,7 @@ def walk_sampled(
     while True:
         while True:  # down to an end or to a decision of the traverser
             touched += 1
-            base = node * 4
-            who, first = i64(nodes[base]), i64(nodes[base + 1])
-            count, index = i64(nodes[base + 2]), i64(nodes[base + 3])
+            who, first, count, index = look(nodes, node, shift)
             if who > players:
                 value = utility[index * players + player]
                 if scaled and own != 1.0:
@@ -150,9 +159,7 @@ def walk_sampled(
         descend = False
         while top >= 0:  # up, until an action is left to be walked
             low = top * width
-            base = place[3 * top] * 4
-            first, count = i64(nodes[base + 1]), i64(nodes[base + 2])
-            index = i64(nodes[base + 3])
+            _, first, count, index = look(nodes, place[3 * top], shift)
             action = place[3 * top + 1]
             if action >= 0:
                 value_of[low + action] = value
@@ -167,8 +174,8 @@ def walk_sampled(
                     value_of[low + action] = 0.0
                     if kind == PROBING:
                         value, seen = _probe(
-                            nodes, threshold, alias, utility, players, sampling, once, key, player, first + action,
-                            regret, state,
+                            nodes, threshold, alias, utility, players, shift, sampling, once, key, player,
+                            first + action, regret, state,
                         )  # fmt: skip
                         value_of[low + action] = value
                         touched += seen
@@ -237,6 +244,7 @@ def _probe(
     alias: np.ndarray,
     utility: np.ndarray,
     players: int,
+    shift: np.ndarray | None,  # IN  the deal, see look
     sampling: Sampling,  # IN
     once: bool,  # IN  see walk_sampled
     key: int,  # IN  of the walk
@@ -255,9 +263,7 @@ def _probe(
         ratio = 1.0
         while True:
             touched += 1
-            base = node * 4
-            who, first = i64(nodes[base]), i64(nodes[base + 1])
-            count, index = i64(nodes[base + 2]), i64(nodes[base + 3])
+            who, first, count, index = look(nodes, node, shift)
             if who > players:
                 total += ratio * utility[index * players + player]
                 break
@@ -296,6 +302,7 @@ def walk_average(
     threshold: np.ndarray,
     alias: np.ndarray,
     players: int,
+    shift: np.ndarray | None,  # IN  the deal, see look
     player: int,  # IN
     time: float,  # IN  weight of this iteration
     counting: bool,  # IN  count the action drawn, as Pure CFR does, rather than add the strategy
@@ -314,9 +321,7 @@ def walk_average(
         waiting -= 1
         node = pending[waiting]
         touched += 1
-        base = node * 4
-        who, first = i64(nodes[base]), i64(nodes[base + 1])
-        count, index = i64(nodes[base + 2]), i64(nodes[base + 3])
+        who, first, count, index = look(nodes, node, shift)
         if who > players:
             continue
         if who == players:
@@ -354,6 +359,7 @@ def count_action(average: np.ndarray, index: int, count: int, pick: int) -> None
 @kernel
 def iterate_sampled(
     arrays: WalkArrays,  # IN
+    deals: np.ndarray | None,  # IN  (iterations*n, S) int64: a deal for each walk; None where the tree deals
     sampling: Sampling,  # IN
     iterations: int,  # IN  how many to do
     start: int,  # IN  iterations done before
@@ -375,20 +381,22 @@ def iterate_sampled(
     for iteration in range(iterations):
         time = f64(start + 1 + iteration) if linear else 1.0
         for player in range(players):
+            shift = deal_of(deals, iteration * players + player)
             if sampling.kind == EXTERNAL:
                 touched += walk_sampled(
-                    nodes, threshold, alias, utility, players, EXTERNAL, False, sampling, player, time, regret,
+                    nodes, threshold, alias, utility, players, shift, EXTERNAL, False, sampling, player, time, regret,
                     regret, average, scheme, none, local, place, weight, strategy, value_of,
                 )  # fmt: skip
             else:
                 touched += walk_sampled(
-                    nodes, threshold, alias, utility, players, sampling.kind, False, sampling, player, time, regret,
-                    regret, average, scheme, none, local, place, weight, strategy, value_of,
+                    nodes, threshold, alias, utility, players, shift, sampling.kind, False, sampling, player, time,
+                    regret, regret, average, scheme, none, local, place, weight, strategy, value_of,
                 )  # fmt: skip
         if average_walks > 0.0 and (average_walks >= 1.0 or draw(local) < average_walks):
-            for player in range(players):
+            for player in range(players):  # with a deal that this player's regrets have not just learnt from
+                shift = deal_of(deals, iteration * players + (player + 1) % players)
                 touched += walk_average(
-                    nodes, threshold, alias, players, player, time, False, regret, average, local, pending
+                    nodes, threshold, alias, players, shift, player, time, False, regret, average, local, pending
                 )  # fmt: skip
     state[:] = local
     counters[0] += iterations
@@ -398,6 +406,7 @@ def iterate_sampled(
 @kernel
 def estimate_sampled(
     arrays: WalkArrays,  # IN
+    deals: np.ndarray | None,  # IN  (N, S) int64: a deal for each walk; None where the tree deals
     sampling: Sampling,  # IN
     once: bool,  # IN  an opponent draws once at an information set in a walk
     player: int,  # IN
@@ -420,8 +429,8 @@ def estimate_sampled(
             value_sum[chosen[k]] = 0.0
             regret_sum[chosen[k]] = 0.0
         walk_sampled(
-            nodes, threshold, alias, utility, players, sampling.kind, once, sampling, player, 1.0, strategy,
-            regret_sum, average, scheme, value_sum, state, place, weight, chances, value_of,
+            nodes, threshold, alias, utility, players, deal_of(deals, sample), sampling.kind, once, sampling, player,
+            1.0, strategy, regret_sum, average, scheme, value_sum, state, place, weight, chances, value_of,
         )  # fmt: skip
         for k in range(len(chosen)):
             values[sample, k] = value_sum[chosen[k]]

@@ -22,7 +22,17 @@ import numpy as np
 
 from counterplay.kernels.drawn_ends import end_of_all, end_of_one, share_a_card
 from counterplay.kernels.jit import borrow, inlined, kernel
-from counterplay.kernels.public import HandArrays, NodeArrays, Rule, Scratch, Tables, _any, _count, _match, _update
+from counterplay.kernels.public_steps import (
+    HandArrays,
+    NodeArrays,
+    Rule,
+    Scratch,
+    Tables,
+    any_above,
+    hands_at,
+    match_hands,
+    update_tables,
+)
 from counterplay.kernels.walks import chance_outcome, draw
 
 _LINK = 2
@@ -84,10 +94,10 @@ class Drawn(NamedTuple):
 def _play_one(
     table: Any, tie: float, first: Any, n: Any, at: Any, actions: Any, sigma: Any, s: Any, stride: Any,
 ) -> None:  # fmt: skip
-    """Regret matching for hand ``at`` of ``n`` alone; ``_match`` without vectors."""
+    """Regret matching for hand ``at`` of ``n`` alone; ``match_hands`` without vectors."""
     total = 0.0
     for a in range(actions):
-        wish = np.float64(table[first + a * n + at])
+        wish: Any = np.float64(table[first + a * n + at])
         wish = wish if wish > tie else 0.0
         sigma[s + a * stride] = wish
         total += wish
@@ -100,7 +110,7 @@ def _learn_one(
     tables: Tables, rule: Rule, first: Any, n: Any, at: Any, actions: Any, own_reach: float, sigma: Any, s: Any,
     value: Any, v: Any, here: float, stride: Any,
 ) -> None:  # fmt: skip
-    """Regrets and average of hand ``at`` of ``n`` alone; ``_update`` without vectors."""
+    """Regrets and average of hand ``at`` of ``n`` alone; ``update_tables`` without vectors."""
     for a in range(actions):
         entry = first + a * n + at
         if len(tables.average) > 0:
@@ -131,7 +141,7 @@ def _forward(
                 alive[level, child + a, 0] = alive[level, child + a, 1] = False
             continue
         mine = kind == me
-        n = _count(own, deal) if mine else _count(opp, deal)
+        n = hands_at(own, deal) if mine else hands_at(opp, deal)
         first = np.uint64(tree.base[node] + tree.num_children[node] * (own.start[deal] if mine else opp.start[deal]))
         table = tables.regret if mine else opp_tables.regret
         hand = drawn.own_at[level] if mine else drawn.opp_at[level]
@@ -140,14 +150,14 @@ def _forward(
             _play_one(table, rule.tie, first, n, np.uint64(hand), actions, sigma, s, stride)
             n = np.uint64(1)
         else:
-            _match(table, 1.0, tables.prediction, first, n, actions, rule.tie, sigma, s, stride, scratch.sums)
+            match_hands(table, 1.0, tables.prediction, first, n, actions, rule.tie, sigma, s, stride, scratch.sums)
         before = reach_at + np.uint64(tree.reach_slot[kind, node]) * stride
         for a in range(actions):
             after, row = reach_at + (child + a) * stride, s + a * stride
             for h in range(n):
                 reach[after + h] = reach[before + h] * sigma[row + h]
             alive[level, child + a, 1 - kind] = alive[level, j, 1 - kind]
-            alive[level, child + a, kind] = _any(reach, after, n)
+            alive[level, child + a, kind] = any_above(reach, after, n)
 
 
 @inlined
@@ -162,7 +172,7 @@ def _backward(
     reach_at = np.uint64(level * (scratch.piece + 1)) * stride
     value_at = np.uint64(level * scratch.piece) * stride
     own_at, opp_at = drawn.own_at[level], drawn.opp_at[level]
-    hands = _count(own, deal)
+    hands = hands_at(own, deal)
     n = hands if own_at < 0 else np.uint64(1)
     touched = 0
     for j in range(tree.piece_size[root] - 1, -1, -1):
@@ -206,8 +216,8 @@ def _backward(
             _learn_one(tables, rule, first, hands, np.uint64(own_at), actions, reach[r], sigma, child, value, child,
                        value[here], stride)  # fmt: skip
         else:
-            _update(tables, rule, False, tree.block[node] + deal, first, n, actions, reach, r, sigma, child, value,
-                    child, here, stride)  # fmt: skip
+            update_tables(tables, rule, False, tree.block[node] + deal, first, n, actions, reach, r, sigma, child,
+                          value, child, here, stride)  # fmt: skip
     return touched
 
 
@@ -243,10 +253,10 @@ def _hand_down(
     if at >= 0:
         reach[after] = reach[before] * growth
         return reach[after] != 0.0
-    first, n = np.uint64(hands.start[deal]), _count(hands, deal)
+    first, n = np.uint64(hands.start[deal]), hands_at(hands, deal)
     for h in range(n):
         reach[after + h] = reach[before + (h if cut else np.uint64(hands.parent[first + h]))]
-    return _any(reach, after, n)
+    return any_above(reach, after, n)
 
 
 @inlined
@@ -258,13 +268,13 @@ def _lift_up(
     if own_at >= 0:
         value[above] = factor * value[child]
         return
-    first, n = np.uint64(own.start[deal]), _count(own, deal)
+    first, n = np.uint64(own.start[deal]), hands_at(own, deal)
     if cut:
         for h in range(n):
             value[above + h] = value[child + h]
         return
     before = np.uint64(own.start[deal_before])
-    for h in range(_count(own, deal_before)):
+    for h in range(hands_at(own, deal_before)):
         value[above + h] = 0.0
     for h in range(n):
         up = np.uint64(own.parent[first + h])
@@ -308,13 +318,13 @@ def walk_block(
         drawn.own_at[0] = own_deck.class_at[0, own_hand] if len(own_deck.class_at) > 0 else own_hand
         reach[mine] = 1.0
     else:
-        for h in range(_count(own, 0)):
+        for h in range(hands_at(own, 0)):
             reach[mine + h] = 1.0
     if opp_hand >= 0:
         drawn.opp_at[0] = opp_deck.class_at[0, opp_hand] if len(opp_deck.class_at) > 0 else opp_hand
         reach[other] = opp_deck.start_reach[opp_hand]
     else:
-        for h in range(_count(opp, 0)):
+        for h in range(hands_at(opp, 0)):
             reach[other + h] = opp_reach[h]
     scratch.alive[0, 0, 0] = scratch.alive[0, 0, 1] = True
     while True:
@@ -347,7 +357,7 @@ def walk_block(
                     opp_at, opp_growth = _class_after(opp, opp_deck, opp_hand, opp_at, next_deal, state)
             here = np.uint64(level * scratch.piece + j) * stride
             if (own_hand >= 0 and own_at < 0) or (opp_hand >= 0 and opp_at < 0):  # the deal rules the hand out
-                for h in range(np.uint64(1) if own_hand >= 0 else _count(own, deal)):
+                for h in range(np.uint64(1) if own_hand >= 0 else hands_at(own, deal)):
                     value[here + h] = 0.0
                 j += 1
                 continue
@@ -378,10 +388,9 @@ def walk_block(
         level -= 1
         link_at = position[level, 2]
         cut = tree.link_deal[position[level, 0] + link_at] == _CUT
-        _lift_up(
-            own, drawn.own_at[level + 1], cut, drawn.factor[level + 1], deal, position[level, 1], value,
-            np.uint64((level + 1) * scratch.piece) * stride, np.uint64(level * scratch.piece + link_at) * stride,
-        )  # fmt: skip
+        _lift_up(own, drawn.own_at[level + 1], cut, drawn.factor[level + 1], deal, position[level, 1], value,
+                 np.uint64((level + 1) * scratch.piece) * stride,
+                 np.uint64(level * scratch.piece + link_at) * stride)  # fmt: skip
         position[level, 2] = link_at + 1
 
 
@@ -411,8 +420,8 @@ def _draw_deals(
 
 @inlined
 def _draw_block(
-    tree: NodeArrays, own_deck: Deck, opp_deck: Deck, deals: Deals, pair_hands: bool, draw_own: bool, draw_opp: bool,
-    state: Any, follow: Any,
+    tree: NodeArrays, own_deck: Deck, opp_deck: Deck, deals: Deals, pair_hands: bool, draw_own: bool, draw_opp:
+    bool, state: Any, follow: Any,
 ) -> Any:  # fmt: skip
     """Hands and deals; all are drawn again where some share a card.
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from counterplay.kernels.jit import inlined, kernel
 from counterplay.kernels.mccfr import count_action, walk_average
-from counterplay.kernels.walks import WalkArrays, chance_outcome, draw, f64, i64, matched_action
+from counterplay.kernels.walks import WalkArrays, chance_outcome, deal_of, draw, f64, i64, look, matched_action
 
 
 @inlined
@@ -25,6 +25,7 @@ def walk_pure(
     alias: np.ndarray,
     payoff: np.ndarray,  # IN  (Z*n,) int32 or int64: utilities in whole units
     players: int,
+    shift: np.ndarray | None,  # IN  the deal, see look
     averaging: bool,  # IN  count opponents' actions on the way
     floor: bool,  # IN  negative regrets become 0
     limit: int,  # IN  the largest number of the regret table's type
@@ -47,9 +48,7 @@ def walk_pure(
     while True:
         while True:  # down to an end
             touched += 1
-            base = node * 4
-            who, first = i64(nodes[base]), i64(nodes[base + 1])
-            count, index = i64(nodes[base + 2]), i64(nodes[base + 3])
+            who, first, count, index = look(nodes, node, shift)
             if who > players:
                 value = i64(payoff[index * players + player])
                 break
@@ -70,17 +69,15 @@ def walk_pure(
         descend = False
         while top >= 0:  # up, until an action is left to be walked
             low = top * width
-            base = place[3 * top] * 4
-            count = i64(nodes[base + 2])
+            _, first, count, index = look(nodes, place[3 * top], shift)
             action = place[3 * top + 1]
             value_of[low + action] = value
             action += 1
             if action < count:
                 place[3 * top + 1] = action
-                node = i64(nodes[base + 1]) + action
+                node = first + action
                 descend = True
                 break
-            index = i64(nodes[base + 3])
             value = value_of[low + place[3 * top + 2]]
             for action in range(count):
                 new = i64(target[index + action]) + (value_of[low + action] - value)
@@ -101,6 +98,7 @@ def walk_pure(
 @kernel
 def iterate_pure(
     arrays: WalkArrays,  # IN  with utilities in whole units
+    deals: np.ndarray | None,  # IN  (iterations*n, S) int64: a deal for each walk; None where the tree deals
     averaging: bool,  # IN
     floor: bool,  # IN
     limit: int,  # IN
@@ -119,16 +117,18 @@ def iterate_pure(
     nodes, threshold, alias, payoff, players = arrays
     local = state.copy()  # a cache line of its own
     touched = i64(0)
-    for _ in range(iterations):
+    for iteration in range(iterations):
         for player in range(players):
+            shift = deal_of(deals, iteration * players + player)
             touched += walk_pure(
-                nodes, threshold, alias, payoff, players, averaging, floor, limit, player, regret, regret, average,
-                none, local, counters, place, value_of,
+                nodes, threshold, alias, payoff, players, shift, averaging, floor, limit, player, regret, regret,
+                average, none, local, counters, place, value_of,
             )  # fmt: skip
         if average_walks > 0.0 and (average_walks >= 1.0 or draw(local) < average_walks):
-            for player in range(players):
+            for player in range(players):  # with a deal that this player's regrets have not just learnt from
+                shift = deal_of(deals, iteration * players + (player + 1) % players)
                 touched += walk_average(
-                    nodes, threshold, alias, players, player, 1.0, True, regret, average, local, pending
+                    nodes, threshold, alias, players, shift, player, 1.0, True, regret, average, local, pending
                 )  # fmt: skip
     state[:] = local
     counters[0] += iterations
@@ -138,6 +138,7 @@ def iterate_pure(
 @kernel
 def estimate_pure(
     arrays: WalkArrays,  # IN  with utilities in whole units
+    deals: np.ndarray | None,  # IN  (N, S) int64: a deal for each walk; None where the tree deals
     player: int,  # IN
     strategy: np.ndarray,  # IN  (E,) float64: the profile, held fixed
     chosen: np.ndarray,  # IN  (K,) int64: entries to tell about
@@ -158,8 +159,8 @@ def estimate_pure(
             value_sum[chosen[k]] = 0.0
             regret_sum[chosen[k]] = 0
         walk_pure(
-            nodes, threshold, alias, payoff, players, False, False, limit, player, strategy, regret_sum, regret_sum,
-            value_sum, state, counters, place, value_of,
+            nodes, threshold, alias, payoff, players, deal_of(deals, sample), False, False, limit, player, strategy,
+            regret_sum, regret_sum, value_sum, state, counters, place, value_of,
         )  # fmt: skip
         for k in range(len(chosen)):
             values[sample, k] = value_sum[chosen[k]]

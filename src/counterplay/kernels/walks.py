@@ -4,6 +4,11 @@ A walk touches few histories and jumps between them, so everything about a histo
 unsigned numbers side by side.  Chance events are drawn by Walker's alias method (Walker 1977; table by Vose 1991), one
 random number whatever the number of outcomes.  Random numbers come from SplitMix64 (Steele, Lea and Flood 2014): the
 whole state is one unsigned number, which lies in an array of the solver and so in its checkpoints.
+
+Two forms of a game are walked by the same kernels.  A history tree deals by its chance events.  A betting tree has
+none: the cards are dealt before the walk (``counterplay.kernels.deals``), and a deal is a row of numbers that are added
+to the indices of nodes, one for each *slot*: the decisions of a player in a round, whose table rows go by the bucket
+of his hand, and the showdowns, whose payoffs go by the order of the hands.
 """
 
 from __future__ import annotations
@@ -20,6 +25,13 @@ from counterplay.tree.arrays import GameTree
 
 FIELDS = 4
 """Numbers of a history in ``WalkArrays.nodes``: who moves, first child, number of children, index."""
+
+SLOT_BITS = 8
+MOVER_MASK = 255
+"""On a betting tree the first number also holds a slot, above the bits of who moves."""
+
+SHIFT_MASK = (1 << 48) - 1
+"""Larger than any index; that indices are not negative then shows, and the compiler leaves out a test for it."""
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -136,6 +148,29 @@ def random_state(seed: int, streams: int) -> NDArray[np.uint64]:
     """States of independent streams, one in each row."""
     words = np.random.SeedSequence(seed).generate_state(streams, np.uint64)
     return np.asarray(words, dtype=np.uint64).reshape(streams, 1)
+
+
+@inlined
+def look(nodes: np.ndarray, node: int, shift: np.ndarray | None) -> tuple[int, int, int, int]:
+    """Who moves at a node, its first child, how many it has, and its index.
+
+    Where the cards of a walk were dealt before it, the index depends on them: ``shift`` has, by the node's slot, what
+    the deal adds.  Without a deal this costs nothing: numba leaves the rest out when it compiles.
+    """
+    base = node * 4
+    if shift is None:
+        return i64(nodes[base]), i64(nodes[base + 1]), i64(nodes[base + 2]), i64(nodes[base + 3])
+    word = i64(nodes[base])
+    index = i64(nodes[base + 3]) + (shift[word >> SLOT_BITS] & SHIFT_MASK)
+    return word & MOVER_MASK, i64(nodes[base + 1]), i64(nodes[base + 2]), index
+
+
+@inlined
+def deal_of(deals: np.ndarray | None, row: int) -> Any:
+    """The deal of a walk; None where the tree deals."""
+    if deals is None:
+        return None
+    return deals[row]
 
 
 @inlined

@@ -55,6 +55,8 @@ class BettingCounts:
         Betting sequences that end the round and go on to the next one; 0 in the last.
     folds, showdowns : tuple of int
         Ends of the hand with one player left, and with more; all-in ends count where the last action was made.
+    player_decisions, player_pairs : tuple of tuples of int
+        The same as ``decisions`` and ``pairs`` for each position alone.
     """
 
     decisions: tuple[int, ...]
@@ -62,6 +64,8 @@ class BettingCounts:
     continuing: tuple[int, ...]
     folds: tuple[int, ...]
     showdowns: tuple[int, ...]
+    player_decisions: tuple[tuple[int, ...], ...] = ()
+    player_pairs: tuple[tuple[int, ...], ...] = ()
 
     @property
     def terminals(self) -> int:
@@ -191,6 +195,7 @@ def count_betting(
     rows = rules.start(after)
     copies = np.ones(1, dtype=object)
     totals = {name: [0] * game.rounds for name in ("decisions", "pairs", "continuing", "folds", "showdowns")}
+    acting = [([0] * game.rounds, [0] * game.rounds) for _ in range(game.players)]
     while len(rows):
         if len(rows) > max_rows or rules.estimate(rows) > 4 * max_rows:
             raise MemoryLimitError(
@@ -200,6 +205,10 @@ def count_betting(
         counts, children, _ = rules.expand(rows)
         _add(totals["decisions"], rows[:, ROUND], copies)
         _add(totals["pairs"], rows[:, ROUND], copies * counts)
+        for position, (decisions, pairs) in enumerate(acting):
+            own = rows[:, PLAYER] == position
+            _add(decisions, rows[own, ROUND], copies[own])
+            _add(pairs, rows[own, ROUND], (copies * counts)[own])
         copies = np.repeat(copies, counts)
         before = np.repeat(rows[:, ROUND], counts)
         ended = children[:, PLAYER] == TERMINAL
@@ -209,7 +218,11 @@ def count_betting(
         on = ~ended & (children[:, ROUND] > before)
         _add(totals["continuing"], before[on], copies[on])
         rows, copies = _merged(children[~ended], copies[~ended])
-    return BettingCounts(**{name: tuple(column) for name, column in totals.items()})
+    return BettingCounts(
+        **{name: tuple(column) for name, column in totals.items()},
+        player_decisions=tuple(tuple(decisions) for decisions, _ in acting),
+        player_pairs=tuple(tuple(pairs) for _, pairs in acting),
+    )
 
 
 def build_betting_tree(

@@ -84,7 +84,9 @@ class _Renamings:
         kept = list(range(MAX_SUITS - suits))
         orders = [(*kept, *order) for order in itertools.permutations(range(MAX_SUITS - suits, MAX_SUITS))]
         cards = np.arange(64, dtype=np.int64)
-        self.card = np.stack([np.where(cards < CARDS, cards & ~3 | np.array(order)[cards & 3], cards) for order in orders])
+        self.card = np.stack(
+            [np.where(cards < CARDS, cards & ~3 | np.array(order)[cards & 3], cards) for order in orders]
+        )
         self.number = np.full((64, 64), NO_HAND, np.int64)
         self.number[holes[:, 0], holes[:, 1]] = np.arange(len(holes))
         self.number[holes[:, 1], holes[:, 0]] = np.arange(len(holes))
@@ -149,18 +151,13 @@ def _stabiliser(names: _Renamings, among: NDArray[np.int64], cards: tuple[int, .
     if len(among) == 1 or not cards:
         return among
     image = np.sort(names.card[among][:, list(cards)], axis=1)
-    return among[(image == np.sort(cards)).all(axis=1)]
+    return np.asarray(among[(image == np.sort(cards)).all(axis=1)])
 
 
-def _next_deals(
-    deck: Sequence[int], names: _Renamings, deal: _Deal, number: int, cards: int, held: int
-) -> list[_Deal]:
+def _next_deals(deck: Sequence[int], names: _Renamings, deal: _Deal, number: int, cards: int, held: int) -> list[_Deal]:
     """The deals after one, each standing for those that renaming turns into it; ``held`` cards are in hands."""
     left = np.array(sorted(set(deck) - set(deal.cards)), np.int64)
-    if cards == 1:
-        raw = left[:, None]
-    else:
-        raw = np.array(list(itertools.combinations(left.tolist(), cards)), np.int64)
+    raw = left[:, None] if cards == 1 else np.array(list(itertools.combinations(left.tolist(), cards)), np.int64)
     place = 64 ** np.arange(cards - 1, -1, -1)
     image = np.sort(names.card[deal.renamings][:, raw], axis=2) @ place
     code, size = np.unique(image.min(axis=0), return_counts=True)
@@ -186,7 +183,7 @@ def _hands(
     same = np.array_equal(ranges[0] > 0, ranges[1] > 0)
     made = [_Classes(holes, weights, hole_cards) for weights in ranges[: 1 if same else 2]]
     for number, deal in enumerate(deals):
-        live = ~np.isin(holes, deal.cards).any(axis=1)
+        live = np.asarray(~np.isin(holes, deal.cards).any(axis=1))
         rank = rank_holes(deal.cards, holes[:, :hole_cards]) if number >= last else np.zeros(len(holes), np.uint16)
         for classes in made:
             classes.add(deal, names, live, rank)
@@ -199,8 +196,11 @@ def _hands(
 
 
 def _pair_mass(
-    holes: NDArray[np.uint8], ranges: tuple[NDArray[np.float64], NDArray[np.float64]], board: tuple[int, ...], hole_cards: int
-) -> float:  # fmt: skip
+    holes: NDArray[np.uint8],
+    ranges: tuple[NDArray[np.float64], NDArray[np.float64]],
+    board: tuple[int, ...],
+    hole_cards: int,
+) -> float:
     """The total weight of pairs of hands that can be dealt together beside the board."""
     live = ~np.isin(holes, board).any(axis=1)
     by_card = np.zeros((2, 64))
@@ -239,7 +239,7 @@ class _Classes:
         hands = np.flatnonzero(live & self.held)
         hands = hands[np.argsort(rank[hands], kind="stable")]
         if len(deal.renamings) == 1:
-            shown, number, size = hands, np.arange(len(hands)), np.ones(len(hands), np.uint16)
+            shown, number, size = hands, np.arange(len(hands)), np.ones(len(hands), np.int64)
         else:
             least = names.hand[deal.renamings][:, hands].min(axis=0)
             shown, number, size = _grouped(hands, least)

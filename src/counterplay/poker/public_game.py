@@ -6,6 +6,7 @@ are out has a link for each deal that is left.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,13 @@ from counterplay.poker.betting import BettingTree, build_betting_tree
 from counterplay.poker.deals_tree import DealTree, deal_cards, hole_hands
 from counterplay.poker.definition import GameDefinition
 from counterplay.poker.games import PokerGame
+from counterplay.tree.arrays import GameTree
 from counterplay.tree.compile import compile_game
 from counterplay.tree.public import FOLD, LINK, SHOWDOWN, PublicNode, PublicTree, lay_out
 from counterplay.tree.public_split import public_tree_from
 from counterplay.tree.public_unfold import unfold
 
-__all__ = ["assemble", "dealt", "public_tree_by_name", "public_tree_of", "put_together"]
+__all__ = ["assemble", "dealt", "public_tree_by_name", "public_tree_bytes", "public_tree_of", "put_together"]
 
 
 def public_tree_of(
@@ -52,7 +54,18 @@ def public_tree_of(
     return assemble(build_betting_tree(game, bets), deals, name, game.hole_cards, float(game.big_blind))
 
 
-def public_tree_by_name(game: Game | str, memory_limit: int | None = None) -> PublicTree:
+def public_tree_bytes(game: GameDefinition) -> int:
+    """About how much memory the deals of a whole game of poker take; its tables come on top."""
+    left, boards, hands = len(game.deck), 1, math.comb(len(game.deck), game.hole_cards)
+    total = 0
+    for cards in game.board_cards:
+        if cards:
+            boards, left = boards * math.comb(left, cards), left - cards
+            total += boards
+    return 64 * hands * total // math.factorial(game.suits)
+
+
+def public_tree_by_name(game: GameTree | Game | str, memory_limit: int | None = None) -> PublicTree:
     """The public tree of a game, or of the game with a name.
 
     Cards are dealt up to renaming suits; a game that tells its public play has it unfolded; any other is compiled, and
@@ -63,6 +76,8 @@ def public_tree_by_name(game: Game | str, memory_limit: int | None = None) -> Pu
     GameError
         If the game has no public tree.
     """
+    if isinstance(game, GameTree):
+        return public_tree_from(game)
     if isinstance(game, str) and game.startswith("holdem{"):
         from counterplay.poker.subgames import subgame_by_name
 
@@ -101,9 +116,7 @@ def assemble(
                 dealt(nodes[child], level, int(level_of[betting.round[child]]), spans)
                 for child in betting.children(number)
             ]
-            node = PublicNode(
-                int(betting.player[number]), spans[level], children, tuple(betting.actions(number)), text
-            )
+            node = PublicNode(int(betting.player[number]), spans[level], children, tuple(betting.actions(number)), text)
         nodes[number] = node
     return put_together(nodes[0], deals, name, hole_cards, float(betting.spent.max()), big_blind)
 

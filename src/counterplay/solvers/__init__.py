@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 from counterplay.solvers.base import Progress, Solver, SolveResult, Until
 from counterplay.solvers.registry import (
     ALGORITHMS,
+    PUBLIC_ALGORITHMS,
+    PUBLIC_KINDS,
     REPRESENTATIONS,
     SOLVERS,
     Algorithm,
     check_algorithm,
     checkpoint_game,
     checkpoint_kind,
+    make_public_solver,
     make_solver,
     make_state_sampler,
     resume_solver,
@@ -29,16 +32,18 @@ if TYPE_CHECKING:
     from counterplay.solvers.linear_program import LinearProgram, LinearProgramConfig
     from counterplay.solvers.maxmin import MaxminConfig, MaxminSolver
     from counterplay.solvers.mccfr import MCCFR_PRESETS, MccfrConfig, MccfrSolver
+    from counterplay.solvers.public import PublicConfig, PublicSolver
     from counterplay.solvers.schemes import SCHEMES, scheme_array
     from counterplay.solvers.uncompiled import StateSampler
 
 __all__ = [
-    "ALGORITHMS", "CFR_PRESETS", "MCCFR_PRESETS", "REPRESENTATIONS", "SCHEMES", "SOLVERS", "Algorithm", "CfrConfig",
-    "CfrIra", "CfrIraConfig", "CfrSolver", "DoubleOracle", "DoubleOracleConfig", "FictitiousPlay",
-    "FictitiousPlayConfig", "Fpira", "FpiraConfig", "LinearProgram", "LinearProgramConfig", "MaxminConfig",
-    "MaxminSolver", "MccfrConfig", "MccfrSolver", "Progress", "SolveResult", "Solver", "StateSampler", "Until",
-    "check_algorithm", "checkpoint_game", "checkpoint_kind", "make_solver", "make_state_sampler", "resume_solver",
-    "scheme_array", "solve", "solver_class",
+    "ALGORITHMS", "CFR_PRESETS", "MCCFR_PRESETS", "PUBLIC_ALGORITHMS", "PUBLIC_KINDS", "REPRESENTATIONS", "SCHEMES",
+    "SOLVERS", "Algorithm", "CfrConfig", "CfrIra", "CfrIraConfig", "CfrSolver", "DoubleOracle", "DoubleOracleConfig",
+    "FictitiousPlay", "FictitiousPlayConfig", "Fpira", "FpiraConfig", "LinearProgram", "LinearProgramConfig",
+    "MaxminConfig", "MaxminSolver", "MccfrConfig", "MccfrSolver", "Progress", "PublicConfig", "PublicSolver",
+    "SolveResult", "Solver", "StateSampler", "Until", "check_algorithm", "checkpoint_game", "checkpoint_kind",
+    "make_public_solver", "make_solver", "make_state_sampler", "resume_solver", "scheme_array", "solve",
+    "solver_class",
 ]  # fmt: skip
 
 # Solvers are imported when they are first named: some bring large libraries.
@@ -50,6 +55,7 @@ _HOME = {
     "LinearProgram": "linear_program", "LinearProgramConfig": "linear_program",
     "MaxminConfig": "maxmin", "MaxminSolver": "maxmin",
     "MCCFR_PRESETS": "mccfr", "MccfrConfig": "mccfr", "MccfrSolver": "mccfr",
+    "PublicConfig": "public", "PublicSolver": "public",
     "SCHEMES": "schemes", "scheme_array": "schemes", "StateSampler": "uncompiled",
 }  # fmt: skip
 

@@ -25,9 +25,9 @@ from counterplay.abstraction.forgetting import compile_by_name
 from counterplay.errors import CounterplayError, GameError, MemoryLimitError, SolverError, StrategyError
 from counterplay.game.base import Game
 from counterplay.kernels.jit import FormArrays
+from counterplay.poker.abstract_game import AbstractGame
 from counterplay.storage import read_container, write_container
 from counterplay.strategy.measurement import Measurement, measure_strategy
-from counterplay.strategy.profile import Profile
 from counterplay.tree.arrays import GameTree
 from counterplay.tree.memory import available_memory, format_bytes
 
@@ -90,7 +90,7 @@ class SolveResult:
     game: str
     algorithm: str
     status: Status
-    profile: Profile
+    profile: Any  # a Profile, or of a public tree or an abstract game the profile of that
     measurement: Measurement
     iterations: int
     seconds: float
@@ -216,6 +216,9 @@ class Solver(ABC):
     default_iterations: ClassVar[int] = 1000
     """Where a run stops that was given no limit."""
 
+    measures: ClassVar[bool] = True
+    """Whether ``measure`` tells anything; where the whole game is out of reach it gives NaN."""
+
     check_ratio: ClassVar[float] = CHECK_RATIO
     """How much later each measurement is than the one before; larger where measuring costs much."""
 
@@ -236,9 +239,24 @@ class Solver(ABC):
         """Iterations done so far."""
 
     @property
+    def name(self) -> str:
+        """The game's name."""
+        return str(self.tree.name)
+
+    @property
+    def histories(self) -> int | None:
+        """How many histories the game has; None where that is not known."""
+        return int(self.tree.num_histories)
+
+    @property
+    def information_sets(self) -> int:
+        """How many information sets the tables cover."""
+        return int(self.tree.num_infosets)
+
+    @property
     def nodes(self) -> int:
         """Histories touched so far: all of them in each iteration, unless a solver samples."""
-        return self.iterations * self.tree.num_histories
+        return int(self.iterations * self.tree.num_histories)
 
     @abstractmethod
     def step(self, iterations: int = 1) -> None:
@@ -279,9 +297,7 @@ class Solver(ABC):
         """Take over ``state`` after the tables were filled, and derive from both whatever else the solver keeps."""
 
     @classmethod
-    def named(
-        cls, game: GameTree | Game | str, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]
-    ) -> Self:
+    def named(cls, game: Any, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Self:
         """A solver for an algorithm by its name; ``settings`` change its defaults."""
         return cls(game, changed(cls.config_class(), settings, algorithm), algorithm, memory_limit)  # type: ignore[call-arg]
 
@@ -341,10 +357,15 @@ class Solver(ABC):
         write_container(path, "checkpoint", header, self.tables())
 
     @classmethod
+    def open_game(cls, game: Any, memory_limit: int | None) -> Any:
+        """The game that a checkpoint goes on with: the one that is given, or that of the checkpoint's header."""
+        return cls.compiled(game["game"] if isinstance(game, Mapping) else game, memory_limit)
+
+    @classmethod
     def resume(
         cls,
         path: str | os.PathLike[str],
-        game: GameTree | Game | str | None = None,
+        game: GameTree | Game | AbstractGame | str | None = None,
         memory_limit: int | None = None,
     ) -> Self:
         """Go on from a checkpoint; the game is made by its name unless it is given.
@@ -363,13 +384,13 @@ class Solver(ABC):
             raise StrategyError(f"{damaged}: {type(error).__name__}: {error}") from None
         if kind != cls.kind:
             raise StrategyError(f"{path} is a checkpoint of the solver {kind!r}, not of {cls.kind!r}")
-        tree = cls.compiled(name if game is None else game, memory_limit)
+        opened = cls.open_game(header if game is None else game, memory_limit)
         try:
-            solver = cls.from_checkpoint(tree, config, algorithm, memory_limit)
+            solver = cls.from_checkpoint(opened, config, algorithm, memory_limit)
         except TypeError as error:  # a setting that the configuration does not have
             raise StrategyError(f"{damaged}: {error}") from None
-        if tree.fingerprint != fingerprint:
-            raise StrategyError(f"{path} is a checkpoint of {name}; it does not fit {tree.name}")
+        if solver.identity()["fingerprint"] != fingerprint:
+            raise StrategyError(f"{path} is a checkpoint of {name}; it does not fit {solver.name}")
         try:
             for key, table in solver.tables().items():
                 if (tables[key].shape, tables[key].dtype) != (table.shape, table.dtype):
@@ -401,6 +422,11 @@ class Solver(ABC):
         """
         if check_every is not None and (not isinstance(check_every, numbers.Integral) or check_every < 1):
             raise SolverError(f"check_every must be a whole number, at least 1; got {check_every!r}")
+        if until.exploitability is not None and not self.measures:
+            raise SolverError(
+                f"exploitability of {self.name} cannot be measured without compiling it; "
+                "give iterations or seconds to stop at"
+            )
         self.step(0)  # kernels are compiled before the clock starts
         last = self.check() if self.iterations == 0 else self.measure()
         if self._missed_check(check_every):
@@ -465,7 +491,7 @@ class Solver(ABC):
 
     def _result(self, status: Status) -> SolveResult:
         return SolveResult(
-            game=self.tree.name,
+            game=self.name,
             algorithm=self.algorithm,
             status=status,
             profile=self.profile(),
@@ -473,15 +499,13 @@ class Solver(ABC):
             iterations=self.iterations,
             seconds=self.seconds,
             cpu_seconds=self.cpu_seconds,
-            histories=self.tree.num_histories,
-            information_sets=self.tree.num_infosets,
+            histories=self.histories,
+            information_sets=self.information_sets,
             curve=tuple(self.curve),
             details=self.details(),
             nodes=self.nodes,
             abstraction=self.abstraction(),
         )
-
-
 
 
 def _next_pace(count: int, seconds: float) -> int:

@@ -26,7 +26,7 @@ import dataclasses
 import math
 import threading
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +48,8 @@ from counterplay.kernels.mccfr import (
     iterate_sampled,
 )  # fmt: skip
 from counterplay.kernels.pure_cfr import iterate_pure
-from counterplay.kernels.walks import random_state, walk_arrays, walk_bytes
+from counterplay.kernels.walks import WalkArrays, random_state, walk_arrays, walk_bytes
+from counterplay.poker.abstract_game import AbstractGame
 from counterplay.solvers.base import Solver, changed, check_memory
 from counterplay.solvers.schemes import Scheme, scheme_array
 from counterplay.strategy.profile import Profile, Provenance, normalise
@@ -64,6 +65,20 @@ KINDS: dict[str, int] = {
     "scheme": SCHEME,
     "probing": PROBING,
 }
+Walked: TypeAlias = GameTree | AbstractGame
+"""What can be walked: a tree of histories, or a betting tree with buckets."""
+
+
+class WalkedSizes(NamedTuple):
+    """Sizes of a game that tables and scratch depend on."""
+
+    entries: int
+    met_again: int  # information sets that a walk may meet at several histories; none on a betting tree
+    players: int
+    frames: int  # the longest line of play
+    widest: int  # the most actions
+
+
 SHARES = 8
 """Into how many shares for each thread a call is divided, so that a thread which is held up holds up nobody."""
 
@@ -233,39 +248,43 @@ class MccfrSolver(Solver):
             settings = dataclasses.replace(settings, scheme="custom")
         self.config: MccfrConfig = settings
         self.algorithm = algorithm or (config if isinstance(config, str) else _name_of(config))
-        self.tree = compile_by_name(game, memory_limit)
-        needed = self.memory_bytes(self.tree, settings)
-        check_memory(f"{self.algorithm} on {self.tree.name}", needed + walk_bytes(self.tree), memory_limit)
-        self.form = form_arrays(self.tree.sequences)
-        self.walks = walk_arrays(self.tree)
+        self.game, self.walks = self._open(game, memory_limit)
         if settings.sampling == "pure":
-            self.walks = self.walks._replace(utility=integer_payoffs(self.tree, settings.units))
-        self.sampling = sampling_of(settings, self.tree.players)
-        entries = self.tree.num_entries
+            self.walks = self.walks._replace(utility=integer_payoffs(self.game, settings.units))
+        self.sampling = sampling_of(settings, self.game.players)
+        entries = self.game.num_entries
         self.regret = np.zeros(entries, settings.storage)
         self.average = np.zeros(entries if settings.keeps_average else 0, settings.storage)
         self.scheme = np.ones(entries if settings.sampling in ("scheme", "probing") else 0)
         if len(self.scheme) and (scheme is not None or settings.scheme != "custom"):
-            self.scheme[:] = scheme_array(self.tree, settings.scheme if scheme is None else scheme)
+            self.scheme[:] = self._scheme_array(settings.scheme if scheme is None else scheme)
         self.random_state = random_state(settings.seed, settings.threads)
         self.counters = np.zeros((settings.threads, 3), np.int64)
         self._none = np.zeros(0)
-        shapes = _scratch_shapes(self.tree, settings)
+        shapes = _scratch_shapes(walked_sizes(self.game), settings)
         self._scratch = tuple(np.zeros(size, kind) for _ in range(settings.threads) for size, kind in shapes)
 
+    def _open(self, game: Any, memory_limit: int | None) -> tuple[Walked, WalkArrays]:
+        """The game, compiled, and its layout for walks, after checking that the tables will fit."""
+        self.tree = compile_by_name(game, memory_limit)
+        needed = self.memory_bytes(self.tree, self.config)
+        check_memory(f"{self.algorithm} on {self.tree.name}", needed + walk_bytes(self.tree), memory_limit)
+        self.form = form_arrays(self.tree.sequences)
+        return self.tree, walk_arrays(self.tree)
+
+    def _scheme_array(self, scheme: str | Scheme | NDArray[np.float64]) -> NDArray[np.float64]:
+        return scheme_array(self.tree, scheme)
+
     @staticmethod
-    def memory_bytes(tree: GameTree, config: MccfrConfig | str) -> int:
+    def memory_bytes(game: Walked, config: MccfrConfig | str) -> int:
         """Bytes of all tables that a solver will allocate; the layout of the tree for walks is not among them."""
         config = mccfr_config(config, {}) if isinstance(config, str) else config
-        tables = (1 + config.keeps_average) * np.dtype(config.storage).itemsize
-        tables += 8 * (config.sampling in ("scheme", "probing"))
-        scratch = sum(size * np.dtype(kind).itemsize for size, kind in _scratch_shapes(tree, config))
-        return tree.num_entries * tables + config.threads * (scratch + 8 + 24)
+        return table_memory(walked_sizes(game), config)
 
     @property
     def table_bytes(self) -> int:
         """Bytes of all tables."""
-        return self.memory_bytes(self.tree, self.config)
+        return self.memory_bytes(self.game, self.config)
 
     @property
     def iterations(self) -> int:
@@ -308,26 +327,30 @@ class MccfrSolver(Solver):
 
     def _advance(self, thread: int, iterations: int, start: int) -> None:
         """Iterations ``start + 1`` to ``start + iterations``, with the random numbers of a thread."""
+        self._iterate(thread, iterations, start, None)
+
+    def _iterate(self, thread: int, iterations: int, start: int, deals: NDArray[np.int64] | None) -> None:
+        """The same with given deals, one for each walk; None where the tree deals."""
         config = self.config
         size = len(self._scratch) // config.threads
         scratch = self._scratch[thread * size : (thread + 1) * size]
         state, counters = self.random_state[thread], self.counters[thread]
-        extra = config.average_walks if self.tree.players != 2 and config.keeps_average else 0.0
+        extra = config.average_walks if self.game.players != 2 and config.keeps_average else 0.0
         if config.sampling == "pure":
             limit = int(np.iinfo(config.storage).max)
             iterate_pure(
-                self.walks, self.sampling.averaging, config.regret_floor, limit, iterations, extra,
+                self.walks, deals, self.sampling.averaging, config.regret_floor, limit, iterations, extra,
                 self.regret, self.average, self._none, state, counters, *scratch,
             )  # fmt: skip
         elif config.sampling == "chance":
             iterate_chance(
-                self.walks, config.keeps_average, config.regret_floor, config.prune, iterations, start,
+                self.walks, deals, config.keeps_average, config.regret_floor, config.prune, iterations, start,
                 config.linear_average, self.regret, self.average, self._none, state, counters, Stack(*scratch[:5]),
                 *scratch[5:],
             )  # fmt: skip
         else:
             iterate_sampled(
-                self.walks, self.sampling, iterations, start, config.linear_average, extra, self.regret,
+                self.walks, deals, self.sampling, iterations, start, config.linear_average, extra, self.regret,
                 self.average, self.scheme, self._none, state, counters, Stack(*scratch),
             )  # fmt: skip
 
@@ -399,7 +422,7 @@ def sampling_of(config: MccfrConfig, players: int) -> Sampling:
     )  # fmt: skip
 
 
-def integer_payoffs(tree: GameTree, units: int | None) -> NDArray[np.int32]:
+def integer_payoffs(tree: Walked, units: int | None) -> NDArray[np.int32]:
     """The utilities in whole units, for Pure CFR; ``payoff_units`` tells how many make a chip.
 
     Raises
@@ -420,7 +443,7 @@ def integer_payoffs(tree: GameTree, units: int | None) -> NDArray[np.int32]:
     return scaled.astype(np.int32).ravel()
 
 
-def payoff_units(tree: GameTree, units: int | None) -> int:
+def payoff_units(tree: Walked, units: int | None) -> int:
     """Into how many units a chip is divided: those asked for, or the fewest that make all utilities whole."""
     if units is not None:
         return units
@@ -436,17 +459,33 @@ def payoff_units(tree: GameTree, units: int | None) -> int:
     )
 
 
-def _scratch_shapes(tree: GameTree, config: MccfrConfig) -> list[tuple[int, str]]:
+def walked_sizes(game: Walked) -> WalkedSizes:
+    """The sizes of a compiled game that tables and scratch depend on."""
+    if isinstance(game, AbstractGame):
+        return WalkedSizes(game.num_entries, 0, game.players, game.depth + 1, game.widest)
+    frames = int(game.depth.max(initial=0)) + 1
+    widest = int(np.diff(game.infoset_offset).max(initial=1))
+    return WalkedSizes(game.num_entries, game.num_infosets, game.players, frames, widest)
+
+
+def table_memory(sizes: WalkedSizes, config: MccfrConfig) -> int:
+    """Bytes of all tables and scratch on a game of these sizes."""
+    tables = (1 + config.keeps_average) * np.dtype(config.storage).itemsize
+    tables += 8 * (config.sampling in ("scheme", "probing"))
+    scratch = sum(size * np.dtype(kind).itemsize for size, kind in _scratch_shapes(sizes, config))
+    return sizes.entries * tables + config.threads * (scratch + 8 + 24)
+
+
+def _scratch_shapes(sizes: WalkedSizes, config: MccfrConfig) -> list[tuple[int, str]]:
     """Sizes and types of the arrays that each thread works in, in the order of the kernels' arguments."""
-    frames = int(tree.depth.max(initial=0)) + 1
-    widest = int(np.diff(tree.infoset_offset).max(initial=1))
-    waiting = frames * widest + 1 if tree.players != 2 and config.keeps_average else 0
+    frames, widest = sizes.frames, sizes.widest
+    waiting = frames * widest + 1 if sizes.players != 2 and config.keeps_average else 0
     if config.sampling == "pure":
         return [(3 * frames, "int32"), (frames * widest, "int64"), (waiting, "int64")]
     stack = [(3 * frames, "int64"), (3 * frames, "float64"), (frames * widest, "float64"), (frames * widest, "float64")]
     if config.sampling == "chance":
-        return [*stack, (tree.num_infosets, "int64"), (tree.num_entries, "float64"), (tree.num_entries, "uint8"),
-                (frames, "float64")]  # fmt: skip
+        entries = sizes.entries if sizes.met_again else 0
+        return [*stack, (sizes.met_again, "int64"), (entries, "float64"), (entries, "uint8"), (frames, "float64")]
     return [*stack, (waiting, "int64")]
 
 

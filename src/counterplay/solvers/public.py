@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from counterplay.errors import SolverError
 from counterplay.game.base import Game
-from counterplay.kernels.public import UPDATE, Tables, iterate_public, iteration_rule
+from counterplay.kernels.public import iterate_public, iteration_rule
+from counterplay.kernels.public_steps import UPDATE, Tables
 from counterplay.poker.public_game import public_tree_by_name
 from counterplay.solvers.base import Solver, changed, check_memory
 from counterplay.solvers.cfr import CFR_PRESETS, ROUNDING, CfrConfig, ProfileKind
@@ -59,7 +60,9 @@ class PublicConfig(CfrConfig):
         if self.profile == "best":
             raise SolverError("on a public tree the profile is average or last; got 'best'")
         if self.fallback != "uniform" or self.tremble:
-            raise SolverError("on a public tree there are no settings fallback and tremble; use --representation history")
+            raise SolverError(
+                "on a public tree there are no settings fallback and tremble; use --representation history"
+            )
 
 
 def public_config(name: str, changes: Mapping[str, Any]) -> PublicConfig:
@@ -104,7 +107,7 @@ class PublicSolver(Solver):
         check_memory(f"{self.algorithm} on {tree.name}", self.memory_bytes(tree, self.config), memory_limit)
         kind = table_type(tree, self.config)
         self.quantised = kind == np.int16
-        self.players_tables = tuple(self._empty(player, kind) for player in (0, 1))
+        self.players_tables = (self._empty(0, kind), self._empty(1, kind))
         self.locked = np.zeros(tree.num_nodes, np.bool_)
         self.walker = PublicWalker(tree, self.config.threads)
         self._clock = np.zeros(1, np.int64)
@@ -185,9 +188,7 @@ class PublicSolver(Solver):
             self._frozen[:], self._frozen_scale[:] = first.regret, first.regret_scale
             self._frozen_prediction[:] = first.prediction
             seen = (self._frozen, self._frozen_scale, self._frozen_prediction)
-        self.walker.walk(
-            0, UPDATE, first, second.regret, second.regret_scale, second.prediction, rule, self.locked
-        )
+        self.walker.walk(0, UPDATE, first, second.regret, second.regret_scale, second.prediction, rule, self.locked)
         self.walker.walk(1, UPDATE, second, *seen, rule, self.locked)
         self._clock[0] = time
 
@@ -212,9 +213,7 @@ class PublicSolver(Solver):
         if self.quantised:
             scale = max(float(rows.max()), 1e-9) / 32767
             tables.regret_scale[self.tree.block[node] + deal] = scale
-        tables.regret[self.tree.entries(node, deal)] = (
-            np.rint(rows.ravel() / scale) if self.quantised else rows.ravel()
-        )
+        tables.regret[self.tree.entries(node, deal)] = np.rint(rows.ravel() / scale) if self.quantised else rows.ravel()
         self.locked[node] = True
 
     def strategy(self, kind: ProfileKind | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -263,9 +262,7 @@ class PublicSolver(Solver):
         return cls(game, public_config(algorithm, settings), algorithm, memory_limit)
 
     @classmethod
-    def from_checkpoint(
-        cls, game: Any, config: Mapping[str, Any], algorithm: str, memory_limit: int | None
-    ) -> Self:
+    def from_checkpoint(cls, game: Any, config: Mapping[str, Any], algorithm: str, memory_limit: int | None) -> Self:
         """A fresh solver with the settings of a checkpoint."""
         return cls(game, PublicConfig(**config), algorithm, memory_limit)
 

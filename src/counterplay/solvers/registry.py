@@ -19,10 +19,12 @@ from counterplay.tree.arrays import GameTree
 
 if TYPE_CHECKING:
     from counterplay.solvers.uncompiled import StateSampler
+    from counterplay.tree.public import PublicTree
 
 __all__ = [
-    "ALGORITHMS", "REPRESENTATIONS", "SOLVERS", "Algorithm", "check_algorithm", "checkpoint_game", "checkpoint_kind",
-    "make_solver", "make_state_sampler", "resume_solver", "solve", "solver_class",
+    "ALGORITHMS", "PUBLIC_ALGORITHMS", "PUBLIC_KINDS", "REPRESENTATIONS", "SOLVERS", "Algorithm", "check_algorithm",
+    "checkpoint_game", "checkpoint_kind", "make_public_solver", "make_solver", "make_state_sampler", "resume_solver",
+    "solve", "solver_class",
 ]  # fmt: skip
 
 
@@ -106,17 +108,25 @@ SOLVERS: dict[str, str] = {
     "fictitious-play": "fictitious_play:FictitiousPlay",
     "mccfr": "mccfr:MccfrSolver",
     "mccfr-states": "uncompiled:StateSampler",
+    "mccfr-abstract": "abstract:AbstractSolver",
     "public-sampling": "public_sampling:PublicSamplingSolver",
     "lp": "linear_program:LinearProgram",
     "double-oracle": "double_oracle:DoubleOracle",
     "maxmin": "maxmin:MaxminSolver",
     "cfr-ira": "ira:CfrIra",
     "fpira": "ira:Fpira",
+    "public": "public:PublicSolver",
 }
 """Module and class of each solver, by what its checkpoints are marked with (``Solver.kind``)."""
 
-REPRESENTATIONS = ("auto", "history", "states")
-"""What a solver works on: the compiled tree of histories, states, or whichever fits into memory."""
+PUBLIC_KINDS = ("public", "public-sampling")
+"""Solvers that work on public trees."""
+
+PUBLIC_ALGORITHMS = tuple(name for name, known in ALGORITHMS.items() if known.public)
+"""Algorithms that work on public trees only."""
+
+REPRESENTATIONS = ("auto", "history", "public", "states")
+"""What a solver works on: the compiled tree of histories, the public tree, states, or whichever fits into memory."""
 
 
 def solver_class(kind: str) -> type[Solver]:
@@ -138,6 +148,17 @@ def make_solver(
     """A solver by the name of its algorithm; ``settings`` change its defaults."""
     check_algorithm(algorithm)
     return solver_class(ALGORITHMS[algorithm].kind).named(game, algorithm, memory_limit, settings)
+
+
+def make_public_solver(
+    game: PublicTree | GameTree | Game | str, algorithm: str = "cfr+", memory_limit: int | None = None, **settings: Any
+) -> Solver:
+    """A solver on the public tree of a two-player game: the CFR family, and the public chance samplers."""
+    check_algorithm(algorithm)
+    kind = ALGORITHMS[algorithm].kind
+    if kind not in ("cfr", *PUBLIC_KINDS):
+        raise SolverError(f"{algorithm} does not work on public trees; use --representation history")
+    return solver_class("public" if kind == "cfr" else kind).named(game, algorithm, memory_limit, settings)
 
 
 def make_state_sampler(
@@ -196,7 +217,7 @@ def solve(
     callback: Callable[[Progress], None] | None = None,
     resume: str | os.PathLike[str] | None = None,
     memory_limit: int | None = None,
-    representation: Literal["auto", "history", "states"] = "history",
+    representation: Literal["auto", "history", "public", "states"] = "history",
     **settings: Any,
 ) -> SolveResult:
     """Solve a game.
@@ -216,9 +237,9 @@ def solve(
         A checkpoint to go on from; it brings its own algorithm and settings, so no settings can be given.
     memory_limit : int, optional
         Bytes that may be used; by default what the machine has free.
-    representation : {"history", "states", "auto"}
-        Compile the game; or walk its states, with algorithms that sample, whatever its size, and measure nothing; or
-        the second where the first does not fit into memory.
+    representation : {"history", "public", "states", "auto"}
+        Compile the game; or take its public tree, with the CFR family; or walk its states, with algorithms that
+        sample, whatever its size, and measure nothing; or, where the first does not fit into memory, one of those.
     **settings
         Changes to the algorithm's defaults, see ``CfrConfig`` and its like.
 
@@ -248,11 +269,17 @@ def _by_representation(
 ) -> Solver:
     if representation not in REPRESENTATIONS:
         raise SolverError(f"representation must be one of {', '.join(REPRESENTATIONS)}; got {representation!r}")
+    if representation == "public" or (representation == "auto" and algorithm in PUBLIC_ALGORITHMS):
+        return make_public_solver(game, algorithm, memory_limit, **settings)
     if representation != "states":
         try:
             return make_solver(game, algorithm, memory_limit, **settings)
         except MemoryLimitError:
-            if representation == "history" or isinstance(game, GameTree) or not ALGORITHMS[algorithm].sampled:
+            if representation == "history" or isinstance(game, GameTree):
+                raise
+            if ALGORITHMS[algorithm].kind == "cfr":
+                return make_public_solver(game, algorithm, memory_limit, **settings)
+            if not ALGORITHMS[algorithm].sampled:
                 raise
     if isinstance(game, GameTree):
         raise SolverError(f"{game.name} is compiled; states are walked of a game or the name of one")

@@ -15,14 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import CounterplayError, SolverError
+from counterplay.poker.abstract_game import AbstractGame
 from counterplay.tree.arrays import GameTree
 
-__all__ = ["SCHEMES", "Scheme", "scheme_array", "scheme_row"]
+__all__ = ["SCHEMES", "Scheme", "betting_scheme", "scheme_array", "scheme_row"]
 
 Scheme: TypeAlias = Callable[[int, str, tuple[str, ...]], Sequence[float]]
 """``scheme(player, infoset, actions)`` gives a probability above 0 for each of the actions."""
 
-POKER = frozenset({"fold", "check", "call", "bet", "raise"})
+POKER = frozenset({"fold", "check", "call", "bet", "raise", "f", "c", "r"})
 BLUFF_NAME = re.compile(r"(?:.*\))?(?:[^():/]*/)?([^():/]*):")
 BID = re.compile(r"(\d+)x(\d+)")
 
@@ -39,7 +40,7 @@ def ends(player: int, infoset: str, actions: tuple[str, ...]) -> list[float]:
 
 def limit_poker(player: int, infoset: str, actions: tuple[str, ...]) -> list[float]:
     """Fold and raise always, call with probability 1/2; a check counts as a call, a bet as a raise."""
-    return [0.5 if action in ("call", "check") else 1.0 for action in actions]
+    return [0.5 if action in ("call", "check", "c") else 1.0 for action in actions]
 
 
 def bluff(player: int, infoset: str, actions: tuple[str, ...]) -> list[float]:
@@ -75,6 +76,48 @@ def preset_for(tree: GameTree) -> str:
         return "bluff"
     labels = {label for labels in tree.label_sets for label in labels}
     return "limit-poker" if labels and labels <= POKER else "goofspiel"
+
+
+def betting_scheme(game: AbstractGame, scheme: str | Scheme | NDArray[np.float64]) -> NDArray[np.float64]:
+    """The probability of each entry of an abstract game in a scheme; see ``scheme_array``.
+
+    Schemes by name look at the actions alone.  One's own is called with the betting in place of an information set,
+    once for each point of it: all buckets have the same probabilities.
+    """
+    if not isinstance(scheme, str) and not callable(scheme):
+        chances = np.array(scheme, dtype=np.float64)
+        if chances.shape != (game.num_entries,):
+            raise SolverError(f"a scheme for {game.name} has {game.num_entries} numbers; got {chances.shape}")
+    else:
+        tree = game.tree
+        decisions = np.flatnonzero(tree.num_children > 0)
+        rows: dict[tuple[int, int], list[float]] = {}
+        sizes = tree.num_children[decisions].tolist()
+        starts = game.node_offset[decisions].tolist()
+        leads = tree.action[tree.first_child[decisions]].tolist()
+        slots = (tree.round[decisions].astype(np.int64) * game.players + tree.player[decisions]).tolist()
+        blocks = [np.ones(width) for width in game.slot_width.tolist()]
+        name = ("limit-poker" if game.definition.limit else "goofspiel") if scheme == "auto" else scheme
+        if isinstance(name, str) and name not in SCHEMES:
+            raise SolverError(f"unknown scheme {name!r}; there are auto, {', '.join(SCHEMES)}")
+        rule = SCHEMES[name] if isinstance(name, str) else name
+        for node, size, start, lead, slot in zip(decisions.tolist(), sizes, starts, leads, slots, strict=True):
+            row = rows.get((size, lead)) if isinstance(name, str) else None
+            if row is None:
+                actions = tuple(tree.actions(node))
+                row = scheme_row(rule, int(tree.player[node]), tree.text(node), actions)
+                if len(row) != size:
+                    raise SolverError(f"the scheme gives {len(row)} probabilities for {', '.join(actions)}")
+                rows[size, lead] = row
+            blocks[slot][start : start + size] = row
+        kinds = game.slot_buckets.tolist()
+        chances = np.concatenate([np.tile(block, count) for block, count in zip(blocks, kinds, strict=True)])
+    wrong = ~((chances > 0.0) & (chances <= 1.0))
+    if wrong.any():
+        raise SolverError(
+            f"a scheme takes every action with a probability above 0 and at most 1; got {chances[wrong][0]}"
+        )
+    return chances
 
 
 def scheme_row(scheme: Scheme, player: int, infoset: str, actions: tuple[str, ...]) -> list[float]:

@@ -18,7 +18,7 @@ import os
 import sys
 import threading
 from array import array
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -28,7 +28,8 @@ from counterplay.errors import CounterplayError, GameError, SolverError, Strateg
 from counterplay.game.base import Game
 from counterplay.game.registry import make
 from counterplay.kernels.walks import alias_table, random_state
-from counterplay.solvers.base import Progress, Solver, SolveResult, Status, Until
+from counterplay.poker.abstract_game import AbstractGame
+from counterplay.solvers.base import Progress, Solver, Status, Until
 from counterplay.solvers.mccfr import MccfrConfig, _join, _name_of, mccfr_config
 from counterplay.solvers.schemes import POKER, SCHEMES, Scheme, scheme_row
 from counterplay.solvers.state_walks import TYPECODES, Walker
@@ -64,6 +65,7 @@ class StateSampler(Solver):
 
     kind = "mccfr-states"
     config_class = MccfrConfig
+    measures = False
 
     def __init__(
         self,
@@ -127,9 +129,19 @@ class StateSampler(Solver):
         return self.counters[1]
 
     @property
+    def histories(self) -> int | None:
+        """Not known: the game was never seen as a whole."""
+        return None
+
+    @property
     def infosets_seen(self) -> int:
         """Information sets met so far."""
         return len(self.row_actions)
+
+    @property
+    def information_sets(self) -> int:
+        """Those met so far."""
+        return self.infosets_seen
 
     @property
     def table_bytes(self) -> int:
@@ -263,39 +275,8 @@ class StateSampler(Solver):
         nothing = (math.nan,) * self.game.players
         return Measurement(nothing, nothing)
 
-    def run(
-        self,
-        until: Until,
-        callback: Callable[[Progress], None] | None = None,
-        check_every: int | None = None,
-    ) -> SolveResult:
-        """Advance until a limit is reached (see ``Solver.run``)."""
-        if until.exploitability is not None:
-            raise SolverError(
-                f"exploitability of {self.name} cannot be measured without compiling it; "
-                "give iterations or seconds to stop at"
-            )
-        return super().run(until, callback, check_every)
-
     def _reached(self, until: Until, last: Measurement) -> Status | None:
         return "memory" if self.table_bytes > self.memory_limit else super()._reached(until, last)
-
-    def _result(self, status: Status) -> SolveResult:
-        return SolveResult(
-            game=self.name,
-            algorithm=self.algorithm,
-            status=status,
-            profile=self.profile(),
-            measurement=self.measure(),
-            iterations=self.iterations,
-            seconds=self.seconds,
-            cpu_seconds=self.cpu_seconds,
-            histories=None,
-            information_sets=self.infosets_seen,
-            curve=tuple(self.curve),
-            details=self.details(),
-            nodes=self.nodes,
-        )
 
     def details(self) -> dict[str, Any]:
         """That states were walked."""
@@ -380,7 +361,7 @@ class StateSampler(Solver):
     def resume(
         cls,
         path: str | os.PathLike[str],
-        game: GameTree | Game | str | None = None,
+        game: GameTree | Game | AbstractGame | str | None = None,
         memory_limit: int | None = None,
     ) -> Self:
         """Go on from a checkpoint; that it is of the same game shows at each information set that is met again."""
@@ -388,6 +369,8 @@ class StateSampler(Solver):
         try:
             if header["solver"] != cls.kind:
                 raise StrategyError(f"{path} is a checkpoint of the solver {header['solver']!r}, not of {cls.kind!r}")
+            if isinstance(game, AbstractGame):
+                raise SolverError(f"{path} is a checkpoint over states; it goes on with the game itself")
             solver = cls.from_checkpoint(
                 header["game"] if game is None else game, header["config"], header["algorithm"], memory_limit
             )

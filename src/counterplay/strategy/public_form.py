@@ -165,7 +165,9 @@ class _NamedForm(PublicForm):
         """The number of an information set of the profile for each key, after checking that those of one key agree."""
         known: dict[tuple[int, str], int] = {}
         offset, shares = profile.infoset_offset, profile.probabilities
-        for number, (player, name) in enumerate(zip(profile.infoset_player.tolist(), profile.infoset_names, strict=True)):
+        for number, (player, name) in enumerate(
+            zip(profile.infoset_player.tolist(), profile.infoset_names, strict=True)
+        ):
             other = known.setdefault((player, self.key(name)), number)
             if other == number:
                 continue

@@ -128,7 +128,9 @@ def fill_table(tree: PublicTree, player: int, strategy: PublicStrategy, kind: An
         rows = strategy.probabilities(tree, node, deal)
         if not (np.all(rows >= 0) and np.allclose(rows.sum(axis=1), 1.0, atol=1e-6)):
             where = tree.node_text[node] if tree.node_text else str(node)
-            raise StrategyError(f"probabilities after {where!r} must be at least 0 and sum to 1; got {rows[0].tolist()}")
+            raise StrategyError(
+                f"probabilities after {where!r} must be at least 0 and sum to 1; got {rows[0].tolist()}"
+            )
         table[tree.entries(node, deal)] = rows.T.ravel()
     return table
 
@@ -154,7 +156,7 @@ class PublicProfile:
     game: str
     fingerprint: str
     tables: tuple[NDArray[Any], NDArray[Any]]
-    provenance: Provenance = Provenance("by hand")
+    provenance: Provenance = dataclasses.field(default_factory=lambda: Provenance("by hand"))
 
     def probabilities(self, tree: PublicTree, node: int, deal: int) -> Matrix:
         """The probabilities at a public state: hands x actions."""
@@ -165,8 +167,11 @@ class PublicProfile:
     def for_tree(self, tree: PublicTree) -> tuple[NDArray[Any], NDArray[Any]]:
         """The tables, after checking that the tree is that of the game."""
         if self.fingerprint != tree.fingerprint:
-            raise StrategyError(f"this profile was made for {self.game}; it does not fit the public tree of {tree.name}")
-        return self.tables
+            raise StrategyError(
+                f"this profile was made for {self.game}; it does not fit the public tree of {tree.name}"
+            )
+        first, second = (np.require(table, requirements="W") for table in self.tables)  # kernels take no read-only ones
+        return first, second
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the profile to a file, atomically."""

@@ -16,19 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.kernels.public import (
-    FINISH,
-    LINKS,
-    RESPONSE,
-    VALUE,
-    WHOLE,
-    HandArrays,
-    NodeArrays,
-    Rule,
-    Scratch,
-    Tables,
-    walk_public,
-)  # fmt: skip
+from counterplay.kernels.public import FINISH, LINKS, WHOLE, walk_public
+from counterplay.kernels.public_steps import RESPONSE, VALUE, HandArrays, NodeArrays, Rule, Scratch, Tables
 from counterplay.strategy.measurement import Measurement
 from counterplay.tree.public import LINK, Hands, PublicTree
 
@@ -77,18 +66,29 @@ class PublicWalker:
         The game.
     threads : int
         How many share a walk.
+    hands : int, optional
+        The most hands of a deal, if trees with other deals are to be loaded that have more.
     """
 
-    def __init__(self, tree: PublicTree, threads: int = 1) -> None:
-        self.tree = tree
+    def __init__(self, tree: PublicTree, threads: int = 1, hands: int | None = None) -> None:
         self.threads = threads
-        self.nodes = NodeArrays(*(getattr(tree, name) for name in NodeArrays._fields))
-        self.hands = tuple(_hand_arrays(hands) for hands in tree.hands)
+        self.load(tree)
         self.free = np.zeros(tree.num_nodes, np.bool_)
-        self._scratch = [walk_scratch(tree) for _ in range(threads)]
+        self._scratch = [walk_scratch(tree, hands) for _ in range(threads)]
         self._links = bool(np.any(tree.kind[: tree.piece_size[0]] == LINK))
         self._pool = ThreadPoolExecutor(threads) if threads > 1 and self._links else None
         self._ones = {blocks: np.ones(blocks, np.float32) for blocks in set(tree.num_blocks)}
+
+    def load(self, tree: PublicTree, base: NDArray[np.int64] | None = None) -> None:
+        """Go on with a tree of the same nodes and other deals.
+
+        ``base`` says where the rows of nodes begin in tables that have one row for all hands of a node.
+        """
+        self.tree = tree
+        self.nodes = NodeArrays(*(getattr(tree, name) for name in NodeArrays._fields))
+        if base is not None:
+            self.nodes = self.nodes._replace(base=base)
+        self.hands = (_hand_arrays(tree.hands[0]), _hand_arrays(tree.hands[1]))
 
     @property
     def scratch(self) -> Scratch:
@@ -112,8 +112,12 @@ class PublicWalker:
         root: int = 0,
         deal: int = 0,
         reaches: tuple[Vector, Vector] | None = None,
+        link_values: Vector | None = None,
     ) -> Vector:
-        """Walk once for a player; the values of his hands at the root."""
+        """Walk once for a player; the values of his hands at the root.
+
+        ``link_values`` has the values of his hands at the links of the first piece, by node, if they are known.
+        """
         own, opp = self.hands[player], self.hands[1 - player]
         if opp_scale is None:
             opp_scale = self.ones(1 - player)
@@ -133,6 +137,9 @@ class PublicWalker:
                 self._scratch[share], out,
             )  # fmt: skip
 
+        if link_values is not None:
+            go(FINISH, 0, link_values)
+            return out
         if self._pool is None:
             go(WHOLE, 0, np.zeros((0, 0)))
             return out

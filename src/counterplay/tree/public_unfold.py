@@ -114,13 +114,19 @@ def _check(play: PublicPlay) -> None:
         if isinstance(point, PlayPoint):
             fits = point.player in (0, 1) and 0 < len(point.actions) == len(point.after)
             if not fits or not all(0 <= after < len(play.points) for after in point.after):
-                raise GameError(f"point {number} of the play needs a player 0 or 1, and what follows each action; got {point}")
+                raise GameError(
+                    f"point {number} of the play needs a player 0 or 1, and what follows each action; got {point}"
+                )
             continue
         shape = (len(point.utility), len(point.utility[0]))
         for player in (0, 1):
             classes = point.classes[player]
-            if len(classes) != len(play.hands[player]) or not 0 <= min(classes) <= max(classes) < min(shape[player], 256):
-                raise GameError(f"end {number} of the play needs a class below {shape[player]} for each hand; got {classes}")
+            if len(classes) != len(play.hands[player]) or not 0 <= min(classes) <= max(classes) < min(
+                shape[player], 256
+            ):
+                raise GameError(
+                    f"end {number} of the play needs a class below {shape[player]} for each hand; got {classes}"
+                )
         if any(len(row) != shape[1] for row in point.utility) or not np.isfinite(point.utility).all():
             raise GameError(f"end {number} of the play needs a rectangle of finite utilities; got {point.utility}")
 

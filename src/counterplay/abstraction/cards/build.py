@@ -10,6 +10,7 @@ bucket spread over the classes, and the classes are cut for each earlier bucket.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import os
 import time
 from typing import Any
@@ -135,8 +136,36 @@ class _Builder:
     def table(self, turn: int) -> BucketTable:
         """The buckets of a round."""
         if turn not in self._tables:
-            self._tables[turn] = self._make(turn)
+            clustered = self.recipe.rounds[turn].family in ("KE", "KO", "PA")
+            self._tables[turn] = self._kept(turn) if clustered and self.features.cache is not None else self._make(turn)
         return self._tables[turn]
+
+    def _kept(self, turn: int) -> BucketTable:
+        """The buckets of a round from the cache, if they were made in the same way before."""
+        rounds = self.recipe.rounds
+        first = turn
+        while first and not rounds[first - 1].forgets:
+            first -= 1
+        last = turn
+        while rounds[last].family == "PA":
+            last += 1
+        way = f"{[str(entry) for entry in rounds[first : last + 1]]} {self.settings} {counterplay.__version__}"
+        name = f"table-{turn}-{hashlib.sha256(way.encode()).hexdigest()[:16]}"
+
+        def make() -> dict[str, Array]:
+            made = self._make(turn)
+            arrays = {"shape": np.array(made.shape), "count": np.array([made.count]), "table": np.asarray(made.table)}
+            if made.cuts is not None:
+                arrays["cuts"] = made.cuts
+            if f"round {turn + 1}" in self.objectives:
+                arrays["objective"] = np.array([self.objectives[f"round {turn + 1}"]])
+            return arrays
+
+        kept = self.features.kept(name, make)
+        if "objective" in kept:
+            self.objectives[f"round {turn + 1}"] = float(kept["objective"][0])
+        shape = tuple(kept["shape"].tolist())
+        return BucketTable(shape, int(kept["count"][0]), kept["table"], kept.get("cuts"), str(rounds[turn]))
 
     def _make(self, turn: int) -> BucketTable:
         entry = self.recipe.rounds[turn]

@@ -180,7 +180,7 @@ class CardFeatures:
             self.in_chunks(f"counting hands of round {turn + 1}", len(orbits), 1 << 18, work)
             return {"orbits": orbits}
 
-        return self._made(f"orbits-{indexer.shape}", make, store=False)["orbits"]
+        return self.kept(f"orbits-{indexer.shape}", make, store=False)["orbits"]
 
     def project(self, given: HandIndexer, wanted: HandIndexer, skip: int = 0) -> npt.NDArray[np.uint32]:
         """For every number of one shape, the number of the same cards in another, or of some that lie side by side."""
@@ -217,13 +217,13 @@ class CardFeatures:
             )
             return {"strength": strength}
 
-        return self._made("strength", make)["strength"]
+        return self.kept("strength", make)["strength"]
 
     def sums(self, turn: int) -> HandSums:
         """Sums of strengths, of their squares, and histograms, for a round before the last."""
         if not 0 <= turn < self.rounds - 1:
             raise AbstractionError(f"sums over boards to come are for rounds 0 to {self.rounds - 2}; got {turn}")
-        made = self._made(f"sums-{turn}-{self.bins}", lambda: self._make_sums(turn))
+        made = self.kept(f"sums-{turn}-{self.bins}", lambda: self._make_sums(turn))
         return HandSums(made["mean"], made["square"], made["histogram"], self.runouts(turn), self.unit)
 
     def _make_sums(self, turn: int) -> dict[str, npt.NDArray[Any]]:
@@ -272,7 +272,7 @@ class CardFeatures:
         kind = np.dtype(dtype)
         digest = _digest(cluster_of)
         name = f"opponents-{turn}-{kind.name}-{digest}"
-        return self._made(name, lambda: self._make_opponents(turn, cluster_of, clusters, kind))["value"]
+        return self.kept(name, lambda: self._make_opponents(turn, cluster_of, clusters, kind))["value"]
 
     def _make_opponents(
         self, turn: int, cluster_of: npt.NDArray[np.uint8], clusters: int, kind: np.dtype[Any]
@@ -416,10 +416,10 @@ class CardFeatures:
         more = self.shape[turn + 1]
         return more, math.comb(len(self.cards) - self.shape[0] - self.board(turn), more)
 
-    def _made(
+    def kept(
         self, name: str, make: Callable[[], dict[str, npt.NDArray[Any]]], store: bool = True
     ) -> Mapping[str, npt.NDArray[Any]]:
-        """Arrays by name: those kept, those in the cache, or new ones."""
+        """Arrays by name: those in memory, those in the cache on disk (unless ``store`` is False), or new ones."""
         if name not in self._kept:
             path = None
             if self.cache is not None and store:

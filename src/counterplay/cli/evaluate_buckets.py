@@ -1,0 +1,90 @@
+"""``counterplay evaluate`` on a strategy of an abstract game: inside it, and in the real game where that is small."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from counterplay.cli.common import chips, exploitability_text, measured, note, print_json, say, table
+from counterplay.errors import AbstractionError, GameError, MemoryLimitError
+
+if TYPE_CHECKING:
+    from counterplay.strategy.abstract_profile import AbstractProfile
+    from counterplay.strategy.measurement import Measurement
+
+REAL_HISTORIES = 5_000_000
+"""Larger real games are not compiled to measure a strategy."""
+
+
+def evaluate_buckets(path: Path, boards: int | None, seed: int, limit: int | None, as_json: bool) -> None:
+    """Measure a strategy of an abstract game and report."""
+    from counterplay.strategy.abstract_profile import AbstractProfile
+
+    profile = AbstractProfile.load(path)
+    started = time.perf_counter()
+    real = _in_the_real_game(profile, limit)
+    abstract = _in_the_abstract_game(profile, boards, seed)
+    seconds = time.perf_counter() - started
+    game, origin = profile.abstract, profile.provenance
+    if as_json:
+        nothing = dict.fromkeys(("value", "best_response", "nash_conv", "exploitability"))
+        print_json({
+            "game": game.name,
+            "algorithm": origin.algorithm,
+            "iterations": origin.iterations,
+            "seconds": seconds,
+            **(nothing if real is None else measured(real, game.big_blind)),
+            "abstract": None if abstract is None else {
+                **measured(abstract[0], game.big_blind), "boards": abstract[1], "exact": abstract[2],
+            },
+            "abstraction_information_sets": game.num_infosets,
+            "profile": str(path),
+            "seed": origin.seed,
+            "provenance": {"settings": dict(origin.settings), "seconds": origin.seconds, "version": origin.version},
+        })  # fmt: skip
+        return
+    say(f"{game.name} in buckets: strategy by {origin.algorithm}, {origin.iterations:,} iterations")
+    rows = []
+    if real is not None:
+        rows += [("value", chips(real.value) + " chips"),
+                 ("exploitability", exploitability_text(real.exploitability, game.big_blind))]  # fmt: skip
+    else:
+        rows.append(("exploitability", "not measured: the real game is too large to be compiled"))
+    if abstract is not None:
+        how = "all boards" if abstract[2] else f"{abstract[1]:,} boards drawn, an estimate that is too high"
+        rows.append(("in the abstract game", exploitability_text(abstract[0].exploitability, game.big_blind)))
+        rows.append(("counted over", how))
+    rows.append(("information sets", f"{game.num_infosets:,} in the abstract game"))
+    table(rows)
+
+
+def _in_the_real_game(profile: AbstractProfile, limit: int | None) -> Measurement | None:
+    """What it is worth in the real game; None where that is too large."""
+    from counterplay.evaluation import evaluate
+    from counterplay.game.registry import make
+    from counterplay.tree.compile import compile_game
+
+    game = make(profile.game)
+    histories = game.num_histories()
+    if histories is None or histories > REAL_HISTORIES or profile.abstract.bets is not None:
+        return None
+    try:
+        tree = compile_game(game, memory_limit=limit)
+    except MemoryLimitError:
+        return None
+    return evaluate(tree, profile.lifted(tree))
+
+
+def _in_the_abstract_game(
+    profile: AbstractProfile, boards: int | None, seed: int
+) -> tuple[Measurement, int, bool] | None:
+    """What it is worth in the abstract game, boards counted, and whether these were all; None if it cannot be told."""
+    from counterplay.strategy.bucket_games import count_bucket_pairs, measure_buckets
+
+    try:
+        pairs = count_bucket_pairs(profile.abstract, boards, seed)
+    except (AbstractionError, GameError) as error:
+        note(f"it is not measured in the abstract game: {error}" + (" (--boards)" if "to draw" in str(error) else ""))
+        return None
+    return measure_buckets(profile.abstract, pairs, profile.strategy()), pairs.boards, pairs.exact

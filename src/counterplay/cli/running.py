@@ -1,0 +1,146 @@
+"""How the commands run a solver: the progress line, checkpoints, Ctrl-C, files at the end."""
+
+from __future__ import annotations
+
+import math
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from counterplay.cli.common import note
+from counterplay.cli.problem import Problem
+
+if TYPE_CHECKING:
+    from counterplay.solvers import Progress, Solver, SolveResult, Until
+
+CHECKPOINT_SECONDS = 60.0
+
+
+def plot_run(result: SolveResult, path: Path, goal: Until) -> None:
+    """Draw the curve of a run; that of a sampled algorithm against nodes and seconds as well."""
+    from counterplay.cli.plot import plot_curves
+    from counterplay.solvers import ALGORITHMS
+
+    known = ALGORITHMS.get(result.algorithm)
+    title = f"{result.game}: {result.algorithm}"
+    plot_curves(
+        path, {result.algorithm: result.curve}, title,
+        ("iterations", "nodes", "seconds") if known is not None and known.sampled else ("iterations",),
+        goal.exploitability,
+    )  # fmt: skip
+
+
+def with_checkpoints(
+    solver: Solver, path: Path | None, draw: Callable[[Progress], None] | None
+) -> Callable[[Progress], None]:
+    """A callback that draws progress and saves the run every minute."""
+    last = time.monotonic()
+
+    def tick(progress: Progress) -> None:
+        nonlocal last
+        if draw is not None:
+            draw(progress)
+        if path is not None and time.monotonic() - last > CHECKPOINT_SECONDS:
+            solver.save(path)
+            last = time.monotonic()
+
+    return tick
+
+
+def save_run(
+    problem: Problem | None, solver: Solver, result: SolveResult, out: Path | None, checkpoint: Path | None
+) -> Path | None:
+    """Write what was asked for; an interrupted run always leaves a checkpoint.  Returns the checkpoint's path."""
+    if out is not None:
+        profile = result.profile if problem is None else problem.lift(result.profile)
+        profile.save(out)
+    if checkpoint is None and result.status == "interrupted":
+        name = "".join(letter if letter.isalnum() else "_" for letter in f"{result.game}-{result.algorithm}")
+        checkpoint = out.with_name(out.name + ".checkpoint") if out is not None else Path(f"{name}.checkpoint")
+    if checkpoint is not None:
+        solver.save(checkpoint)
+    return checkpoint
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let a polite kill do what Ctrl-C does: stop, save, report."""
+
+    def stop(signum: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    old = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, old)
+
+
+@contextmanager
+def progress_line(goal: Until, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
+    """A live line with a bar on a terminal; now and then a plain line elsewhere."""
+    if quiet:
+        yield None
+        return
+    if not sys.stderr.isatty():
+        yield _plain_lines()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.fields[iterations]:>12,} iterations"),
+        BarColumn(),
+        TextColumn("{task.fields[state]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("solving", total=1.0, iterations=0, state="preparing kernels")
+        first = math.nan
+
+        def draw(now: Any) -> None:
+            nonlocal first
+            if math.isnan(first) and now.measured_at > 0:
+                first = now.exploitability
+            done = _fraction(goal, now, first)
+            bar.update(task, completed=done, iterations=now.iterations, state=_state(now))
+
+        yield draw
+
+
+def _state(now: Progress) -> str:
+    """Where a run is: between which bounds, if the algorithm has any that close, or how exploitable."""
+    if now.lower is not None and now.upper is not None:
+        return f"value from {now.lower:.6g} to {now.upper:.6g}"
+    if math.isnan(now.exploitability):
+        return f"{now.nodes:,} histories touched"
+    return f"exploitability {now.exploitability:.3e}"
+
+
+def _plain_lines() -> Callable[[Progress], None]:
+    due = wait = 2.0
+
+    def draw(now: Progress) -> None:
+        nonlocal due, wait
+        if now.seconds >= due:
+            wait *= 2
+            due = now.seconds + wait
+            note(f"{now.iterations:,} iterations, {now.seconds:.0f} s, {_state(now)}")
+
+    return draw
+
+
+def _fraction(goal: Until, now: Progress, first: float) -> float:
+    """How much of the way is done: the limit that is nearest; exploitability counts on a logarithmic scale."""
+    parts = [0.0]
+    if goal.iterations:
+        parts.append(now.iterations / goal.iterations)
+    if goal.seconds:
+        parts.append(now.seconds / goal.seconds)
+    if goal.exploitability and first > goal.exploitability and now.exploitability > 0:
+        parts.append(math.log(first / now.exploitability) / math.log(first / goal.exploitability))
+    return min(1.0, max(parts))

@@ -1,0 +1,243 @@
+"""Monte Carlo CFR on a betting tree with buckets: real cards, abstract tables.
+
+Everything about the algorithms is in ``solvers/mccfr.py`` and its kernels; here are the deals.  Before each walk all
+cards are dealt in the real game, and hands are mapped to buckets (Johanson 2016, section 3.4; Gibson 2014, section
+5.6).  Deals are made in batches, from random numbers of their own for each thread, so that a run can be cut anywhere
+and goes on to the same bits.
+
+A best response needs to know how often buckets meet: with ``pairs`` (``strategy.bucket_games``, two players with
+perfect recall) a run is measured inside the abstract game, without nothing is measured.  ``bucket_abstraction`` (in
+``abstraction.cards.game``) turns an abstract game that is small enough into a ``GameTree``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.abstraction.cards.game import abstract_game, open_cards
+from counterplay.errors import SolverError, StrategyError
+from counterplay.kernels.cfr import match_regrets
+from counterplay.kernels.walks import WalkArrays, random_state
+from counterplay.poker.abstract_deals import DealSampler
+from counterplay.poker.abstract_game import AbstractGame, abstract_size
+from counterplay.poker.bets import bet_abstraction
+from counterplay.solvers.base import check_memory
+from counterplay.solvers.mccfr import MccfrConfig, MccfrSolver, Walked, WalkedSizes, mccfr_config, table_memory
+from counterplay.solvers.schemes import Scheme, betting_scheme
+from counterplay.storage import read_container
+from counterplay.strategy.abstract_profile import AbstractProfile, Storage, packed
+from counterplay.strategy.bucket_games import BucketPairs, measure_buckets
+from counterplay.strategy.measurement import Measurement
+from counterplay.strategy.profile import Provenance, normalise
+
+__all__ = ["AbstractSolver", "make_abstract_solver", "predicted_bytes", "resume_abstract"]
+
+BATCH = 1024
+"""Iterations whose cards are dealt at a time."""
+
+
+class AbstractSolver(MccfrSolver):
+    """Monte Carlo CFR on an abstract game.
+
+    Parameters
+    ----------
+    game : AbstractGame
+        What to solve.
+    *arguments, **named
+        Those of ``MccfrSolver``.
+    pairs : BucketPairs, optional
+        How often buckets meet, to measure exploitability inside the abstract game.
+    """
+
+    kind = "mccfr-abstract"
+    check_ratio = 1.5
+    game: AbstractGame
+
+    def __init__(self, game: AbstractGame, *arguments: Any, pairs: BucketPairs | None = None, **named: Any) -> None:
+        super().__init__(game, *arguments, **named)  # type: ignore[arg-type]  # what _open takes
+        self.pairs = pairs
+        seeds = np.random.SeedSequence(self.config.seed).spawn(1)[0].generate_state(1, np.uint64)
+        self.deal_state = random_state(int(seeds[0]), self.config.threads)
+        self._samplers = [DealSampler(game, BATCH * game.players) for _ in range(self.config.threads)]
+
+    def _open(self, game: Any, memory_limit: int | None) -> tuple[Walked, WalkArrays]:
+        if not isinstance(game, AbstractGame):
+            raise SolverError(f"this solver walks abstract games; got {type(game).__name__}")
+        needed = self.memory_bytes(game, self.config)
+        check_memory(f"{self.algorithm} on {game.name}", needed + 16 * len(game.tree), memory_limit)
+        return game, game.walks()
+
+    def _scheme_array(self, scheme: str | Scheme | NDArray[np.float64]) -> NDArray[np.float64]:
+        return betting_scheme(self.game, scheme)
+
+    @staticmethod
+    def memory_bytes(game: Walked, config: MccfrConfig | str) -> int:
+        """Bytes of all tables that a solver will allocate, the buffers of deals included."""
+        settings = mccfr_config(config, {}) if isinstance(config, str) else config
+        assert isinstance(game, AbstractGame)
+        deals = settings.threads * (DealSampler.nbytes(game, BATCH * game.players) + 8)
+        return MccfrSolver.memory_bytes(game, settings) + deals
+
+    @property
+    def name(self) -> str:
+        """The game's name."""
+        return self.game.name
+
+    @property
+    def histories(self) -> int | None:
+        """Not known: the deals are not enumerated."""
+        return None
+
+    @property
+    def information_sets(self) -> int:
+        """Pairs of a point of the betting and a bucket."""
+        return self.game.num_infosets
+
+    def _advance(self, thread: int, iterations: int, start: int) -> None:
+        """Deal and walk in batches."""
+        sampler, players = self._samplers[thread], self.game.players
+        for done in range(0, max(iterations, 1), BATCH):
+            count = min(BATCH, iterations - done)
+            deals = sampler.deal(self.deal_state[thread], count * players)
+            self._iterate(thread, count, start + done, deals)
+
+    @property
+    def measures(self) -> bool:  # type: ignore[override]
+        """Whether the abstract game can be measured in."""
+        return self.pairs is not None
+
+    def measure(self) -> Measurement:
+        """Measure the profile inside the abstract game; every number is NaN without ``pairs``."""
+        if self.pairs is not None:
+            return measure_buckets(self.game, self.pairs, self.strategy())
+        nothing = (math.nan,) * self.game.players
+        return Measurement(nothing, nothing)
+
+    def details(self) -> dict[str, Any]:
+        """What was walked."""
+        found = {"representation": "buckets", "betting_nodes": len(self.game.tree), "entries": self.game.num_entries}
+        return found if self.pairs is None else {**found, "boards": self.pairs.boards, "exact": self.pairs.exact}
+
+    def _blocks(self, kind: Literal["average", "last"] | None) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
+        """Entries from, to, and their probabilities, block by block."""
+        kind = kind or self.config.profile
+        if kind == "average" and not self.config.keeps_average:
+            raise SolverError(f"this solver keeps no average (its profile is {self.config.profile!r})")
+        for first, last, offset in self.game.blocks():
+            if kind == "average":
+                yield first, last, normalise(self.average[first:last], offset)
+            else:
+                found = np.zeros(last - first)
+                match_regrets(offset, 0, len(offset) - 1, self.regret[first:last], self._none, False, 0.0, found)
+                yield first, last, found
+
+    def strategy(self, kind: Literal["average", "last"] | None = None) -> NDArray[np.float64]:
+        """The probabilities of all entries, laid out as the tables are."""
+        found = np.zeros(self.game.num_entries)
+        for first, last, block in self._blocks(kind):
+            found[first:last] = block
+        return found
+
+    def profile(  # type: ignore[override]
+        self, kind: Literal["average", "last"] | None = None, storage: Storage = "uint16"
+    ) -> AbstractProfile:
+        """A profile with its provenance; ``kind`` as for ``strategy``, ``storage`` as for ``AbstractProfile.save``."""
+        settings = {**dataclasses.asdict(self.config), "profile": kind or self.config.profile}
+        origin = Provenance(self.algorithm, settings, self.config.seed, self.iterations, self.seconds)
+        weights = np.zeros(self.game.num_entries, storage)
+        for first, last, block in self._blocks(kind):
+            weights[first:last] = packed(block, storage)
+        return AbstractProfile.of_game(self.game, weights, origin)
+
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """Those of any sampled run, and the random numbers of the deals."""
+        return {**super().tables(), "deal_state": self.deal_state.view(np.int64)}
+
+    def identity(self) -> dict[str, Any]:
+        """What a checkpoint says of its game."""
+        return {
+            "game": self.game.name,
+            "digest": self.game.fingerprint,
+            "fingerprint": self.game.fingerprint,
+            **self.game.origin(),
+        }
+
+    @classmethod
+    def open_game(cls, game: Any, memory_limit: int | None) -> AbstractGame:
+        """The abstract game of a checkpoint: its card files are opened again."""
+        if isinstance(game, AbstractGame):
+            return game
+        if not isinstance(game, Mapping):
+            raise StrategyError(f"a checkpoint of an abstract game goes on with an abstract game; got {game!r}")
+        try:
+            name, cards, bets = game["game"], game["cards"], game["bets"]
+        except KeyError as error:
+            raise StrategyError(f"the checkpoint is damaged: its header lacks {error}") from None
+        if not cards:
+            raise StrategyError("the card abstraction of the checkpoint is in no file; give the abstract game itself")
+        return abstract_game(name, cards, bets)
+
+
+def resume_abstract(
+    path: str | os.PathLike[str],
+    cards: Sequence[str | os.PathLike[str]] | None = None,
+    memory_limit: int | None = None,
+) -> AbstractSolver:
+    """Go on from a checkpoint; ``cards`` tells where the files of the card abstraction are, if they have moved."""
+    header, _ = read_container(path, "checkpoint", verify=False)
+    if cards:
+        header = {**header, "cards": list(cards)}
+    return AbstractSolver.resume(path, AbstractSolver.open_game(header, memory_limit), memory_limit)
+
+
+def predicted_bytes(
+    game: str, cards: Sequence[str | os.PathLike[str]], bets: str | None, config: MccfrConfig
+) -> tuple[int, int]:
+    """Bytes of the betting tree and of the tables of a run, counted before anything is built."""
+    definition, abstractions = open_cards(game, cards, verify=False)
+    left = None if bets is None else bet_abstraction(bets)
+    size = abstract_size(definition, [cards.counts() for cards in abstractions], left)
+    sizes = WalkedSizes(size.entries, 0, definition.players, 64 * definition.rounds, 8)
+    return size.tree_bytes, table_memory(sizes, config)
+
+
+def make_abstract_solver(
+    game: str,
+    cards: Sequence[str | os.PathLike[str]],
+    algorithm: str = "pure-cfr",
+    bets: str | None = None,
+    memory_limit: int | None = None,
+    **settings: Any,
+) -> AbstractSolver:
+    """A solver of a poker game in a card abstraction, by names.
+
+    Parameters
+    ----------
+    game : str
+        The game: a registered one or the path of a ``.game`` file.
+    cards : sequence of paths
+        The file of a card abstraction for all players, or one for each.
+    algorithm : str
+        One of ``MCCFR_PRESETS``.
+    bets : str, optional
+        An abstraction of the bets, see ``poker.bets``; no-limit games are rarely small enough without one.
+    memory_limit : int, optional
+        Bytes that may be used; by default what the machine has free.
+    **settings
+        Changes to the algorithm's defaults.
+
+    Raises
+    ------
+    MemoryLimitError
+        If tree and tables will not fit; they are counted first.
+    """
+    config = mccfr_config(algorithm, settings)
+    check_memory(f"{algorithm} on {game}", sum(predicted_bytes(game, cards, bets, config)), memory_limit)
+    return AbstractSolver(abstract_game(game, cards, bets), config, algorithm, memory_limit)

@@ -1,0 +1,128 @@
+"""From the real betting to a betting tree with fewer raises, and back: action translation for no-limit games.
+
+An opponent may raise by an amount that the abstract game does not have.  Such a raise stands for one of the two
+abstract raises around it (Gibson 2014, sections 2.4 and 5.6, after Schnizlein, Bowling and Szafron 2009).  With L and U
+the sizes around x, geometric similarity is
+
+    S_L = (L/x - L/U) / (1 - L/U)        S_U = (x/U - L/U) / (1 - L/U)
+
+``probabilistic`` takes L with probability S_L / (S_L + S_U), ``nearest`` the more similar of the two, L if they are
+alike.  Sizes are multiples of the pot after the call, so that they can be compared after earlier raises have been
+translated, too; the source does not say what they are measured in.
+
+Raises stand for raises and calls for calls, so that rounds agree.  They can come apart at the end of a stack alone:
+where an abstract raise is all-in and the real one is not, the abstract hand may be over before the real one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias
+
+from counterplay.errors import StrategyError
+from counterplay.poker.betting import CALL, FOLD, BettingTree
+from counterplay.poker.rules import Betting
+
+__all__ = ["Rule", "abstract_node", "real_action", "translate_size"]
+
+Rule: TypeAlias = Literal["nearest", "probabilistic"]
+RULES = ("nearest", "probabilistic")
+
+
+def translate_size(size: float, sizes: Sequence[float], rule: Rule) -> list[tuple[int, float]]:
+    """Which of the rising ``sizes`` a size stands for: places with their probabilities.
+
+    >>> translate_size(1.5, [1.0, 3.0], "probabilistic")
+    [(0, 0.6666666666666666), (1, 0.33333333333333337)]
+    >>> translate_size(0.2, [1.0, 3.0], "nearest")
+    [(0, 1.0)]
+    """
+    if rule not in RULES:
+        raise StrategyError(f"raises are translated by the rule {' or '.join(RULES)}; got {rule!r}")
+    upper = next((place for place, other in enumerate(sizes) if other >= size), len(sizes))
+    if upper == len(sizes) or upper == 0 or sizes[upper] == size:
+        return [(min(upper, len(sizes) - 1), 1.0)]
+    low, high = sizes[upper - 1], sizes[upper]
+    spread = 1.0 - low / high
+    lower_share, upper_share = (low / size - low / high) / spread, (size / high - low / high) / spread
+    if rule == "nearest":
+        return [(upper - 1 if lower_share >= upper_share else upper, 1.0)]
+    share = lower_share / (lower_share + upper_share)
+    return [(upper - 1, share), (upper, 1.0 - share)]
+
+
+def abstract_node(
+    tree: BettingTree, betting: Betting, rule: Rule, dart: Callable[[str], float] = lambda _: 0.0
+) -> int | None:
+    """The node of a betting tree that stands for a betting; None where the abstract hand has come apart from it.
+
+    Parameters
+    ----------
+    tree : BettingTree
+        The abstract betting.
+    betting : Betting
+        The real one.
+    rule : {"nearest", "probabilistic"}
+        Which abstract raise stands for one that the tree does not have.
+    dart : callable
+        A number in [0, 1) for a betting string, with which the probabilistic rule chooses; the same for the same
+        string throughout a hand, or else a player would forget what he took a raise for.
+    """
+    node = 0
+    real = Betting.start(betting.game)
+    for action in (action for actions in betting.actions for action in actions):
+        if tree.num_children[node] == 0 or tree.player[node] != real.player:
+            return None
+        child = _child(tree, node, real, action, rule, dart)
+        if child is None:
+            return None
+        real, node = real.act(action), child
+    together = tree.player[node] == betting.player and (betting.finished or tree.round[node] == betting.round)
+    return node if together else None
+
+
+def _child(
+    tree: BettingTree, node: int, real: Betting, action: str, rule: Rule, dart: Callable[[str], float]
+) -> int | None:
+    children = tree.children(node)
+    plain = {"f": FOLD, "c": CALL}.get(action)
+    if plain is not None:
+        return next((child for child in children if tree.action[child] == plain), None)
+    raises = [child for child in children if tree.action[child] > 0]
+    if not raises or real.game.limit:
+        return raises[0] if raises else None
+    to = int(action[1:])
+    if tuple(tree.spent[node].tolist()) == real.spent:
+        same = next((child for child in raises if tree.action[child] == to), None)
+        if same is not None:
+            return same
+    sizes = [_abstract_size(tree, node, int(tree.action[child])) for child in raises]
+    size = (to - real.max_spent) / (real.pot + real.max_spent - real.spent[real.player])
+    options = translate_size(size, sizes, rule)
+    if len(options) == 1 or dart(f"{real.text()}{action}") < options[0][1]:
+        return raises[options[0][0]]
+    return raises[options[1][0]]
+
+
+def _abstract_size(tree: BettingTree, node: int, to: int) -> float:
+    """A raise in pots: what it adds to the call, over the pot after the call."""
+    spent: list[int] = tree.spent[node].tolist()
+    most = max(spent)
+    return (to - most) / (sum(spent) + most - spent[int(tree.player[node])])
+
+
+def real_action(tree: BettingTree, node: int, child: int, betting: Betting) -> str:
+    """The real action that an abstract one stands for: of raises, as much of the real pot as of the abstract one.
+
+    What is not legal becomes the nearest that is; an abstract all-in is a real one.
+    """
+    action = int(tree.action[child])
+    if action <= 0 or betting.game.limit:
+        return betting.nearest_legal({FOLD: "f", CALL: "c"}.get(action, "r"))
+    player = betting.player
+    stack = betting.game.stacks[player]
+    if tuple(tree.spent[node].tolist()) == betting.spent or action >= stack:
+        return betting.nearest_legal(f"r{action}")
+    owed = betting.max_spent - betting.spent[player]
+    pots = _abstract_size(tree, node, action)
+    return betting.nearest_legal(f"r{betting.max_spent + int(pots * (betting.pot + owed) + 1e-9)}")
