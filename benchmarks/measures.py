@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import counterplay
-from benchmarks import cards, exact, ours, sampled, startup
+from benchmarks import cards, exact, ours, postflop, public, sampled, startup
 from benchmarks.rivals import GAMES, Rival, find_rivals
 from benchmarks.timing import calibrate, cpu_seconds, median, rates_in_turn, ratios, rotated
 
@@ -97,12 +97,16 @@ def measure_all(plan: Plan, tell: Callable[[str], None]) -> Outcome:
     evaluation_speed(outcome, rivals, plan)
     tell("sampled walks")
     sampled.sampled_speed(outcome, plan)
+    tell("public trees")
+    public.public_speed(outcome, rivals, plan)
     tell("linear programs and double oracle")
     exact.exact_speed(outcome, plan)
     tell("compiling")
     compile_speed(outcome, plan)
     tell("hands and their numbers")
     card_speed(outcome, plan)
+    tell("a hold'em subgame")
+    postflop.postflop_speed(outcome, plan)
     tell("start-up")
     startup_times(outcome, plan)
     outcome.signatures = ours.signatures()

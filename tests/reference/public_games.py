@@ -21,7 +21,7 @@ def random_public_game(seed: int, moves: int = 3, rolls: int = 3) -> Game:
     plan: dict[tuple[str, ...], tuple[str, int, int, int]] = {}
 
     def planned(line: tuple[str, ...]) -> tuple[str, int, int, int]:
-        """What happens after some events: its kind, who is concerned, how many ways, after how many events it is seen."""
+        """What happens after some events: its kind, for whom, in how many ways, after how many events it is seen."""
         if line not in plan:
             events = sum(event == "*" for event in line)
             acts = len(line) - events

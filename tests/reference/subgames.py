@@ -61,7 +61,7 @@ class SlowSubgame:
             word = "allin" if amount == limit else f"{'raise' if line else 'bet'}{amount:g}"
             after = [amount, put[1]] if player == 0 else [put[0], amount]
             branches[word] = self.act(hands, board, spent, after, 1 - player, (*line, amount), (*words, word))
-        key = (hands[player], board[:len(self.board)], board[len(self.board):], words)
+        key = (hands[player], board[: len(self.board)], board[len(self.board) :], words)
         return decision(player, key, branches)
 
     def close(self, hands: tuple[Hand, Hand], board: tuple[int, ...], spent: float, words: tuple[str, ...]) -> Node:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -145,6 +145,7 @@ def test_files_keep_probabilities(storage: Any, error: float, cards: Path, tmp_p
     assert read.provenance.iterations == 20_000
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=9))
 def test_rounding_to_a_byte(values: list[float]) -> None:
     shares = np.array(values)
@@ -247,6 +248,7 @@ def test_geometric_similarity() -> None:
         translate_size(1.0, [1.0], "random")  # type: ignore[arg-type]
 
 
+@settings(deadline=None)
 @given(st.floats(0.01, 50.0), st.lists(st.floats(0.05, 20.0), min_size=1, max_size=5, unique=True))
 def test_a_size_stands_for_its_neighbours(size: float, sizes: list[float]) -> None:
     rising = sorted(sizes)
@@ -278,6 +280,7 @@ def test_raises_off_the_tree() -> None:
     assert set(choice.values()) == {"f", "c"}
 
 
+@settings(deadline=None, max_examples=40)
 @given(st.lists(st.integers(0, 30), max_size=12), st.sampled_from(["nearest", "probabilistic"]), st.integers(0, 9))
 def test_whatever_is_bet_the_agent_has_a_legal_answer(choices: list[int], rule: Any, seed: int) -> None:
     abstract = coarse_no_limit("1,allin")
@@ -373,7 +376,7 @@ def test_solve_with_bets_and_two_abstractions(cards: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["solve", "leduc_limit_2p", "--bets", "fcpa"], "--bets is for abstract games"),
+        (["solve", "leduc_limit_2p", "--bets", "fcpa"], "--bets is for .*with --cards for abstract games"),
         (["solve", "leduc_limit_2p", "--cards", "CARDS", "--until", "0.1"], "--until needs the compiled game"),
         (["solve", "leduc_limit_2p", "--cards", "CARDS", "--boards", "some"], "--boards is all or a number"),
         (["solve", "leduc_limit_2p", "--cards", "CARDS", "-a", "cfr+"], "unknown algorithm 'cfr\\+'; there are"),

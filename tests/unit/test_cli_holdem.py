@@ -90,7 +90,9 @@ def test_values_at_the_root_are_those_of_the_solve(river: Path, capsys: pytest.C
 def test_a_fold_is_worth_nothing_from_there_on(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     out = tmp_path / "locked.strategy"
     lock = "bet25=fold 1"
-    solved = run_json(capsys, *RIVER, "--iterations", "300", "--lock", lock, "--lock", "allin=fold 1", "--out", str(out))
+    solved = run_json(
+        capsys, *RIVER, "--iterations", "300", "--lock", lock, "--lock", "allin=fold 1", "--out", str(out)
+    )
     assert solved["expected_chips"][0] > 49
     found = run_json(capsys, "inspect", str(out), "--node", "bet25", "--ev")
     assert found["frequencies"] == pytest.approx([1, 0, 0, 0], abs=1e-9)
@@ -123,7 +125,8 @@ def test_integers_in_files_and_checkpoints(capsys: pytest.CaptureFixture[str], t
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["solve", "holdem"], "--board, --pot, --stack, --oop, --ip"), (["solve", "leduc", "--pot", "5"], "--pot is for"),
+        (["solve", "holdem"], "--board, --pot, --stack, --oop, --ip"),
+        (["solve", "leduc", "--pot", "5"], "--pot is for"),
         ([*RIVER, "--until", "x"], "0.3% of the pot"), ([*RIVER, "--memory-limit", "1KiB"], "may be used"),
         ([*RIVER, "--lock", "bet25"], "NODE=STRATEGY"), ([*RIVER, "--lock", "bet7=fold 1"], "there is no decision"),
         ([*RIVER, "--bets", "0%"], "more than 0"), ([*RIVER, "--algorithm", "lp"], "solved by one of"),

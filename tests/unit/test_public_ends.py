@@ -16,7 +16,11 @@ import counterplay as cp
 from counterplay.game.public import PlayEnd
 from counterplay.games.bluff import Bluff
 from counterplay.kernels.terminal import (
-    additive_values, factored_values, fold_values, matrix_values, showdown_values,
+    additive_values,
+    factored_values,
+    fold_values,
+    matrix_values,
+    showdown_values,
 )  # fmt: skip
 from counterplay.poker.cards import deck
 from counterplay.poker.deals_tree import DealTree, deal_cards, hole_hands
@@ -24,6 +28,8 @@ from counterplay.tree.public import Hands
 from tests.reference import public as twin
 
 SAME = 1e-9
+u = np.uint64
+"""Kernels take places in arrays as unsigned numbers."""
 
 BOARDS = {
     "flop of the whole deck": (13, 4, 2, (3,)),
@@ -78,8 +84,7 @@ def real_hands(
 def test_folds_and_showdowns_equal_all_pairs(case: str, isomorphic: bool, data: st.DataObject) -> None:
     deals = deals_of(case, isomorphic)
     hands = deals.hands[0]
-    low, high = deals.level_start[-2], deals.level_start[-1]
-    deal = data.draw(st.integers(low, high - 1))
+    deal = data.draw(st.integers(deals.level_start[-2], deals.level_start[-1] - 1))
     seed = data.draw(st.integers(0, 2**31))
     draw = np.random.default_rng(seed)
     reach = draw.random(hands.count(deal)) * (draw.random(hands.count(deal)) > 0.3)
@@ -87,15 +92,22 @@ def test_folds_and_showdowns_equal_all_pairs(case: str, isomorphic: bool, data: 
     others = real_hands(hands, deal, case, board, reach, isomorphic)
     if not isomorphic:
         assert len(others) == hands.count(deal)
-    mine, real = hands.slice(deal), slice(int(hands.real_start[deal]), int(hands.real_start[deal + 1]))
+    first, n, zero = u(hands.start[deal]), u(hands.count(deal)), u(0)
+    low, high = u(hands.real_start[deal]), u(hands.real_start[deal + 1])
     hole_cards = BOARDS[case][2]
     fold, show, sums = np.zeros(hands.count(deal)), np.zeros(hands.count(deal)), np.zeros(54)
-    fold_values(3.0, hole_cards == 2, hands.card[mine], hands.twin[mine], hands.real_class[real], hands.real_card[real], reach, sums, fold)  # fmt: skip
-    showdown_values(2.0, hands.card[mine], hands.rank[mine], hands.real_class[real], hands.real_rank[real], hands.real_card[real], reach, sums, show)  # fmt: skip
+    fold_values(
+        3.0, hole_cards == 2, hands.card, hands.twin, first, n, hands.real_class, hands.real_card, low, high, reach,
+        zero, sums, fold, zero,
+    )  # fmt: skip
+    showdown_values(
+        2.0, hands.card, hands.rank, first, n, hands.real_class, hands.real_rank, hands.real_card, low, high, reach,
+        zero, sums, show, zero,
+    )  # fmt: skip
     some = range(0, hands.count(deal), max(1, hands.count(deal) // 40))
     scale = 1.0 + reach.sum()
     for number in some:
-        hand = tuple(hands.card[mine][number, :hole_cards].tolist())
+        hand = tuple(hands.card[hands.slice(deal)][number, :hole_cards].tolist())
         assert fold[number] == pytest.approx(twin.fold_value(hand, others, 3.0), abs=SAME * scale)
         assert show[number] == pytest.approx(twin.showdown_value(hand, others, board, 2.0), abs=SAME * scale)
 
@@ -106,24 +118,31 @@ def test_other_payoffs_equal_all_pairs(n: int, m: int, seed: int) -> None:
     """Matrices, factored and additive payoffs, for both players."""
     draw = np.random.default_rng(seed)
     matrix, parts = draw.normal(size=(n, m)), (draw.normal(size=n), draw.normal(size=m))
-    classes = (draw.integers(0, 3, n).astype(np.uint8), draw.integers(0, 2, m).astype(np.uint8))
-    small = draw.normal(size=(3, 2))
+    classes = np.zeros((2, 1, 7), np.uint8)
+    classes[0, 0, :n], classes[1, 0, :m] = draw.integers(0, 3, n), draw.integers(0, 2, m)
+    small, zero = draw.normal(size=(3, 2)), u(0)
     for me, sizes in ((0, (n, m)), (1, (m, n))):
         sign = 1.0 if me == 0 else -1.0
         reach, value, sums = draw.random(sizes[1]), np.zeros(sizes[0]), np.zeros(16)
         pairs = [((h, o) if me == 0 else (o, h)) for h in range(sizes[0]) for o in range(sizes[1])]
         payoffs = {
             "matrix": {pair: matrix[pair] for pair in pairs},
-            "factored": {pair: small[classes[0][pair[0]], classes[1][pair[1]]] for pair in pairs},
+            "factored": {pair: small[classes[0, 0, pair[0]], classes[1, 0, pair[1]]] for pair in pairs},
             "additive": {pair: parts[0][pair[0]] + parts[1][pair[1]] for pair in pairs},
         }
         for kind, payoff in payoffs.items():
             if kind == "matrix":
-                matrix_values(me, sign, matrix.ravel(), reach, sizes[1], value)
+                matrix_values(me, sign, matrix.ravel(), zero, reach, zero, u(sizes[1]), value, zero, u(sizes[0]))
             elif kind == "factored":
-                factored_values(me, sign, small.ravel(), classes[me], classes[1 - me], (3, 2)[me], (3, 2)[1 - me], reach, sizes[1], sums, value)  # fmt: skip
+                factored_values(
+                    me, sign, small.ravel(), zero, classes, zero, u((3, 2)[me]), u((3, 2)[1 - me]), reach, zero,
+                    u(sizes[1]), sums, value, zero, u(sizes[0]),
+                )  # fmt: skip
             else:
-                additive_values(sign, parts[me], parts[1 - me], reach, value)
+                at = (zero, u(n))
+                additive_values(
+                    sign, np.concatenate(parts), at[me], at[1 - me], reach, zero, u(sizes[1]), value, zero, u(sizes[0])
+                )  # fmt: skip
             for h in range(sizes[0]):
                 pairwise = sum(sign * payoff[(h, o) if me == 0 else (o, h)] * reach[o] for o in range(sizes[1]))
                 assert value[h] == pytest.approx(pairwise, abs=SAME), kind
@@ -144,12 +163,17 @@ def test_calls_in_bluff_equal_all_rolls(dice: tuple[int, int]) -> None:
     for number, end in enumerate(ends):
         (quantity, face), caller = bids[number // 2], number % 2
         utility = np.array(end.utility).ravel()
-        classes = [np.array(row, np.uint8) for row in end.classes]
+        classes = np.zeros((2, 1, 56), np.uint8)
+        for player in (0, 1):
+            classes[player, 0, : len(end.classes[player])] = end.classes[player]
         counts = (dice[0] + 1, dice[1] + 1)
         for me in (0, 1):
             reach = draw.random(len(rolls[1 - me]))
             value, sums = np.zeros(len(rolls[me])), np.zeros(16)
-            factored_values(me, 1.0 if me == 0 else -1.0, utility, classes[me], classes[1 - me], counts[me], counts[1 - me], reach, len(reach), sums, value)  # fmt: skip
+            factored_values(
+                me, 1.0 if me == 0 else -1.0, utility, u(0), classes, u(0), u(counts[me]), u(counts[1 - me]), reach,
+                u(0), u(len(reach)), sums, value, u(0), u(len(value)),
+            )  # fmt: skip
             others = list(zip(rolls[1 - me], reach.tolist(), strict=True))
             for roll, got in list(zip(rolls[me], value.tolist(), strict=True))[:: 1 + number % 3]:
                 wanted = twin.bluff_value(roll, others, quantity, face, 6, caller == me)

@@ -94,7 +94,7 @@ def test_isomorphism_changes_no_value(name: str) -> None:
 @pytest.mark.parametrize("name", ["leduc_limit_2p", "holdem_2_1(ranks=4,suits=2)"])
 def test_a_strategy_that_tells_suits_apart_is_refused(name: str) -> None:
     tree = compiled(name)
-    with pytest.raises(StrategyError, match="tells suits apart: it plays .* at '.*' but .* without isomorphism"):
+    with pytest.raises(StrategyError, match=r"tells suits apart: it plays .* at '.*' but .* without isomorphism"):
         form(name).tables(cp.Profile.random(tree, 0))
     nearly = suit_symmetric(name, 3)
     shares = nearly.probabilities.copy()
@@ -122,7 +122,7 @@ def test_averages_equal_the_history_tree(name: str, algorithm: str) -> None:
 
 def test_profiles_of_other_games_are_refused() -> None:
     profile = cp.Profile.uniform(compiled("kuhn_limit_2p"))
-    with pytest.raises(StrategyError, match="does not fit bluff.*: nothing is told for information set '1:'"):
+    with pytest.raises(StrategyError, match=r"does not fit bluff.*: nothing is told for information set '1:'"):
         form("bluff(sides=3)").tables(profile)
     with pytest.raises(StrategyError, match="nothing is told"):
         form("leduc_limit_2p").tables(profile)
@@ -224,7 +224,7 @@ START = PlayPoint(0, ("stop", "go"), (1, 1))
         pytest.param(COIN, (PlayPoint(0, (), ()), END), "what follows each action", id="no action"),
         pytest.param(((("h", 0.5),), COIN[1]), (START, END), "sum to 1 .* got 1 hands, sum 0.5", id="half a hand"),
         pytest.param(COIN, (START, dataclasses.replace(END, classes=((0, 2), (0, 1)))), "a class below 2", id="class"),
-        pytest.param(COIN, (START, dataclasses.replace(END, classes=((0,), (0, 1)))), "a class below 2", id="few classes"),
+        pytest.param(COIN, (START, dataclasses.replace(END, classes=((0,), (0, 1)))), "a class below", id="too few"),
         pytest.param(
             COIN, (START, dataclasses.replace(END, utility=((1.0, float("nan")), (0.0, 0.0)))), "finite", id="nan"
         ),

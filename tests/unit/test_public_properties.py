@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import counterplay as cp
 from counterplay.evaluation import RegretTracker
 from counterplay.evaluation import bounds as b
-from counterplay.kernels.public import _match
+from counterplay.kernels.public_steps import match_hands
 from counterplay.solvers.public import PublicSolver, public_config
 from counterplay.strategy.public_form import PublicForm, SplitForm, public_form
 from counterplay.strategy.public_walks import PublicWalker
@@ -98,8 +98,9 @@ def test_regret_matching(actions: int, hands: int, seed: int) -> None:
     regrets = draw.normal(size=(actions, hands))
     regrets[draw.random((actions, hands)) < 0.2] = 0.0
     regrets[:, 0] = -np.abs(regrets[:, 0])
-    sigma, sums = np.zeros((actions, hands)), np.zeros(hands)
-    _match(regrets.ravel(), np.float32(1.0), np.zeros(0), 0, hands, actions, 0.0, sigma, sums)
+    flat, sums, u = np.zeros(actions * hands), np.zeros(hands), np.uint64
+    match_hands(regrets.ravel(), 1.0, np.zeros(0), u(0), u(hands), u(actions), 0.0, flat, u(0), u(hands), sums)
+    sigma = flat.reshape(actions, hands)
     assert sigma.sum(axis=0) == pytest.approx(np.ones(hands), abs=1e-12)
     for hand in range(hands):
         wanted = regret_matching(dict(enumerate(regrets[:, hand].tolist())))

@@ -14,15 +14,20 @@ import pytest
 from numpy.typing import NDArray
 
 from counterplay.errors import SolverError
-from counterplay.kernels.public import UPDATE, Rule, Tables
 from counterplay.kernels.public_sampling import walk_block
+from counterplay.kernels.public_steps import UPDATE, Rule, Tables
 from counterplay.poker.definition import GameDefinition
 from counterplay.poker.public_game import public_tree_of
 from counterplay.poker.standard import STANDARD
 from counterplay.solvers.base import Until
 from counterplay.solvers.public_sampling import (
-    DRAWN_HANDS, PublicSamplingConfig, PublicSamplingSolver, deals, decks, drawn,
-)  # fmt: skip
+    DRAWN_HANDS,
+    PublicSamplingConfig,
+    PublicSamplingSolver,
+    deals,
+    decks,
+    drawn,
+)
 from counterplay.strategy.public_profile import normalised
 from counterplay.strategy.public_walks import PublicWalker
 from counterplay.tree.public import NO_HAND, PublicTree

@@ -196,7 +196,7 @@ def telling_actions() -> ExplicitGame:
         pytest.param("die_roll_poker(variant=IR,sides=2)", "player 1 of .* has imperfect recall", id="forgotten dice"),
         pytest.param("rock_paper_scissors", "is hidden", id="matrix game"),
         pytest.param("goofspiel(cards=3)", "is hidden", id="simultaneous bids"),
-        pytest.param(hidden_move(), "done at 'start' and 'start' is hidden, because 'blind' and 'blind'", id="hidden move"),
+        pytest.param(hidden_move(), "at 'start' and 'start' is hidden, because 'blind' and 'blind'", id="hidden move"),
         pytest.param(hidden_number_of_moves(), "'X' hides how many actions", id="hidden number of moves"),
         pytest.param(telling_actions(), "at 'high' and 'low' tells what is private", id="actions tell the card"),
         pytest.param(

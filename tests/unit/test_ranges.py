@@ -8,13 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterplay.errors import GameError
-from counterplay.poker.cards import parse_cards
+from counterplay.poker.cards import cards_text, parse_cards
 from counterplay.poker.ranges import HANDS, class_grid, hand_number, holdem_hands, parse_range, range_text
 
 
 def combos(text: str) -> set[str]:
-    hands = holdem_hands()
-    return {"".join(sorted(("cdhs"[c % 4] + "23456789TJQKA"[c // 4] for c in hands[n]))) for n in np.flatnonzero(parse_range(text))}  # fmt: skip
+    return {cards_text(hand) for hand in holdem_hands()[parse_range(text) > 0]}
 
 
 def count(text: str) -> int:

@@ -29,7 +29,8 @@ def test_clauses_by_street_and_player() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("0%", "more than 0"), ("0c", "more than 0"), ("50", "'50'"), ("2x", "use it for raises"), ("preflop=50%", "clause"),
+        ("0%", "more than 0"), ("0c", "more than 0"), ("50", "'50'"), ("2x", "use it for raises"),
+        ("preflop=50%", "clause"),
         ("0e", "more than 0"), ("50%,-1c", "'-1c'"), ("3e0%", "more than 0"), ("big", "'big'"),
     ],
 )  # fmt: skip

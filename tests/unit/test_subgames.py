@@ -82,7 +82,9 @@ def test_the_equilibrium_of_the_linear_program_is_one_of_the_public_tree() -> No
             tables[player][tree.entries(node, deal)] = rows.T.ravel()
     found = PublicWalker(tree).measure(tables)
     np.testing.assert_allclose([*found.value, *found.best_response], [value, -value, value, -value], atol=1e-6)
-    result = PublicSolver(tree, public_config("dcfr", {"gamma": 3.0})).run(Until(iterations=20_000, exploitability=1e-3))
+    result = PublicSolver(tree, public_config("dcfr", {"gamma": 3.0})).run(
+        Until(iterations=20_000, exploitability=1e-3)
+    )
     assert result.status == "exploitability"
     assert result.value[0] == pytest.approx(value, abs=1e-3)
 
@@ -159,7 +161,9 @@ def test_the_betting_of_a_river() -> None:
 
 def test_an_all_in_before_the_river_deals_the_rest() -> None:
     tree = dataclasses.replace(TURN, board="QsJh2d", bets="a", raises="none").tree()
-    texts = {text: [int(k) for k, t in zip(tree.kind, tree.node_text, strict=True) if t == text] for text in ("allin call",)}
+    texts = {
+        text: [int(k) for k, t in zip(tree.kind, tree.node_text, strict=True) if t == text] for text in ("allin call",)
+    }
     assert texts["allin call"] == [LINK, LINK, SHOWDOWN]
 
 
@@ -207,7 +211,8 @@ def test_threshold_least_raise_and_chips() -> None:
     ("changes", "words"),
     [
         ({"board": "QsJhQs3c8d"}, "Qs is there twice"), ({"board": "QsJh"}, "3, 4 or 5 cards; got 2"),
-        ({"board": "QsJhZz"}, "'Zz'"), ({"pot": 0}, "pot must be more than 0"), ({"stack": 0.0}, "stack must be more than 0"),
+        ({"board": "QsJhZz"}, "'Zz'"), ({"pot": 0}, "pot must be more than 0"),
+        ({"stack": 0.0}, "stack must be more than 0"),
         ({"stack": float("nan")}, "stack"), ({"chip": -1}, "chip"), ({"oop": "QsJs"}, "oop has no hand left"),
         ({"ip": ""}, "ip has no hand left"), ({"ip": "AA:-1"}, "weight"), ({"bets": "0%"}, "more than 0"),
         ({"raises": "1"}, "'1' in the raises"), ({"oop": "AsAh", "ip": "AsAh"}, "share their cards"),

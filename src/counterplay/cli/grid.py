@@ -47,7 +47,10 @@ def hand_lines(state: Inspection, chips: Callable[[float | None], float | None])
         words = [cell.name, f"{100 * cell.weight:.3f}%", *(f"{100 * share:.2f}%" for share in cell.frequencies)]
         if state.values is not None:
             value, equity = chips(cell.value), cell.equity
-            words += ["" if value is None else f"{value:.3f}", "" if equity is None else f"{100 * equity:.2f}%"]
+            words += [
+                "" if value is None else f"{round(value, 3) + 0.0:.3f}",
+                "" if equity is None else f"{100 * equity:.2f}%",
+            ]
         lines.append("  ".join(f"{word:>9}" for word in words))
     return lines
 

@@ -32,7 +32,7 @@ from counterplay.kernels.card_free import (
     add_last_round,
     add_round,
 )  # fmt: skip
-from counterplay.kernels.public import HandArrays
+from counterplay.kernels.public_steps import HandArrays
 from counterplay.poker.games import PokerGame
 from counterplay.strategy.measurement import Measurement
 from counterplay.strategy.public_profile import CardFree

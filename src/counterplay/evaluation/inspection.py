@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError, StrategyError
-from counterplay.kernels.public import RESPONSE, VALUE
+from counterplay.kernels.public_steps import RESPONSE, VALUE
 from counterplay.poker.cards import MAX_RANKS, MAX_SUITS, RANKS, cards_text, parse_cards
 from counterplay.poker.public_game import dealt
 from counterplay.strategy.public_profile import PublicProfile, PublicStrategy
@@ -322,8 +322,8 @@ def _values(tree: PublicTree, profile: PublicProfile, path: list[tuple[int, int,
     tables = plain_tables(own, walker.ones(player))
     count = tree.hands[player].count(deal)
     walker.walk(player, VALUE, tables, opp, root=root, deal=deal, reaches=(np.ones(count), reach))
-    first = (node - root) * walker.scratch.stride
-    return np.asarray(walker.scratch.value[first : first + count]).copy()
+    begin = (node - root) * walker.scratch.stride
+    return np.asarray(walker.scratch.value[begin : begin + count]).copy()
 
 
 def _equities(tree: PublicTree, deal: int, player: int, reach: Vector) -> Vector:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from counterplay.errors import GameError, StrategyError
 from counterplay.evaluation.first_deal_jobs import JobProgress, Jobs
-from counterplay.kernels.public import RESPONSE, VALUE
+from counterplay.kernels.public_steps import RESPONSE, VALUE
 from counterplay.poker.betting import build_betting_tree
 from counterplay.poker.deals_tree import DealTree
 from counterplay.poker.first_deals import FirstDeals

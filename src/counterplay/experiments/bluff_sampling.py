@@ -7,6 +7,8 @@ faster: CFR by histories would go through the bids 441 times, once for each pair
 
 from __future__ import annotations
 
+from typing import Any
+
 from counterplay.experiments.base import Cell, Experiment
 from counterplay.experiments.sampler_races import mean_curves, race_samplers, race_table
 from counterplay.poker.public_game import public_tree_by_name
@@ -42,7 +44,7 @@ def run(
     limit = seconds or (2.0 if quick else 60.0)
     runs = seeds or (2 if quick else 3)
     rows: list[tuple[Cell, ...]] = []
-    curves = {}
+    curves: dict[str, Any] = {}
     for name in games[:1] if quick else games:
         tree = public_tree_by_name(name)
         found = race_samplers(tree, tuple(PUBLISHED), limit, runs, threads)

@@ -19,7 +19,11 @@ QUICK = "holdem_2_1(ranks=6,suits=3)"
 
 
 def run(
-    quick: bool = False, game: str | None = None, seconds: float | None = None, seeds: int | None = None, threads: int = 1
+    quick: bool = False,
+    game: str | None = None,
+    seconds: float | None = None,
+    seeds: int | None = None,
+    threads: int = 1,
 ) -> Experiment:
     """Race the samplers.
 

@@ -54,7 +54,7 @@ def _run(tree: PublicTree, name: str, seed: int, seconds: float, threads: int) -
 
 
 def race_table(found: dict[str, list[Run]], seconds: float, unit: float) -> list[tuple[Cell, ...]]:
-    """Of each sampler: exploitability in units at a quarter, half and all of the time, its interval, and what it did."""
+    """Of each sampler: exploitability in units at a quarter, half and all of the time, interval, work done."""
     rows: list[tuple[Cell, ...]] = []
     for name, runs in found.items():
         at = [[unit * read_off(run.curve, "cpu_seconds", part * seconds) for run in runs] for part in (0.25, 0.5, 1.0)]

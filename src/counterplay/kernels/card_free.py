@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.kernels.jit import kernel
-from counterplay.kernels.public import HandArrays
+from counterplay.kernels.public_steps import HandArrays
 from counterplay.kernels.terminal import CARD_SLOTS
 
 FOLDED, LINKED, BEST, MIXED, SHOWN = 0, 1, 2, 3, 4
@@ -68,7 +68,7 @@ def _beaten(hands: HandArrays, deal: int, by_card: np.ndarray, ahead: np.ndarray
     total = 0
     k = high
     for i in range(n):
-        h = n - one - i
+        h = n - one - i  # type: ignore[assignment]  # unsigned
         own = hands.rank[mine + h]
         while k > low and hands.real_rank[k - one] > own:
             k -= one

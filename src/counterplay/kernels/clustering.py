@@ -202,3 +202,14 @@ def mark_distinct(
             found += 1
         place[row] = found - 1
     return found
+
+
+@kernel
+def add_weights(
+    place: np.ndarray,  # IN  (N,) int32
+    weight: np.ndarray,  # IN  (N,) integers
+    total: np.ndarray,  # IN OUT int64, by place
+) -> None:
+    """Add up the weights of the rows that are one."""
+    for row in range(len(place)):
+        total[place[row]] += weight[row]

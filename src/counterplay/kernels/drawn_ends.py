@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.kernels.jit import inlined
-from counterplay.kernels.public import HandArrays, NodeArrays, _terminal
+from counterplay.kernels.public_steps import HandArrays, NodeArrays, end_values
 
 _FOLD, _SHOWDOWN, _MATRIX, _FACTORED = 3, 4, 5, 6
 
@@ -21,11 +21,13 @@ def share_a_card(low: int, high: int, other_low: int, other_high: int, pair_hand
     """Whether two hands cannot be dealt together."""
     if low == other_low:
         return True
-    return pair_hands and (low == other_high or high == other_low or high == other_high)
+    return pair_hands and (low == other_high or high == other_low or high == other_high)  # noqa: SIM109
 
 
 @inlined
-def _pair_value(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, node: int, deal: int, mine: int, other: int) -> float:  # fmt: skip
+def _pair_value(
+    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, node: int, deal: int, mine: int, other: int,
+) -> float:  # fmt: skip
     """What our class of hand wins from one of the opponent's at an end, where hands are not cards."""
     own_n, opp_n = own.start[deal + 1] - own.start[deal], opp.start[deal + 1] - opp.start[deal]
     sign = tree.payoff[node] if me == 0 else -tree.payoff[node]
@@ -53,11 +55,14 @@ def _card_value(amount: float, fold: bool, mine: int, other: int) -> float:
 
 
 @inlined
-def end_of_one(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: int, deal: int, own_at: int, opp_at: int, own_card: Any, reach: Any, r: Any) -> float:  # fmt: skip
+def end_of_one(
+    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: int, deal: int, own_at:
+    int, opp_at: int, own_cards: Any, own_hand: int, reach: Any, r: Any,
+) -> float:  # fmt: skip
     """What the own hand that was drawn wins at an end: from the opponent's (CS), or from all of his hands (SPCS)."""
     kind = tree.kind[node]
-    cards = kind == _FOLD or kind == _SHOWDOWN
     fold = kind == _FOLD
+    cards = fold or kind == _SHOWDOWN
     amount = -tree.payoff[node] if fold and me == 1 else tree.payoff[node]
     opp_first = opp.start[deal]
     rank = own.rank[own.start[deal] + own_at] if cards else 0
@@ -67,7 +72,7 @@ def end_of_one(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair
         return reach[r] * _pair_value(tree, own, opp, me, node, deal, own_at, opp_at)
     total = 0.0
     if cards:
-        low, high = own_card[0], own_card[1]
+        low, high = own_cards[own_hand, 0], own_cards[own_hand, 1]
         for k in range(opp.real_start[deal], opp.real_start[deal + 1]):
             if not share_a_card(low, high, opp.real_card[k, 0], opp.real_card[k, 1], pair_hands):
                 total += reach[r + np.uint64(opp.real_class[k])] * _card_value(amount, fold, rank, opp.real_rank[k])
@@ -78,7 +83,10 @@ def end_of_one(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair
 
 
 @inlined
-def end_of_all(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: int, deal: int, opp_at: int, opp_card: Any, reach: Any, r: Any, zeros: Any, sums: Any, value: Any, v: Any) -> None:  # fmt: skip
+def end_of_all(
+    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: int, deal: int, opp_at:
+    int, opp_cards: Any, opp_hand: int, reach: Any, r: Any, zeros: Any, sums: Any, value: Any, v: Any,
+) -> None:  # fmt: skip
     """What each of our hands wins at an end: from all of the opponent's (PCS), or from the one drawn (OPCS).
 
     Before the last deal all renamings of a drawn hand are alike: what we win from it is the mean over its class.
@@ -86,19 +94,19 @@ def end_of_all(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair
     kind = tree.kind[node]
     own_first, opp_first = own.start[deal], opp.start[deal]
     if opp_at < 0:
-        _terminal(tree, own, opp, me, pair_hands, node, deal, reach, r, sums, value, v)
+        end_values(tree, own, opp, me, pair_hands, node, deal, reach, r, sums, value, v)
     elif kind != _FOLD and kind != _SHOWDOWN:
         for h in range(own.start[deal + 1] - own_first):
             value[v + np.uint64(h)] = reach[r] * _pair_value(tree, own, opp, me, node, deal, h, opp_at)
     elif tree.deal_count[deal] > 0:
         zeros[opp_at] = reach[r] / opp.multiplicity[opp_first + opp_at]
-        _terminal(tree, own, opp, me, pair_hands, node, deal, zeros, np.uint64(0), sums, value, v)
+        end_values(tree, own, opp, me, pair_hands, node, deal, zeros, np.uint64(0), sums, value, v)
         zeros[opp_at] = 0.0
     else:
         fold = kind == _FOLD
         amount = reach[r] * (-tree.payoff[node] if fold and me == 1 else tree.payoff[node])
         rank = opp.rank[opp_first + opp_at]
-        low, high = opp_card[0], opp_card[1]
+        low, high = opp_cards[opp_hand, 0], opp_cards[opp_hand, 1]
         for h in range(own.start[deal + 1] - own_first):
             at = own_first + h
             blocked = share_a_card(own.card[at, 0], own.card[at, 1], low, high, pair_hands)

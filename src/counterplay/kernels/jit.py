@@ -83,8 +83,7 @@ def inlined(function: _FUNCTION) -> _FUNCTION:
         return cast(_FUNCTION, numba.njit(nogil=True, error_model="numpy", forceinline=True)(function))
 
 
-@intrinsic  # type: ignore[misc]
-def borrow(context: Any, given: Any) -> Any:
+def _borrow(context: Any, given: Any) -> Any:
     """An array, or a tuple with arrays, without its owner, for use inside a kernel while the caller holds it.
 
     Numba counts the references of an array wherever code hands it over, or takes it from a tuple, with atomic
@@ -95,19 +94,23 @@ def borrow(context: Any, given: Any) -> Any:
         if not isinstance(kind, types.Array):
             return value
         array = context.make_array(kind)(context, builder, value=value)
-        array.meminfo = cgutils.get_null_value(array.meminfo.type)
+        array.meminfo = cgutils.get_null_value(array.meminfo.type)  # type: ignore[no-untyped-call]
         return array._getvalue()
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind, value = signature.args[0], arguments[0]
         if not isinstance(kind, types.BaseTuple):
             return one(context, builder, kind, value)
-        for number, part in enumerate(kind.types):
+        parts: list[Any] = list(signature.args[0])
+        for number, part in enumerate(parts):
             bare = one(context, builder, part, builder.extract_value(value, number))
             value = builder.insert_value(value, bare, number)
         return value
 
     return given(given), generate
+
+
+borrow: Any = intrinsic(_borrow)
 
 
 class FormArrays(NamedTuple):

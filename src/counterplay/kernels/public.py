@@ -4,435 +4,35 @@ Johanson 2016, sections 2.4 (best response), 3.3 (vector form of CFR) and 9.3 (C
 happens at our own decisions is the mode: regrets are updated, the best action is taken, or the strategy is played.
 
 The walk goes through a piece of the tree forwards (strategies and reaches of all its nodes), then through each of its
-links, then backwards (values).  The pieces that it is inside of are *levels*; each has vectors of its own.
+links, then backwards (values); see ``kernels.public_steps``.  The pieces that it is inside of are *levels*; each has
+vectors of its own.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from counterplay.kernels.jit import borrow, inlined, kernel
-from counterplay.kernels.terminal import (
-    additive_values,
-    factored_values,
-    fold_values,
-    matrix_values,
-    showdown_values,
+from counterplay.kernels.jit import borrow, kernel
+from counterplay.kernels.public_steps import (
+    UPDATE,
+    HandArrays,
+    NodeArrays,
+    Rule,
+    Scratch,
+    Tables,
+    any_above,
+    enter_piece,
+    go_backward,
+    go_forward,
+    hands_at,
 )  # fmt: skip
-
-UPDATE, RESPONSE, VALUE = 0, 1, 2
-"""Modes: CFR, best response, expected value."""
 
 WHOLE, LINKS, FINISH = 0, 1, 2
 """Phases: everything, only a share of the links of the first piece, or everything but those links."""
 
-_FEW = 12
-"""Up to so many hands, loops go hand by hand: loops over hands then cost more to start than to run."""
-
-_LINK, _FOLD, _SHOWDOWN, _MATRIX, _FACTORED, _ADDITIVE = 2, 3, 4, 5, 6, 7
-_SHARED, _CUT = -1, -2
-
-
-class NodeArrays(NamedTuple):
-    """The fields of a ``PublicTree`` that kernels read; the meaning of each is told there."""
-
-    kind: Any
-    first_child: Any
-    num_children: Any
-    base: Any
-    block: Any
-    reach_slot: Any
-    piece_size: Any
-    link_deal: Any
-    payoff: Any
-    data: Any
-    factor: Any
-    deal_first: Any
-    deal_count: Any
-    deal_root: Any
-    deal_weight: Any
-    matrix: Any
-    factor_class: Any
-    factor_count: Any
-
-
-class HandArrays(NamedTuple):
-    """The fields of ``Hands`` that kernels read."""
-
-    start: Any
-    parent: Any
-    multiplicity: Any
-    card: Any
-    rank: Any
-    twin: Any
-    real_start: Any
-    real_class: Any
-    real_rank: Any
-    real_card: Any
-
-
-class Tables(NamedTuple):
-    """The tables of one player.  Values are ``table * scale[block]``; scales are 1 unless tables hold small integers.
-
-    ``average``, ``prediction`` and ``response`` may be empty: then none is kept.
-    """
-
-    regret: Any
-    regret_scale: Any
-    average: Any
-    average_scale: Any
-    prediction: Any
-    response: Any
-
-
-class Rule(NamedTuple):
-    """The numbers that make a member of the CFR family, for one iteration."""
-
-    keep_positive: float
-    keep_negative: float
-    floor: bool
-    weight: float
-    tie: float
-    prune: bool
-    quantised: bool
-    salt: int
-
-
-class Scratch(NamedTuple):
-    """Vectors of a walk, one after the other: levels x nodes of a piece x ``stride`` hands; ``reach`` has one more
-    node in each piece.
-    """
-
-    reach: Any
-    value: Any
-    sigma: Any
-    alive: Any
-    position: Any
-    sums: Any
-    stride: int
-    piece: int
-
-
-@inlined
-def _match(
-    table: Any, scale: float, prediction: Any, first: Any, n: Any, actions: Any, tie: float, sigma: Any, s: Any,
-    stride: Any, sums: Any,
-) -> None:  # fmt: skip
-    """Regret matching for all hands of a public state, into one vector for each action from ``s`` on."""
-    share = 1.0 / np.float64(actions)
-    if n <= _FEW and len(prediction) == 0:
-        for h in range(n):
-            total = 0.0
-            for a in range(actions):
-                wish = table[first + a * n + h] * scale
-                wish = wish if wish > tie else 0.0
-                sigma[s + a * stride + h] = wish
-                total += wish
-            if total > 0.0:
-                total = 1.0 / total
-                for a in range(actions):
-                    sigma[s + a * stride + h] *= total
-            else:
-                for a in range(actions):
-                    sigma[s + a * stride + h] = share
-        return
-    for h in range(n):
-        sums[h] = 0.0
-    for a in range(actions):
-        row, out = first + a * n, s + a * stride
-        if len(prediction) > 0:
-            for h in range(n):
-                wish = table[row + h] * scale + prediction[row + h]
-                wish = wish if wish > tie else 0.0
-                sigma[out + h] = wish
-                sums[h] += wish
-        else:
-            for h in range(n):
-                wish = table[row + h] * scale
-                wish = wish if wish > tie else 0.0
-                sigma[out + h] = wish
-                sums[h] += wish
-    for h in range(n):  # one division for each hand, and none of zero by zero
-        total = sums[h]
-        sums[h] = 1.0 / total if total > 0.0 else 0.0
-    for a in range(actions):
-        out = s + a * stride
-        for h in range(n):
-            sigma[out + h] = sigma[out + h] * sums[h] if sums[h] > 0.0 else share
-
-
-@inlined
-def _any(vector: Any, first: Any, n: Any) -> bool:
-    for h in range(n):  # noqa: SIM110  numba has no generators
-        if vector[first + h] != 0.0:
-            return True
-    return False
-
-
-@inlined
-def _count(hands: HandArrays, deal: Any) -> Any:
-    return np.uint64(hands.start[deal + 1] - hands.start[deal])
-
-
-@inlined
-def _forward(
-    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: int, tables: Tables, opp_table: Any,
-    opp_scale: Any, opp_prediction: Any, rule: Rule, locked: Any, root: Any, deal: Any, level: Any, scratch: Scratch,
-) -> None:  # fmt: skip
-    """Strategies and reaches of a piece.  ``alive[.., p]`` says whether the reach of p is more than 0 somewhere."""
-    reach, sigma, alive = scratch.reach, scratch.sigma, scratch.alive
-    stride = np.uint64(scratch.stride)
-    reach_at = np.uint64(level * (scratch.piece + 1)) * stride
-    sigma_at = np.uint64(level * scratch.piece) * stride
-    own_n, opp_n = _count(own, deal), _count(opp, deal)
-    for j in range(tree.piece_size[root]):
-        node = root + j
-        kind = tree.kind[node]
-        if kind > 1:
-            continue
-        actions = np.uint64(tree.num_children[node])
-        child = np.uint64(tree.first_child[node] - root)
-        if not alive[level, j, 1 - me] and (mode != UPDATE or (rule.prune and not alive[level, j, me])):
-            for a in range(actions):
-                alive[level, child + a, 0] = False
-                alive[level, child + a, 1] = False
-            continue
-        block = tree.block[node] + deal
-        at = sigma_at + child * stride
-        mine = kind == me
-        if mine and mode == RESPONSE and not locked[node]:
-            for a in range(actions):
-                alive[level, child + a, 0] = alive[level, j, 0]
-                alive[level, child + a, 1] = alive[level, j, 1]
-            continue
-        n = own_n if mine else opp_n
-        before = reach_at + np.uint64(tree.reach_slot[kind, node]) * stride
-        if not mine and len(opp_scale) == 0:  # the opponent does not look at his hand: one row for each node
-            for a in range(actions):
-                share = opp_table[np.uint64(tree.base[node]) + a]
-                alive[level, child + a, me] = alive[level, j, me]
-                alive[level, child + a, 1 - me] = share > 0.0
-                if share > 0.0:
-                    after = reach_at + (child + a) * stride
-                    for h in range(n):
-                        reach[after + h] = reach[before + h] * share
-            continue
-        first = np.uint64(tree.base[node] + tree.num_children[node] * (own.start[deal] if mine else opp.start[deal]))
-        if mine:
-            _match(tables.regret, tables.regret_scale[block], tables.prediction, first, n, actions, rule.tie, sigma, at,
-                   stride, scratch.sums)  # fmt: skip
-        else:
-            _match(opp_table, opp_scale[block], opp_prediction, first, n, actions, rule.tie, sigma, at, stride,
-                   scratch.sums)  # fmt: skip
-        for a in range(actions):
-            after, row = reach_at + (child + a) * stride, at + a * stride
-            for h in range(n):
-                reach[after + h] = reach[before + h] * sigma[row + h]
-            alive[level, child + a, 1 - kind] = alive[level, j, 1 - kind]
-            alive[level, child + a, kind] = _any(reach, after, n)
-
-
-@inlined
-def _terminal(
-    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: Any, deal: Any, reach: Any,
-    r: Any, sums: Any, value: Any, v: Any,
-) -> None:  # fmt: skip
-    """The values of our hands at an end; ``reach`` from ``r`` on in, ``value`` from ``v`` on out."""
-    kind = tree.kind[node]
-    sign = 1.0 if me == 0 else -1.0
-    n, others = _count(own, deal), _count(opp, deal)
-    if kind in (_FOLD, _SHOWDOWN):
-        mine = np.uint64(own.start[deal])
-        low, high = np.uint64(opp.real_start[deal]), np.uint64(opp.real_start[deal + 1])
-        if kind == _FOLD:
-            fold_values(sign * tree.payoff[node], pair_hands, own.card, own.twin, mine, n, opp.real_class,
-                        opp.real_card, low, high, reach, r, sums, value, v)  # fmt: skip
-        else:
-            showdown_values(tree.payoff[node], own.card, own.rank, mine, n, opp.real_class, opp.real_rank,
-                            opp.real_card, low, high, reach, r, sums, value, v)  # fmt: skip
-        return
-    at = np.uint64(tree.data[node])
-    sign *= tree.payoff[node]
-    if kind == _MATRIX:
-        matrix_values(me, sign, tree.matrix, at, reach, r, others, value, v, n)
-    elif kind == _FACTORED:
-        row = tree.factor[node]
-        factored_values(me, sign, tree.matrix, at, tree.factor_class, row, tree.factor_count[me, row],
-                        tree.factor_count[1 - me, row], reach, r, others, sums, value, v, n)  # fmt: skip
-    else:
-        own_at = at if me == 0 else at + others
-        additive_values(sign, tree.matrix, own_at, at + n if me == 0 else at, reach, r, others, value, v, n)
-
-
-@kernel
-def _store_integers(
-    table: Any, scales: Any, block: int, first: Any, n: Any, actions: Any, new: Any, s: Any, stride: Any, salt: int,
-) -> None:  # fmt: skip
-    """Write a block of a table of integers from the vectors that begin at ``s``.
-
-    The block gets a scale of its own, so that the largest number fills the range; numbers are rounded up or down at
-    random with the right mean, because what is added in an iteration is often less than one unit.
-    """
-    largest = 0.0
-    for a in range(actions):
-        for h in range(n):
-            largest = max(largest, abs(new[s + a * stride + h]))
-    scales[block] = largest / 32766.0 if largest > 0.0 else 1.0
-    inverse = 1.0 / np.float64(scales[block])  # as it will be read
-    dice = np.uint64(salt) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(block) * np.uint64(0xBF58476D1CE4E5B9)
-    for a in range(actions):
-        row, out = first + a * n, s + a * stride
-        for h in range(n):
-            dice = dice * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-            up = np.float64(dice >> np.uint64(11)) * (1.0 / 9007199254740992.0)
-            table[row + h] = np.floor(new[out + h] * inverse + up)
-
-
-@inlined
-def _update(
-    tables: Tables, rule: Rule, locked: bool, block: Any, first: Any, n: Any, actions: Any, reach: Any, r: Any,
-    sigma: Any, s: Any, value: Any, v: Any, here: Any, stride: Any,
-) -> None:  # fmt: skip
-    """Add an iteration's regrets and strategy; the vectors of the children in ``sigma`` and ``value`` are used up.
-
-    ``r``, ``s``, ``v`` and ``here`` say where our reach, our strategy, the values of the children and the value of
-    the node begin.
-    """
-    averaged = len(tables.average) > 0 and rule.weight > 0.0
-    if n <= _FEW and len(tables.prediction) == 0 and not rule.quantised:
-        for h in range(n):
-            weight, base = rule.weight * reach[r + h], value[here + h]
-            for a in range(actions):
-                entry = first + a * n + h
-                if averaged:
-                    tables.average[entry] += weight * sigma[s + a * stride + h]
-                if not locked:
-                    old = tables.regret[entry]
-                    keep = rule.keep_positive if old > 0.0 else rule.keep_negative
-                    new = old * keep + (value[v + a * stride + h] - base)
-                    tables.regret[entry] = 0.0 if rule.floor and new < 0.0 else new
-        return
-    if averaged:
-        if rule.quantised:
-            scale = tables.average_scale[block]
-            for a in range(actions):
-                row, play = first + a * n, s + a * stride
-                for h in range(n):
-                    sigma[play + h] = tables.average[row + h] * scale + rule.weight * reach[r + h] * sigma[play + h]
-            _store_integers(tables.average, tables.average_scale, block, first, n, actions, sigma, s, stride, rule.salt)
-        else:
-            for a in range(actions):
-                row, play = first + a * n, s + a * stride
-                for h in range(n):
-                    tables.average[row + h] += rule.weight * reach[r + h] * sigma[play + h]
-    if locked:
-        return
-    scale = tables.regret_scale[block]
-    for a in range(actions):
-        row, gain = first + a * n, v + a * stride
-        if len(tables.prediction) > 0:
-            for h in range(n):
-                tables.prediction[row + h] = value[gain + h] - value[here + h]
-        if rule.floor:
-            for h in range(n):
-                new = tables.regret[row + h] * scale * rule.keep_positive + (value[gain + h] - value[here + h])
-                value[gain + h] = new if new > 0.0 else 0.0
-        else:
-            for h in range(n):
-                old = tables.regret[row + h] * scale
-                keep = rule.keep_positive if old > 0.0 else rule.keep_negative
-                value[gain + h] = old * keep + (value[gain + h] - value[here + h])
-        if not rule.quantised:
-            for h in range(n):
-                tables.regret[row + h] = value[gain + h]
-    if rule.quantised:
-        _store_integers(tables.regret, tables.regret_scale, block, first, n, actions, value, v, stride, rule.salt + 1)
-
-
-@inlined
-def _backward(
-    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: int, pair_hands: bool, tables: Tables,
-    rule: Rule, locked: Any, root: Any, deal: Any, level: Any, scratch: Scratch,
-) -> None:  # fmt: skip
-    """Values of a piece, from its leaves to its root; updates of our tables on the way."""
-    reach, value, sigma, alive = scratch.reach, scratch.value, scratch.sigma, scratch.alive
-    stride = np.uint64(scratch.stride)
-    reach_at = np.uint64(level * (scratch.piece + 1)) * stride
-    value_at = np.uint64(level * scratch.piece) * stride
-    n = _count(own, deal)
-    for j in range(tree.piece_size[root] - 1, -1, -1):
-        node = root + j
-        kind = tree.kind[node]
-        here = value_at + np.uint64(j) * stride
-        if not alive[level, j, 1 - me] and (mode != UPDATE or kind > 1 or (rule.prune and not alive[level, j, me])):
-            for h in range(n):
-                value[here + h] = 0.0
-            continue
-        if kind == _LINK:
-            continue  # the walk has filled it in
-        if kind > 1:
-            r = reach_at + np.uint64(tree.reach_slot[1 - me, node]) * stride
-            _terminal(tree, own, opp, me, pair_hands, node, deal, reach, r, scratch.sums, value, here)
-            continue
-        actions = np.uint64(tree.num_children[node])
-        child = np.uint64(tree.first_child[node] - root)
-        first = value_at + child * stride
-        if kind != me:
-            for h in range(n):
-                value[here + h] = value[first + h]
-            for a in range(np.uint64(1), actions):
-                row = first + a * stride
-                for h in range(n):
-                    value[here + h] += value[row + h]
-        elif mode == RESPONSE and not locked[node]:
-            for h in range(n):
-                value[here + h] = value[first + h]
-            for a in range(np.uint64(1), actions):
-                row = first + a * stride
-                for h in range(n):
-                    value[here + h] = max(value[here + h], value[row + h])
-            if len(tables.response) > 0:
-                entry = np.uint64(tree.base[node] + tree.num_children[node] * own.start[deal])
-                for h in range(n):
-                    found = False
-                    for a in range(actions):
-                        best = not found and value[first + a * stride + h] == value[here + h]
-                        tables.response[entry + a * n + h] = 1.0 if best else 0.0
-                        found = found or best
-        else:
-            for h in range(n):
-                value[here + h] = 0.0
-            for a in range(actions):
-                row = first + a * stride
-                for h in range(n):
-                    value[here + h] += sigma[row + h] * value[row + h]
-            if mode == UPDATE:
-                entry = np.uint64(tree.base[node] + tree.num_children[node] * own.start[deal])
-                r = reach_at + np.uint64(tree.reach_slot[me, node]) * stride
-                _update(tables, rule, locked[node], tree.block[node] + deal, entry, n, actions, reach, r, sigma,
-                        first, value, first, here, stride)  # fmt: skip
-
-
-@inlined
-def _descend(
-    tree: NodeArrays, hands: HandArrays, player: int, link: Any, below: Any, cut: bool, deal: Any, level: Any,
-    scratch: Scratch,
-) -> bool:  # fmt: skip
-    """A player's reach at the root of a piece, from that at the link above it; whether it is more than 0 somewhere."""
-    stride = np.uint64(scratch.stride)
-    above = np.uint64(level * (scratch.piece + 1) + tree.reach_slot[player, link]) * stride
-    to = np.uint64((level + 1) * (scratch.piece + 1) + tree.reach_slot[player, below]) * stride
-    first, n = np.uint64(hands.start[deal]), _count(hands, deal)
-    reach = scratch.reach
-    if cut:
-        for h in range(n):
-            reach[to + h] = reach[above + h]
-    else:
-        for h in range(n):
-            reach[to + h] = reach[above + hands.parent[first + h]]
-    return _any(reach, to, n)
+_LINK, _SHARED, _CUT = 2, -1, -2
 
 
 @kernel
@@ -469,24 +69,24 @@ def walk_public(
     stride = np.uint64(scratch.stride)
     level = 0
     position[0, 0], position[0, 1], position[0, 2], position[0, 3] = root, root_deal, 0, 0
-    own_n, opp_n = _count(own, root_deal), _count(opp, root_deal)
+    own_n, opp_n = hands_at(own, root_deal), hands_at(opp, root_deal)
     own_at = np.uint64(tree.reach_slot[me, root]) * stride
     opp_at = np.uint64(tree.reach_slot[1 - me, root]) * stride
     for h in range(own_n):
         scratch.reach[own_at + h] = own_reach[h]
     for h in range(opp_n):
         scratch.reach[opp_at + h] = opp_reach[h]
-    alive[0, 0, me] = _any(scratch.reach, own_at, own_n)
-    alive[0, 0, 1 - me] = _any(scratch.reach, opp_at, opp_n)
+    alive[0, 0, me] = any_above(scratch.reach, own_at, own_n)
+    alive[0, 0, 1 - me] = any_above(scratch.reach, opp_at, opp_n)
     entered = True
     while True:
         at, deal, j, k = position[level, 0], position[level, 1], position[level, 2], position[level, 3]
         if entered:
-            _forward(tree, own, opp, me, mode, tables, opp_table, opp_scale, opp_prediction, rule, locked, at, deal,
+            go_forward(tree, own, opp, me, mode, tables, opp_table, opp_scale, opp_prediction, rule, locked, at, deal,
                      level, scratch)  # fmt: skip
             entered = False
         size = tree.piece_size[at]
-        here_n = _count(own, deal)
+        here_n = hands_at(own, deal)
         found = False
         while j < size and not found:
             node = at + j
@@ -514,8 +114,8 @@ def walk_public(
                 next_deal = first_deal + k
                 below = tree.first_child[node] if link < 0 else tree.deal_root[next_deal]
                 k += 1
-                own_live = _descend(tree, own, me, node, below, link == _CUT, next_deal, level, scratch)
-                opp_live = _descend(tree, opp, 1 - me, node, below, link == _CUT, next_deal, level, scratch)
+                own_live = enter_piece(tree, own, me, node, below, link == _CUT, next_deal, level, scratch)
+                opp_live = enter_piece(tree, opp, 1 - me, node, below, link == _CUT, next_deal, level, scratch)
                 if opp_live or (mode == UPDATE and (own_live or not rule.prune)):
                     found = True
                     position[level, 2], position[level, 3] = j, k
@@ -536,7 +136,7 @@ def walk_public(
                     for h in range(here_n):
                         link_value[i, h] = value[np.uint64(i) * stride + h] if live else 0.0
             return
-        _backward(tree, own, opp, me, mode, pair_hands, tables, rule, locked, at, deal, level, scratch)
+        go_backward(tree, own, opp, me, mode, pair_hands, tables, rule, locked, at, deal, level, scratch)
         child = np.uint64(level * scratch.piece) * stride
         if level == 0:
             for h in range(here_n):
@@ -589,6 +189,9 @@ def iterate_public(
     """Run iterations of CFR in one thread."""
     none = np.zeros((0, 0))
     ones = np.ones(max(len(first_reach), len(second_reach)))
+    zero: Any
+    mode: Any
+    phase: Any
     zero, mode, phase = np.int64(0), np.int64(UPDATE), np.int64(WHOLE)  # constants would be compiled for apart
     for _ in range(iterations):
         time = clock[0] + 1

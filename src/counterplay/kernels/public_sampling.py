@@ -21,8 +21,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.kernels.drawn_ends import end_of_all, end_of_one, share_a_card
-from counterplay.kernels.jit import inlined, kernel
-from counterplay.kernels.public import HandArrays, NodeArrays, Rule, Scratch, Tables, _any, _count, _match, _update
+from counterplay.kernels.jit import borrow, inlined, kernel
+from counterplay.kernels.public_steps import (
+    HandArrays,
+    NodeArrays,
+    Rule,
+    Scratch,
+    Tables,
+    any_above,
+    hands_at,
+    match_hands,
+    update_tables,
+)
 from counterplay.kernels.walks import chance_outcome, draw
 
 _LINK = 2
@@ -72,7 +82,7 @@ class Deals(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """Of each level of a walk: classes of the drawn hands, the factor of values on the way up; and a vector of zeros."""
+    """Of each level of a walk: classes of the drawn hands, factor of values on the way up; and a vector of zeros."""
 
     own_at: Any
     opp_at: Any
@@ -81,11 +91,13 @@ class Drawn(NamedTuple):
 
 
 @inlined
-def _play_one(table: Any, tie: float, first: Any, n: Any, at: Any, actions: Any, sigma: Any, s: Any, stride: Any) -> None:  # fmt: skip
-    """Regret matching for hand ``at`` of ``n`` alone; ``_match`` without vectors."""
+def _play_one(
+    table: Any, tie: float, first: Any, n: Any, at: Any, actions: Any, sigma: Any, s: Any, stride: Any,
+) -> None:  # fmt: skip
+    """Regret matching for hand ``at`` of ``n`` alone; ``match_hands`` without vectors."""
     total = 0.0
     for a in range(actions):
-        wish = np.float64(table[first + a * n + at])
+        wish: Any = np.float64(table[first + a * n + at])
         wish = wish if wish > tie else 0.0
         sigma[s + a * stride] = wish
         total += wish
@@ -94,8 +106,11 @@ def _play_one(table: Any, tie: float, first: Any, n: Any, at: Any, actions: Any,
 
 
 @inlined
-def _learn_one(tables: Tables, rule: Rule, first: Any, n: Any, at: Any, actions: Any, own_reach: float, sigma: Any, s: Any, value: Any, v: Any, here: float, stride: Any) -> None:  # fmt: skip
-    """Regrets and average of hand ``at`` of ``n`` alone; ``_update`` without vectors."""
+def _learn_one(
+    tables: Tables, rule: Rule, first: Any, n: Any, at: Any, actions: Any, own_reach: float, sigma: Any, s: Any,
+    value: Any, v: Any, here: float, stride: Any,
+) -> None:  # fmt: skip
+    """Regrets and average of hand ``at`` of ``n`` alone; ``update_tables`` without vectors."""
     for a in range(actions):
         entry = first + a * n + at
         if len(tables.average) > 0:
@@ -105,7 +120,10 @@ def _learn_one(tables: Tables, rule: Rule, first: Any, n: Any, at: Any, actions:
 
 
 @inlined
-def _forward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, tables: Tables, opp_tables: Tables, rule: Rule, root: Any, deal: Any, level: Any, drawn: Drawn, scratch: Scratch) -> None:  # fmt: skip
+def _forward(
+    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, tables: Tables, opp_tables: Tables, rule: Rule,
+    root: Any, deal: Any, level: Any, drawn: Drawn, scratch: Scratch,
+) -> None:  # fmt: skip
     """Strategies and reaches of a piece, as in ``kernels.public``; of a drawn hand, one number each."""
     reach, sigma, alive = scratch.reach, scratch.sigma, scratch.alive
     stride = np.uint64(scratch.stride)
@@ -123,7 +141,7 @@ def _forward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, tables
                 alive[level, child + a, 0] = alive[level, child + a, 1] = False
             continue
         mine = kind == me
-        n = _count(own, deal) if mine else _count(opp, deal)
+        n = hands_at(own, deal) if mine else hands_at(opp, deal)
         first = np.uint64(tree.base[node] + tree.num_children[node] * (own.start[deal] if mine else opp.start[deal]))
         table = tables.regret if mine else opp_tables.regret
         hand = drawn.own_at[level] if mine else drawn.opp_at[level]
@@ -132,25 +150,29 @@ def _forward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, tables
             _play_one(table, rule.tie, first, n, np.uint64(hand), actions, sigma, s, stride)
             n = np.uint64(1)
         else:
-            _match(table, 1.0, tables.prediction, first, n, actions, rule.tie, sigma, s, stride, scratch.sums)
+            match_hands(table, 1.0, tables.prediction, first, n, actions, rule.tie, sigma, s, stride, scratch.sums)
         before = reach_at + np.uint64(tree.reach_slot[kind, node]) * stride
         for a in range(actions):
             after, row = reach_at + (child + a) * stride, s + a * stride
             for h in range(n):
                 reach[after + h] = reach[before + h] * sigma[row + h]
             alive[level, child + a, 1 - kind] = alive[level, j, 1 - kind]
-            alive[level, child + a, kind] = _any(reach, after, n)
+            alive[level, child + a, kind] = any_above(reach, after, n)
 
 
 @inlined
-def _backward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, tables: Tables, rule: Rule, own_card: Any, opp_card: Any, root: Any, deal: Any, level: Any, drawn: Drawn, scratch: Scratch) -> int:  # fmt: skip
+def _backward(
+    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, tables: Tables, rule: Rule,
+    own_cards: Any, own_hand: int, opp_cards: Any, opp_hand: int, root: Any, deal: Any, level: Any, drawn: Drawn,
+    scratch: Scratch,
+) -> int:  # fmt: skip
     """Values and updates of a piece, from its leaves to its root; how many nodes were touched."""
     reach, value, sigma, alive = scratch.reach, scratch.value, scratch.sigma, scratch.alive
     stride = np.uint64(scratch.stride)
     reach_at = np.uint64(level * (scratch.piece + 1)) * stride
     value_at = np.uint64(level * scratch.piece) * stride
     own_at, opp_at = drawn.own_at[level], drawn.opp_at[level]
-    hands = _count(own, deal)
+    hands = hands_at(own, deal)
     n = hands if own_at < 0 else np.uint64(1)
     touched = 0
     for j in range(tree.piece_size[root] - 1, -1, -1):
@@ -167,10 +189,12 @@ def _backward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_
         if kind > 1:
             r = reach_at + np.uint64(tree.reach_slot[1 - me, node]) * stride
             if own_at >= 0:
-                value[here] = end_of_one(tree, own, opp, me, pair_hands, node, deal, own_at, opp_at, own_card, reach, r)
+                value[here] = end_of_one(
+                    tree, own, opp, me, pair_hands, node, deal, own_at, opp_at, own_cards, own_hand, reach, r
+                )
             else:
-                end_of_all(tree, own, opp, me, pair_hands, node, deal, opp_at, opp_card, reach, r, drawn.zeros,
-                           scratch.sums, value, here)  # fmt: skip
+                end_of_all(tree, own, opp, me, pair_hands, node, deal, opp_at, opp_cards, opp_hand, reach, r,
+                           drawn.zeros, scratch.sums, value, here)  # fmt: skip
             continue
         actions = np.uint64(tree.num_children[node])
         child = value_at + np.uint64(tree.first_child[node] - root) * stride
@@ -192,8 +216,8 @@ def _backward(tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_
             _learn_one(tables, rule, first, hands, np.uint64(own_at), actions, reach[r], sigma, child, value, child,
                        value[here], stride)  # fmt: skip
         else:
-            _update(tables, rule, False, tree.block[node] + deal, first, n, actions, reach, r, sigma, child, value,
-                    child, here, stride)  # fmt: skip
+            update_tables(tables, rule, False, tree.block[node] + deal, first, n, actions, reach, r, sigma, child,
+                          value, child, here, stride)  # fmt: skip
     return touched
 
 
@@ -222,30 +246,35 @@ def _class_after(hands: HandArrays, deck: Deck, hand: int, at: int, deal: int, s
 
 
 @inlined
-def _hand_down(hands: HandArrays, cut: bool, deal: Any, at: int, growth: float, reach: Any, before: Any, after: Any) -> bool:  # fmt: skip
+def _hand_down(
+    hands: HandArrays, cut: bool, deal: Any, at: int, growth: float, reach: Any, before: Any, after: Any,
+) -> bool:  # fmt: skip
     """The reach of a player at the root of a piece; whether it is more than 0 anywhere."""
     if at >= 0:
         reach[after] = reach[before] * growth
         return reach[after] != 0.0
-    first, n = np.uint64(hands.start[deal]), _count(hands, deal)
+    first, n = np.uint64(hands.start[deal]), hands_at(hands, deal)
     for h in range(n):
         reach[after + h] = reach[before + (h if cut else np.uint64(hands.parent[first + h]))]
-    return _any(reach, after, n)
+    return any_above(reach, after, n)
 
 
 @inlined
-def _lift_up(own: HandArrays, own_at: int, cut: bool, factor: float, deal: Any, deal_before: Any, value: Any, child: Any, above: Any) -> None:  # fmt: skip
+def _lift_up(
+    own: HandArrays, own_at: int, cut: bool, factor: float, deal: Any, deal_before: Any, value: Any, child: Any,
+    above: Any,
+) -> None:  # fmt: skip
     """The values of a piece, at the link that leads to it."""
     if own_at >= 0:
         value[above] = factor * value[child]
         return
-    first, n = np.uint64(own.start[deal]), _count(own, deal)
+    first, n = np.uint64(own.start[deal]), hands_at(own, deal)
     if cut:
         for h in range(n):
             value[above + h] = value[child + h]
         return
     before = np.uint64(own.start[deal_before])
-    for h in range(_count(own, deal_before)):
+    for h in range(hands_at(own, deal_before)):
         value[above + h] = 0.0
     for h in range(n):
         up = np.uint64(own.parent[first + h])
@@ -275,10 +304,12 @@ def walk_block(
     scratch: Scratch,  # scratch
 ) -> int:
     """Walk a block once for one player; how many nodes were touched."""
+    tree, own, opp, tables, opp_tables = borrow(tree), borrow(own), borrow(opp), borrow(tables), borrow(opp_tables)
+    own_deck, opp_deck, deals = borrow(own_deck), borrow(opp_deck), borrow(deals)
+    drawn, scratch = borrow(drawn), borrow(scratch)
     position = scratch.position  # per level: root, deal, node of the link
-    own_card = own_deck.card[own_hand] if own_hand >= 0 and len(own_deck.card) > 0 else np.zeros(2, np.uint8)
-    opp_card = opp_deck.card[opp_hand] if opp_hand >= 0 and len(opp_deck.card) > 0 else np.zeros(2, np.uint8)
     level = touched = 0
+    entered = True
     position[0, 0], position[0, 1], position[0, 2] = 0, 0, 0
     drawn.own_at[0] = drawn.opp_at[0] = -1
     reach, value, stride = scratch.reach, scratch.value, np.uint64(scratch.stride)
@@ -287,18 +318,20 @@ def walk_block(
         drawn.own_at[0] = own_deck.class_at[0, own_hand] if len(own_deck.class_at) > 0 else own_hand
         reach[mine] = 1.0
     else:
-        for h in range(_count(own, 0)):
+        for h in range(hands_at(own, 0)):
             reach[mine + h] = 1.0
     if opp_hand >= 0:
         drawn.opp_at[0] = opp_deck.class_at[0, opp_hand] if len(opp_deck.class_at) > 0 else opp_hand
         reach[other] = opp_deck.start_reach[opp_hand]
     else:
-        for h in range(_count(opp, 0)):
+        for h in range(hands_at(opp, 0)):
             reach[other + h] = opp_reach[h]
     scratch.alive[0, 0, 0] = scratch.alive[0, 0, 1] = True
-    _forward(tree, own, opp, me, tables, opp_tables, rule, 0, 0, 0, drawn, scratch)
     while True:
         at, deal, j = position[level, 0], position[level, 1], position[level, 2]
+        if entered:
+            _forward(tree, own, opp, me, tables, opp_tables, rule, at, deal, level, drawn, scratch)
+            entered = False
         found = False
         while j < tree.piece_size[at] and not found:
             node = at + j
@@ -324,7 +357,7 @@ def walk_block(
                     opp_at, opp_growth = _class_after(opp, opp_deck, opp_hand, opp_at, next_deal, state)
             here = np.uint64(level * scratch.piece + j) * stride
             if (own_hand >= 0 and own_at < 0) or (opp_hand >= 0 and opp_at < 0):  # the deal rules the hand out
-                for h in range(np.uint64(1) if own_hand >= 0 else _count(own, deal)):
+                for h in range(np.uint64(1) if own_hand >= 0 else hands_at(own, deal)):
                     value[here + h] = 0.0
                 j += 1
                 continue
@@ -345,20 +378,19 @@ def walk_block(
             drawn.own_at[down], drawn.opp_at[down], drawn.factor[down] = own_at, opp_at, factor * own_growth
             position[down, 0], position[down, 1], position[down, 2] = below, next_deal, 0
             level = down
-            found = True
-            _forward(tree, own, opp, me, tables, opp_tables, rule, below, next_deal, level, drawn, scratch)
+            found = entered = True
         if found:
             continue
-        touched += _backward(
-            tree, own, opp, me, pair_hands, tables, rule, own_card, opp_card, at, deal, level, drawn, scratch
-        )
+        touched += _backward(tree, own, opp, me, pair_hands, tables, rule, own_deck.card, own_hand, opp_deck.card,
+                             opp_hand, at, deal, level, drawn, scratch)  # fmt: skip
         if level == 0:
             return touched
         level -= 1
         link_at = position[level, 2]
         cut = tree.link_deal[position[level, 0] + link_at] == _CUT
         _lift_up(own, drawn.own_at[level + 1], cut, drawn.factor[level + 1], deal, position[level, 1], value,
-                 np.uint64((level + 1) * scratch.piece) * stride, np.uint64(level * scratch.piece + link_at) * stride)  # fmt: skip
+                 np.uint64((level + 1) * scratch.piece) * stride,
+                 np.uint64(level * scratch.piece + link_at) * stride)  # fmt: skip
         position[level, 2] = link_at + 1
 
 
@@ -368,7 +400,10 @@ def _draw_hand(deck: Deck, state: Any) -> int:
 
 
 @inlined
-def _draw_deals(tree: NodeArrays, own_deck: Deck, opp_deck: Deck, deals: Deals, own_hand: int, opp_hand: int, state: Any, follow: Any) -> bool:  # fmt: skip
+def _draw_deals(
+    tree: NodeArrays, own_deck: Deck, opp_deck: Deck, deals: Deals, own_hand: int, opp_hand: int, state: Any,
+    follow: Any,
+) -> bool:  # fmt: skip
     """One deal after the other; whether they leave the drawn hands their cards."""
     deal = 0
     while deals.chained and tree.deal_count[deal] > 0:
@@ -384,7 +419,10 @@ def _draw_deals(tree: NodeArrays, own_deck: Deck, opp_deck: Deck, deals: Deals, 
 
 
 @inlined
-def _draw_block(tree: NodeArrays, own_deck: Deck, opp_deck: Deck, deals: Deals, pair_hands: bool, draw_own: bool, draw_opp: bool, state: Any, follow: Any) -> Any:  # fmt: skip
+def _draw_block(
+    tree: NodeArrays, own_deck: Deck, opp_deck: Deck, deals: Deals, pair_hands: bool, draw_own: bool, draw_opp:
+    bool, state: Any, follow: Any,
+) -> Any:  # fmt: skip
     """Hands and deals; all are drawn again where some share a card.
 
     Drawing only the deals again would be wrong: a deal stands for all its renamings, and a single hand leaves more or
@@ -393,10 +431,11 @@ def _draw_block(tree: NodeArrays, own_deck: Deck, opp_deck: Deck, deals: Deals, 
     while True:
         own_hand = _draw_hand(own_deck, state) if draw_own else -1
         opp_hand = _draw_hand(opp_deck, state) if draw_opp else -1
-        if draw_own and draw_opp and len(own_deck.card) > 0:
-            one, other = own_deck.card[own_hand], opp_deck.card[opp_hand]
-            if share_a_card(one[0], one[1], other[0], other[1], pair_hands):
-                continue
+        if draw_own and draw_opp and len(own_deck.card) > 0 and share_a_card(
+            own_deck.card[own_hand, 0], own_deck.card[own_hand, 1], opp_deck.card[opp_hand, 0],
+            opp_deck.card[opp_hand, 1], pair_hands,
+        ):  # fmt: skip
+            continue
         if _draw_deals(tree, own_deck, opp_deck, deals, own_hand, opp_hand, state, follow):
             return own_hand, opp_hand
 
@@ -428,27 +467,27 @@ def iterate_blocks(
 ) -> None:
     """Run iterations: a walk for each player in turn, each over a block of its own."""
     local = state.copy()  # a cache line of its own
+    tree, first, second, drawn, scratch = borrow(tree), borrow(first), borrow(second), borrow(drawn), borrow(scratch)
+    first_deck, second_deck, deals = borrow(first_deck), borrow(second_deck), borrow(deals)
+    first_tables, second_tables = borrow(first_tables), borrow(second_tables)
     touched = 0
     for iteration in range(iterations):
         time = np.float64(start + 1 + iteration) if linear else 1.0
-        now = Rule(rule.keep_positive, rule.keep_negative, rule.floor, time, rule.tie, rule.prune, rule.quantised, rule.salt)
-        for player in range(2):
-            if player == 0:
-                own_hand, opp_hand = _draw_block(
-                    tree, first_deck, second_deck, deals, pair_hands, draw_own, draw_opp, local, follow
-                )
-                touched += walk_block(
-                    tree, first, second, first_deck, second_deck, deals, pair_hands, 0, own_hand, opp_hand,
-                    second_reach, follow, first_tables, second_tables, now, local, drawn, scratch,
-                )  # fmt: skip
-            else:
-                own_hand, opp_hand = _draw_block(
-                    tree, second_deck, first_deck, deals, pair_hands, draw_own, draw_opp, local, follow
-                )
-                touched += walk_block(
-                    tree, second, first, second_deck, first_deck, deals, pair_hands, 1, own_hand, opp_hand,
-                    first_reach, follow, second_tables, first_tables, now, local, drawn, scratch,
-                )  # fmt: skip
+        now = Rule(
+            rule.keep_positive, rule.keep_negative, rule.floor, time, rule.tie, rule.prune, rule.quantised, rule.salt
+        )
+        for me in range(2):  # one call for both: kernels that are called twice are compiled twice
+            turn = me == 0
+            own_deck, opp_deck = (first_deck, second_deck) if turn else (second_deck, first_deck)
+            own_hand, opp_hand = _draw_block(
+                tree, own_deck, opp_deck, deals, pair_hands, draw_own, draw_opp, local, follow
+            )
+            touched += walk_block(
+                tree, first if turn else second, second if turn else first, own_deck, opp_deck, deals, pair_hands, me,
+                own_hand, opp_hand, second_reach if turn else first_reach, follow,
+                first_tables if turn else second_tables, second_tables if turn else first_tables, now, local, drawn,
+                scratch,
+            )  # fmt: skip
     state[:] = local
     counters[0] += iterations
     counters[1] += touched

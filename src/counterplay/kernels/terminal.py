@@ -9,6 +9,8 @@ for hands of one card: what is added goes to 52, what is read is 53, which stays
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from counterplay.kernels.jit import inlined
@@ -23,17 +25,17 @@ def fold_values(
     pair_hands: bool,  # IN  hands have two cards
     card: np.ndarray,  # IN  (K, 2) uint8: cards of our hands
     twin: np.ndarray,  # IN  (K,) uint16: the opponent's class with the same hand
-    mine: int,  # IN  where our hands begin in those two
-    n: int,  # IN  number of our hands
+    mine: Any,  # IN  where our hands begin in those two
+    n: Any,  # IN  number of our hands
     real_class: np.ndarray,  # IN  (R,) uint16: the class of each real hand of the opponent
     real_card: np.ndarray,  # IN  (R, 2) uint8: its cards
-    low: int,  # IN  the opponent's real hands are low ..
-    high: int,  # IN  .. high - 1
+    low: Any,  # IN  the opponent's real hands are low ..
+    high: Any,  # IN  .. high - 1
     reach: np.ndarray,  # IN  float64
-    r: int,  # IN  where the opponent's reaches begin, by class
+    r: Any,  # IN  where the opponent's reaches begin, by class
     by_card: np.ndarray,  # scratch, at least (54,) float64
     value: np.ndarray,  # OUT float64
-    v: int,  # IN  where our values begin
+    v: Any,  # IN  where our values begin
 ) -> None:
     """Everything the opponent can hold beside our cards, times an amount."""
     by_card[:CARD_SLOTS] = 0.0
@@ -60,18 +62,18 @@ def showdown_values(
     stake: float,  # IN  what the winner gets
     card: np.ndarray,  # IN  (K, 2) uint8: cards of our hands
     rank: np.ndarray,  # IN  (K,) uint16: their ranks, ascending
-    mine: int,  # IN  where our hands begin in those two
-    n: int,  # IN  number of our hands
+    mine: Any,  # IN  where our hands begin in those two
+    n: Any,  # IN  number of our hands
     real_class: np.ndarray,  # IN  (R,) uint16: the class of each real hand of the opponent
     real_rank: np.ndarray,  # IN  (R,) uint16: its rank, ascending
     real_card: np.ndarray,  # IN  (R, 2) uint8: its cards
-    low: int,  # IN  the opponent's real hands are low ..
-    high: int,  # IN  .. high - 1
+    low: Any,  # IN  the opponent's real hands are low ..
+    high: Any,  # IN  .. high - 1
     reach: np.ndarray,  # IN  float64
-    r: int,  # IN  where the opponent's reaches begin, by class
+    r: Any,  # IN  where the opponent's reaches begin, by class
     by_card: np.ndarray,  # scratch, at least (54,) float64
     value: np.ndarray,  # OUT float64
-    v: int,  # IN  where our values begin
+    v: Any,  # IN  where our values begin
 ) -> None:
     """Weaker minus stronger hands of the opponent, card removal taken into account; ties win nothing.
 
@@ -110,13 +112,13 @@ def matrix_values(
     me: int,  # IN  0 or 1
     sign: float,  # IN  1 for player 0, -1 for player 1, times a factor
     matrix: np.ndarray,  # IN  float64: player 0's utility times chance, n0 x n1
-    at: int,  # IN  where it begins
+    at: Any,  # IN  where it begins
     reach: np.ndarray,  # IN  float64
-    r: int,  # IN  where the opponent's reaches begin
-    others: int,  # IN  hands of the opponent
+    r: Any,  # IN  where the opponent's reaches begin
+    others: Any,  # IN  hands of the opponent
     value: np.ndarray,  # OUT float64
-    v: int,  # IN  where our values begin
-    n: int,  # IN  number of our hands
+    v: Any,  # IN  where our values begin
+    n: Any,  # IN  number of our hands
 ) -> None:
     """Every pair of hands: the fallback for any payoffs."""
     if me == 0:
@@ -141,18 +143,18 @@ def factored_values(
     me: int,  # IN  0 or 1
     sign: float,  # IN
     matrix: np.ndarray,  # IN  float64: player 0's utility by classes of hands, f0 x f1
-    at: int,  # IN  where it begins
+    at: Any,  # IN  where it begins
     classes: np.ndarray,  # IN  (2, F, H) uint8: what of each hand matters here
     row: int,  # IN  the row of those
     own_count: int,  # IN  how many classes we have
     other_count: int,  # IN  how many the opponent has
     reach: np.ndarray,  # IN  float64
-    r: int,  # IN  where the opponent's reaches begin
-    others: int,  # IN  hands of the opponent
+    r: Any,  # IN  where the opponent's reaches begin
+    others: Any,  # IN  hands of the opponent
     by_class: np.ndarray,  # scratch, at least f0 + f1 float64
     value: np.ndarray,  # OUT float64
-    v: int,  # IN  where our values begin
-    n: int,  # IN  number of our hands
+    v: Any,  # IN  where our values begin
+    n: Any,  # IN  number of our hands
 ) -> None:
     """Payoffs that depend on a factor of each hand, as in Bluff on the number of dice that match the bid."""
     for f in range(own_count + other_count):
@@ -173,14 +175,14 @@ def factored_values(
 def additive_values(
     sign: float,  # IN
     matrix: np.ndarray,  # IN  float64: what hands add to player 0's utility
-    own_at: int,  # IN  where the part of our hands begins
-    other_at: int,  # IN  where the part of the opponent's begins
+    own_at: Any,  # IN  where the part of our hands begins
+    other_at: Any,  # IN  where the part of the opponent's begins
     reach: np.ndarray,  # IN  float64
-    r: int,  # IN  where the opponent's reaches begin
-    others: int,  # IN  hands of the opponent
+    r: Any,  # IN  where the opponent's reaches begin
+    others: Any,  # IN  hands of the opponent
     value: np.ndarray,  # OUT float64
-    v: int,  # IN  where our values begin
-    n: int,  # IN  number of our hands
+    v: Any,  # IN  where our values begin
+    n: Any,  # IN  number of our hands
 ) -> None:
     """Payoffs that are the sum of a part for each hand."""
     total, mean = 0.0, 0.0

@@ -151,7 +151,7 @@ def _stabiliser(names: _Renamings, among: NDArray[np.int64], cards: tuple[int, .
     if len(among) == 1 or not cards:
         return among
     image = np.sort(names.card[among][:, list(cards)], axis=1)
-    return among[(image == np.sort(cards)).all(axis=1)]
+    return np.asarray(among[(image == np.sort(cards)).all(axis=1)])
 
 
 def _next_deals(deck: Sequence[int], names: _Renamings, deal: _Deal, number: int, cards: int, held: int) -> list[_Deal]:
@@ -183,7 +183,7 @@ def _hands(
     same = np.array_equal(ranges[0] > 0, ranges[1] > 0)
     made = [_Classes(holes, weights, hole_cards) for weights in ranges[: 1 if same else 2]]
     for number, deal in enumerate(deals):
-        live = ~np.isin(holes, deal.cards).any(axis=1)
+        live = np.asarray(~np.isin(holes, deal.cards).any(axis=1))
         rank = rank_holes(deal.cards, holes[:, :hole_cards]) if number >= last else np.zeros(len(holes), np.uint16)
         for classes in made:
             classes.add(deal, names, live, rank)
@@ -239,7 +239,7 @@ class _Classes:
         hands = np.flatnonzero(live & self.held)
         hands = hands[np.argsort(rank[hands], kind="stable")]
         if len(deal.renamings) == 1:
-            shown, number, size = hands, np.arange(len(hands)), np.ones(len(hands), np.uint16)
+            shown, number, size = hands, np.arange(len(hands)), np.ones(len(hands), np.int64)
         else:
             least = names.hand[deal.renamings][:, hands].min(axis=0)
             shown, number, size = _grouped(hands, least)

@@ -1,8 +1,8 @@
 """Node locking: a strategy that is fixed at some decisions of a hold'em subgame, while the rest is solved.
 
 A lock names a decision and what is played there, ``check bet25=fold rest; call 66+,AQ; raise85 AA:0.5,KK``: clauses
-of an action and a probability for all hands (``0.3``), a range whose weights are probabilities, or ``rest``, which takes
-what the others leave.  Lines of a file can be clauses too.
+of an action and a probability for all hands (``0.3``), a range whose weights are probabilities, or ``rest``, which
+takes what the others leave.  Lines of a file can be clauses too.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A size is one of
 
 * ``70%``: of the pot; a raise first calls, and puts in that share of the pot as it is then;
 * ``2.5x``: to so many times the bet before; for raises only;
-* ``100c``: chips; a raise goes that far above the bet before.  ``20c3r``: at most three raises a street, as in limit games;
+* ``100c``: chips; a raise goes that far above the bet before.  ``20c3r``: at most three raises a street (limit games);
 * ``e``, ``2e``, ``3e200%``: the same share of the pot on each street that is left, or on so many, so that the last bet
   is all in; at most so large a share;
 * ``a`` or ``allin``.
@@ -48,8 +48,8 @@ class BetSize:
     amount : float
         Shares of the pot, multiples of the bet before, chips, or the largest share of the pot.
     count : int
-        Of ``chips``: how many raises a street has at most, 0 for any number.  Of ``geometric``: over how many streets, 0
-        for those that are left.
+        Of ``chips``: how many raises a street has at most, 0 for any number.  Of ``geometric``: over how many streets,
+        0 for those that are left.
     """
 
     kind: str
@@ -94,8 +94,8 @@ def _places(where: str, clause: str, name: str) -> list[tuple[int, int]]:
             streets = [STREETS.index(word)]
         else:
             raise GameError(
-                f"cannot read {clause.strip()!r} in the {name}; a clause starts with a street ({', '.join(STREETS)}), a "
-                f"player ({', '.join(PLAYERS)}) or both, such as oop.turn=50%,a"
+                f"cannot read {clause.strip()!r} in the {name}; a clause starts with a street ({', '.join(STREETS)}), "
+                f"a player ({', '.join(PLAYERS)}) or both, such as oop.turn=50%,a"
             )
     return [(player, street) for player in players for street in streets]
 
@@ -161,5 +161,5 @@ def bet_amount(size: BetSize, pot: float, before: float, stack: float, streets: 
     if size.kind == "chips":
         return None if size.count and raises > size.count else before + size.amount
     left = size.count or max(1, streets - max(0, raises - 1))
-    share = ((1 + 2 * stack / pot) ** (1 / left) - 1) / 2
+    share = (math.pow(1 + 2 * stack / pot, 1 / left) - 1) / 2
     return before + min(share, size.amount) * pot

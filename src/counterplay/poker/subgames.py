@@ -81,7 +81,7 @@ class Subgame:
                 raise GameError(f"the {name} must be more than 0 chips; got {amount!r}")
         if not 0 < self.allin_threshold <= 1:
             raise GameError(
-                f"the all-in threshold is a share of the stack, more than 0 and at most 100%; got {self.allin_threshold!r}"
+                f"the all-in threshold is a share of the stack, above 0 and at most 100%; got {self.allin_threshold!r}"
             )
         self.sizes  # noqa: B018  # what cannot be read is told here
         if not self.pair_weight > 0:
@@ -199,8 +199,8 @@ def subgame_by_name(name: str) -> Subgame:
 class _Spot:
     """Where the betting is: a street, who acts, what each has put in on it and before it, what was played.
 
-    ``raises`` counts bets and raises on the street, ``step`` is the last of them, ``bettor`` who made the last bet of the
-    street before (-1: nobody), ``passed`` whether the first player has checked.
+    ``raises`` counts bets and raises on the street, ``step`` is the last of them, ``bettor`` who made the last bet of
+    the street before (-1: nobody), ``passed`` whether the first player has checked.
     """
 
     street: int

@@ -28,7 +28,6 @@ from counterplay.kernels.jit import FormArrays
 from counterplay.poker.abstract_game import AbstractGame
 from counterplay.storage import read_container, write_container
 from counterplay.strategy.measurement import Measurement, measure_strategy
-from counterplay.strategy.profile import Profile
 from counterplay.tree.arrays import GameTree
 from counterplay.tree.memory import available_memory, format_bytes
 
@@ -91,7 +90,7 @@ class SolveResult:
     game: str
     algorithm: str
     status: Status
-    profile: Profile
+    profile: Any  # a Profile, or of a public tree or an abstract game the profile of that
     measurement: Measurement
     iterations: int
     seconds: float
@@ -298,9 +297,7 @@ class Solver(ABC):
         """Take over ``state`` after the tables were filled, and derive from both whatever else the solver keeps."""
 
     @classmethod
-    def named(
-        cls, game: GameTree | Game | str, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]
-    ) -> Self:
+    def named(cls, game: Any, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Self:
         """A solver for an algorithm by its name; ``settings`` change its defaults."""
         return cls(game, changed(cls.config_class(), settings, algorithm), algorithm, memory_limit)  # type: ignore[call-arg]
 

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from counterplay.errors import SolverError
 from counterplay.game.base import Game
-from counterplay.kernels.public import UPDATE, Tables, iterate_public, iteration_rule
+from counterplay.kernels.public import iterate_public, iteration_rule
+from counterplay.kernels.public_steps import UPDATE, Tables
 from counterplay.poker.public_game import public_tree_by_name
 from counterplay.solvers.base import Solver, changed, check_memory
 from counterplay.solvers.cfr import CFR_PRESETS, ROUNDING, CfrConfig, ProfileKind
@@ -106,7 +107,7 @@ class PublicSolver(Solver):
         check_memory(f"{self.algorithm} on {tree.name}", self.memory_bytes(tree, self.config), memory_limit)
         kind = table_type(tree, self.config)
         self.quantised = kind == np.int16
-        self.players_tables = tuple(self._empty(player, kind) for player in (0, 1))
+        self.players_tables = (self._empty(0, kind), self._empty(1, kind))
         self.locked = np.zeros(tree.num_nodes, np.bool_)
         self.walker = PublicWalker(tree, self.config.threads)
         self._clock = np.zeros(1, np.int64)

@@ -42,8 +42,8 @@ from numpy.typing import NDArray
 
 from counterplay.errors import SolverError
 from counterplay.game.base import Game
-from counterplay.kernels.public import Rule, Tables
 from counterplay.kernels.public_sampling import Deals, Deck, Drawn, iterate_blocks
+from counterplay.kernels.public_steps import Rule, Tables
 from counterplay.kernels.walks import alias_table, random_state
 from counterplay.poker.public_game import public_tree_by_name
 from counterplay.solvers.base import Solver, changed, check_memory
@@ -54,7 +54,9 @@ from counterplay.strategy.measurement import Measurement
 from counterplay.strategy.profile import Provenance
 from counterplay.strategy.public_profile import PublicProfile
 from counterplay.strategy.public_walks import PublicWalker, scratch_bytes, walk_scratch
+from counterplay.tree.arrays import GameTree
 from counterplay.tree.public import LINK, NO_HAND, SHARED, PublicTree
+from counterplay.tree.public_split import public_tree_from
 
 __all__ = ["DRAWN_HANDS", "PublicSamplingConfig", "PublicSamplingSolver"]
 
@@ -155,7 +157,7 @@ class PublicSamplingSolver(Solver):
         self.tree = tree = self.compiled(game, memory_limit)
         check_memory(f"{self.algorithm} on {tree.name}", self.memory_bytes(tree, self.config), memory_limit)
         self.walker = PublicWalker(tree)
-        self.player_tables = tuple(self._empty(player) for player in (0, 1))
+        self.player_tables = (self._empty(0), self._empty(1))
         self.decks = decks(tree, self.config.sampling)
         self.deals = deals(tree, self.config.sampling)
         self.random_state = random_state(self.config.seed, self.config.threads)
@@ -176,8 +178,10 @@ class PublicSamplingSolver(Solver):
 
     @classmethod
     def compiled(cls, game: Any, memory_limit: int | None) -> PublicTree:
-        """The public tree of a game."""
-        return game if isinstance(game, PublicTree) else public_tree_by_name(game, memory_limit)
+        """The public tree of a game, or of its histories."""
+        if isinstance(game, PublicTree):
+            return game
+        return public_tree_from(game) if isinstance(game, GameTree) else public_tree_by_name(game, memory_limit)
 
     @staticmethod
     def memory_bytes(tree: PublicTree, config: PublicSamplingConfig | str) -> int:
@@ -297,7 +301,7 @@ def deals(tree: PublicTree, sampling: str) -> Deals:
     links = np.flatnonzero(tree.kind == LINK)
     chained = bool(np.any(tree.link_deal[links] == SHARED))
     if chained:
-        rows = [(d, int(tree.deal_first[d]), int(tree.deal_count[d])) for d in np.flatnonzero(tree.deal_count)]
+        rows = [(int(d), int(tree.deal_first[d]), int(tree.deal_count[d])) for d in np.flatnonzero(tree.deal_count)]
     else:
         own = [int(link) for link in links if tree.link_deal[link] >= 0]
         rows = [(-1, int(tree.link_deal[link]), int(tree.num_children[link])) for link in own]

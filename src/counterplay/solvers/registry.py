@@ -151,7 +151,7 @@ def make_solver(
 
 
 def make_public_solver(
-    game: PublicTree | Game | str, algorithm: str = "cfr+", memory_limit: int | None = None, **settings: Any
+    game: PublicTree | GameTree | Game | str, algorithm: str = "cfr+", memory_limit: int | None = None, **settings: Any
 ) -> Solver:
     """A solver on the public tree of a two-player game: the CFR family, and the public chance samplers."""
     check_algorithm(algorithm)

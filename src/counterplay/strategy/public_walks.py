@@ -16,19 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.kernels.public import (
-    FINISH,
-    LINKS,
-    RESPONSE,
-    VALUE,
-    WHOLE,
-    HandArrays,
-    NodeArrays,
-    Rule,
-    Scratch,
-    Tables,
-    walk_public,
-)  # fmt: skip
+from counterplay.kernels.public import FINISH, LINKS, WHOLE, walk_public
+from counterplay.kernels.public_steps import RESPONSE, VALUE, HandArrays, NodeArrays, Rule, Scratch, Tables
 from counterplay.strategy.measurement import Measurement
 from counterplay.tree.public import LINK, Hands, PublicTree
 
@@ -99,7 +88,7 @@ class PublicWalker:
         self.nodes = NodeArrays(*(getattr(tree, name) for name in NodeArrays._fields))
         if base is not None:
             self.nodes = self.nodes._replace(base=base)
-        self.hands = tuple(_hand_arrays(hands) for hands in tree.hands)
+        self.hands = (_hand_arrays(tree.hands[0]), _hand_arrays(tree.hands[1]))
 
     @property
     def scratch(self) -> Scratch:

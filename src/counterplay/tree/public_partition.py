@@ -60,7 +60,7 @@ class Points:
         self.chance = tree.chance_prob.astype(np.float64)
         order = np.argsort(tree.depth, kind="stable")
         bounds = np.searchsorted(tree.depth[order], np.arange(1, int(tree.depth.max()) + 2))
-        for low, high in itertools.pairwise(bounds):
+        for low, high in itertools.pairwise(bounds.tolist()):
             here = order[low:high]
             above = tree.parent[here].astype(np.int64)
             acted = tree.player[above] >= 0

@@ -217,7 +217,8 @@ class _Builder:
         """The payoffs of all ends: player 0's utility times chance, summed over the histories of a pair of hands."""
         if 8 * self.matrix_size > available_memory():
             raise MemoryLimitError(
-                f"the payoffs of the public tree of {self.tree.name} need {format_bytes(8 * self.matrix_size)}; {INSTEAD}"
+                f"the payoffs of the public tree of {self.tree.name} need {format_bytes(8 * self.matrix_size)}; "
+                f"{INSTEAD}"
             )
         matrix = np.zeros(self.matrix_size)
         for node, members, deal in self.ends:

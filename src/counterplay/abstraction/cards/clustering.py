@@ -94,12 +94,13 @@ def merge_points(
     rows: npt.NDArray[Any], weights: npt.NDArray[Any], threads: int = 1
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64], npt.NDArray[np.int32]]:
     """The distinct rows, the sums of their weights, and which of them each row is."""
-    from counterplay.kernels.clustering import mark_distinct
+    from counterplay.kernels.clustering import add_weights, mark_distinct
 
     order = np.argsort(_hashes(rows, threads))  # equal rows come side by side; in which order is of no matter
     place = np.empty(len(rows), dtype=np.int32)
     found = mark_distinct(rows, order, place)
-    merged = np.bincount(place, weights, minlength=found).astype(np.int64)  # exact: sums stay far below 2**53
+    merged = np.zeros(found, dtype=np.int64)
+    add_weights(place, weights, merged)
     return np.ascontiguousarray(rows[order[:found]]), merged, place
 
 
