@@ -160,9 +160,9 @@ def command(
         from counterplay.cli.holdem import Spot, solve_holdem
 
         if game != "holdem":
-            first = Spot(*spot).given[0]
-            other = ", and with --cards for abstract games" if first == "--bets" else ""
-            raise SolverError(f"{first} is for counterplay solve holdem{other}; got the game {game!r}")
+            option = Spot(*spot).given[0]
+            other = ", and with --cards for abstract games" if option == "--bets" else ""
+            raise SolverError(f"{option} is for counterplay solve holdem{other}; got the game {game!r}")
         own = read_settings(settings or []) | ({"threads": threads} if threads is not None else {})
         return solve_holdem(
             Spot(*spot), algorithm, own | ({"profile": profile} if profile else {}), read_memory(memory_limit),
