@@ -83,7 +83,7 @@ def showdown_values(
     by_card[:CARD_SLOTS] = 0.0
     total = 0.0
     k = low
-    h = np.uint64(0)
+    h: Any = np.uint64(0)
     while h < n:
         own = rank[mine + h]
         while k < high and real_rank[k] < own:

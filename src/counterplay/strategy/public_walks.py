@@ -185,11 +185,11 @@ class PublicWalker:
 
 def hand_arrays(hands: Hands, deal_parent: NDArray[np.int32]) -> HandArrays:
     """The arrays of a player's hands as kernels take them."""
-    fields = (getattr(hands, name) for name in HandArrays._fields if name != "plain")
+    fields: dict[str, Any] = {name: getattr(hands, name) for name in HandArrays._fields if name != "plain"}
     counts = np.diff(hands.start)
     above = np.repeat(hands.start[:-1][np.maximum(deal_parent, 0)], counts) + hands.parent
     same = hands.multiplicity == hands.multiplicity[above]
     plain = np.zeros(len(counts), np.bool_)
     filled = counts > 0
     plain[filled] = np.logical_and.reduceat(same, hands.start[:-1][filled]) if filled.any() else False
-    return HandArrays(*fields, plain=plain)
+    return HandArrays(**fields, plain=plain)
