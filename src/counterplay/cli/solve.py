@@ -300,7 +300,10 @@ def _problem_that_fits(
     try:
         return _problem(game, resume, forget, limit, quiet), False
     except MemoryLimitError as error:
-        if may_be_public and algorithm is not None and ALGORITHMS[algorithm].kind == "cfr":
+        from counterplay.poker.public_game import tells_public_tree
+
+        full_width = algorithm is not None and ALGORITHMS[algorithm].kind == "cfr"
+        if may_be_public and full_width and game is not None and tells_public_tree(game):
             note(f"{error}\nTherefore its public tree is solved.")
             return None, True
         if not may_sample or algorithm not in MCCFR_PRESETS or algorithm == "chance-sampling":

@@ -32,10 +32,10 @@ from counterplay.kernels.card_free import (
     add_last_round,
     add_round,
 )  # fmt: skip
-from counterplay.kernels.public_steps import HandArrays
 from counterplay.poker.games import PokerGame
 from counterplay.strategy.measurement import Measurement
 from counterplay.strategy.public_profile import CardFree
+from counterplay.strategy.public_walks import hand_arrays
 from counterplay.tree.public import CUT, FOLD, LINK, SHOWDOWN
 
 __all__ = ["evaluate_card_free"]
@@ -118,7 +118,7 @@ class _Betting:
     def below(self, number: int) -> Vector:
         """What our hands win below a first deal, as it is added at the start: hands x columns of the next round."""
         deals = self.game.first.deals(number)
-        hands = HandArrays(*(getattr(deals.hands[0], name) for name in HandArrays._fields))
+        hands = hand_arrays(deals.hands[0], deals.parent)
         chance = DealArrays(deals.parent, deals.weight)
         bounds = deals.level_start
         values = np.zeros((0, 0))
