@@ -152,6 +152,9 @@ def test_an_interrupted_run_leaves_a_checkpoint_with_a_short_name(
         ([*RIVER, "--until", "x"], "0.3% of the pot"), ([*RIVER, "--memory-limit", "1KiB"], "may be used"),
         ([*RIVER, "--lock", "bet25"], "NODE=STRATEGY"), ([*RIVER, "--lock", "bet7=fold 1"], "there is no decision"),
         ([*RIVER, "--bets", "0%"], "more than 0"), ([*RIVER, "--algorithm", "lp"], "solved by one of"),
+        ([*RIVER, "--representation", "history"], "--representation is not for"),
+        ([*RIVER, "--forget", "initial"], "--forget is not for"),
+        ([*RIVER, "--memory-limit", "1KiB"], "fewer sizes"),
         ([*RIVER, "--allin-threshold", "much"], "67%"), ([*RIVER, "--oop", "AAx"], "word 1 of the range of oop"),
     ],
 )  # fmt: skip

@@ -219,6 +219,11 @@ def test_what_does_not_fit_is_told_first() -> None:
         PublicSolver("holdem_2_4", PublicConfig(), memory_limit=2**30)
 
 
+def test_deals_that_do_not_fit_are_told_before_they_are_made() -> None:
+    with pytest.raises(MemoryLimitError, match="public tree of holdem_limit_2p needs about"):
+        public_tree_by_name("holdem_limit_2p", 24 << 30)
+
+
 def test_games_without_a_public_tree() -> None:
     with pytest.raises(GameError, match="history"):
         PublicSolver("goofspiel(3)")

@@ -105,7 +105,8 @@ class PublicSolver(Solver):
         self.algorithm = algorithm or (config if isinstance(config, str) else "cfr-variant")
         self.tree = self.compiled(game, memory_limit)
         tree = self.tree
-        check_memory(f"{self.algorithm} on {tree.name}", self.memory_bytes(tree, self.config), memory_limit)
+        needed = self.memory_bytes(tree, self.config)
+        check_memory(f"{self.algorithm} on {tree.name}", needed, memory_limit, "try storage int16 or an abstraction")
         kind = table_type(tree, self.config)
         self.quantised = kind == np.int16
         self.players_tables = (self._empty(0, kind), self._empty(1, kind))
