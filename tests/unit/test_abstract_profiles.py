@@ -376,7 +376,7 @@ def test_solve_with_bets_and_two_abstractions(cards: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["solve", "leduc_limit_2p", "--bets", "fcpa"], "--bets is for abstract games"),
+        (["solve", "leduc_limit_2p", "--bets", "fcpa"], "--bets is for .*with --cards for abstract games"),
         (["solve", "leduc_limit_2p", "--cards", "CARDS", "--until", "0.1"], "--until needs the compiled game"),
         (["solve", "leduc_limit_2p", "--cards", "CARDS", "--boards", "some"], "--boards is all or a number"),
         (["solve", "leduc_limit_2p", "--cards", "CARDS", "-a", "cfr+"], "unknown algorithm 'cfr\\+'; there are"),

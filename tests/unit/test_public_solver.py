@@ -127,9 +127,7 @@ def test_a_lock_has_no_negative_probabilities() -> None:
 
 
 @pytest.mark.parametrize("alternating", [True, False])
-def test_ctrl_c_leaves_whole_iterations(
-    holdem: PublicTree, alternating: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_leaves_whole_iterations(holdem: PublicTree, alternating: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C between the walks of both players, with threads, is told once the second walk is done."""
     config = PublicConfig(threads=2, alternating=alternating)
     solver, whole = PublicSolver(holdem, config), PublicSolver(holdem, config)

@@ -63,7 +63,11 @@ def save_run(
         profile.save(out)
     if checkpoint is None and result.status == "interrupted":
         name = "".join(letter if letter.isalnum() else "_" for letter in result.game)[:LONGEST_NAME]
-        checkpoint = out.with_name(out.name + ".checkpoint") if out is not None else Path(f"{name}-{result.algorithm}.checkpoint")
+        checkpoint = (
+            out.with_name(out.name + ".checkpoint")
+            if out is not None
+            else Path(f"{name}-{result.algorithm}.checkpoint")
+        )
     if checkpoint is not None:
         solver.save(checkpoint)
     return checkpoint

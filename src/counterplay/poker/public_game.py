@@ -27,7 +27,15 @@ from counterplay.tree.public import FOLD, LINK, SHOWDOWN, PublicNode, PublicTree
 from counterplay.tree.public_split import public_tree_from
 from counterplay.tree.public_unfold import unfold
 
-__all__ = ["assemble", "dealt", "public_tree_by_name", "public_tree_bytes", "public_tree_of", "put_together"]
+__all__ = [
+    "assemble",
+    "dealt",
+    "public_tree_by_name",
+    "public_tree_bytes",
+    "public_tree_of",
+    "put_together",
+    "tells_public_tree",
+]
 
 
 def public_tree_of(
@@ -103,6 +111,14 @@ def _check_deals(game: PokerGame, memory_limit: int | None) -> None:
             f"the public tree of {game.spec()} needs about {format_bytes(needed)}, but only {format_bytes(free)} may "
             "be used; take a card abstraction (--cards), or solve subgames"
         )
+
+
+def tells_public_tree(game: Game | str) -> bool:
+    """Whether a game has a public tree that is made without its histories."""
+    made = make(game)
+    if isinstance(made, PokerGame):
+        return made.players == 2 and made.definition.hole_cards <= 2
+    return made.public_play() is not None
 
 
 def assemble(

@@ -172,8 +172,7 @@ def check_memory(
     allowed = available_memory() if limit is None else limit
     if needed > allowed:
         raise MemoryLimitError(
-            f"{what} needs {format_bytes(needed)} of tables, but only {format_bytes(allowed)} may be used; "
-            f"{advice}"
+            f"{what} needs {format_bytes(needed)} of tables, but only {format_bytes(allowed)} may be used; {advice}"
         )
 
 
