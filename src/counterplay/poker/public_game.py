@@ -27,6 +27,9 @@ from counterplay.tree.public import FOLD, LINK, SHOWDOWN, PublicNode, PublicTree
 from counterplay.tree.public_split import public_tree_from
 from counterplay.tree.public_unfold import unfold
 
+SUBGAME = "holdem{"
+"""How the names of hold'em subgames start."""
+
 __all__ = [
     "assemble",
     "dealt",
@@ -89,7 +92,7 @@ def public_tree_by_name(game: GameTree | Game | str, memory_limit: int | None = 
     """
     if isinstance(game, GameTree):
         return public_tree_from(game)
-    if isinstance(game, str) and game.startswith("holdem{"):
+    if isinstance(game, str) and game.startswith(SUBGAME):
         from counterplay.poker.subgames import subgame_by_name
 
         return subgame_by_name(game).tree()
