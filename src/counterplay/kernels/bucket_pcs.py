@@ -33,30 +33,37 @@ CARD_SLOTS = 53
 
 
 class Pieces(NamedTuple):
-    """A betting tree in pieces.  P pieces, N decisions, E edges (actions), X exits."""
+    """A betting tree in pieces.  P pieces, D decisions, X exits.
+
+    What a player does within a piece is a *sequence* of his: 0 before he acts, then one for each action of his
+    decisions, numbered in their order.
+    """
 
     turn: np.ndarray
     """(P,) int64: the round."""
-    node_start: np.ndarray
-    """(P+1,) int64: the decisions of a piece, each after those that lead to it."""
-    edge_start: np.ndarray
-    """(P+1,) int64: the edges of a piece."""
+    nodes: np.ndarray
+    """(P,) int64: decisions and ends."""
+    decision_start: np.ndarray
+    """(2, P+1) int64: the decisions of a player in a piece, each after those that lead to it."""
+    sequences: np.ndarray
+    """(2, P) int64: how many sequences he has."""
+    above: np.ndarray
+    """(D,) int64: the sequence of the player that leads to a decision."""
+    actions: np.ndarray
+    """(D,) int64: how many actions there are."""
+    offset: np.ndarray
+    """(D,) int64: where the entries of a decision begin among those of a bucket."""
     exit_start: np.ndarray
     """(P+1,) int64: the exits of a piece: folds, showdowns, both filled up to rows of ``LANES``, then links."""
     folds: np.ndarray
-    """(P,) int64: exits by folds."""
+    """(P,) int64: how many exits are folds."""
     ends: np.ndarray
-    """(P,) int64: exits by folds and showdowns."""
-    mover: np.ndarray
-    """(N,) int64: who acts."""
-    actions: np.ndarray
-    """(N,) int64: how many actions there are."""
-    offset: np.ndarray
-    """(N,) int64: where the entries of a decision begin among those of a bucket."""
-    to: np.ndarray
-    """(E,) int64: the decision that follows, counted from the first of the piece; or exit e as -1 - e."""
+    """(P,) int64: how many are folds or showdowns."""
+    led: np.ndarray
+    """(2, X) int64: the sequence of each player that leads to an exit."""
     amount: np.ndarray
-    """(2, X) float64: what each player wins by a fold, or at a showdown with the better hand; 0 for others."""
+    """(2, X) float64: what each player wins by a fold, or at a showdown with the better hand; 1 for links, 0 for what
+    fills up rows."""
     link: np.ndarray
     """(X,) int64: the piece that follows at a link."""
 
@@ -98,11 +105,11 @@ class BoardScratch(NamedTuple):
     sigma_at: np.ndarray
     """(R,) int64: where a round begins in the next."""
     sigma: np.ndarray
-    """(...) float64: the player's probabilities, by bucket and edge."""
+    """(...) float64: the probability of the player's last action, by bucket and sequence."""
     mass: np.ndarray
     """(K,) float64: the player's reach by bucket."""
-    node: np.ndarray
-    """(decisions of a piece,) float64."""
+    sequence: np.ndarray
+    """(sequences of a piece,) float64: of one bucket, how likely each is, or what it is worth."""
     mine: np.ndarray
     """(n * LANES,) float64: by hand, what a row of exits is worth."""
     theirs: np.ndarray
@@ -167,76 +174,91 @@ def _size(start: Any, piece: int) -> Any:
 
 
 @inlined
-def _play_towards(
-    pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, who: int, me: int, factor: Any, regret: Any,
-    average: Any, weight: float,
+def _play(
+    pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, regret: Any, average: Any, weight: float,
 ) -> None:  # fmt: skip
-    """The factors of a player at all exits of a piece, by bucket; the opponent's are times what is won there.
-
-    For the player who learns his probabilities are kept, and his average is added to.
-    """
-    turn, first, first_edge = pieces.turn[piece], pieces.node_start[piece], pieces.edge_start[piece]
-    first_exit, ends = pieces.exit_start[piece], pieces.ends[piece]
-    nodes, edges, exits = _size(pieces.node_start, piece), _size(pieces.edge_start, piece), _size(pieces.exit_start, piece)
-    node, sigma, learns = scratch.node, scratch.sigma, who == me
-    for k in range(board.kinds[who, turn]):
-        here, chances = scratch.at[turn] + k * exits, scratch.sigma_at[turn] + k * edges
-        for e in range(ends):  # some only fill up rows
-            factor[here + e] = 0.0
-        node[0] = 1.0
-        edge = 0
-        for j in range(nodes):
-            actions, acts = pieces.actions[first + j], pieces.mover[first + j] == who
-            entry = board.row[who, turn, k] + pieces.offset[first + j]
-            total, share = 0.0, 1.0
-            if acts:
-                for a in range(actions):
-                    total += max(np.float64(regret[entry + a]), 0.0)
+    """How likely the player's buckets play towards each exit; his probabilities are kept, his average is added to."""
+    turn, first, exits = pieces.turn[piece], pieces.exit_start[piece], _size(pieces.exit_start, piece)
+    low, high, sequences = pieces.decision_start[me, piece], pieces.decision_start[me, piece + 1], pieces.sequences[me, piece]
+    likely = scratch.sequence
+    for k in range(board.kinds[me, turn]):
+        row, chances = board.row[me, turn, k], scratch.sigma_at[turn] + k * sequences
+        likely[0] = 1.0
+        last = 1
+        for d in range(low, high):
+            entry, actions, before = row + pieces.offset[d], pieces.actions[d], likely[pieces.above[d]]
+            part = _match(regret, entry, actions)
             for a in range(actions):
-                if acts:
-                    share = max(np.float64(regret[entry + a]), 0.0) / total if total > 0.0 else 1.0 / actions
-                if acts and learns:
-                    sigma[chances + edge] = share
-                    if len(average) > 0:
-                        average[entry + a] += weight * scratch.mass[k] * node[j] * share
-                to = pieces.to[first_edge + edge]
-                if to >= 0:
-                    node[to] = node[j] * share
-                else:
-                    e = -1 - to
-                    won = 1.0 if learns or e >= ends else pieces.amount[me, first_exit + e]
-                    factor[here + e] = node[j] * share * won
-                edge += 1
+                share = max(np.float64(regret[entry + a]), 0.0) * part if part > 0.0 else -part
+                scratch.sigma[chances + last] = share
+                likely[last] = before * share
+                if len(average) > 0:
+                    average[entry + a] += weight * scratch.mass[k] * likely[last]
+                last += 1
+        here = scratch.at[turn] + k * exits
+        for e in range(exits):
+            scratch.own[here + e] = likely[pieces.led[me, first + e]]
+
+
+@inlined
+def _play_against(
+    pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, regret: Any,
+) -> None:  # fmt: skip
+    """How likely the opponent's buckets play towards each exit, times what the player wins there."""
+    opp = 1 - me
+    turn, first, exits = pieces.turn[piece], pieces.exit_start[piece], _size(pieces.exit_start, piece)
+    low, high = pieces.decision_start[opp, piece], pieces.decision_start[opp, piece + 1]
+    likely = scratch.sequence
+    for k in range(board.kinds[opp, turn]):
+        row = board.row[opp, turn, k]
+        likely[0] = 1.0
+        last = 1
+        for d in range(low, high):
+            entry, actions, before = row + pieces.offset[d], pieces.actions[d], likely[pieces.above[d]]
+            part = _match(regret, entry, actions)
+            for a in range(actions):
+                likely[last] = before * (max(np.float64(regret[entry + a]), 0.0) * part if part > 0.0 else -part)
+                last += 1
+        here = scratch.at[turn] + k * exits
+        for e in range(exits):
+            scratch.opp[here + e] = likely[pieces.led[opp, first + e]] * pieces.amount[me, first + e]
+
+
+@inlined
+def _match(regret: Any, entry: Any, actions: Any) -> float:
+    """By what positive regrets are to be multiplied; where there are none, minus the probability of every action."""
+    total = 0.0
+    for a in range(actions):
+        total += max(np.float64(regret[entry + a]), 0.0)
+    return 1.0 / total if total > 0.0 else -1.0 / actions
 
 
 @inlined
 def _learn(
     pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, floor: bool, regret: Any,
 ) -> None:  # fmt: skip
-    """From what the exits are worth to a bucket to the values of its decisions, and to regrets."""
-    turn, first, first_edge = pieces.turn[piece], pieces.node_start[piece], pieces.edge_start[piece]
-    nodes, edges, exits = _size(pieces.node_start, piece), _size(pieces.edge_start, piece), _size(pieces.exit_start, piece)
-    node, worth, sigma = scratch.node, scratch.worth, scratch.sigma
+    """From what the exits are worth to a bucket to what its sequences are worth, and to regrets."""
+    turn, first, exits = pieces.turn[piece], pieces.exit_start[piece], _size(pieces.exit_start, piece)
+    low, high, sequences = pieces.decision_start[me, piece], pieces.decision_start[me, piece + 1], pieces.sequences[me, piece]
+    worth = scratch.sequence
     for k in range(board.kinds[me, turn]):
-        here, chances = scratch.at[turn] + k * exits, scratch.sigma_at[turn] + k * edges
-        edge = edges
-        for i in range(nodes):
-            j = nodes - 1 - i
-            actions, acts = pieces.actions[first + j], pieces.mover[first + j] == me
-            edge -= actions
+        row, chances, here = board.row[me, turn, k], scratch.sigma_at[turn] + k * sequences, scratch.at[turn] + k * exits
+        for q in range(sequences):
+            worth[q] = 0.0
+        for e in range(exits):
+            worth[pieces.led[me, first + e]] += scratch.worth[here + e]
+        last = sequences
+        for i in range(high - low):
+            d = high - 1 - i
+            entry, actions = row + pieces.offset[d], pieces.actions[d]
+            last -= actions
             total = 0.0
             for a in range(actions):
-                to = pieces.to[first_edge + edge + a]
-                found = node[to] if to >= 0 else worth[here - 1 - to]
-                total += sigma[chances + edge + a] * found if acts else found
-            node[j] = total
-            if acts:
-                entry = board.row[me, turn, k] + pieces.offset[first + j]
-                for a in range(actions):
-                    to = pieces.to[first_edge + edge + a]
-                    found = node[to] if to >= 0 else worth[here - 1 - to]
-                    learned = np.float64(regret[entry + a]) + (found - total)
-                    regret[entry + a] = max(learned, 0.0) if floor else learned
+                total += scratch.sigma[chances + last + a] * worth[last + a]
+            worth[pieces.above[d]] += total
+            for a in range(actions):
+                learned = np.float64(regret[entry + a]) + (worth[last + a] - total)
+                regret[entry + a] = max(learned, 0.0) if floor else learned
 
 
 @inlined
@@ -321,29 +343,18 @@ def _enter(
     if not (opp_some or (own_some and len(average) > 0)):
         return False
     scratch.worth[scratch.at[turn] : scratch.at[turn] + kinds * exits] = 0.0
-    for who in range(2):
-        factor = scratch.own if who == me else scratch.opp
-        _play_towards(pieces, board, scratch, piece, who, me, factor, regret, average, weight)
+    _play(pieces, board, scratch, piece, me, regret, average, weight)
+    _play_against(pieces, board, scratch, piece, me, regret)
     if opp_some:
         _evaluate_ends(pieces, board, scratch, piece, me)
     return True
 
 
-@kernel
-def walk_board(
-    pieces: Pieces,  # IN
-    board: Board,  # IN
-    me: int,  # IN  who learns
-    weight: float,  # IN  what the iteration weighs in the average
-    floor: bool,  # IN  regrets stay at 0 or above
-    regret: np.ndarray,  # IN OUT (E,) floats
-    average: np.ndarray,  # IN OUT (E,) floats, or (0,) where no average is kept
-    scratch: BoardScratch,  # scratch
-    counters: np.ndarray,  # IN OUT (3,) int64: the second counts nodes of the betting tree
-) -> None:
-    """Walk the whole betting tree for one player, with all hands that a board allows."""
-    pieces, board, scratch = borrow(pieces), borrow(board), borrow(scratch)
-    regret, average = borrow(regret), borrow(average)
+@inlined
+def _walk(
+    pieces: Pieces, board: Board, me: int, weight: float, floor: bool, regret: Any, average: Any, scratch: BoardScratch,
+) -> int:  # fmt: skip
+    """Walk the whole betting tree for one player; how many nodes were touched."""
     stack, level, entered, touched = scratch.stack, 0, True, 0
     n = len(board.card)
     for h in range(n):
@@ -357,10 +368,9 @@ def walk_board(
         own_kind, opp_kind, value = board.kind[me, turn], board.kind[1 - me, turn], scratch.value[turn]
         if entered:
             stack[level, 1] = pieces.ends[piece]
+            touched += pieces.nodes[piece]
             if not _enter(pieces, board, scratch, piece, me, regret, average, weight):
-                stack[level, 1] = exits + 1
-            else:
-                touched += 1 + _size(pieces.edge_start, piece) - (exits - pieces.ends[piece])
+                stack[level, 1] = exits + 1  # nothing follows, nothing is learned
         else:  # back from a link
             e = stack[level, 1]
             below = scratch.value[pieces.turn[pieces.link[first_exit + e]]]
@@ -385,4 +395,25 @@ def walk_board(
             if e == exits:
                 _learn(pieces, board, scratch, piece, me, floor, regret)
             level -= 1
+    return touched
+
+
+@kernel
+def walk_board(
+    pieces: Pieces,  # IN
+    board: Board,  # IN
+    learners: np.ndarray,  # IN  (w,) int64: who learns, one walk after the other
+    weight: float,  # IN  what the iteration weighs in the average
+    floor: bool,  # IN  regrets stay at 0 or above
+    regret: np.ndarray,  # IN OUT (E,) floats
+    average: np.ndarray,  # IN OUT (E,) floats, or (0,) where no average is kept
+    scratch: BoardScratch,  # scratch
+    counters: np.ndarray,  # IN OUT (3,) int64: the second counts nodes of the betting tree
+) -> None:
+    """Walks over a board: all hands that it allows, and all betting."""
+    pieces, board, scratch = borrow(pieces), borrow(board), borrow(scratch)
+    regret, average = borrow(regret), borrow(average)
+    touched = 0
+    for walk in range(len(learners)):
+        touched += _walk(pieces, board, learners[walk], weight, floor, regret, average, scratch)
     counters[1] += touched

@@ -13,7 +13,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-LANES = 8
+LANES = 4
 
 _DOUBLE = ir.DoubleType()
 _ROW = ir.VectorType(_DOUBLE, LANES)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from counterplay.kernels.isomorphism import index_hands
 from counterplay.kernels.lanes import LANES
 from counterplay.poker.abstract_deals import plain_tables
 from counterplay.poker.abstract_game import AbstractGame, node_levels
+from counterplay.poker.betting import BettingTree
 from counterplay.poker.hands import hand_tables
 
 __all__ = ["BoardSampler", "betting_pieces"]
@@ -29,49 +31,93 @@ def betting_pieces(game: AbstractGame) -> Pieces:
     """The betting tree in pieces: decisions of one round that follow one another."""
     tree = game.tree
     decision = tree.player != TERMINAL
-    piece = np.full(len(tree), -1, np.int64)
+    piece, root = np.full(len(tree), -1, np.int64), np.zeros(len(tree), bool)
     pieces = 0
     for level in node_levels(tree):
         nodes = np.arange(level.start, level.stop)[decision[level]]
         parent = tree.parent[nodes]
         fresh = (parent < 0) | (tree.round[nodes] != tree.round[parent])
         piece[nodes] = np.where(fresh, pieces + np.cumsum(fresh) - 1, piece[parent])
+        root[nodes] = fresh
         pieces += int(fresh.sum())
-    order = np.flatnonzero(decision)
-    order = order[np.argsort(piece[order], kind="stable")]
-    node_start = _starts(np.bincount(piece[order], minlength=pieces))
-    local = np.zeros(len(tree), np.int64)
-    local[order] = np.arange(len(order)) - node_start[piece[order]]
+    nodes = np.flatnonzero(decision)
+    order = nodes[np.lexsort((piece[nodes], tree.player[nodes]))]
+    owner = tree.player[order].astype(np.int64) * pieces + piece[order]  # by player, then by piece
     actions = tree.num_children[order].astype(np.int64)
+    decisions = np.bincount(owner, minlength=2 * pieces)
+    start = _starts(decisions)
     before = _starts(actions)
-    child = np.repeat(tree.first_child[order] - before[:-1], actions) + np.arange(before[-1])
-    above = np.repeat(piece[order], actions)
-    kind = np.where(decision[child], 2, tree.showdowns()[child].astype(np.int64))
-    leaves = np.flatnonzero(piece[child] != above)
-    sort = leaves[np.lexsort((leaves, kind[leaves], above[leaves]))]
-    count = np.bincount(3 * above[sort] + kind[sort], minlength=3 * pieces)
-    number = np.arange(len(sort)) - _starts(count)[3 * above[sort] + kind[sort]]
-    size = count.reshape(pieces, 3).copy()
+    first = np.zeros(len(tree), np.int64)  # of a decision: the sequence of its first action
+    first[order] = 1 + before[:-1] - before[start[owner]]
+    led = _sequences(tree, root, first)
+    turn = np.zeros(pieces, np.int64)
+    turn[piece[nodes]] = tree.round[nodes]
+    exits = _exits(game, piece, led)
+    return Pieces(
+        turn,
+        decisions.reshape(2, -1).sum(axis=0) + exits.count[:, :2].sum(axis=1),
+        np.stack((start[: pieces + 1], start[pieces:])),
+        1 + (before[start[1:]] - before[start[:-1]]).reshape(2, -1),
+        np.where(root[order], 0, led[tree.player[order], order]),
+        actions,
+        game.node_offset[order].astype(np.int64),
+        exits.start,
+        exits.size[:, 0].copy(),
+        exits.size[:, :2].sum(axis=1),
+        exits.led,
+        exits.amount,
+        exits.link,
+    )
+
+
+def _sequences(tree: BettingTree, root: NDArray[np.bool_], first: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The sequence of each player that leads to a node, (2, nodes), in the piece of the node before it."""
+    led = np.zeros((2, len(tree)), np.int64)
+    for level in node_levels(tree)[1:]:
+        nodes = np.arange(level.start, level.stop)
+        parent = tree.parent[nodes]
+        for player in range(2):
+            before = np.where(root[parent], 0, led[player, parent])
+            after = first[parent] + nodes - tree.first_child[parent]
+            led[player, nodes] = np.where(tree.player[parent] == player, after, before)
+    return led
+
+
+class _Exits(NamedTuple):
+    """The exits of all pieces; see ``Pieces``."""
+
+    count: NDArray[np.int64]  # (P, 3): folds, showdowns, links
+    size: NDArray[np.int64]  # the same with rows filled up
+    start: NDArray[np.int64]
+    led: NDArray[np.int64]
+    amount: NDArray[np.float64]
+    link: NDArray[np.int64]
+
+
+def _exits(game: AbstractGame, piece: NDArray[np.int64], led: NDArray[np.int64]) -> _Exits:
+    tree = game.tree
+    pieces = int(piece.max()) + 1
+    nodes = 1 + np.flatnonzero(piece[1:] != piece[tree.parent[1:]])
+    kind = np.where(piece[nodes] >= 0, 2, tree.showdowns()[nodes].astype(np.int64))
+    owner = 3 * piece[tree.parent[nodes]] + kind
+    order = np.argsort(owner, kind="stable")
+    nodes, kind, owner = nodes[order], kind[order], owner[order]
+    count = np.bincount(owner, minlength=3 * pieces)
+    number = np.arange(len(nodes)) - _starts(count)[owner]
+    count = count.reshape(pieces, 3)
+    size = count.copy()
     size[:, :2] += -size[:, :2] % LANES
-    first = np.cumsum(size, axis=1) - size
-    column = first[above[sort], kind[sort]] + number
-    exit_start = _starts(size.sum(axis=1))
-    to = local[child]
-    to[sort] = -1 - column
-    place = exit_start[above[sort]] + column
-    amount, link = np.zeros((2, exit_start[-1])), np.full(exit_start[-1], -1, np.int64)
-    ends = kind[sort] < 2
-    row = game.node_offset[child[sort]].astype(np.int64)
+    place = _starts(size.ravel())[owner] + number
+    start = _starts(size.sum(axis=1))
+    reached, amount, link = np.zeros((2, start[-1]), np.int64), np.zeros((2, start[-1])), np.full(start[-1], -1)
+    link[place] = piece[nodes]
+    row = np.where(kind < 2, game.node_offset[nodes].astype(np.int64), 0)
     for player in range(2):
         # of the three orders of two hands the third, or the second, is the player's win; see weak_orders
-        won = game.utility[np.where(ends, row + np.where(kind[sort] == 1, 2 - player, 0), 0), player]
-        amount[player, place] = np.where(ends, won, 0.0)
-    link[place] = np.where(ends, -1, piece[child[sort]])
-    turn = tree.round[order[node_start[:-1]]].astype(np.int64)
-    return Pieces(
-        turn, node_start, before[node_start], exit_start, size[:, 0].copy(), size[:, 0] + size[:, 1],
-        tree.player[order].astype(np.int64), actions, game.node_offset[order].astype(np.int64), to, amount, link,
-    )  # fmt: skip
+        won = game.utility[row + np.where(kind == 1, 2 - player, 0), player]
+        amount[player, place] = np.where(kind < 2, won, 1.0)
+        reached[player, place] = led[player, nodes]
+    return _Exits(count, size, start, reached, amount, link)
 
 
 def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -120,10 +166,10 @@ class BoardSampler:
         rules = game.definition
         hands = math.comb(len(rules.deck) - rules.board_ends[-1], rules.hole_cards)
         most = _most_kinds(game, hands)
-        entries, chances, nodes = _scratch_sizes(pieces, most)
+        entries, chances, longest = _scratch_sizes(pieces, most)
         by_hand = 8 * (5 * rules.rounds + 2 * LANES + 4) + sum(rules.hole_cards + end for end in rules.board_ends)
         fixed = 8 * (int(game.slot_buckets.max()) + (2 * rules.rounds + 1) * max(most) + CARD_SLOTS * LANES + LANES)
-        return hands * by_hand + fixed + 8 * (3 * sum(entries) + sum(chances) + nodes) + 4096
+        return hands * by_hand + fixed + 8 * (3 * sum(entries) + sum(chances) + longest) + 4096
 
     def draw(self, state: NDArray[np.uint64]) -> Board:
         """A board, drawn uniformly; overwritten by the next call.
@@ -170,21 +216,21 @@ def _most_kinds(game: AbstractGame, hands: int) -> list[int]:
 
 
 def _scratch_sizes(pieces: Pieces, most: list[int]) -> tuple[list[int], list[int], int]:
-    """Numbers by bucket and exit, and by bucket and edge, of each round; decisions of the largest piece."""
-    exits, edges = np.zeros((2, len(most)), np.int64)
+    """Numbers by bucket and exit, and by bucket and sequence, of each round; sequences of the largest piece."""
+    exits, sequences = np.zeros((2, len(most)), np.int64)
     np.maximum.at(exits, pieces.turn, np.diff(pieces.exit_start))
-    np.maximum.at(edges, pieces.turn, np.diff(pieces.edge_start))
+    np.maximum.at(sequences, pieces.turn, pieces.sequences.max(axis=0))
     kinds = np.array(most)
-    return (kinds * exits).tolist(), (kinds * edges).tolist(), int(np.diff(pieces.node_start).max())
+    return (kinds * exits).tolist(), (kinds * sequences).tolist(), int(sequences.max())
 
 
 def _scratch(pieces: Pieces, most: list[int], hands: int) -> BoardScratch:
-    entries, chances, nodes = _scratch_sizes(pieces, most)
+    entries, chances, longest = _scratch_sizes(pieces, most)
     rounds = len(most)
     own, opp, worth = np.zeros((3, sum(entries)))
     mine, theirs = np.zeros((2, hands * LANES))
     return BoardScratch(
         np.zeros((2, rounds, hands)), np.zeros((rounds, hands)), _starts(np.array(entries))[:-1], own, opp, worth,
-        _starts(np.array(chances))[:-1], np.zeros(sum(chances)), np.zeros(max(most)), np.zeros(nodes), mine, theirs,
+        _starts(np.array(chances))[:-1], np.zeros(sum(chances)), np.zeros(max(most)), np.zeros(longest), mine, theirs,
         np.zeros((CARD_SLOTS + 1) * LANES), np.zeros((rounds, 2), np.int64),
     )  # fmt: skip
