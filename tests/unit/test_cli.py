@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import counterplay
+from counterplay.cli import running
 from counterplay.cli import solve as solve_verb
 from counterplay.cli.common import read_memory, read_target
 from counterplay.cli.main import main
@@ -462,7 +463,7 @@ def interrupt_at(monkeypatch: pytest.MonkeyPatch, iterations: int) -> None:
 
         return tick
 
-    monkeypatch.setattr(solve_verb, "_with_checkpoints", with_interrupt)
+    monkeypatch.setattr(solve_verb, "with_checkpoints", with_interrupt)
 
 
 def test_an_interrupted_run_is_saved(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -519,7 +520,7 @@ def test_progress_on_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch:
 
 
 def test_progress_elsewhere_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
-    draw = solve_verb._plain_lines()
+    draw = running._plain_lines()
     for second in range(100):
         draw(Progress(1000 * second, float(second), float(second), 0.5 / (1 + second), 1))
     lines = capsys.readouterr().err.splitlines()
@@ -541,7 +542,7 @@ def test_checkpoints_are_written_on_the_way(tmp_path: Path, monkeypatch: pytest.
         original(self, target)
 
     monkeypatch.setattr(CfrSolver, "save", save)
-    monkeypatch.setattr(solve_verb, "CHECKPOINT_SECONDS", -1.0)
+    monkeypatch.setattr(running, "CHECKPOINT_SECONDS", -1.0)
     assert main(["solve", "kuhn", "--iterations", "30", "--checkpoint", str(path), "--quiet"]) == 0
     assert len(saved) > 2
     assert saved == sorted(saved)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterplay.errors import GameError
@@ -65,6 +65,7 @@ def test_what_cannot_be_read_is_named(text: str, words: str) -> None:
         parse_range(text)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 168), st.sampled_from([0.0, 0.25, 0.5, 1.0])), max_size=60),
        st.lists(st.tuples(st.integers(0, HANDS - 1), st.floats(0, 1)), max_size=8))  # fmt: skip
 def test_ranges_come_back_from_their_text(classes: list[tuple[int, float]], single: list[tuple[int, float]]) -> None:

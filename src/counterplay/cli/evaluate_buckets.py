@@ -50,7 +50,7 @@ def evaluate_buckets(path: Path, boards: int | None, seed: int, limit: int | Non
         rows += [("value", chips(real.value) + " chips"),
                  ("exploitability", exploitability_text(real.exploitability, game.big_blind))]  # fmt: skip
     else:
-        rows.append(("exploitability", "not measured: the real game is too large to be compiled"))
+        rows.append(("exploitability", "not measured: the real game is too large"))
     if abstract is not None:
         how = "all boards" if abstract[2] else f"{abstract[1]:,} boards drawn, an estimate that is too high"
         rows.append(("in the abstract game", exploitability_text(abstract[0].exploitability, game.big_blind)))
@@ -60,14 +60,21 @@ def evaluate_buckets(path: Path, boards: int | None, seed: int, limit: int | Non
 
 
 def _in_the_real_game(profile: AbstractProfile, limit: int | None) -> Measurement | None:
-    """What it is worth in the real game; None where that is too large."""
+    """What it is worth in the real game, on its public tree or else on its histories; None where that is too large."""
     from counterplay.evaluation import evaluate
     from counterplay.game.registry import make
+    from counterplay.strategy.lifted_buckets import measure_real
     from counterplay.tree.compile import compile_game
 
+    if profile.abstract.bets is not None:
+        return None
+    try:
+        return measure_real(profile, limit)
+    except GameError:
+        pass
     game = make(profile.game)
     histories = game.num_histories()
-    if histories is None or histories > REAL_HISTORIES or profile.abstract.bets is not None:
+    if histories is None or histories > REAL_HISTORIES:
         return None
     try:
         tree = compile_game(game, memory_limit=limit)

@@ -15,6 +15,7 @@ from counterplay.cli import (
     abstract,
     agent,
     algorithms,
+    build,
     compare,
     dealer,
     dominated,
@@ -78,6 +79,7 @@ app.command("solve")(solve.command)
 app.command("compare")(compare.command)
 app.command("evaluate")(evaluate.command)
 app.command("abstract")(abstract.command)
+app.command("build")(build.command)
 app.command("experiment")(experiment.command)
 app.command("dominated")(dominated.command)
 app.command("draw")(draw.command)

@@ -160,9 +160,9 @@ def command(
         from counterplay.cli.holdem import Spot, solve_holdem
 
         if game != "holdem":
-            first = Spot(*spot).given[0]
-            other = ", and with --cards for abstract games" if first == "--bets" else ""
-            raise SolverError(f"{first} is for counterplay solve holdem{other}; got the game {game!r}")
+            option = Spot(*spot).given[0]
+            other = ", and with --cards for abstract games" if option == "--bets" else ""
+            raise SolverError(f"{option} is for counterplay solve holdem{other}; got the game {game!r}")
         own = read_settings(settings or []) | ({"threads": threads} if threads is not None else {})
         return solve_holdem(
             Spot(*spot), algorithm, own | ({"profile": profile} if profile else {}), read_memory(memory_limit),
@@ -300,7 +300,10 @@ def _problem_that_fits(
     try:
         return _problem(game, resume, forget, limit, quiet), False
     except MemoryLimitError as error:
-        if may_be_public and algorithm is not None and ALGORITHMS[algorithm].kind == "cfr":
+        from counterplay.poker.public_game import tells_public_tree
+
+        full_width = algorithm is not None and ALGORITHMS[algorithm].kind == "cfr"
+        if may_be_public and full_width and game is not None and tells_public_tree(game):
             note(f"{error}\nTherefore its public tree is solved.")
             return None, True
         if not may_sample or algorithm not in MCCFR_PRESETS or algorithm == "chance-sampling":

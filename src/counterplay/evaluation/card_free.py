@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.evaluation.first_deal_jobs import JobProgress, Jobs
-from counterplay.evaluation.public import SplitGame, card_free_value, strategy_text
+from counterplay.evaluation.public import SplitGame, card_free_value, game_header, strategy_text
 from counterplay.kernels.card_free import (
     BEST,
     FOLDED,
@@ -32,10 +32,10 @@ from counterplay.kernels.card_free import (
     add_last_round,
     add_round,
 )  # fmt: skip
-from counterplay.kernels.public_steps import HandArrays
 from counterplay.poker.games import PokerGame
 from counterplay.strategy.measurement import Measurement
 from counterplay.strategy.public_profile import CardFree
+from counterplay.strategy.public_walks import hand_arrays
 from counterplay.tree.public import CUT, FOLD, LINK, SHOWDOWN
 
 __all__ = ["evaluate_card_free"]
@@ -83,6 +83,7 @@ class _Betting:
         self.others = [game.first.others(level) for level in range(len(self.rounds))]
         self.asked = [[self._node(0, seat, agent[1 - seat]) for seat in (0, 1)] for agent in agents]
         self.programs = [made.program() for made in self.rounds]
+        self._table = self._last_round()
 
     def _node(self, node: int, seat: int, opponent: CardFree) -> int:
         """The step of a public node for the player at a seat."""
@@ -107,7 +108,7 @@ class _Betting:
         needs = tuple(self._node(child + a, seat, opponent) for a in played)
         return here.step(MIXED, needs=needs, share=tuple(row[a] for a in played))
 
-    def table(self) -> Vector:
+    def _last_round(self) -> Vector:
         """Values of the last round by how far a hand is ahead: (2 M + 1, columns)."""
         most = self.others[-1]
         program = self.programs[-1]
@@ -117,7 +118,7 @@ class _Betting:
     def below(self, number: int) -> Vector:
         """What our hands win below a first deal, as it is added at the start: hands x columns of the next round."""
         deals = self.game.first.deals(number)
-        hands = HandArrays(*(getattr(deals.hands[0], name) for name in HandArrays._fields))
+        hands = hand_arrays(deals.hands[0], deals.parent)
         chance = DealArrays(deals.parent, deals.weight)
         bounds = deals.level_start
         values = np.zeros((0, 0))
@@ -130,10 +131,6 @@ class _Betting:
                 add_round(chance, hands, low, high, self.programs[level], values, above, up)
             values = up
         return values
-
-    def prepare(self) -> None:
-        """Make the table of the last round."""
-        self._table = self.table()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -196,8 +193,7 @@ def evaluate_card_free(
         If ``resume`` is of another evaluation.
     """
     betting = _Betting(SplitGame(game), agents)
-    betting.prepare()
-    header = {"game": game.spec(), "strategies": "; ".join(map(strategy_text, agents)), "method": "shortcut"}
+    header = {**game_header(game), "strategies": "; ".join(map(strategy_text, agents)), "method": "shortcut"}
     jobs = Jobs(header, len(betting.game.first), betting.shape, checkpoint, resume)
     best = betting.finish(jobs.run(betting.below, threads, progress))
     values = [card_free_value(betting.tree, agent) for agent in agents]

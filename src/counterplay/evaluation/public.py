@@ -13,6 +13,7 @@ where these fit into memory.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import os
 import threading
 from collections.abc import Callable
@@ -35,7 +36,7 @@ from counterplay.strategy.public_walks import PublicWalker, plain_tables
 from counterplay.tree.public import CUT, FOLD, LINK, PublicTree
 
 __all__ = [
-    "SplitGame", "card_free_value", "evaluate_public", "evaluate_split", "node_rows", "strategy_text",
+    "SplitGame", "card_free_value", "evaluate_public", "evaluate_split", "game_header", "node_rows", "strategy_text",
 ]  # fmt: skip
 
 Vector = NDArray[np.float64]
@@ -132,6 +133,12 @@ def card_free_value(tree: PublicTree, strategies: tuple[CardFree, CardFree]) -> 
             row = strategies[kind].row(tree.actions_of(node))
             waiting += [(int(tree.first_child[node]) + a, reach * p) for a, p in enumerate(row.tolist()) if p > 0]
     return value
+
+
+def game_header(game: PokerGame) -> dict[str, str]:
+    """What a file says about the game that it is about: the name, and a fingerprint of the rules."""
+    rules = hashlib.sha256(repr(game.definition).encode()).hexdigest()
+    return {"game": game.spec(), "rules": rules}
 
 
 def strategy_text(strategies: Pair) -> str:
@@ -268,13 +275,8 @@ def evaluate_split(
     if any(isinstance(strategy, PublicProfile) for strategy in strategies):
         raise StrategyError("a profile holds entries of the whole public tree; measure it there, not split")
     split = _Split(SplitGame(game, isomorphic), strategies)
-    header = {
-        "game": game.spec(),
-        "strategies": strategy_text(strategies),
-        "method": "general",
-        "isomorphic": isomorphic,
-    }
-    jobs = Jobs(header, len(split.game.first), split.shape, checkpoint, resume)
+    about = {"strategies": strategy_text(strategies), "method": "general", "isomorphic": isomorphic}
+    jobs = Jobs(game_header(game) | about, len(split.game.first), split.shape, checkpoint, resume)
     values = split.finish(jobs.run(split.below, threads, progress))
     if split.free is not None:
         values.append(card_free_value(split.game.tree, split.free))

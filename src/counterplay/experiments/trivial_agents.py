@@ -1,15 +1,20 @@
-"""How much players who do not look at their cards lose to a best response in [2-1] and [2-4] hold'em.
+"""How much players who do not look at their cards lose to a best response in limit hold'em and its two-round forms.
 
-Johanson 2016, section 2.6, does this in full limit hold'em (table 2.1); beside ours stand the numbers of an independent
-program for the two smaller games.  Best responses come from the walk that serves any strategy.
+Johanson 2016, section 2.6, table 2.1, has full limit hold'em; beside ours stand the numbers of an independent program,
+which agree with the table and have more digits.  Best responses in the smaller games come from the walk that serves any
+strategy, those in full limit hold'em from a table of the last round.
 """
 
 from __future__ import annotations
 
+from counterplay.errors import GameError
+from counterplay.evaluation.card_free import evaluate_card_free
+from counterplay.evaluation.public import evaluate_public
 from counterplay.experiments.base import Cell, Experiment
-from counterplay.poker.public_game import public_tree_by_name
-from counterplay.strategy.public_profile import card_free, fill_table
-from counterplay.strategy.public_walks import PublicWalker
+from counterplay.game.registry import make
+from counterplay.poker.games import PokerGame
+from counterplay.poker.public_game import public_tree_bytes, public_tree_of
+from counterplay.strategy.public_profile import card_free
 
 __all__ = ["COMPUTED", "run"]
 
@@ -28,17 +33,43 @@ COMPUTED: dict[str, dict[str, tuple[float, float, float]]] = {
         "always-raise": (2072.2807, 2072.2807, 2072.2807),
         "50/50": (1362.2944, 1442.3982, 1282.1907),
     },
+    "holdem_limit_2p": {
+        "always-fold": (750.0, 1000.0, 500.0),
+        "always-call": (1163.4758, 1163.4758, 1163.4758),
+        "always-raise": (3697.6929, 3697.6929, 3697.6929),
+        "50/50": (2406.5509, 2598.1124, 2214.9895),
+    },
 }
 """Exploitability and what a best response wins as dealer and as big blind, in mbb/g, computed independently."""
 
 
-def run(quick: bool = False, games: tuple[str, ...] = ("holdem_2_1", "holdem_2_4"), threads: int = 1) -> Experiment:
+WHOLE = 1 << 32
+"""Bytes of a public tree up to which it is walked as a whole."""
+
+
+def _responses(name: str, threads: int) -> dict[str, tuple[float, float]]:
+    """What best responses to each agent win as big blind (player 0) and as dealer, in mbb/g."""
+    game = make(name)
+    if not isinstance(game, PokerGame):
+        raise GameError(f"{name} is not a poker game from a definition, such as holdem_2_1")
+    pairs = [(card_free(agent), card_free(agent)) for agent in AGENTS]
+    if public_tree_bytes(game.definition) > WHOLE:
+        found = evaluate_card_free(game, pairs, threads)
+    else:
+        tree = public_tree_of(game.definition, name=name)
+        found = [evaluate_public(tree, pair, threads) for pair in pairs]
+    unit = 1000.0 / game.big_blind
+    best = [measurement.best_response for measurement in found]
+    return {agent: (unit * blind, unit * dealer) for agent, (blind, dealer) in zip(AGENTS, best, strict=True)}
+
+
+def run(quick: bool = False, games: tuple[str, ...] = tuple(COMPUTED), threads: int = 1) -> Experiment:
     """Best responses to each agent.
 
     Parameters
     ----------
     quick : bool
-        The first game alone.
+        The first game alone; the last one takes 190 CPU seconds.
     games : tuple of str
         Limit games for two players.
     threads : int
@@ -46,21 +77,14 @@ def run(quick: bool = False, games: tuple[str, ...] = ("holdem_2_1", "holdem_2_4
     """
     rows: list[tuple[Cell, ...]] = []
     for name in games[:1] if quick else games:
-        tree = public_tree_by_name(name)
-        walker = PublicWalker(tree, threads)
-        unit = 1000.0 / (tree.big_blind or 1000.0)
-        for agent in AGENTS:
-            strategy = card_free(agent)
-            # positions: player 1 is the dealer, player 0 the big blind
-            dealer = unit * walker.response(1, fill_table(tree, 0, strategy, "float32"))
-            blind = unit * walker.response(0, fill_table(tree, 1, strategy, "float32"))
+        for agent, (blind, dealer) in _responses(name, threads).items():
             known = COMPUTED.get(name, {}).get(agent, (None, None, None))
             ours = (round((dealer + blind) / 2, 4), round(dealer, 4), round(blind, 4))
             rows.append((name, agent, *ours, *known))
     return Experiment(
         name="trivial-agents",
         title="What a best response wins from players who do not look at their cards, mbb/g",
-        source="Johanson 2016, section 2.6, table 2.1, for smaller games",
+        source="Johanson 2016, section 2.6, table 2.1",
         columns=("game", "agent", "exploitability", "as dealer", "as big blind", "computed independently",
                  "as dealer there", "as big blind there"),
         rows=tuple(rows),

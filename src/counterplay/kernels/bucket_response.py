@@ -19,7 +19,7 @@ class BucketMatrices(NamedTuple):
     """What the cards of an abstract game come to, seen by one player.  R rounds, at most B buckets."""
 
     likely: np.ndarray
-    """(R, B, B) float64: how likely an own bucket and an opponent's bucket meet."""
+    """(R, B, B) float64: how likely an opponent's bucket (the row) and an own one meet."""
     ahead: np.ndarray
     """(R, B, B) float64: how much more likely they meet and win than meet and lose."""
     kinds: np.ndarray
@@ -81,11 +81,14 @@ def respond(
         row = index + (2 - player if showdown else 0)
         stake = utility[2 * row + player]
         matrix = cards.ahead[turn] if showdown else cards.likely[turn]
-        for bucket in range(mine):
-            total = 0.0
-            for other in range(theirs):
-                total += matrix[bucket, other] * reach[depth, other]
-            value[depth, bucket] = stake * total
+        own = value[depth]
+        own[:mine] = 0.0
+        for other in range(theirs):
+            weight = stake * reach[depth, other]
+            if weight != 0.0:
+                row = matrix[other]
+                for bucket in range(mine):
+                    own[bucket] += row[bucket] * weight
         return 1
     now = slot >> 1
     if now > turn:  # the board of the next round is dealt

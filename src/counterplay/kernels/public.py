@@ -152,6 +152,10 @@ def walk_public(
             first = np.uint64(own.start[deal])
             before = np.uint64(own.start[position[level, 1]])
             weight = tree.deal_weight[deal]
+            if own.plain[deal]:
+                for h in range(here_n):
+                    value[above + own.parent[first + h]] += weight * value[child + h]
+                continue
             for h in range(here_n):
                 up = np.uint64(own.parent[first + h])
                 part = np.float64(own.multiplicity[first + h]) / np.float64(own.multiplicity[before + up])

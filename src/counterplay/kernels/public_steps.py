@@ -52,7 +52,9 @@ class NodeArrays(NamedTuple):
 
 
 class HandArrays(NamedTuple):
-    """The fields of ``Hands`` that kernels read."""
+    """The fields of ``Hands`` that kernels read; ``plain``: the classes of a deal stand for as many real hands as those
+    they are a part of.
+    """
 
     start: Any
     parent: Any
@@ -64,6 +66,7 @@ class HandArrays(NamedTuple):
     real_class: Any
     real_rank: Any
     real_card: Any
+    plain: Any
 
 
 class Tables(NamedTuple):
@@ -268,19 +271,23 @@ def _store_integers(
     The block gets a scale of its own, so that the largest number fills the range; numbers are rounded up or down at
     random with the right mean, because what is added in an iteration is often less than one unit.
     """
-    largest = 0.0
+    least, most = 0.0, 0.0
     for a in range(actions):
         for h in range(n):
-            largest = max(largest, abs(new[s + a * stride + h]))
+            one = new[s + a * stride + h]
+            least = one if one < least else least
+            most = one if one > most else most
+    largest = max(most, -least)
     scales[block] = largest / 32766.0 if largest > 0.0 else 1.0
     inverse = 1.0 / np.float64(scales[block])  # as it will be read
-    dice = np.uint64(salt) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(block) * np.uint64(0xBF58476D1CE4E5B9)
+    dice = (np.uint64(salt) * np.uint64(0x9E3779B97F4A7C15)) ^ (np.uint64(block) * np.uint64(0xBF58476D1CE4E5B9))
     for a in range(actions):
         row, out = first + a * n, s + a * stride
-        for h in range(n):
-            dice = dice * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-            up = np.float64(dice >> np.uint64(11)) * (1.0 / 9007199254740992.0)
-            table[row + h] = np.floor(new[out + h] * inverse + up)
+        dice = dice * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+        start = np.float64(dice >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+        for h in range(n):  # multiples of the golden section from a random start: even in [0, 1), hand by hand
+            up = start + np.float64(h) * 0.6180339887498949
+            table[row + h] = np.floor(new[out + h] * inverse + (up - np.floor(up)))
 
 
 @inlined

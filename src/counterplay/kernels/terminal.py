@@ -77,12 +77,14 @@ def showdown_values(
 ) -> None:
     """Weaker minus stronger hands of the opponent, card removal taken into account; ties win nothing.
 
-    The same hand is always a tie, so that nothing is taken off twice.
+    One pass in the order of ranks: what is weaker, plus what is not stronger, minus everything.  A hand that holds the
+    same two cards is taken off twice from the second and the third, so that it drops out.
     """
     by_card[:CARD_SLOTS] = 0.0
     total = 0.0
     k = low
-    for h in range(n):
+    h: Any = np.uint64(0)
+    while h < n:
         own = rank[mine + h]
         while k < high and real_rank[k] < own:
             mass = reach[r + real_class[k]]
@@ -90,21 +92,28 @@ def showdown_values(
             by_card[real_card[k, 0]] += mass
             by_card[real_card[k, 1]] += mass
             k += np.uint64(1)
-        value[v + h] = total - by_card[card[mine + h, 0]] - by_card[card[mine + h, 1]]
-    by_card[:CARD_SLOTS] = 0.0
-    total = 0.0
-    k = high
-    for i in range(n):
-        h = n - np.uint64(1) - i
-        own = rank[mine + h]
-        while k > low and real_rank[k - np.uint64(1)] > own:
-            k -= np.uint64(1)
+        end = h
+        while end < n and rank[mine + end] == own:
+            value[v + end] = total - by_card[card[mine + end, 0]] - by_card[card[mine + end, 1]]
+            end += np.uint64(1)
+        while k < high and real_rank[k] == own:
             mass = reach[r + real_class[k]]
             total += mass
             by_card[real_card[k, 0]] += mass
             by_card[real_card[k, 1]] += mass
-        stronger = total - by_card[card[mine + h, 0]] - by_card[card[mine + h, 1]]
-        value[v + h] = stake * (value[v + h] - stronger)
+            k += np.uint64(1)
+        while h < end:
+            value[v + h] += total - by_card[card[mine + h, 0]] - by_card[card[mine + h, 1]]
+            h += np.uint64(1)
+    while k < high:
+        mass = reach[r + real_class[k]]
+        total += mass
+        by_card[real_card[k, 0]] += mass
+        by_card[real_card[k, 1]] += mass
+        k += np.uint64(1)
+    for h in range(n):
+        everything = total - by_card[card[mine + h, 0]] - by_card[card[mine + h, 1]]
+        value[v + h] = stake * (value[v + h] - everything)
 
 
 @inlined

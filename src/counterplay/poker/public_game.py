@@ -26,7 +26,15 @@ from counterplay.tree.public import FOLD, LINK, SHOWDOWN, PublicNode, PublicTree
 from counterplay.tree.public_split import public_tree_from
 from counterplay.tree.public_unfold import unfold
 
-__all__ = ["assemble", "dealt", "public_tree_by_name", "public_tree_bytes", "public_tree_of", "put_together"]
+__all__ = [
+    "assemble",
+    "dealt",
+    "public_tree_by_name",
+    "public_tree_bytes",
+    "public_tree_of",
+    "put_together",
+    "tells_public_tree",
+]
 
 
 def public_tree_of(
@@ -89,6 +97,14 @@ def public_tree_by_name(game: GameTree | Game | str, memory_limit: int | None = 
     if play is not None:
         return unfold(play, made.spec(), made.big_blind, memory_limit)
     return public_tree_from(compile_game(made, memory_limit=memory_limit))
+
+
+def tells_public_tree(game: Game | str) -> bool:
+    """Whether a game has a public tree that is made without its histories."""
+    made = make(game)
+    if isinstance(made, PokerGame):
+        return made.players == 2 and made.definition.hole_cards <= 2
+    return made.public_play() is not None
 
 
 def assemble(

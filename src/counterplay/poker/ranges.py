@@ -12,6 +12,7 @@ A hand that several words name has the weight of the last one.  Weights are in t
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 
@@ -35,9 +36,12 @@ Class = tuple[int, int, str]
 """The ranks of a class, the higher one first, and ``s``, ``o``, or nothing for both (and for pairs)."""
 
 
+@functools.cache
 def holdem_hands() -> NDArray[np.uint8]:
-    """The hands, (1326, 2) cards, in the order of the weights of a range."""
-    return hole_hands(deck(), 2)
+    """The hands, (1326, 2) cards, in the order of the weights of a range; not to be written to."""
+    hands = hole_hands(deck(), 2)
+    hands.flags.writeable = False
+    return hands
 
 
 def hand_number(first: int, second: int) -> int:

@@ -241,6 +241,11 @@ class PublicSolver(Solver):
         (first, first_scale), (second, second_scale) = self._weights(kind)
         return self.walker.measure((first, second), (first_scale, second_scale), self.locked)
 
+    def check(self) -> Measurement:
+        """Measure what a run goes by: best responses alone."""
+        (first, first_scale), (second, second_scale) = self._weights(None)
+        return self.walker.measure((first, second), (first_scale, second_scale), self.locked, valued=False)
+
     def tables(self) -> dict[str, NDArray[Any]]:
         """Regrets, averages, predictions and their scales, locks, and the number of iterations."""
         held: dict[str, NDArray[Any]] = {"clock": self._clock, "locked": self.locked}

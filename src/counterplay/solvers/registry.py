@@ -277,7 +277,9 @@ def _by_representation(
         except MemoryLimitError:
             if representation == "history" or isinstance(game, GameTree):
                 raise
-            if ALGORITHMS[algorithm].kind == "cfr":
+            from counterplay.poker.public_game import tells_public_tree
+
+            if ALGORITHMS[algorithm].kind == "cfr" and tells_public_tree(game):
                 return make_public_solver(game, algorithm, memory_limit, **settings)
             if not ALGORITHMS[algorithm].sampled:
                 raise

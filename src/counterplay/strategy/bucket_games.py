@@ -12,12 +12,15 @@ which boards were drawn.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
+import threading
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from counterplay.abstraction.cards.parallel import in_chunks
 from counterplay.errors import AbstractionError, GameError, StrategyError
 from counterplay.kernels.bucket_response import BucketMatrices, count_pairs, respond
 from counterplay.kernels.isomorphism import index_hands
@@ -25,7 +28,7 @@ from counterplay.poker.abstract_game import AbstractGame, RoundBuckets, hand_ind
 from counterplay.poker.hands import rank_holes
 from counterplay.strategy.measurement import Measurement
 
-__all__ = ["BucketPairs", "count_bucket_pairs", "measure_buckets"]
+__all__ = ["BucketPairs", "count_bucket_pairs", "hand_buckets", "measure_buckets"]
 
 MOST_BOARDS = 50_000
 """Boards up to a permutation of suits that are enumerated; each costs a millisecond or two."""
@@ -61,10 +64,10 @@ class BucketPairs:
         kinds, before = np.zeros((rounds, 2), np.int64), np.zeros((rounds, 2, widest), np.int64)
         for turn in range(rounds):
             here, won = self.likely[turn], self.ahead[turn]
-            here, won = (here, won) if player == 0 else (here.T, -won.T)
-            kinds[turn] = here.shape
-            likely[turn, : kinds[turn, 0], : kinds[turn, 1]] = here
-            ahead[turn, : kinds[turn, 0], : kinds[turn, 1]] = won
+            here, won = (here.T, won.T) if player == 0 else (here, -won)
+            kinds[turn] = here.shape[::-1]
+            likely[turn, : kinds[turn, 1], : kinds[turn, 0]] = here
+            ahead[turn, : kinds[turn, 1], : kinds[turn, 0]] = won
             for place, who in enumerate((player, 1 - player)):
                 before[turn, place, : kinds[turn, place]] = self.before[turn][who]
         return BucketMatrices(likely, ahead, kinds, before)
@@ -75,6 +78,7 @@ def count_bucket_pairs(
     boards: int | None = None,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
+    threads: int = 1,
 ) -> BucketPairs:
     """Count how often buckets meet, and who wins, over all boards.
 
@@ -88,6 +92,8 @@ def count_bucket_pairs(
         Of the boards drawn.
     progress : callable, optional
         Called with the number of boards counted and of all.
+    threads : int
+        How many share the boards; counts are whole numbers, so that the result does not depend on it.
 
     Raises
     ------
@@ -98,34 +104,75 @@ def count_bucket_pairs(
     """
     if game.players != 2:
         raise GameError(f"best responses over buckets are for two players; {game.name} has {game.players}")
-    rules = game.definition
     shared, weights, exact = _boards(game, boards, seed)
-    holes = np.array(list(itertools.combinations(sorted(rules.deck), rules.hole_cards)), np.uint8)
-    sets = (np.uint64(1) << holes.astype(np.uint64)).sum(axis=1, dtype=np.uint64)
-    kinds = [[table.count for table in tables] for tables in game.buckets]
-    likely, ahead = np.zeros((2, kinds[0][-1], kinds[1][-1]))
-    before = [[np.full(kinds[who][turn], -1) for who in range(2)] for turn in range(rules.rounds)]
-    for number, (board, weight) in enumerate(zip(shared, weights.tolist(), strict=True)):
+    counter = _Counter(game)
+    parts: dict[int, _Counts] = {}
+    counted = itertools.count(1)
+
+    def work(first: int, last: int) -> None:
+        part = parts.setdefault(threading.get_ident(), _Counts.empty(game))
+        for board, weight in zip(shared[first:last], weights[first:last].tolist(), strict=True):
+            counter.add(part, board, weight)
+            if progress is not None:
+                progress(next(counted), len(shared))
+
+    in_chunks(work, len(shared), 1 + len(shared) // (8 * threads), threads)
+    whole = functools.reduce(_Counts.joined, parts.values())
+    total = whole.likely.sum()
+    return _marginals(whole.likely / total, whole.ahead / total, whole.before, len(shared), exact)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Counts:
+    """Pairs of buckets in the last round, and where buckets come from, on some of the boards."""
+
+    likely: NDArray[np.float64]
+    ahead: NDArray[np.float64]
+    before: list[list[NDArray[np.int64]]]
+
+    @classmethod
+    def empty(cls, game: AbstractGame) -> _Counts:
+        kinds = [[table.count for table in tables] for tables in game.buckets]
+        likely, ahead = np.zeros((2, kinds[0][-1], kinds[1][-1]))
+        return cls(likely, ahead, [[np.full(row[turn], -1) for row in kinds] for turn in range(game.rounds)])
+
+    def joined(self, other: _Counts) -> _Counts:
+        """The counts of both; buckets must come from the same ones."""
+        for turn, pair in enumerate(other.before):
+            for who, known in enumerate(pair):
+                now = np.flatnonzero(known >= 0)
+                _remember(self.before[turn][who], now, known[now], who, turn)
+        return _Counts(self.likely + other.likely, self.ahead + other.ahead, self.before)
+
+
+class _Counter:
+    """Counts the pairs of hands on a board."""
+
+    def __init__(self, game: AbstractGame) -> None:
+        rules = game.definition
+        self.game = game
+        self.holes = np.array(list(itertools.combinations(sorted(rules.deck), rules.hole_cards)), np.uint8)
+        self.sets = (np.uint64(1) << self.holes.astype(np.uint64)).sum(axis=1, dtype=np.uint64)
+
+    def add(self, counts: _Counts, board: NDArray[np.uint8], weight: float) -> None:
+        """Count one board."""
+        game, holes = self.game, self.holes
         rank = rank_holes(board.tolist(), holes).astype(np.int64) - 1
         held = np.flatnonzero(rank >= 0)
         last: list[NDArray[np.int64]] = []
         for who in range(2):
             if who == 1 and game.buckets[0] is game.buckets[1]:
                 last.append(last[0])
-                for turn in range(rules.rounds):
-                    before[turn][1] = before[turn][0]
+                for turn in range(game.rounds):
+                    counts.before[turn][1] = counts.before[turn][0]
                 continue
-            found = _hand_buckets(game, who, holes[held], board)
-            for turn in range(1, rules.rounds):
-                _remember(before[turn][who], found[turn], found[turn - 1], who, turn)
+            found = hand_buckets(game, who, holes[held], board)
+            for turn in range(1, game.rounds):
+                _remember(counts.before[turn][who], found[turn], found[turn - 1], who, turn)
             wide = np.zeros(len(holes), np.int64)
             wide[held] = found[-1]
             last.append(wide)
-        count_pairs(sets, rank, last[0], last[1], weight, likely, ahead)
-        if progress is not None:
-            progress(number + 1, len(shared))
-    total = likely.sum()
-    return _marginals(likely / total, ahead / total, before, len(shared), exact)
+        count_pairs(self.sets, rank, last[0], last[1], weight, counts.likely, counts.ahead)
 
 
 def measure_buckets(game: AbstractGame, pairs: BucketPairs, strategy: NDArray[np.float64] | None = None) -> Measurement:
@@ -176,13 +223,15 @@ def _boards(game: AbstractGame, boards: int | None, seed: int) -> tuple[NDArray[
     return indexer.hands(every), indexer.orbits(every).astype(np.float64), True
 
 
-def _hand_buckets(
+def hand_buckets(
     game: AbstractGame, player: int, holes: NDArray[np.uint8], board: NDArray[np.uint8]
 ) -> list[NDArray[np.int64]]:
-    """The buckets of all hands on a board, by round."""
+    """The buckets of hands that share a board, in each round that the board reaches."""
     rules = game.definition
     found: list[NDArray[np.int64]] = []
     for table, end in zip(game.buckets[player], rules.board_ends, strict=True):
+        if end > len(board):
+            break
         hands = np.hstack([holes, np.broadcast_to(board[:end], (len(holes), end))]).astype(np.uint8)
         index = np.empty(len(hands), np.int64)
         index_hands(hand_indexer(tuple(table.shape), rules.ranks, rules.suits).tables(), hands, index)

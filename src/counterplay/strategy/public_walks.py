@@ -21,7 +21,7 @@ from counterplay.kernels.public_steps import RESPONSE, VALUE, HandArrays, NodeAr
 from counterplay.strategy.measurement import Measurement
 from counterplay.tree.public import LINK, Hands, PublicTree
 
-__all__ = ["PublicWalker", "plain_tables", "scratch_bytes", "walk_scratch"]
+__all__ = ["PublicWalker", "hand_arrays", "plain_tables", "scratch_bytes", "walk_scratch"]
 
 _FIXED = Rule(1.0, 1.0, False, 0.0, 0.0, True, False, 0)
 """Nothing is updated."""
@@ -88,7 +88,7 @@ class PublicWalker:
         self.nodes = NodeArrays(*(getattr(tree, name) for name in NodeArrays._fields))
         if base is not None:
             self.nodes = self.nodes._replace(base=base)
-        self.hands = (_hand_arrays(tree.hands[0]), _hand_arrays(tree.hands[1]))
+        self.hands = (hand_arrays(tree.hands[0], tree.deal_parent), hand_arrays(tree.hands[1], tree.deal_parent))
 
     @property
     def scratch(self) -> Scratch:
@@ -165,17 +165,31 @@ class PublicWalker:
 
     def measure(self, tables: tuple[NDArray[Any], NDArray[Any]],
                 scales: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None,
-                locked: NDArray[np.bool_] | None = None) -> Measurement:  # fmt: skip
-        """Value and best responses of a pair of strategies; best responses play locked decisions as they are."""
+                locked: NDArray[np.bool_] | None = None, valued: bool = True) -> Measurement:  # fmt: skip
+        """Value and best responses of a pair of strategies; best responses play locked decisions as they are.
+
+        Without ``valued`` one walk of three is saved: the value that is told lies in the middle between what both
+        concede, which leaves exploitability as it is.
+        """
         scales = (self.ones(0), self.ones(1)) if scales is None else scales
         own = [plain_tables(table, scale) for table, scale in zip(tables, scales, strict=True)]
-        value = float(self.walk(0, VALUE, own[0], tables[1], scales[1]) @ self.tree.hands[0].root_weight)
         best = []
         for player in (0, 1):
             values = self.walk(player, RESPONSE, own[player], tables[1 - player], scales[1 - player], locked=locked)
             best.append(float(values @ self.tree.hands[player].root_weight))
+        value = (best[0] - best[1]) / 2
+        if valued:
+            value = float(self.walk(0, VALUE, own[0], tables[1], scales[1]) @ self.tree.hands[0].root_weight)
         return Measurement((value, -value), (best[0], best[1]))
 
 
-def _hand_arrays(hands: Hands) -> HandArrays:
-    return HandArrays(*(getattr(hands, name) for name in HandArrays._fields))
+def hand_arrays(hands: Hands, deal_parent: NDArray[np.int32]) -> HandArrays:
+    """The arrays of a player's hands as kernels take them."""
+    fields: dict[str, Any] = {name: getattr(hands, name) for name in HandArrays._fields if name != "plain"}
+    counts = np.diff(hands.start)
+    above = np.repeat(hands.start[:-1][np.maximum(deal_parent, 0)], counts) + hands.parent
+    same = hands.multiplicity == hands.multiplicity[above]
+    plain = np.zeros(len(counts), np.bool_)
+    filled = counts > 0
+    plain[filled] = np.logical_and.reduceat(same, hands.start[:-1][filled]) if filled.any() else False
+    return HandArrays(**fields, plain=plain)

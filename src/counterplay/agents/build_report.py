@@ -1,0 +1,59 @@
+"""The report of a build: the same numbers as rows for people and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["build_rows", "markdown_build"]
+
+
+def build_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What was built and what was measured, each with a name."""
+    rows = [("cards", f"{report['rounds']}, {report['abstraction_information_sets']:,} information sets")]
+    if report["bets"] is not None:
+        rows.append(("bets", report["bets"]))
+    rows.append(("solved by", f"{report['algorithm']}, {report['iterations']:,} iterations"))
+    abstract = report["abstract"]
+    if abstract is None:
+        rows.append(("in the abstract game", f"not measured: {report['abstract_reason'] or report['reason']}"))
+    else:
+        how = "all boards" if abstract["exact"] else f"{abstract['boards']:,} boards drawn"
+        rows.append(
+            ("in the abstract game", f"exploitability {abstract['exploitability_mbb']:.3g} mbb/g, counted over {how}")
+        )
+    if report["exploitability"] is None:
+        rows.append(("in the real game", f"not measured: {report['reason']}"))
+    else:
+        rows.append(("in the real game", f"exploitability {report['exploitability_mbb']:.4g} mbb/g, exactly"))
+    for name, row in report["matches"].items():
+        margin = "" if row["mbb_95"] is None else f" ± {row['mbb_95']:.3g}"
+        rows.append((f"against {name}", f"{row['mbb']:+.4g}{margin} mbb/g in {row['hands']:,} duplicate hands"))
+    return rows
+
+
+def markdown_build(report: Mapping[str, Any]) -> str:
+    """The report as a page."""
+    lines = [
+        f"# {report['game']}, preset {report['preset']}",
+        "",
+        f"Strategy: `agent.strategy`; {report['seconds']:.0f} seconds, {report['cpu_seconds']:.0f} of processors.",
+        "Winnings with 95 % confidence intervals over deals; every deal is played in all seatings.",
+        "",
+        "| | |",
+        "|---|---|",
+    ]
+    lines += [f"| {name} | {value} |" for name, value in build_rows(report)]
+    lines += ["", "## Stages", "", "| stage | seconds | CPU seconds |", "|---|---|---|"]
+    lines += [f"| {name} | {row['seconds']:.1f} | {row['cpu_seconds']:.1f} |" for name, row in report["stages"].items()]
+    points = [point for point in report["curve"] if point["exploitability"] is not None]
+    if points:
+        lines += ["", "## Exploitability in the abstract game", "", "![the curve](curve.png)", ""]
+        lines += ["| iterations | seconds | CPU seconds | chips per game | mbb/g |", "|---|---|---|---|---|"]
+        factor = report["abstract"]["exploitability_mbb"] / max(report["abstract"]["exploitability"], 1e-300)
+        lines += [
+            f"| {point['iterations']:,} | {point['seconds']:.1f} | {point['cpu_seconds']:.1f} | "
+            f"{point['exploitability']:.4g} | {point['exploitability'] * factor:.4g} |"
+            for point in points
+        ]
+    return "\n".join(lines) + "\n"

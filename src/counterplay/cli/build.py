@@ -1,0 +1,179 @@
+"""``counterplay build``: from the rules of a poker game to an agent, in one folder and in one go, or in several."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from counterplay.cli.abstract import ROUNDS_HELP
+from counterplay.cli.common import (
+    GAME_HELP,
+    JSON_HELP,
+    MEMORY_HELP,
+    note,
+    print_json,
+    read_memory,
+    say,
+    table,
+    write_text,
+)
+from counterplay.cli.running import interruptible
+
+if TYPE_CHECKING:
+    from counterplay.agents.pipeline import Step
+
+QUIET_SECONDS = 30.0
+"""How often a line is written where there is no terminal."""
+
+
+def command(
+    game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)],
+    preset: Annotated[
+        str, typer.Option(help="tiny (seconds), laptop (ten minutes on two cores) or evening (two hours).")
+    ] = "laptop",
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The folder; by default GAME-PRESET.  A build there goes on.")
+    ] = None,
+    rounds: Annotated[str | None, typer.Option(help=f"In place of the preset's cards. {ROUNDS_HELP}")] = None,
+    bets: Annotated[
+        str | None, typer.Option(help="Bets that are left of a no-limit game, such as fcpa or 0.5,1,allin.")
+    ] = None,
+    seconds: Annotated[float | None, typer.Option(help="All stages together, in place of the preset's.")] = None,
+    iterations: Annotated[int | None, typer.Option(help="Iterations of the solver, in place of a time.")] = None,
+    boards: Annotated[
+        int | None, typer.Option(help="Boards drawn to count how often buckets meet, where there are many.")
+    ] = None,
+    deals: Annotated[int | None, typer.Option(help="Different deals of each match.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 0,
+    threads: Annotated[int | None, typer.Option(help="Threads, in place of the preset's.")] = None,
+    cache: Annotated[
+        Path | None, typer.Option(help="Folder for features; by default $COUNTERPLAY_CACHE or the user's cache.")
+    ] = None,
+    memory: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+) -> int:
+    """Build an agent: card abstraction, solution of the abstract game, evaluation.
+
+    Stages that are finished are not repeated: stopped by Ctrl-C or killed, the same command goes on.
+    """
+    from counterplay.abstraction.cards import default_cache
+    from counterplay.agents.build_report import markdown_build
+    from counterplay.agents.pipeline import Pipeline
+    from counterplay.agents.presets import make_plan
+
+    plan = make_plan(
+        game, preset, rounds, bets, seed, seconds=seconds, iterations=iterations, boards=boards, deals=deals,
+        threads=threads,
+    )  # fmt: skip
+    folder = Path(f"{re.sub(r'[^A-Za-z0-9_]+', '_', Path(game).stem).strip('_')}-{preset}") if out is None else out
+    limit = read_memory(memory)
+    with interruptible(), _progress(quiet or as_json) as draw:
+        pipeline = Pipeline(plan, folder, default_cache() if cache is None else cache, limit, draw)
+        try:
+            report = pipeline.run()
+        except KeyboardInterrupt:
+            note(f"stopped; the same command goes on in {folder}")
+            return 130
+    write_text(folder / "report.json", json.dumps(report, indent=1) + "\n")
+    write_text(folder / "report.md", markdown_build(report))
+    plot = _plot(folder, report)
+    if as_json:
+        print_json({**report, "folder": str(folder)})
+    else:
+        _summarise(report, folder, plot)
+    return 0
+
+
+def _plot(folder: Path, report: dict[str, Any]) -> bool:
+    """Draw exploitability in the abstract game against time; whether there was anything to draw."""
+    from counterplay.cli.plot import plot_lines
+
+    points = [point for point in report["curve"] if point["exploitability"] is not None]
+    if not points:
+        return False
+    factor = report["abstract"]["exploitability_mbb"] / max(report["abstract"]["exploitability"], 1e-300)
+    line = [point["seconds"] for point in points], [factor * point["exploitability"] for point in points]
+    title = f"{report['game']}: {report['rounds']}"
+    told = "exploitability in the abstract game (mbb/g)"
+    plot_lines(folder / "curve.png", {report["algorithm"]: line}, title, "seconds of solving", told)
+    return True
+
+
+def _summarise(report: dict[str, Any], folder: Path, plot: bool) -> None:
+    from counterplay.agents.build_report import build_rows
+
+    say(f"{report['game']}: an agent by the preset {report['preset']}")
+    files = ["report.md", "report.json", *(["curve.png"] if plot else [])]
+    table([
+        *build_rows(report),
+        ("seconds", f"{report['seconds']:.0f}, {report['cpu_seconds']:.0f} of processors"),
+        ("agent", report["agent"]),
+        ("report", ", ".join(str(folder / name) for name in files)),
+    ])  # fmt: skip
+    say()
+    names = " ".join(["call"] * (len(_seats(report)) - 1))
+    say(f"Next:\n  counterplay match {report['agent']} {names}\n"
+        f"  counterplay agent {report['agent']} {report['game']} HOST PORT   plays it at a dealer's table")  # fmt: skip
+
+
+def _seats(report: dict[str, Any]) -> range:
+    from counterplay.abstraction.cards.game import poker_definition
+
+    return range(poker_definition(report["game"]).players)
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[Step], None] | None]:
+    """A bar for each stage on a terminal; a line for each stage, and now and then, elsewhere."""
+    if quiet:
+        yield None
+        return
+    if not sys.stderr.isatty():
+        yield _lines()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description:<32}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(),
+        TextColumn("{task.fields[state]}"),
+    )  # fmt: skip
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        tasks: dict[str, Any] = {}
+
+        def draw(step: Step) -> None:
+            if step.stage not in tasks:
+                tasks[step.stage] = bar.add_task(step.stage, total=1.0, state="")
+            state = "" if step.share == 1.0 else f"{step.text}{_left(step)}"
+            bar.update(tasks[step.stage], completed=step.share, state=state)
+
+        yield draw
+
+
+def _lines() -> Callable[[Step], None]:
+    stage, last = "", 0.0
+
+    def draw(step: Step) -> None:
+        nonlocal stage, last
+        now = time.monotonic()
+        if step.stage != stage or (now - last > QUIET_SECONDS and step.share < 1.0):
+            text = step.stage if step.stage != stage else f"{step.stage}: {step.text}, {100 * step.share:.0f} %"
+            note(text + _left(step))
+            stage, last = step.stage, now
+
+    return draw
+
+
+def _left(step: Step) -> str:
+    if step.left is None:
+        return ""
+    return f" ({step.left / 60:.0f} minutes left)" if step.left > 90 else f" ({step.left:.0f} seconds left)"
