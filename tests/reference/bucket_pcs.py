@@ -22,7 +22,9 @@ Values = dict[Hand, float]
 class BucketPcs:
     """Regrets and averages by player and "bucket:betting", then by action."""
 
-    def __init__(self, game: GameDefinition, rules: Sequence[Bucket], floor: bool = False, linear: bool = False) -> None:
+    def __init__(
+        self, game: GameDefinition, rules: Sequence[Bucket], floor: bool = False, linear: bool = False
+    ) -> None:
         self.game, self.rules, self.floor, self.linear = game, rules, floor, linear
         self.regret: dict[tuple[int, str], dict[str, float]] = collections.defaultdict(
             lambda: collections.defaultdict(float)
@@ -42,7 +44,7 @@ class BucketPcs:
         left = [card for card in sorted(self.game.deck) if card not in board]
         self.board, self.player = list(board), player
         self.hands = list(itertools.combinations(left, self.game.hole_cards))
-        self.rank = {hand: rank_cards((*hand, *board)) for hand in self.hands}
+        self.rank = {hand: rank_cards(self.game, (*hand, *board)) for hand in self.hands}
         self.pairs = sum(not set(one) & set(other) for one in self.hands for other in self.hands)
         self.values(Betting.start(self.game), dict.fromkeys(self.hands, 1.0), dict.fromkeys(self.hands, 1.0))
 

@@ -58,6 +58,18 @@ def all_boards(game: GameDefinition) -> np.ndarray:
     return np.array(list(itertools.combinations(game.deck, game.board_ends[-1])), np.uint8)
 
 
+def table_dict(abstract: AbstractGame, table: np.ndarray) -> dict[tuple[int, str], dict[str, float]]:
+    """A table of entries as the twin has it."""
+    tree, found = abstract.tree, {}
+    for node in np.flatnonzero(tree.num_children > 0).tolist():
+        player = int(tree.player[node])
+        for bucket in range(abstract.buckets[player][int(tree.round[node])].count):
+            first = abstract.entry(node, bucket)
+            row = {action: float(table[first + number]) for number, action in enumerate(tree.actions(node))}
+            found[player, f"{bucket}:{tree.text(node)}"] = row
+    return found
+
+
 @every_game
 @pytest.mark.parametrize("changes", [{}, {"regret_floor": True, "linear_average": True}], ids=["plain", "plus"])
 def test_walks_are_those_of_the_twin(game: str, changes: dict[str, bool]) -> None:
@@ -67,6 +79,8 @@ def test_walks_are_those_of_the_twin(game: str, changes: dict[str, bool]) -> Non
     solver = AbstractSolver(abstract, config(seed=5, **changes))
     slow = BucketPcs(rules, twin_rules(rules), bool(changes), bool(changes))
     stream = Stream(int(np.random.SeedSequence(5).spawn(1)[0].generate_state(1, np.uint64)[0]))
+    solver.regret[:] = np.random.default_rng(1).uniform(0.1, 1.0, len(solver.regret))  # ties would be broken by noise
+    slow.regret.update(table_dict(abstract, solver.regret))
     for _ in range(4):
         solver.step()
         slow.iterate(drawn(rules, stream))
@@ -115,9 +129,9 @@ def test_pieces_hold_every_node_once() -> None:
 
 def test_lossless_leduc_converges_in_the_real_game() -> None:
     solver = AbstractSolver(AbstractGame.build(LEDUC, lossless(LEDUC)), config(seed=1))
-    solver.step(4000)
+    solver.step(1500)
     real = cp.compile_game("leduc_limit_2p")
-    assert cp.evaluate(real, solver.profile().lifted(real)).exploitability < 0.06
+    assert cp.evaluate(real, solver.profile().lifted(real)).exploitability < 0.1
 
 
 @pytest.mark.parametrize("game", ["two hole cards", "no limit"])
@@ -126,7 +140,7 @@ def test_convergence_inside_the_abstract_game(game: str) -> None:
     abstract = AbstractGame.build(GAMES[game], remembering(GAMES[game]))
     solver = AbstractSolver(abstract, config(seed=2), pairs=count_bucket_pairs(abstract))
     found = []
-    for iterations in (20, 480, 3500):
+    for iterations in (20, 480, 2000):
         solver.step(iterations)
         found.append(solver.measure().exploitability)
     assert found[0] > 2 * found[1] > 4 * found[2]
@@ -135,8 +149,8 @@ def test_convergence_inside_the_abstract_game(game: str) -> None:
     assert cp.evaluate(tree, inside).exploitability == pytest.approx(found[-1], abs=1e-9)
 
 
-def test_more_buckets_than_hands_and_single_precision() -> None:
-    """Imperfect tables in float32 stay near those in float64."""
+@pytest.mark.slow
+def test_tables_of_half_the_size_stay_near() -> None:
     abstract = AbstractGame.build(TWO_HOLES, lossless(TWO_HOLES))
     one, other = AbstractSolver(abstract, config(seed=3)), AbstractSolver(abstract, config(seed=3, storage="float32"))
     for solver in (one, other):
@@ -163,25 +177,25 @@ def test_a_run_cut_in_two_goes_on_to_the_same_bits(tmp_path: Path) -> None:
 
 def test_threads_share_the_tables() -> None:
     solver = AbstractSolver(AbstractGame.build(LEDUC, lossless(LEDUC)), config(threads=2))
-    solver.step(3000)
-    assert solver.iterations == 3000
+    solver.step(1500)
+    assert solver.iterations == 1500
     real = real_tree(LEDUC)
-    assert cp.evaluate(real, solver.profile().lifted(real)).exploitability < 0.1
+    assert cp.evaluate(real, solver.profile().lifted(real)).exploitability < 0.15
 
 
 def test_the_command(tmp_path: Path) -> None:
     cards, out = tmp_path / "leduc.cpa", tmp_path / "leduc.strategy"
     CardAbstraction.lossless((3, 2), (1, 1)).save(cards)
-    line = ["solve", "leduc_limit_2p", "--cards", str(cards), "-a", "pcs", "--boards", "all", "--iterations", "2000"]
+    line = ["solve", "leduc_limit_2p", "--cards", str(cards), "-a", "pcs", "--boards", "all", "--iterations", "500"]
     found = CliRunner().invoke(app, [*line, "--seed", "4", "--out", str(out), "--json"])
     assert found.exit_code == 0, found.output
     told = json.loads(found.stdout)
     assert told["algorithm"] == "pcs"
-    assert told["iterations"] == 2000
-    assert told["abstract"]["exploitability"] < 0.15
+    assert told["iterations"] == 500
+    assert told["abstract"]["exploitability"] < 0.3
     real = cp.compile_game("leduc_limit_2p")
     solver = make_abstract_solver("leduc_limit_2p", [cards], "pcs", seed=4)
-    solver.step(2000)
+    solver.step(500)
     lossy = cp.evaluate(real, solver.profile().lifted(real)).exploitability
     assert told["abstract"]["exploitability"] == pytest.approx(lossy, abs=1e-3)  # files keep 16 bits
 

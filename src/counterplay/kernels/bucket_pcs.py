@@ -179,7 +179,11 @@ def _play(
 ) -> None:  # fmt: skip
     """How likely the player's buckets play towards each exit; his probabilities are kept, his average is added to."""
     turn, first, exits = pieces.turn[piece], pieces.exit_start[piece], _size(pieces.exit_start, piece)
-    low, high, sequences = pieces.decision_start[me, piece], pieces.decision_start[me, piece + 1], pieces.sequences[me, piece]
+    low, high, sequences = (
+        pieces.decision_start[me, piece],
+        pieces.decision_start[me, piece + 1],
+        pieces.sequences[me, piece],
+    )
     likely = scratch.sequence
     for k in range(board.kinds[me, turn]):
         row, chances = board.row[me, turn, k], scratch.sigma_at[turn] + k * sequences
@@ -239,10 +243,18 @@ def _learn(
 ) -> None:  # fmt: skip
     """From what the exits are worth to a bucket to what its sequences are worth, and to regrets."""
     turn, first, exits = pieces.turn[piece], pieces.exit_start[piece], _size(pieces.exit_start, piece)
-    low, high, sequences = pieces.decision_start[me, piece], pieces.decision_start[me, piece + 1], pieces.sequences[me, piece]
+    low, high, sequences = (
+        pieces.decision_start[me, piece],
+        pieces.decision_start[me, piece + 1],
+        pieces.sequences[me, piece],
+    )
     worth = scratch.sequence
     for k in range(board.kinds[me, turn]):
-        row, chances, here = board.row[me, turn, k], scratch.sigma_at[turn] + k * sequences, scratch.at[turn] + k * exits
+        row, chances, here = (
+            board.row[me, turn, k],
+            scratch.sigma_at[turn] + k * sequences,
+            scratch.at[turn] + k * exits,
+        )
         for q in range(sequences):
             worth[q] = 0.0
         for e in range(exits):

@@ -42,7 +42,9 @@ def _scale_row(context: Any, target: Any, t: Any, source: Any, s: Any, factor: A
     """``target = factor * source``."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        row = builder.fmul(_load(builder, _place(context, builder, signature.args, values, 2)), _spread(builder, values[4]))
+        row = builder.fmul(
+            _load(builder, _place(context, builder, signature.args, values, 2)), _spread(builder, values[4])
+        )
         builder.store(row, _place(context, builder, signature.args, values, 0), align=8)
         return context.get_dummy_value()
 
@@ -61,7 +63,9 @@ def _add_row(context: Any, target: Any, t: Any, source: Any, s: Any) -> Any:
     return types.void(target, t, source, s), generate
 
 
-def _add_rest(context: Any, target: Any, t: Any, keep: Any, total: Any, a: Any, one: Any, b: Any, other: Any, c: Any, sign: Any) -> Any:
+def _add_rest(
+    context: Any, target: Any, t: Any, keep: Any, total: Any, a: Any, one: Any, b: Any, other: Any, c: Any, sign: Any
+) -> Any:
     """``target = keep * target + sign * (total - one - other)``."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
@@ -92,7 +96,9 @@ def _dot_rows(context: Any, first: Any, f: Any, second: Any, s: Any) -> Any:
         while width > 1:
             width //= 2
             halves = [
-                builder.shuffle_vector(row, row, ir.Constant(ir.VectorType(_SIZE, width), list(range(low, low + width))))
+                builder.shuffle_vector(
+                    row, row, ir.Constant(ir.VectorType(_SIZE, width), list(range(low, low + width)))
+                )
                 for low in (0, width)
             ]
             row = builder.fadd(*halves)

@@ -208,6 +208,10 @@ def check_hands(game: AbstractGame) -> None:
         raise GameError(f"pcs is for two players; {game.name} has {game.players}, use external-sampling or pure-cfr")
     if game.definition.hole_cards > 2:
         raise GameError(f"pcs is for hands of one or two cards; {game.name} deals {game.definition.hole_cards}")
+    if game.definition.three_card_hands:
+        raise GameError(
+            f"pcs by buckets ranks hands as in hold'em, {game.name} those of three cards; leave out --cards"
+        )
 
 
 def _most_kinds(game: AbstractGame, hands: int) -> list[int]:
