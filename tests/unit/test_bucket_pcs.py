@@ -144,7 +144,7 @@ def test_convergence_inside_the_abstract_game(game: str) -> None:
         solver.step(iterations)
         found.append(solver.measure().exploitability)
     assert found[0] > 2 * found[1] > 4 * found[2]
-    real, tree = compiled(abstract)
+    _, tree = compiled(abstract)
     inside = Profile.from_tree(tree, solver.strategy()[entries_of(abstract, tree)])
     assert cp.evaluate(tree, inside).exploitability == pytest.approx(found[-1], abs=1e-9)
 

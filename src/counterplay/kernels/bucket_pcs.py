@@ -3,18 +3,18 @@
 Johanson 2016, algorithm 1 (PCS) with section 3.4: a walk carries the reaches of all hands that the board allows, and
 tables have a row for each point of the betting and bucket, to which all hands of the bucket add.
 
-The betting tree is taken in *pieces*: the decisions of one round that follow one another.  Within a piece a hand has one
-bucket, so that its reach is the reach at the root of the piece times a factor that all hands of its bucket share.  What
-happens in a piece is therefore worked out by bucket; hands are touched only where a piece is left, at its *exits*: folds,
-showdowns, and the roots of pieces of the next round.  With ``X[h, e]`` for what exit ``e`` is worth to hand ``h`` (the
-opponent's reach included) and ``F[b, e]`` for the chance that bucket ``b`` plays towards ``e``,
+The betting tree is taken in *pieces*: the decisions of one round that follow one another.  Within a piece a hand has
+one bucket, so that its reach is the reach at the root of the piece times a factor that all hands of its bucket share.
+What happens in a piece is therefore worked out by bucket; hands are touched only where a piece is left, at its *exits*:
+folds, showdowns, and the roots of pieces of the next round.  With ``X[h, e]`` for what exit ``e`` is worth to hand
+``h`` (the opponent's reach included) and ``F[b, e]`` for the chance that bucket ``b`` plays towards ``e``,
 
     value of a hand at the root of the piece    sum over e of  F[bucket of h, e] X[h, e]
     values of a bucket at the exits             sum over its hands h of  X[h, e],  from which regrets follow.
 
 Hands are sorted by rank, once for a board.  Exits of a kind lie side by side, ``LANES`` of them are evaluated by one
-pass over the hands (``kernels.lanes``), with sums by card for what shared cards rule out.  All cards of a board are drawn
-before the walk and rule hands out from the root on, so that each pair of hands weighs the same at every end.
+pass over the hands (``kernels.lanes``), with sums by card for what shared cards rule out.  All cards of a board are
+drawn before the walk and rule hands out from the root on, so that each pair of hands weighs the same at every end.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ import numpy as np
 from counterplay.kernels.hands import HandTables, rank_holes
 from counterplay.kernels.jit import borrow, inlined, kernel
 from counterplay.kernels.lanes import LANES, add_rest, add_row, dot_rows, scale_row
+from counterplay.kernels.walks import u64
 
 NO_CARD = 52
 """In place of the second card of hands that have one; the sums of this slot are cleared before they are read."""
 CARD_SLOTS = 53
+ONE = np.uint64(1)
 
 
 class Pieces(NamedTuple):
@@ -133,7 +135,8 @@ def sort_hands(
     rank_holes(tables, board, holes, rank)
     order = np.argsort(rank, kind="mergesort")
     ruled_out = len(holes) - len(card)
-    groups, last = 0, -1
+    groups: Any = 0
+    last: Any = -1
     for h in range(len(card)):
         hole = order[ruled_out + h]
         for place in range(holes.shape[1]):
@@ -178,19 +181,19 @@ def _play(
     pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, regret: Any, average: Any, weight: float,
 ) -> None:  # fmt: skip
     """How likely the player's buckets play towards each exit; his probabilities are kept, his average is added to."""
-    turn, first, exits = pieces.turn[piece], pieces.exit_start[piece], _size(pieces.exit_start, piece)
+    turn, first, exits = pieces.turn[piece], u64(pieces.exit_start[piece]), u64(_size(pieces.exit_start, piece))
     low, high, sequences = (
-        pieces.decision_start[me, piece],
-        pieces.decision_start[me, piece + 1],
-        pieces.sequences[me, piece],
+        u64(pieces.decision_start[me, piece]),
+        u64(pieces.decision_start[me, piece + 1]),
+        u64(pieces.sequences[me, piece]),
     )
     likely = scratch.sequence
-    for k in range(board.kinds[me, turn]):
-        row, chances = board.row[me, turn, k], scratch.sigma_at[turn] + k * sequences
+    for k in range(u64(board.kinds[me, turn])):
+        row, chances = u64(board.row[me, turn, k]), u64(scratch.sigma_at[turn]) + k * sequences
         likely[0] = 1.0
-        last = 1
+        last = ONE
         for d in range(low, high):
-            entry, actions, before = row + pieces.offset[d], pieces.actions[d], likely[pieces.above[d]]
+            entry, actions, before = row + u64(pieces.offset[d]), u64(pieces.actions[d]), likely[u64(pieces.above[d])]
             part = _match(regret, entry, actions)
             for a in range(actions):
                 share = max(np.float64(regret[entry + a]), 0.0) * part if part > 0.0 else -part
@@ -198,10 +201,10 @@ def _play(
                 likely[last] = before * share
                 if len(average) > 0:
                     average[entry + a] += weight * scratch.mass[k] * likely[last]
-                last += 1
-        here = scratch.at[turn] + k * exits
+                last += ONE
+        here = u64(scratch.at[turn]) + k * exits
         for e in range(exits):
-            scratch.own[here + e] = likely[pieces.led[me, first + e]]
+            scratch.own[here + e] = likely[u64(pieces.led[me, first + e])]
 
 
 @inlined
@@ -210,22 +213,22 @@ def _play_against(
 ) -> None:  # fmt: skip
     """How likely the opponent's buckets play towards each exit, times what the player wins there."""
     opp = 1 - me
-    turn, first, exits = pieces.turn[piece], pieces.exit_start[piece], _size(pieces.exit_start, piece)
-    low, high = pieces.decision_start[opp, piece], pieces.decision_start[opp, piece + 1]
+    turn, first, exits = pieces.turn[piece], u64(pieces.exit_start[piece]), u64(_size(pieces.exit_start, piece))
+    low, high = u64(pieces.decision_start[opp, piece]), u64(pieces.decision_start[opp, piece + 1])
     likely = scratch.sequence
-    for k in range(board.kinds[opp, turn]):
-        row = board.row[opp, turn, k]
+    for k in range(u64(board.kinds[opp, turn])):
+        row = u64(board.row[opp, turn, k])
         likely[0] = 1.0
-        last = 1
+        last = ONE
         for d in range(low, high):
-            entry, actions, before = row + pieces.offset[d], pieces.actions[d], likely[pieces.above[d]]
+            entry, actions, before = row + u64(pieces.offset[d]), u64(pieces.actions[d]), likely[u64(pieces.above[d])]
             part = _match(regret, entry, actions)
             for a in range(actions):
                 likely[last] = before * (max(np.float64(regret[entry + a]), 0.0) * part if part > 0.0 else -part)
-                last += 1
-        here = scratch.at[turn] + k * exits
+                last += ONE
+        here = u64(scratch.at[turn]) + k * exits
         for e in range(exits):
-            scratch.opp[here + e] = likely[pieces.led[opp, first + e]] * pieces.amount[me, first + e]
+            scratch.opp[here + e] = likely[u64(pieces.led[opp, first + e])] * pieces.amount[me, first + e]
 
 
 @inlined
@@ -242,32 +245,32 @@ def _learn(
     pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, floor: bool, regret: Any,
 ) -> None:  # fmt: skip
     """From what the exits are worth to a bucket to what its sequences are worth, and to regrets."""
-    turn, first, exits = pieces.turn[piece], pieces.exit_start[piece], _size(pieces.exit_start, piece)
+    turn, first, exits = pieces.turn[piece], u64(pieces.exit_start[piece]), u64(_size(pieces.exit_start, piece))
     low, high, sequences = (
-        pieces.decision_start[me, piece],
-        pieces.decision_start[me, piece + 1],
-        pieces.sequences[me, piece],
+        u64(pieces.decision_start[me, piece]),
+        u64(pieces.decision_start[me, piece + 1]),
+        u64(pieces.sequences[me, piece]),
     )
     worth = scratch.sequence
-    for k in range(board.kinds[me, turn]):
+    for k in range(u64(board.kinds[me, turn])):
         row, chances, here = (
-            board.row[me, turn, k],
-            scratch.sigma_at[turn] + k * sequences,
-            scratch.at[turn] + k * exits,
+            u64(board.row[me, turn, k]),
+            u64(scratch.sigma_at[turn]) + k * sequences,
+            u64(scratch.at[turn]) + k * exits,
         )
         for q in range(sequences):
             worth[q] = 0.0
         for e in range(exits):
-            worth[pieces.led[me, first + e]] += scratch.worth[here + e]
+            worth[u64(pieces.led[me, first + e])] += scratch.worth[here + e]
         last = sequences
         for i in range(high - low):
-            d = high - 1 - i
-            entry, actions = row + pieces.offset[d], pieces.actions[d]
+            d = high - ONE - i
+            entry, actions = row + u64(pieces.offset[d]), u64(pieces.actions[d])
             last -= actions
             total = 0.0
             for a in range(actions):
                 total += scratch.sigma[chances + last + a] * worth[last + a]
-            worth[pieces.above[d]] += total
+            worth[u64(pieces.above[d])] += total
             for a in range(actions):
                 learned = np.float64(regret[entry + a]) + (worth[last + a] - total)
                 regret[entry + a] = max(learned, 0.0) if floor else learned

@@ -55,7 +55,7 @@ def betting_pieces(game: AbstractGame) -> Pieces:
     exits = _exits(game, piece, led)
     return Pieces(
         turn,
-        decisions.reshape(2, -1).sum(axis=0) + exits.count[:, :2].sum(axis=1),
+        decisions.reshape(2, -1).sum(axis=0) + exits.kinds[:, :2].sum(axis=1),
         np.stack((start[: pieces + 1], start[pieces:])),
         1 + (before[start[1:]] - before[start[:-1]]).reshape(2, -1),
         np.where(root[order], 0, led[tree.player[order], order]),
@@ -86,7 +86,7 @@ def _sequences(tree: BettingTree, root: NDArray[np.bool_], first: NDArray[np.int
 class _Exits(NamedTuple):
     """The exits of all pieces; see ``Pieces``."""
 
-    count: NDArray[np.int64]  # (P, 3): folds, showdowns, links
+    kinds: NDArray[np.int64]  # (P, 3): folds, showdowns, links
     size: NDArray[np.int64]  # the same with rows filled up
     start: NDArray[np.int64]
     led: NDArray[np.int64]

@@ -516,7 +516,7 @@ def _join(workers: list[threading.Thread]) -> None:
         raise KeyboardInterrupt
 
 
-def _name_of(config: MccfrConfig, presets: Mapping[str, MccfrConfig]) -> str:
+def _name_of(config: MccfrConfig, presets: Mapping[str, MccfrConfig] = MCCFR_PRESETS) -> str:
     """The name of the preset that a configuration differs from in settings only."""
     names = (name for name, preset in presets.items() if preset.sampling == config.sampling)
     return next(names, config.sampling)
