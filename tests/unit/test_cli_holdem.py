@@ -122,6 +122,28 @@ def test_integers_in_files_and_checkpoints(capsys: pytest.CaptureFixture[str], t
     assert main(["inspect", str(out)]) == 0
 
 
+def test_an_interrupted_run_leaves_a_checkpoint_with_a_short_name(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The name of a subgame holds its ranges, and may be longer than a file's."""
+    monkeypatch.chdir(tmp_path)
+    step = PublicSolver.step
+
+    def interrupted(solver: PublicSolver, iterations: int = 1) -> None:
+        step(solver, iterations)
+        if solver.iterations >= 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(PublicSolver, "step", interrupted)
+    words = [*RIVER[:-1], ",".join(f"{a}{b}s:0.5" for a in "AKQ" for b in "T987654"), "--quiet"]
+    assert main(words) == 130
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    (left,) = tmp_path.glob("holdem*.checkpoint")
+    assert f"--resume {left.name} " in capsys.readouterr().out
+    assert PublicSolver.resume(left).iterations == 3
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -130,6 +152,9 @@ def test_integers_in_files_and_checkpoints(capsys: pytest.CaptureFixture[str], t
         ([*RIVER, "--until", "x"], "0.3% of the pot"), ([*RIVER, "--memory-limit", "1KiB"], "may be used"),
         ([*RIVER, "--lock", "bet25"], "NODE=STRATEGY"), ([*RIVER, "--lock", "bet7=fold 1"], "there is no decision"),
         ([*RIVER, "--bets", "0%"], "more than 0"), ([*RIVER, "--algorithm", "lp"], "solved by one of"),
+        ([*RIVER, "--representation", "history"], "--representation is not for"),
+        ([*RIVER, "--forget", "initial"], "--forget is not for"),
+        ([*RIVER, "--memory-limit", "1KiB"], "fewer sizes"),
         ([*RIVER, "--allin-threshold", "much"], "67%"), ([*RIVER, "--oop", "AAx"], "word 1 of the range of oop"),
     ],
 )  # fmt: skip

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -116,6 +120,37 @@ def test_a_lock_has_one_row_for_each_hand() -> None:
         solver.lock(0, 0, np.ones((2, 2)))
 
 
+def test_a_lock_has_no_negative_probabilities() -> None:
+    solver = PublicSolver("kuhn", "cfr+")
+    with pytest.raises(SolverError, match="at least 0"):
+        solver.lock(0, 0, np.tile([-0.5, 1.5], (3, 1)))
+
+
+@pytest.mark.parametrize("alternating", [True, False])
+def test_ctrl_c_leaves_whole_iterations(holdem: PublicTree, alternating: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C between the walks of both players, with threads, is told once the second walk is done."""
+    config = PublicConfig(threads=2, alternating=alternating)
+    solver, whole = PublicSolver(holdem, config), PublicSolver(holdem, config)
+    solver.step(3)
+    walk = PublicWalker.walk
+
+    def interrupted(walker: PublicWalker, player: int, *others: Any, **named: Any) -> Any:
+        values = walk(walker, player, *others, **named)
+        if player == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.05)
+        return values
+
+    monkeypatch.setattr(PublicWalker, "walk", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        solver.step(5)
+    monkeypatch.undo()
+    assert solver.iterations == 4
+    whole.step(4)
+    for name, table in whole.tables().items():
+        assert np.array_equal(table, solver.tables()[name]), name
+
+
 def test_profiles_are_saved_and_refused_by_other_games(tmp_path: Path) -> None:
     result = solve("leduc", "cfr+", iterations=200, representation="public")
     result.profile.save(tmp_path / "leduc")
@@ -180,6 +215,11 @@ def test_settings_make_sense(settings: dict[str, object], message: str) -> None:
 def test_what_does_not_fit_is_told_first() -> None:
     with pytest.raises(MemoryLimitError, match="holdem_2_4 needs"):
         PublicSolver("holdem_2_4", PublicConfig(), memory_limit=2**30)
+
+
+def test_deals_that_do_not_fit_are_told_before_they_are_made() -> None:
+    with pytest.raises(MemoryLimitError, match="public tree of holdem_limit_2p needs about"):
+        public_tree_by_name("holdem_limit_2p", 24 << 30)
 
 
 def test_games_without_a_public_tree() -> None:

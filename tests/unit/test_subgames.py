@@ -348,3 +348,60 @@ def test_states_that_are_not_there(node: str, board: str | None, words: str) -> 
     tree = dataclasses.replace(TURN, board="QsJs2h").tree()
     with pytest.raises(GameError, match=words):
         inspect_state(tree, random_profile(tree, 5), node, board)
+
+
+@pytest.mark.parametrize(("chip", "stack", "pot", "raises"), [(0.1, 5.8, 0.8, "3x"), (0.01, 0.22, 0.09, "60%,a")])
+def test_fractions_of_chips_end_all_in(chip: float, stack: float, pot: float, raises: str) -> None:
+    """Sums of fractions miss the stack by a rounding error; nobody raises an opponent who is all in for that."""
+    game = Subgame("QsJh2h3c", pot, stack, "AA", "KK", bets="50%,75%", raises=raises, chip=chip)
+    waiting, deepest = [game.betting([(0, 1), (1, 2)])], 0.0
+    while waiting:
+        node = waiting.pop()
+        waiting += node.children
+        deepest = max(deepest, abs(node.payoff))
+        if node.kind < 2 and max(game.spent(node.text)) >= stack - chip / 2:
+            assert node.actions == ("fold", "call")
+    assert deepest == pytest.approx(pot / 2 + stack, abs=1e-12)
+
+
+def test_large_bets_are_written_in_full() -> None:
+    game = dataclasses.replace(RIVER, pot=10_000_000, stack=50_000_000, bets="12.34567%")
+    assert actions_after(game, "") == ("check", "bet1234567")
+    assert game.spent("bet1234567 call") == (1234567, 1234567)
+
+
+def test_betting_too_deep_is_refused() -> None:
+    with pytest.raises(GameError, match="more than 200 actions"):
+        dataclasses.replace(RIVER, stack=3000, bets="1c", raises="1c", allin_threshold=1.0).tree()
+
+
+@pytest.mark.parametrize("storage", ["float64", "int16"])
+def test_a_lock_holds_where_its_player_never_goes(storage: str) -> None:
+    """Averages have no weight there, and integers lose what has little; the profile plays the lock all the same."""
+    tree = RIVER.tree()
+    solver = PublicSolver(tree, public_config("cfr+", {"storage": storage}))
+    texts = {"": "check rest", "bet25 allin": "call 0.25; fold rest"}
+    wanted = {}
+    for text, lock in texts.items():
+        node = find_node(tree, text)
+        wanted[node] = lock_rows(tree, node, 0, parse_lock(lock, tree.actions_of(node)))
+        solver.lock(node, 0, wanted[node])
+    solver.step(100)
+    for node, rows in wanted.items():
+        np.testing.assert_allclose(solver.profile().probabilities(tree, node, 0), rows, atol=1e-4)
+
+
+@pytest.mark.parametrize("storage", ["float64", "int16"])
+def test_a_lock_where_no_hand_is_left(storage: str) -> None:
+    """The ace of spades on the river leaves the only hand of a player no chance."""
+    tree = dataclasses.replace(TURN, oop="AsAh").tree()
+    solver = PublicSolver(tree, public_config("cfr+", {"storage": storage}))
+    node = find_node(tree, "check check")
+    empty = [deal for deal in range(tree.deal_low[node], tree.deal_high[node]) if tree.hands[0].count(deal) == 0]
+    assert len(empty) == 2
+    table = parse_lock("check rest", tree.actions_of(node))
+    for deal in range(tree.deal_low[node], tree.deal_high[node]):
+        solver.lock(node, deal, lock_rows(tree, node, deal, table))
+    solver.step(300)
+    assert solver.measure().exploitability < 0.1
+    assert len(inspect_state(tree, solver.profile(), "check check", tree.deal_text[empty[0]]).weights) == 0

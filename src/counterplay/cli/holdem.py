@@ -159,7 +159,9 @@ def _solver(
             f"{format_bytes(tree.nbytes)} tree, {format_bytes(tables)} tables ({table_type(tree, config)})"
         )
     allowed = available_memory() if limit is None else limit
-    check_memory(name, tree.nbytes * (limit is not None) + tables, allowed)
+    check_memory(
+        "the subgame", tree.nbytes * (limit is not None) + tables, allowed, "try storage int16, fewer sizes or hands"
+    )
     return PublicSolver(tree, config, name, allowed)
 
 

@@ -62,7 +62,7 @@ def solve_public(
     if not quiet and not as_json:
         note(f"{tree.name}: {tree.num_public_states:,} public states, {tree.num_infosets:,} information sets; "
              f"{format_bytes(tree.nbytes)} tree, {format_bytes(solver.table_bytes)} tables")  # fmt: skip
-    target = read_target(until, tree.name, tree.big_blind)
+    target = _target(until, tree)
     if iterations is None and seconds is None and target is None and solver.iterations == 0:
         iterations = solver.default_iterations
     goal = Until(iterations, seconds, target)
@@ -78,6 +78,18 @@ def solve_public(
     else:
         _summarise(solver, result, goal, files, time.perf_counter() - started)
     return 130 if result.status == "interrupted" else 0
+
+
+def _target(until: str | None, tree: PublicTree) -> float | None:
+    """The exploitability to stop at; of a hold'em subgame it may be told in percents of the pot."""
+    from counterplay.poker.public_game import SUBGAME
+
+    if until is not None and tree.name.startswith(SUBGAME):
+        from counterplay.cli.holdem import pot_target
+        from counterplay.poker.subgames import subgame_by_name
+
+        return pot_target(until, subgame_by_name(tree.name).pot)
+    return read_target(until, tree.name, tree.big_blind)
 
 
 NAMED = 30_000

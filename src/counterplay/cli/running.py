@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 CHECKPOINT_SECONDS = 60.0
 
+LONGEST_NAME = 60
+"""Letters of a game's name that are used in that of a file: those of subgames hold whole ranges."""
+
 
 def plot_run(result: SolveResult, path: Path, goal: Until) -> None:
     """Draw the curve of a run; that of a sampled algorithm against nodes and seconds as well."""
@@ -59,8 +62,12 @@ def save_run(
         profile = result.profile if problem is None else problem.lift(result.profile)
         profile.save(out)
     if checkpoint is None and result.status == "interrupted":
-        name = "".join(letter if letter.isalnum() else "_" for letter in f"{result.game}-{result.algorithm}")
-        checkpoint = out.with_name(out.name + ".checkpoint") if out is not None else Path(f"{name}.checkpoint")
+        name = "".join(letter if letter.isalnum() else "_" for letter in result.game)[:LONGEST_NAME]
+        checkpoint = (
+            out.with_name(out.name + ".checkpoint")
+            if out is not None
+            else Path(f"{name}-{result.algorithm}.checkpoint")
+        )
     if checkpoint is not None:
         solver.save(checkpoint)
     return checkpoint

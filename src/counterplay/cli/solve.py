@@ -83,7 +83,7 @@ def command(
         int | None, typer.Option(help="Of the random choices (default 0); full-width algorithms make none.")
     ] = None,
     threads: Annotated[
-        int | None, typer.Option(help="Of sampled algorithms: how many walk at once; one (default) repeats exactly.")
+        int | None, typer.Option(help="How many walk at once, of sampled algorithms and on public trees (default 1).")
     ] = None,
     representation: Annotated[
         str,
@@ -163,6 +163,12 @@ def command(
             option = Spot(*spot).given[0]
             other = ", and with --cards for abstract games" if option == "--bets" else ""
             raise SolverError(f"{option} is for counterplay solve holdem{other}; got the game {game!r}")
+        others = {"--resume": resume, "--forget": forget, "--cards": cards, "--boards": boards,
+                  "--exact": exact, "--player": player, "--epsilon": epsilon, "--map-out": map_out}  # fmt: skip
+        useless = [name for name, value in others.items() if value not in (None, False, [], ())]
+        useless += ["--representation"] if representation not in ("auto", "public") else []
+        if useless:
+            raise SolverError(f"{useless[0]} is not for hold'em subgames; leave it out")
         own = read_settings(settings or []) | ({"threads": threads} if threads is not None else {})
         return solve_holdem(
             Spot(*spot), algorithm, own | ({"profile": profile} if profile else {}), read_memory(memory_limit),

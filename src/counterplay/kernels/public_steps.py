@@ -25,6 +25,9 @@ UPDATE, RESPONSE, VALUE = 0, 1, 2
 _FEW = 12
 """Up to so many hands, loops go hand by hand: loops over hands then cost more to start than to run."""
 
+_LEAST = 1e-33
+"""Below this a block of integers counts as 0: its scale would leave the range of float32."""
+
 _LINK, _FOLD, _SHOWDOWN, _MATRIX, _FACTORED = 2, 3, 4, 5, 6
 
 
@@ -278,7 +281,7 @@ def _store_integers(
             least = one if one < least else least
             most = one if one > most else most
     largest = max(most, -least)
-    scales[block] = largest / 32766.0 if largest > 0.0 else 1.0
+    scales[block] = largest / 32766.0 if largest > _LEAST else 1.0
     inverse = 1.0 / np.float64(scales[block])  # as it will be read
     dice = (np.uint64(salt) * np.uint64(0x9E3779B97F4A7C15)) ^ (np.uint64(block) * np.uint64(0xBF58476D1CE4E5B9))
     for a in range(actions):
@@ -298,9 +301,9 @@ def update_tables(
     """Add an iteration's regrets and strategy; the vectors of the children in ``sigma`` and ``value`` are used up.
 
     ``r``, ``s``, ``v`` and ``here`` say where our reach, our strategy, the values of the children and the value of
-    the node begin.
+    the node begin.  Where the strategy is locked both tables hold it, and stay.
     """
-    averaged = len(tables.average) > 0 and rule.weight > 0.0
+    averaged = len(tables.average) > 0 and rule.weight > 0.0 and not locked
     if n <= _FEW and len(tables.prediction) == 0 and not rule.quantised:
         for h in range(n):
             weight, base = rule.weight * reach[r + h], value[here + h]

@@ -74,7 +74,7 @@ def lock_rows(tree: PublicTree, node: int, deal: int, table: Matrix) -> Matrix:
     """
     hands = tree.hands[tree.kind[node]]
     real = slice(int(hands.real_start[deal]), int(hands.real_start[deal + 1]))
-    numbers = np.array([hand_number(int(a), int(b)) for a, b in hands.real_card[real]])
+    numbers = np.array([hand_number(int(a), int(b)) for a, b in hands.real_card[real]], np.int64)
     rows = table[numbers]
     wrong = np.flatnonzero(np.abs(rows.sum(axis=1) - 1) > TOLERANCE)
     if len(wrong):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import GameError
+from counterplay.errors import GameError, MemoryLimitError
 from counterplay.game.base import TERMINAL, Game
 from counterplay.game.registry import make
 from counterplay.poker.bets import BetAbstraction
@@ -22,9 +22,13 @@ from counterplay.poker.definition import GameDefinition
 from counterplay.poker.games import PokerGame
 from counterplay.tree.arrays import GameTree
 from counterplay.tree.compile import compile_game
+from counterplay.tree.memory import available_memory, format_bytes
 from counterplay.tree.public import FOLD, LINK, SHOWDOWN, PublicNode, PublicTree, lay_out
 from counterplay.tree.public_split import public_tree_from
 from counterplay.tree.public_unfold import unfold
+
+SUBGAME = "holdem{"
+"""How the names of hold'em subgames start."""
 
 __all__ = [
     "assemble",
@@ -83,20 +87,33 @@ def public_tree_by_name(game: GameTree | Game | str, memory_limit: int | None = 
     ------
     GameError
         If the game has no public tree.
+    MemoryLimitError
+        If its deals do not fit.
     """
     if isinstance(game, GameTree):
         return public_tree_from(game)
-    if isinstance(game, str) and game.startswith("holdem{"):
+    if isinstance(game, str) and game.startswith(SUBGAME):
         from counterplay.poker.subgames import subgame_by_name
 
         return subgame_by_name(game).tree()
     made = make(game)
     if isinstance(made, PokerGame):
+        _check_deals(made, memory_limit)
         return public_tree_of(made.definition, name=made.spec())
     play = made.public_play()
     if play is not None:
         return unfold(play, made.spec(), made.big_blind, memory_limit)
     return public_tree_from(compile_game(made, memory_limit=memory_limit))
+
+
+def _check_deals(game: PokerGame, memory_limit: int | None) -> None:
+    needed = public_tree_bytes(game.definition) if game.definition.players == 2 else 0
+    free = available_memory() if memory_limit is None else memory_limit
+    if needed > free:
+        raise MemoryLimitError(
+            f"the public tree of {game.spec()} needs about {format_bytes(needed)}, but only {format_bytes(free)} may "
+            "be used; take a card abstraction (--cards), or solve subgames"
+        )
 
 
 def tells_public_tree(game: Game | str) -> bool:

@@ -33,6 +33,12 @@ __all__ = ["Subgame", "subgame_by_name"]
 MAX_NODES = 1_000_000
 """Nodes of the betting after which a subgame is refused."""
 
+MAX_ACTIONS = 200
+"""Actions in a row after which a subgame is refused."""
+
+TOLERANCE = 1e-9
+"""Share of a stack that is no bet: what is left of it by rounding errors alone."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Subgame:
@@ -236,6 +242,11 @@ class _Betting:
             raise MemoryLimitError(
                 f"the betting has more than {MAX_NODES:,} nodes; give fewer sizes, larger ones or a smaller stack"
             )
+        if spot.text.count(" ") >= MAX_ACTIONS:
+            raise GameError(
+                f"the betting goes on for more than {MAX_ACTIONS} actions; give larger sizes, a smaller stack, or at "
+                "most so many raises a street, such as 20c3r"
+            )
         actions, children = zip(*self._actions(spot), strict=True)
         return PublicNode(spot.player, self._span(spot.street), list(children), tuple(actions), spot.text)
 
@@ -245,8 +256,9 @@ class _Betting:
         if spot.put[player] < most:
             yield "fold", self._fold(spot, f"{spot.text} fold".strip())
             text = f"{spot.text} call".strip()
-            yield "call", self._closed(spot, spot.before + most, other, text)
-            if spot.before + most >= self.game.stack:
+            spent = self._spent(spot, most)
+            yield "call", self._closed(spot, spent, other, text)
+            if spent == self.game.stack:
                 return  # the opponent is all in
         else:
             text = f"{spot.text} check".strip()
@@ -255,8 +267,8 @@ class _Betting:
             else:
                 yield "check", self._decision(dataclasses.replace(spot, player=other, passed=True, text=text))
         for amount in self._amounts(spot):
-            verb = "allin" if spot.before + amount >= self.game.stack else ("raise" if spot.raises else "bet")
-            action = verb if verb == "allin" else f"{verb}{amount:g}"
+            all_in = self._spent(spot, amount) == self.game.stack
+            action = "allin" if all_in else f"{'raise' if spot.raises else 'bet'}{amount:.12g}"
             put = (amount, spot.put[1]) if player == 0 else (spot.put[0], amount)
             yield action, self._decision(dataclasses.replace(
                 spot, player=other, put=put, raises=spot.raises + 1, step=amount - most, passed=True,
@@ -276,10 +288,16 @@ class _Betting:
                 continue
             amount = max(game.chip * math.floor(wanted / game.chip + 0.5), before + spot.step)
             mine = limit - spot.put[spot.player]
-            if amount - spot.put[spot.player] >= game.allin_threshold * mine:
+            large = amount - spot.put[spot.player] >= game.allin_threshold * mine
+            if large or self._spent(spot, amount) == game.stack:
                 amount = limit
             found.add(min(amount, limit))
         return sorted(found)
+
+    def _spent(self, spot: _Spot, amount: float) -> float:
+        """What a player has put in who has put an amount in on this street; the stack itself if that is all in."""
+        spent, stack = spot.before + amount, self.game.stack
+        return stack if spent >= stack * (1 - TOLERANCE) else spent
 
     def _sizes(self, spot: _Spot) -> tuple[BetSize, ...]:
         bets, raises, donks = self.game.sizes

@@ -159,8 +159,10 @@ def setting_value(text: str) -> Any:
         return text
 
 
-def check_memory(what: str, needed: int, limit: int | None) -> None:
-    """Refuse tables that do not fit, before they are allocated.
+def check_memory(
+    what: str, needed: int, limit: int | None, advice: str = "try storage float32 or an abstraction"
+) -> None:
+    """Refuse tables that do not fit, before they are allocated; ``advice`` says what would.
 
     Raises
     ------
@@ -170,8 +172,7 @@ def check_memory(what: str, needed: int, limit: int | None) -> None:
     allowed = available_memory() if limit is None else limit
     if needed > allowed:
         raise MemoryLimitError(
-            f"{what} needs {format_bytes(needed)} of tables, but only {format_bytes(allowed)} may be used; "
-            "try storage float32 or an abstraction"
+            f"{what} needs {format_bytes(needed)} of tables, but only {format_bytes(allowed)} may be used; {advice}"
         )
 
 

@@ -11,7 +11,8 @@ integers too, section 9.3).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -104,7 +105,8 @@ class PublicSolver(Solver):
         self.algorithm = algorithm or (config if isinstance(config, str) else "cfr-variant")
         self.tree = self.compiled(game, memory_limit)
         tree = self.tree
-        check_memory(f"{self.algorithm} on {tree.name}", self.memory_bytes(tree, self.config), memory_limit)
+        needed = self.memory_bytes(tree, self.config)
+        check_memory(f"{self.algorithm} on {tree.name}", needed, memory_limit, "try storage int16 or an abstraction")
         kind = table_type(tree, self.config)
         self.quantised = kind == np.int16
         self.players_tables = (self._empty(0, kind), self._empty(1, kind))
@@ -156,7 +158,7 @@ class PublicSolver(Solver):
         """Advance by some iterations."""
         if self.config.threads > 1:
             for _ in range(iterations):
-                self._step_with_threads()
+                _whole(self._step_with_threads)
             return
         config, walker, tree = self.config, self.walker, self.tree
         iterate_public(
@@ -209,11 +211,15 @@ class PublicSolver(Solver):
         rows = np.asarray(probabilities, np.float64).T
         if rows.shape != (self.tree.num_children[node], self.tree.hands[player].count(deal)):
             raise SolverError(f"a lock at this node takes hands x actions; got {rows.T.shape}")
-        scale = 1.0
+        if not np.all(rows >= 0):
+            raise SolverError(f"probabilities of a lock are at least 0; got {rows.T.tolist()}")
+        here, held = self.tree.entries(node, deal), rows.ravel()
         if self.quantised:
-            scale = max(float(rows.max()), 1e-9) / 32767
-            tables.regret_scale[self.tree.block[node] + deal] = scale
-        tables.regret[self.tree.entries(node, deal)] = np.rint(rows.ravel() / scale) if self.quantised else rows.ravel()
+            held = np.rint(held * 32766)
+            tables.regret_scale[self.tree.block[node] + deal] = 1 / 32766
+        tables.regret[here] = held
+        if len(tables.average):  # the kernels leave both alone
+            tables.average[here] = held
         self.locked[node] = True
 
     def strategy(self, kind: ProfileKind | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -282,6 +288,21 @@ def table_type(tree: PublicTree, config: PublicConfig) -> np.dtype[Any]:
     if config.storage == "auto":
         return np.dtype(np.float64 if sum(tree.num_entries) <= SMALL else np.float32)
     return np.dtype(config.storage)
+
+
+def _whole(work: Callable[[], None]) -> None:
+    """Do something in a thread of its own, so that Ctrl-C, which the main thread gets, is told only after it."""
+    interrupted = False
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(work)
+        while not done.done():
+            try:
+                wait([done])
+            except KeyboardInterrupt:
+                interrupted = True
+    done.result()
+    if interrupted:
+        raise KeyboardInterrupt
 
 
 def _float_type(kind: np.dtype[Any]) -> np.dtype[Any]:

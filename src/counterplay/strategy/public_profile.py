@@ -147,8 +147,6 @@ class PublicProfile:
         Of its public tree.
     tables : pair of float arrays
         Weights of all entries; normalised where they are used.
-    scales : pair of float32 arrays
-        What blocks of the tables are multiplied by; empty where that is 1.
     provenance : Provenance
         Where it came from.
     """
