@@ -216,7 +216,7 @@ def test_deals_are_dealt_as_the_twin_does(game: str) -> None:
                 bucket = rule(turn, seen)
                 assert abstract.bucket(player, turn, holes[player], board) == bucket
                 assert row[slot] == abstract.slot_start[slot] + bucket * abstract.slot_width[slot]
-        ranks = [rank_cards((*hole, *board)) for hole in holes]
+        ranks = [rank_cards(rules, (*hole, *board)) for hole in holes]
         beaten = tuple(sum(other < own for other in ranks) for own in ranks)
         assert weak_orders(rules.players)[row[abstract.showdown_slot]] == beaten
         assert row[abstract.fold_slot] == 0

@@ -204,7 +204,7 @@ def command(
     )  # fmt: skip
     if resume is None:
         algorithm = algorithm or ("pure-cfr" if buckets else "cfr+" if compiled or public else "external-sampling")
-        if algorithm in PUBLIC_ALGORITHMS and representation == "auto":
+        if algorithm in PUBLIC_ALGORITHMS and representation == "auto" and not buckets:
             compiled, public = False, True
         game, forget, first = _own_settings(algorithm, game, forget or [], seed, threads, public)
     changes = first | ({"profile": profile} if profile else {}) | ({"exact": True} if exact else {})

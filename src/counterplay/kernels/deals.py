@@ -48,6 +48,38 @@ def gather_hands(
 
 
 @kernel
+def gather_board(
+    card: np.ndarray,  # IN  (N, 2) uint8: hole cards
+    board: np.ndarray,  # IN  (b,) uint8: the whole board
+    hole: int,  # IN  how many hole cards there are
+    hands: np.ndarray,  # OUT (N, n) uint8: the hole cards, then as much of the board as there is place for
+) -> None:
+    """What players with different hole cards see of one board."""
+    for hand in range(hands.shape[0]):
+        for place in range(hole):
+            hands[hand, place] = card[hand, place]
+        for place in range(hole, hands.shape[1]):
+            hands[hand, place] = board[place - hole]
+
+
+@kernel
+def look_up(
+    index: np.ndarray,  # IN  (N,) int64: the number of each hand
+    table: np.ndarray | None,  # IN  the class of each number; None where each is a class of its own
+    cuts: np.ndarray | None,  # IN  the bucket by the bucket before and the class; None where classes are buckets
+    bucket: np.ndarray,  # IN OUT (N,) int64: the buckets of the round before, then of this one
+) -> None:
+    """The buckets of hands."""
+    for hand in range(len(index)):
+        found = index[hand]
+        if table is not None:
+            found = i64(table[found])
+        if cuts is not None:
+            found = i64(cuts[bucket[hand], found])
+        bucket[hand] = found
+
+
+@kernel
 def shift_buckets(
     index: np.ndarray,  # IN  (N,) int64: the number of each hand
     table: np.ndarray | None,  # IN  the class of each number; None where each is a class of its own
@@ -59,14 +91,9 @@ def shift_buckets(
     shift: np.ndarray,  # OUT (N, S) int64: of which one column is filled
 ) -> None:
     """The buckets of hands, and where their entries begin."""
+    look_up(index, table, cuts, bucket)
     for hand in range(len(index)):
-        found = index[hand]
-        if table is not None:
-            found = i64(table[found])
-        if cuts is not None:
-            found = i64(cuts[bucket[hand], found])
-        bucket[hand] = found
-        shift[hand, slot] = start + found * width
+        shift[hand, slot] = start + bucket[hand] * width
 
 
 @kernel

@@ -33,6 +33,10 @@ _FUNCTION = TypeVar("_FUNCTION", bound=Callable[..., Any])
 def kernel(function: _FUNCTION) -> _FUNCTION:
     """Decorator of all kernels; ``function.py_func`` is the plain-Python original."""
     compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
+    return _with_cache(compiled, function)
+
+
+def _with_cache(compiled: Any, function: _FUNCTION) -> _FUNCTION:
     with contextlib.suppress(RuntimeError):  # raised where there is no folder that numba may write its cache into
         compiled._cache = _KernelCache(function)  # type: ignore[no-untyped-call]  # what cache=True does, but for the stamp
     return cast(_FUNCTION, compiled)
@@ -77,10 +81,8 @@ def inlined(function: _FUNCTION) -> _FUNCTION:
 
     A call that hands arrays over costs more than most helpers do.
     """
-    try:
-        return cast(_FUNCTION, numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function))
-    except RuntimeError:
-        return cast(_FUNCTION, numba.njit(nogil=True, error_model="numpy", forceinline=True)(function))
+    compiled: Any = numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
+    return _with_cache(compiled, function)
 
 
 def _borrow(context: Any, given: Any) -> Any:

@@ -45,17 +45,7 @@ class DealSampler:
         self._rank = np.empty((game.players, size), np.uint16)
         self._shift = np.zeros((size, game.num_slots), np.int64)
         self._codes = order_codes(game.players)
-        self._tables = [
-            [
-                (
-                    hand_indexer(tuple(table.shape), rules.ranks, rules.suits).tables(),
-                    _plain(table.table),
-                    _plain(table.cuts),
-                )
-                for table in tables
-            ]
-            for tables in game.buckets
-        ]
+        self._tables = plain_tables(game)
 
     @staticmethod
     def nbytes(game: AbstractGame, size: int) -> int:
@@ -95,6 +85,22 @@ class DealSampler:
             rank_hands(hand_tables(), self._hands[-1][:count], self._rank[player, :count])
         shift_showdowns(self._rank[:, :count], self._codes, game.showdown_slot, shift)
         return shift
+
+
+def plain_tables(game: AbstractGame) -> list[list[tuple[Any, NDArray[Any] | None, NDArray[Any] | None]]]:
+    """By player and round: what numbers hands, the class of each number, and the cuts, as kernels take them."""
+    rules = game.definition
+    return [
+        [
+            (
+                hand_indexer(tuple(table.shape), rules.ranks, rules.suits).tables(),
+                _plain(table.table),
+                _plain(table.cuts),
+            )
+            for table in tables
+        ]
+        for tables in game.buckets
+    ]
 
 
 def _plain(array: NDArray[Any] | None) -> NDArray[Any] | None:

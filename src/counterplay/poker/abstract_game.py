@@ -241,7 +241,7 @@ class AbstractGame:
     @functools.cached_property
     def depth(self) -> int:
         """The most actions on a line of betting."""
-        return len(_levels(self.tree)) - 1
+        return len(node_levels(self.tree)) - 1
 
     @functools.cached_property
     def widest(self) -> int:
@@ -360,7 +360,7 @@ def weak_orders(players: int) -> tuple[tuple[int, ...], ...]:
     return tuple(sorted(found))
 
 
-def _levels(tree: BettingTree) -> list[slice]:
+def node_levels(tree: BettingTree) -> list[slice]:
     """The nodes of each level; they are numbered level by level."""
     levels, low, high = [], 0, 1
     while low < high:
@@ -374,7 +374,7 @@ def walk_order(tree: BettingTree) -> NDArray[np.int64]:
 
     Walks go down; with the nodes level by level they would find every node of a large tree in another page.
     """
-    levels = _levels(tree)
+    levels = node_levels(tree)
     below = np.zeros(len(tree), np.int64)  # nodes below a node
     for above, level in zip(reversed(levels[:-1]), reversed(levels[1:]), strict=True):
         total = np.concatenate(([0], np.cumsum(1 + below[level])))

@@ -5,6 +5,9 @@ cards are dealt in the real game, and hands are mapped to buckets (Johanson 2016
 5.6).  Deals are made in batches, from random numbers of their own for each thread, so that a run can be cut anywhere
 and goes on to the same bits.
 
+``pcs`` draws boards alone and walks all hands of both players at once (Johanson 2016, algorithm 1 with section 3.4),
+two players.  Its walks are those of ``kernels/bucket_pcs.py``; tables, checkpoints and profiles are the same.
+
 A best response needs to know how often buckets meet: with ``pairs`` (``strategy.bucket_games``, two players with
 perfect recall) a run is measured inside the abstract game, without nothing is measured.  ``bucket_abstraction`` (in
 ``abstraction.cards.game``) turns an abstract game that is small enough into a ``GameTree``.
@@ -23,13 +26,23 @@ from numpy.typing import NDArray
 
 from counterplay.abstraction.cards.game import abstract_game, open_cards
 from counterplay.errors import SolverError, StrategyError
+from counterplay.kernels.bucket_pcs import walk_board
 from counterplay.kernels.cfr import match_regrets
 from counterplay.kernels.walks import WalkArrays, random_state
+from counterplay.poker.abstract_boards import BoardSampler, betting_pieces, check_hands
 from counterplay.poker.abstract_deals import DealSampler
 from counterplay.poker.abstract_game import AbstractGame, abstract_size
 from counterplay.poker.bets import bet_abstraction
 from counterplay.solvers.base import check_memory
-from counterplay.solvers.mccfr import MccfrConfig, MccfrSolver, Walked, WalkedSizes, mccfr_config, table_memory
+from counterplay.solvers.mccfr import (
+    MCCFR_PRESETS,
+    MccfrConfig,
+    MccfrSolver,
+    Walked,
+    WalkedSizes,
+    mccfr_config,
+    table_memory,
+)
 from counterplay.solvers.schemes import Scheme, betting_scheme
 from counterplay.storage import read_container
 from counterplay.strategy.abstract_profile import AbstractProfile, Storage, packed
@@ -37,10 +50,13 @@ from counterplay.strategy.bucket_games import BucketPairs, measure_buckets
 from counterplay.strategy.measurement import Measurement
 from counterplay.strategy.profile import Provenance, normalise
 
-__all__ = ["AbstractSolver", "make_abstract_solver", "predicted_bytes", "resume_abstract"]
+__all__ = ["ABSTRACT_PRESETS", "AbstractSolver", "make_abstract_solver", "predicted_bytes", "resume_abstract"]
 
 BATCH = 1024
 """Iterations whose cards are dealt at a time."""
+
+ABSTRACT_PRESETS: Mapping[str, MccfrConfig] = {**MCCFR_PRESETS, "pcs": MccfrConfig("public")}
+"""The algorithms for abstract games by name."""
 
 
 class AbstractSolver(MccfrSolver):
@@ -58,6 +74,7 @@ class AbstractSolver(MccfrSolver):
 
     kind = "mccfr-abstract"
     check_ratio = 1.5
+    presets = ABSTRACT_PRESETS
     game: AbstractGame
 
     def __init__(self, game: AbstractGame, *arguments: Any, pairs: BucketPairs | None = None, **named: Any) -> None:
@@ -65,11 +82,20 @@ class AbstractSolver(MccfrSolver):
         self.pairs = pairs
         seeds = np.random.SeedSequence(self.config.seed).spawn(1)[0].generate_state(1, np.uint64)
         self.deal_state = random_state(int(seeds[0]), self.config.threads)
-        self._samplers = [DealSampler(game, BATCH * game.players) for _ in range(self.config.threads)]
+        threads = range(self.config.threads)
+        self._samplers: list[DealSampler] = []
+        self._boards: list[BoardSampler] = []
+        if self.config.sampling == "public":
+            self._pieces = betting_pieces(game)
+            self._boards = [BoardSampler(game, self._pieces) for _ in threads]
+        else:
+            self._samplers = [DealSampler(game, BATCH * game.players) for _ in threads]
 
     def _open(self, game: Any, memory_limit: int | None) -> tuple[Walked, WalkArrays]:
         if not isinstance(game, AbstractGame):
             raise SolverError(f"this solver walks abstract games; got {type(game).__name__}")
+        if self.config.sampling == "public":
+            check_hands(game)
         needed = self.memory_bytes(game, self.config)
         check_memory(f"{self.algorithm} on {game.name}", needed + 16 * len(game.tree), memory_limit)
         return game, game.walks()
@@ -80,9 +106,13 @@ class AbstractSolver(MccfrSolver):
     @staticmethod
     def memory_bytes(game: Walked, config: MccfrConfig | str) -> int:
         """Bytes of all tables that a solver will allocate, the buffers of deals included."""
-        settings = mccfr_config(config, {}) if isinstance(config, str) else config
+        settings = mccfr_config(config, {}, ABSTRACT_PRESETS) if isinstance(config, str) else config
         assert isinstance(game, AbstractGame)
-        deals = settings.threads * (DealSampler.nbytes(game, BATCH * game.players) + 8)
+        if settings.sampling == "public":
+            pieces = betting_pieces(game)
+            deals = settings.threads * (BoardSampler.nbytes(game, pieces) + 8) + sum(part.nbytes for part in pieces)
+        else:
+            deals = settings.threads * (DealSampler.nbytes(game, BATCH * game.players) + 8)
         return MccfrSolver.memory_bytes(game, settings) + deals
 
     @property
@@ -102,11 +132,27 @@ class AbstractSolver(MccfrSolver):
 
     def _advance(self, thread: int, iterations: int, start: int) -> None:
         """Deal and walk in batches."""
+        if self.config.sampling == "public":
+            self._walk_boards(thread, iterations, start)
+            return
         sampler, players = self._samplers[thread], self.game.players
         for done in range(0, max(iterations, 1), BATCH):
             count = min(BATCH, iterations - done)
             deals = sampler.deal(self.deal_state[thread], count * players)
             self._iterate(thread, count, start + done, deals)
+
+    def _walk_boards(self, thread: int, iterations: int, start: int) -> None:
+        """Draw a board for each iteration and walk it for both players; for none, only compile."""
+        config, boards, state = self.config, self._boards[thread], self.deal_state[thread]
+        learners = np.arange(2 if iterations else 0)
+        for done in range(max(iterations, 1)):
+            board = boards.draw(state if iterations else state.copy())
+            weight = float(start + done + 1) if config.linear_average else 1.0
+            walk_board(
+                self._pieces, board, learners, weight, config.regret_floor, self.regret, self.average, boards.scratch,
+                self.counters[thread],
+            )  # fmt: skip
+            self.counters[thread, 0] += len(learners) // 2
 
     @property
     def measures(self) -> bool:  # type: ignore[override]
@@ -225,7 +271,7 @@ def make_abstract_solver(
     cards : sequence of paths
         The file of a card abstraction for all players, or one for each.
     algorithm : str
-        One of ``MCCFR_PRESETS``.
+        One of ``ABSTRACT_PRESETS``.
     bets : str, optional
         An abstraction of the bets, see ``poker.bets``; no-limit games are rarely small enough without one.
     memory_limit : int, optional
@@ -238,6 +284,6 @@ def make_abstract_solver(
     MemoryLimitError
         If tree and tables will not fit; they are counted first.
     """
-    config = mccfr_config(algorithm, settings)
+    config = mccfr_config(algorithm, settings, ABSTRACT_PRESETS)
     check_memory(f"{algorithm} on {game}", sum(predicted_bytes(game, cards, bets, config)), memory_limit)
     return AbstractSolver(abstract_game(game, cards, bets), config, algorithm, memory_limit)

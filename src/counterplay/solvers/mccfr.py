@@ -26,7 +26,7 @@ import dataclasses
 import math
 import threading
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +57,7 @@ from counterplay.tree.arrays import GameTree
 
 __all__ = ["MCCFR_PRESETS", "MccfrConfig", "MccfrSolver", "integer_payoffs", "mccfr_config", "sampling_of"]
 
-SamplingKind = Literal["chance", "external", "outcome", "average-strategy", "scheme", "probing", "pure"]
+SamplingKind = Literal["chance", "external", "outcome", "average-strategy", "scheme", "probing", "pure", "public"]
 KINDS: dict[str, int] = {
     "external": EXTERNAL,
     "outcome": OUTCOME,
@@ -93,7 +93,8 @@ class MccfrConfig:
     Attributes
     ----------
     sampling : str
-        What is walked: chance, external, outcome, average-strategy, scheme, probing or pure.
+        What is walked: chance, external, outcome, average-strategy, scheme, probing or pure; on abstract games also
+        public.
     epsilon, tau, beta : float
         Exploration, threshold and bonus of average strategy sampling.
     exploration : float
@@ -153,7 +154,7 @@ class MccfrConfig:
     def __post_init__(self) -> None:
         whole = self.sampling == "pure"
         choices = {
-            "sampling": ("chance", *KINDS, "pure"),
+            "sampling": ("chance", *KINDS, "pure", "public"),
             "profile": ("average", "last"),
             "storage": ("int32", "int64") if whole else ("float64", "float32"),
             "overflow": ("cut", "error"),
@@ -233,6 +234,7 @@ class MccfrSolver(Solver):
 
     kind = "mccfr"
     config_class = MccfrConfig
+    presets: ClassVar[Mapping[str, MccfrConfig]] = MCCFR_PRESETS
 
     def __init__(
         self,
@@ -243,11 +245,11 @@ class MccfrSolver(Solver):
         scheme: Scheme | NDArray[np.float64] | None = None,
     ) -> None:
         super().__init__()
-        settings = mccfr_config(config, {}) if isinstance(config, str) else config
+        settings = mccfr_config(config, {}, self.presets) if isinstance(config, str) else config
         if scheme is not None:
             settings = dataclasses.replace(settings, scheme="custom")
         self.config: MccfrConfig = settings
-        self.algorithm = algorithm or (config if isinstance(config, str) else _name_of(config))
+        self.algorithm = algorithm or (config if isinstance(config, str) else _name_of(config, self.presets))
         self.game, self.walks = self._open(game, memory_limit)
         if settings.sampling == "pure":
             self.walks = self.walks._replace(utility=integer_payoffs(self.game, settings.units))
@@ -266,6 +268,8 @@ class MccfrSolver(Solver):
 
     def _open(self, game: Any, memory_limit: int | None) -> tuple[Walked, WalkArrays]:
         """The game, compiled, and its layout for walks, after checking that the tables will fit."""
+        if self.config.sampling == "public":
+            raise SolverError("public sampling is for abstract games here; on other games use algorithm pcs")
         self.tree = compile_by_name(game, memory_limit)
         needed = self.memory_bytes(self.tree, self.config)
         check_memory(f"{self.algorithm} on {self.tree.name}", needed + walk_bytes(self.tree), memory_limit)
@@ -406,11 +410,13 @@ class MccfrSolver(Solver):
         return cls(game, MccfrConfig(**config), algorithm, memory_limit)
 
 
-def mccfr_config(name: str, changes: Mapping[str, Any]) -> MccfrConfig:
+def mccfr_config(
+    name: str, changes: Mapping[str, Any], presets: Mapping[str, MccfrConfig] = MCCFR_PRESETS
+) -> MccfrConfig:
     """A preset with some settings changed."""
-    if name not in MCCFR_PRESETS:
-        raise SolverError(f"unknown algorithm {name!r}; there are {', '.join(MCCFR_PRESETS)}")
-    return changed(MCCFR_PRESETS[name], changes, name)
+    if name not in presets:
+        raise SolverError(f"unknown algorithm {name!r}; there are {', '.join(presets)}")
+    return changed(presets[name], changes, name)
 
 
 def sampling_of(config: MccfrConfig, players: int) -> Sampling:
@@ -478,6 +484,8 @@ def table_memory(sizes: WalkedSizes, config: MccfrConfig) -> int:
 
 def _scratch_shapes(sizes: WalkedSizes, config: MccfrConfig) -> list[tuple[int, str]]:
     """Sizes and types of the arrays that each thread works in, in the order of the kernels' arguments."""
+    if config.sampling == "public":
+        return []  # kept with the boards
     frames, widest = sizes.frames, sizes.widest
     waiting = frames * widest + 1 if sizes.players != 2 and config.keeps_average else 0
     if config.sampling == "pure":
@@ -508,6 +516,7 @@ def _join(workers: list[threading.Thread]) -> None:
         raise KeyboardInterrupt
 
 
-def _name_of(config: MccfrConfig) -> str:
+def _name_of(config: MccfrConfig, presets: Mapping[str, MccfrConfig] = MCCFR_PRESETS) -> str:
     """The name of the preset that a configuration differs from in settings only."""
-    return next(name for name, preset in MCCFR_PRESETS.items() if preset.sampling == config.sampling)
+    names = (name for name, preset in presets.items() if preset.sampling == config.sampling)
+    return next(names, config.sampling)
