@@ -52,6 +52,7 @@ from counterplay.kernels.walks import WalkArrays, random_state, walk_arrays, wal
 from counterplay.poker.abstract_game import AbstractGame
 from counterplay.solvers.base import Solver, changed, check_memory
 from counterplay.solvers.schemes import Scheme, scheme_array
+from counterplay.solvers.threads import SHARES, parts_of, wait_for
 from counterplay.strategy.profile import Profile, Provenance, normalise
 from counterplay.tree.arrays import GameTree
 
@@ -78,9 +79,6 @@ class WalkedSizes(NamedTuple):
     frames: int  # the longest line of play
     widest: int  # the most actions
 
-
-SHARES = 8
-"""Into how many shares for each thread a call is divided, so that a thread which is held up holds up nobody."""
 
 MOST_UNITS = 10_000
 """The finest unit of a chip that is tried for Pure CFR."""
@@ -311,12 +309,12 @@ class MccfrSolver(Solver):
         if threads == 1 or iterations < threads:
             self._advance(0, iterations, self.iterations)
         else:
-            shares = iter(_shares(iterations, self.iterations, threads * SHARES))
+            shares = iter(parts_of(iterations, self.iterations, threads * SHARES))
             lock = threading.Lock()
             workers = [threading.Thread(target=self._work, args=(thread, shares, lock)) for thread in range(threads)]
             for worker in workers:
                 worker.start()
-            _join(workers)
+            wait_for(workers)
         if self.config.overflow == "error" and self.cut_updates:
             raise SolverError(f"regrets of {self.algorithm} left the type {self.config.storage}; use storage int64")
 
@@ -495,25 +493,6 @@ def _scratch_shapes(sizes: WalkedSizes, config: MccfrConfig) -> list[tuple[int, 
         entries = sizes.entries if sizes.met_again else 0
         return [*stack, (sizes.met_again, "int64"), (entries, "float64"), (entries, "uint8"), (frames, "float64")]
     return [*stack, (waiting, "int64")]
-
-
-def _shares(iterations: int, start: int, parts: int) -> list[tuple[int, int]]:
-    """Iterations in about so many equal parts: (how many, iterations before)."""
-    size = max(1, iterations // parts)
-    return [(min(size, iterations - done), start + done) for done in range(0, iterations, size)]
-
-
-def _join(workers: list[threading.Thread]) -> None:
-    """Wait for all threads; Ctrl-C is told only when the tables are at rest."""
-    interrupted = False
-    for worker in workers:
-        while worker.is_alive():
-            try:
-                worker.join()
-            except KeyboardInterrupt:
-                interrupted = True
-    if interrupted:
-        raise KeyboardInterrupt
 
 
 def _name_of(config: MccfrConfig, presets: Mapping[str, MccfrConfig] = MCCFR_PRESETS) -> str:

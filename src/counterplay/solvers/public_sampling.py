@@ -48,8 +48,8 @@ from counterplay.kernels.walks import alias_table, random_state
 from counterplay.poker.public_game import public_tree_by_name
 from counterplay.solvers.base import Solver, changed, check_memory
 from counterplay.solvers.cfr import ROUNDING
-from counterplay.solvers.mccfr import SHARES, _join, _shares
 from counterplay.solvers.public import SMALL
+from counterplay.solvers.threads import SHARES, parts_of, wait_for
 from counterplay.strategy.measurement import Measurement
 from counterplay.strategy.profile import Provenance
 from counterplay.strategy.public_profile import PublicProfile
@@ -213,12 +213,12 @@ class PublicSamplingSolver(Solver):
         if threads == 1 or iterations < threads:
             self._advance(0, iterations, self.iterations)
             return
-        shares = iter(_shares(iterations, self.iterations, threads * SHARES))
+        shares = iter(parts_of(iterations, self.iterations, threads * SHARES))
         lock = threading.Lock()
         workers = [threading.Thread(target=self._work, args=(thread, shares, lock)) for thread in range(threads)]
         for worker in workers:
             worker.start()
-        _join(workers)
+        wait_for(workers)
 
     def _work(self, thread: int, shares: Iterator[tuple[int, int]], lock: threading.Lock) -> None:
         """What a thread does: take shares of the iterations until none is left."""

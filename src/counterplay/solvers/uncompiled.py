@@ -30,9 +30,10 @@ from counterplay.game.registry import make
 from counterplay.kernels.walks import alias_table, random_state
 from counterplay.poker.abstract_game import AbstractGame
 from counterplay.solvers.base import Progress, Solver, Status, Until
-from counterplay.solvers.mccfr import MccfrConfig, _join, _name_of, mccfr_config
+from counterplay.solvers.mccfr import MccfrConfig, _name_of, mccfr_config
 from counterplay.solvers.schemes import POKER, SCHEMES, Scheme, scheme_row
 from counterplay.solvers.state_walks import TYPECODES, Walker
+from counterplay.solvers.threads import wait_for
 from counterplay.storage import pack_texts, read_container, unpack_texts
 from counterplay.strategy.measurement import Measurement
 from counterplay.strategy.profile import SEEN, Profile, Provenance, normalise
@@ -253,7 +254,7 @@ class StateSampler(Solver):
             worker.join()
         except KeyboardInterrupt:
             stop.set()
-            _join([worker])
+            wait_for([worker])
             raise
         if failure:
             raise self._told(failure[0])
