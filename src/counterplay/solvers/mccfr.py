@@ -93,8 +93,7 @@ class MccfrConfig:
     Attributes
     ----------
     sampling : str
-        What is walked: chance, external, outcome, average-strategy, scheme, probing or pure; on abstract games also
-        public.
+        What is walked: chance, external, outcome, average-strategy, scheme, probing, pure; of abstract games, public.
     epsilon, tau, beta : float
         Exploration, threshold and bonus of average strategy sampling.
     exploration : float
@@ -518,5 +517,4 @@ def _join(workers: list[threading.Thread]) -> None:
 
 def _name_of(config: MccfrConfig, presets: Mapping[str, MccfrConfig] = MCCFR_PRESETS) -> str:
     """The name of the preset that a configuration differs from in settings only."""
-    names = (name for name, preset in presets.items() if preset.sampling == config.sampling)
-    return next(names, config.sampling)
+    return next((name for name, known in presets.items() if known.sampling == config.sampling), config.sampling)
