@@ -338,7 +338,7 @@ def walk_all_deals(
         )  # fmt: skip
     else:
         estimate_sampled(
-            solver.walks, shift, solver.sampling._replace(averaging=False), player, strategy, solver.average,
+            solver.walks, shift, solver.sampling._replace(averaging=False), False, player, strategy, solver.average,
             solver.scheme, entries, values, regrets, state, Stack(*scratch), one, other,
         )  # fmt: skip
     return values.mean(axis=0), regrets.mean(axis=0)

@@ -155,7 +155,7 @@ def test_misuse_is_told() -> None:
     with pytest.raises(SolverError, match="kuhn is compiled"):
         cp.solve(cp.compile_game("kuhn"), "external-sampling", iterations=1, representation="states")
     with pytest.raises(SolverError, match="representation must be one of"):
-        cp.solve("kuhn", "external-sampling", iterations=1, representation="public")  # type: ignore[arg-type]
+        cp.solve("kuhn", "external-sampling", iterations=1, representation="sets")  # type: ignore[arg-type]
     with pytest.raises(SolverError, match="unknown scheme 'nothing'"):
         make_state_sampler("kuhn", "probing", scheme="nothing").step()
     with pytest.raises(SolverError, match="whole utilities"):
@@ -312,7 +312,7 @@ def test_partial_profiles_are_measured(tmp_path: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["kuhn", "--representation", "public"], "--representation is one of auto, history, states"),
+        (["kuhn", "--representation", "sets"], "--representation is one of auto, history, public, states"),
         (["kuhn", "--representation", "states", "-a", "cfr"], "cfr needs the compiled game"),
         (["kuhn", "--representation", "states", "--until", "0.1"], "--until needs the compiled game"),
         (["goofspiel(cards=13)", "-a", "outcome-sampling", "--representation", "history"], "may be used"),

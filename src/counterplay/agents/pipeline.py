@@ -226,7 +226,8 @@ class Pipeline:
             self._save()
         curve: list[dict[str, Any]] = part["curve"]
         spent = self._clock("solve")
-        for share in SHARES[len(curve) :]:
+        shares = SHARES[-1:] if self.done["pairs"]["reason"] else SHARES  # nothing to stop for on the way
+        for share in shares[len(curve) :]:
             goal = _goal(plan, part["budget"], share)
             result = solver.run(goal, self._watch(solver, part["budget"]))
             if result.status == "interrupted":
