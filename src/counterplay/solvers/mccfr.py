@@ -91,8 +91,7 @@ class MccfrConfig:
     Attributes
     ----------
     sampling : str
-        What is walked: chance, external, outcome, average-strategy, scheme, probing or pure; on abstract games also
-        public.
+        What is walked: chance, external, outcome, average-strategy, scheme, probing, pure; of abstract games, public.
     epsilon, tau, beta : float
         Exploration, threshold and bonus of average strategy sampling.
     exploration : float
@@ -497,5 +496,4 @@ def _scratch_shapes(sizes: WalkedSizes, config: MccfrConfig) -> list[tuple[int, 
 
 def _name_of(config: MccfrConfig, presets: Mapping[str, MccfrConfig] = MCCFR_PRESETS) -> str:
     """The name of the preset that a configuration differs from in settings only."""
-    names = (name for name, preset in presets.items() if preset.sampling == config.sampling)
-    return next(names, config.sampling)
+    return next((name for name, known in presets.items() if known.sampling == config.sampling), config.sampling)
