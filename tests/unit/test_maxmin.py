@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import counterplay as cp
@@ -123,6 +123,7 @@ def test_values_are_linear_in_the_size_of_chips(name: str, player: int, method: 
 
 @pytest.mark.parametrize("method", METHODS)
 @given(seed=st.integers(0, 10**6), exponent=st.integers(-12, 12))
+@example(seed=223, exponent=0)  # all products fit at once, and yet the strategy is worth less than the bound
 @settings(max_examples=8, deadline=None)
 def test_random_games_with_other_chips(method: str, seed: int, exponent: int) -> None:
     """Bounds on both sides of the value stay there whatever a chip is."""

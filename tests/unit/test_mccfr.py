@@ -14,7 +14,7 @@ from counterplay.errors import SolverError
 from counterplay.evaluation import RegretTracker
 from counterplay.kernels.mccfr import AVERAGE_STRATEGY, Sampling, _chance
 from counterplay.solvers import MCCFR_PRESETS, MccfrConfig, MccfrSolver, make_solver, resume_solver
-from counterplay.solvers.mccfr import _shares
+from counterplay.solvers.threads import parts_of
 from counterplay.solvers.schemes import SCHEMES
 from tests.reference.mccfr import Mccfr, Script, Stream, all_samples, counterfactual_values
 from tests.reference.walks import random_profile
@@ -349,7 +349,7 @@ def test_kernels_let_other_threads_run(algorithm: str) -> None:
 
 def test_shares_of_threads_cover_all_iterations() -> None:
     for iterations in (2, 15, 16, 17, 1000):
-        shares = _shares(iterations, 100, 16)
+        shares = parts_of(iterations, 100, 16)
         assert [start for _, start in shares] == [100 + sum(n for n, _ in shares[:k]) for k in range(len(shares))]
         assert sum(count for count, _ in shares) == iterations
 

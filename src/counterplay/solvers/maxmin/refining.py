@@ -79,7 +79,10 @@ class RefiningProgram:
             self.lower, self.strategy = value, strategy
 
     def _refine(self, point: Float64, rest: int, term_rest: int) -> bool:
-        """Give the probability with the worst product another digit; False if none needs one."""
+        """Give the probability with the worst product another digit; False if none can have one.
+
+        Where all products fit and yet the strategy is worth less than the bound, the least refined gets it.
+        """
         problem = self.problem
         if not problem.places:
             return False
@@ -87,10 +90,13 @@ class RefiningProgram:
         product = before * point[rest + problem.term_place]
         stake = problem.high[problem.term_after] - problem.low[problem.term_after]
         error = np.abs(point[term_rest : term_rest + len(product)] - product) * stake
-        error[self.digits[problem.term_place] >= self.most[problem.term_place]] = 0.0
-        worst = int(np.argmax(error))
-        if error[worst] <= ERROR * problem.scale:
+        digits = self.digits[problem.term_place]
+        able = np.flatnonzero(digits < self.most[problem.term_place])
+        if not len(able):
             return False
+        worst = int(able[np.argmax(error[able])])
+        if error[worst] <= ERROR * problem.scale:
+            worst = int(able[np.argmin(digits[able])])
         self.digits[problem.term_place[worst]] += 1
         return True
 
