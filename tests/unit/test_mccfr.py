@@ -14,8 +14,8 @@ from counterplay.errors import SolverError
 from counterplay.evaluation import RegretTracker
 from counterplay.kernels.mccfr import AVERAGE_STRATEGY, Sampling, _chance
 from counterplay.solvers import MCCFR_PRESETS, MccfrConfig, MccfrSolver, make_solver, resume_solver
-from counterplay.solvers.threads import parts_of
 from counterplay.solvers.schemes import SCHEMES
+from counterplay.solvers.threads import parts_of
 from tests.reference.mccfr import Mccfr, Script, Stream, all_samples, counterfactual_values
 from tests.reference.walks import random_profile
 
