@@ -54,7 +54,7 @@ def test_any_number_of_threads_learns_the_same(algorithm: str) -> None:
     for solver in solvers:
         solver.step(20)
     for solver in solvers[1:]:
-        for mine, first in zip(solver.players_tables, solvers[0].players_tables, strict=True):
+        for mine, first in zip(solver.player_tables, solvers[0].player_tables, strict=True):
             assert np.abs(mine.regret - first.regret).max() < 1e-10
             assert np.abs(mine.average - first.average).max() < 1e-10
 
@@ -112,7 +112,7 @@ def test_floored_regrets_are_never_negative(name: str) -> None:
     solver = PublicSolver(form(name).tree, "cfr+")
     for _ in range(10):
         solver.step(2)
-        assert min(float(tables.regret.min()) for tables in solver.players_tables) >= 0.0
+        assert min(float(tables.regret.min()) for tables in solver.player_tables) >= 0.0
 
 
 @pytest.mark.parametrize("name", ["kuhn", "leduc"])

@@ -105,7 +105,7 @@ def test_iterates_equal_the_history_tree(name: str, algorithm: str) -> None:
     for _ in range(10):
         histories.step(5)
         public.step(5)
-        first, second = public.players_tables
+        first, second = public.player_tables
         scale = max(1.0, float(histories.average.max()))
         assert np.abs(both.values((first.regret, second.regret)) - histories.regret).max() < SAME
         assert np.abs(both.values((first.average, second.average)) - histories.average).max() < SAME * scale
@@ -118,7 +118,7 @@ def test_iterates_of_the_family(algorithm: str) -> None:
     histories, public = cp.CfrSolver(both.game, algorithm), PublicSolver(both.public, algorithm)
     histories.step(15)
     public.step(15)
-    first, second = public.players_tables
+    first, second = public.player_tables
     assert np.abs(both.values((first.regret, second.regret)) - histories.regret).max() < SAME
     assert np.abs(both.values((first.average, second.average)) - histories.average).max() < 1e3 * SAME
 

@@ -156,7 +156,7 @@ def _solver(
     if not quiet:
         note(
             f"{tree.num_infosets:,} information sets at {sum(tree.num_blocks):,} public states: "
-            f"{format_bytes(tree.nbytes)} tree, {format_bytes(tables)} tables ({table_type(tree, config)})"
+            f"{format_bytes(tree.nbytes)} tree, {format_bytes(tables)} tables ({table_type(tree, config.storage)})"
         )
     allowed = available_memory() if limit is None else limit
     check_memory(

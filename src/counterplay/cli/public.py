@@ -115,6 +115,8 @@ def _with_names(game: str | None, solver: Solver, result: SolveResult, limit: in
 
 
 def _as_json(solver: Solver, result: SolveResult, files: dict[str, Path | None]) -> dict[str, Any]:
+    from counterplay.evaluation.bounds import value_interval
+
     tree: PublicTree = solver.tree
     return {
         "game": result.game,
@@ -125,7 +127,7 @@ def _as_json(solver: Solver, result: SolveResult, files: dict[str, Path | None])
         "seconds": result.seconds,
         "cpu_seconds": result.cpu_seconds,
         **measured(result.measurement, tree.big_blind),
-        "value_bounds": list(game_value_bounds(result)),
+        "value_bounds": list(value_interval(result.measurement)),
         "recall": ["perfect", "perfect"],
         "information_sets": result.information_sets,
         "public_states": tree.num_public_states,
@@ -140,19 +142,13 @@ def _as_json(solver: Solver, result: SolveResult, files: dict[str, Path | None])
     }
 
 
-def game_value_bounds(result: Any) -> tuple[float, float]:
-    """Between what the value of the game lies for player 1: what each strategy concedes to its best response
-    (Johanson 2016, section 9.4).
-    """
-    first, second = result.measurement.best_response
-    return -second, first
-
-
 def _summarise(
     solver: Solver, result: SolveResult, goal: Until, files: dict[str, Path | None], whole_seconds: float
 ) -> None:
+    from counterplay.evaluation.bounds import value_interval
+
     tree: PublicTree = solver.tree
-    low, high = game_value_bounds(result)
+    low, high = value_interval(result.measurement)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     say(f"{result.game} solved by {result.algorithm} on its public tree: {ENDINGS[result.status]}")
     rows = [

@@ -77,7 +77,7 @@ def public_tree_bytes(game: GameDefinition) -> int:
     return 64 * hands * total // math.factorial(game.suits)
 
 
-def public_tree_by_name(game: GameTree | Game | str, memory_limit: int | None = None) -> PublicTree:
+def public_tree_by_name(game: PublicTree | GameTree | Game | str, memory_limit: int | None = None) -> PublicTree:
     """The public tree of a game, or of the game with a name.
 
     Cards are dealt up to renaming suits; a game that tells its public play has it unfolded; any other is compiled, and
@@ -90,6 +90,8 @@ def public_tree_by_name(game: GameTree | Game | str, memory_limit: int | None = 
     MemoryLimitError
         If its deals do not fit.
     """
+    if isinstance(game, PublicTree):
+        return game
     if isinstance(game, GameTree):
         return public_tree_from(game)
     if isinstance(game, str) and game.startswith(SUBGAME):

@@ -24,8 +24,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -52,7 +51,7 @@ from counterplay.kernels.walks import WalkArrays, random_state, walk_arrays, wal
 from counterplay.poker.abstract_game import AbstractGame
 from counterplay.solvers.base import Solver, changed, check_memory
 from counterplay.solvers.schemes import Scheme, scheme_array
-from counterplay.solvers.threads import SHARES, parts_of, wait_for
+from counterplay.solvers.threads import share_out
 from counterplay.strategy.profile import Profile, Provenance, normalise
 from counterplay.tree.arrays import GameTree
 
@@ -304,27 +303,9 @@ class MccfrSolver(Solver):
 
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations, divided among the threads."""
-        threads = self.config.threads
-        if threads == 1 or iterations < threads:
-            self._advance(0, iterations, self.iterations)
-        else:
-            shares = iter(parts_of(iterations, self.iterations, threads * SHARES))
-            lock = threading.Lock()
-            workers = [threading.Thread(target=self._work, args=(thread, shares, lock)) for thread in range(threads)]
-            for worker in workers:
-                worker.start()
-            wait_for(workers)
+        share_out(iterations, self.iterations, self.config.threads, self._advance)
         if self.config.overflow == "error" and self.cut_updates:
             raise SolverError(f"regrets of {self.algorithm} left the type {self.config.storage}; use storage int64")
-
-    def _work(self, thread: int, shares: Iterator[tuple[int, int]], lock: threading.Lock) -> None:
-        """What a thread does: take shares of the iterations until none is left."""
-        while True:
-            with lock:
-                share = next(shares, None)
-            if share is None:
-                return
-            self._advance(thread, *share)
 
     def _advance(self, thread: int, iterations: int, start: int) -> None:
         """Iterations ``start + 1`` to ``start + iterations``, with the random numbers of a thread."""

@@ -11,8 +11,7 @@ integers too, section 9.3).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -25,6 +24,7 @@ from counterplay.kernels.public_steps import UPDATE, Tables
 from counterplay.poker.public_game import public_tree_by_name
 from counterplay.solvers.base import Solver, changed, check_memory
 from counterplay.solvers.cfr import CFR_PRESETS, ROUNDING, CfrConfig, ProfileKind
+from counterplay.solvers.threads import finish
 from counterplay.strategy.measurement import Measurement
 from counterplay.strategy.profile import Provenance
 from counterplay.strategy.public_profile import PublicProfile
@@ -107,9 +107,9 @@ class PublicSolver(Solver):
         tree = self.tree
         needed = self.memory_bytes(tree, self.config)
         check_memory(f"{self.algorithm} on {tree.name}", needed, memory_limit, "try storage int16 or an abstraction")
-        kind = table_type(tree, self.config)
+        kind = table_type(tree, self.config.storage)
         self.quantised = kind == np.int16
-        self.players_tables = (self._empty(0, kind), self._empty(1, kind))
+        self.player_tables = (self._empty(0, kind), self._empty(1, kind))
         self.locked = np.zeros(tree.num_nodes, np.bool_)
         self.walker = PublicWalker(tree, self.config.threads)
         self._clock = np.zeros(1, np.int64)
@@ -131,13 +131,13 @@ class PublicSolver(Solver):
     @classmethod
     def compiled(cls, game: Any, memory_limit: int | None) -> PublicTree:
         """The public tree of a game."""
-        return game if isinstance(game, PublicTree) else public_tree_by_name(game, memory_limit)
+        return public_tree_by_name(game, memory_limit)
 
     @staticmethod
     def memory_bytes(tree: PublicTree, config: PublicConfig | str) -> int:
         """Bytes of all tables that a solver will allocate, and of the vectors of its walks."""
         config = public_config(config, {}) if isinstance(config, str) else config
-        kind = table_type(tree, config)
+        kind = table_type(tree, config.storage)
         entries = sum(tree.num_entries)
         size = entries * (1 + config.keeps_average) * kind.itemsize
         size += entries * config.predictive * _float_type(kind).itemsize
@@ -158,11 +158,11 @@ class PublicSolver(Solver):
         """Advance by some iterations."""
         if self.config.threads > 1:
             for _ in range(iterations):
-                _whole(self._step_with_threads)
+                finish(self._step_with_threads)
             return
         config, walker, tree = self.config, self.walker, self.tree
         iterate_public(
-            walker.nodes, walker.hands[0], walker.hands[1], tree.pair_hands, *self.players_tables, self._frozen,
+            walker.nodes, walker.hands[0], walker.hands[1], tree.pair_hands, *self.player_tables, self._frozen,
             self._frozen_scale, self._frozen_prediction, self.locked, config.alternating, config.regret_floor,
             *self._exponents(), config.delay, config.shifted, self._tie, self.quantised, tree.hands[0].root_reach,
             tree.hands[1].root_reach, int(iterations), self._clock, walker.scratch, self._out,
@@ -179,7 +179,7 @@ class PublicSolver(Solver):
 
     def _step_with_threads(self) -> None:
         config = self.config
-        first, second = self.players_tables
+        first, second = self.player_tables
         time = self.iterations + 1
         rule = iteration_rule(
             time, config.regret_floor, *self._exponents(), config.delay, config.shifted, self._tie, self.quantised,
@@ -207,7 +207,7 @@ class PublicSolver(Solver):
         player = int(self.tree.kind[node])
         if player > 1:
             raise SolverError(f"only decisions can be locked; node {node} is none")
-        tables = self.players_tables[player]
+        tables = self.player_tables[player]
         rows = np.asarray(probabilities, np.float64).T
         if rows.shape != (self.tree.num_children[node], self.tree.hands[player].count(deal)):
             raise SolverError(f"a lock at this node takes hands x actions; got {rows.T.shape}")
@@ -232,8 +232,8 @@ class PublicSolver(Solver):
         if kind == "average" and not self.config.keeps_average:
             raise SolverError(f"this solver keeps no average (its profile is {self.config.profile!r})")
         if kind == "average" and self.iterations > self.config.delay:
-            return [(tables.average, tables.average_scale) for tables in self.players_tables]
-        return [(tables.regret, tables.regret_scale) for tables in self.players_tables]
+            return [(tables.average, tables.average_scale) for tables in self.player_tables]
+        return [(tables.regret, tables.regret_scale) for tables in self.player_tables]
 
     def profile(self, kind: ProfileKind | None = None) -> PublicProfile:
         """A profile with its provenance."""
@@ -255,7 +255,7 @@ class PublicSolver(Solver):
     def tables(self) -> dict[str, NDArray[Any]]:
         """Regrets, averages, predictions and their scales, locks, and the number of iterations."""
         held: dict[str, NDArray[Any]] = {"clock": self._clock, "locked": self.locked}
-        for player, tables in enumerate(self.players_tables):
+        for player, tables in enumerate(self.player_tables):
             for name in ("regret", "regret_scale", "average", "average_scale", "prediction"):
                 held[f"{name}_{player}"] = getattr(tables, name)
         return held
@@ -283,26 +283,11 @@ class PublicSolver(Solver):
         return self.memory_bytes(self.tree, self.config)
 
 
-def table_type(tree: PublicTree, config: PublicConfig) -> np.dtype[Any]:
-    """The type of the tables."""
-    if config.storage == "auto":
+def table_type(tree: PublicTree, storage: str) -> np.dtype[Any]:
+    """The type of the tables; auto is float64 for small games and float32 for large ones."""
+    if storage == "auto":
         return np.dtype(np.float64 if sum(tree.num_entries) <= SMALL else np.float32)
-    return np.dtype(config.storage)
-
-
-def _whole(work: Callable[[], None]) -> None:
-    """Do something in a thread of its own, so that Ctrl-C, which the main thread gets, is told only after it."""
-    interrupted = False
-    with ThreadPoolExecutor(1) as pool:
-        done = pool.submit(work)
-        while not done.done():
-            try:
-                wait([done])
-            except KeyboardInterrupt:
-                interrupted = True
-    done.result()
-    if interrupted:
-        raise KeyboardInterrupt
+    return np.dtype(storage)
 
 
 def _float_type(kind: np.dtype[Any]) -> np.dtype[Any]:

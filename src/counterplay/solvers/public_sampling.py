@@ -33,8 +33,7 @@ Departures: where hands are not cards they are drawn independently of each other
 from __future__ import annotations
 
 import dataclasses
-import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -48,15 +47,13 @@ from counterplay.kernels.walks import alias_table, random_state
 from counterplay.poker.public_game import public_tree_by_name
 from counterplay.solvers.base import Solver, changed, check_memory
 from counterplay.solvers.cfr import ROUNDING
-from counterplay.solvers.public import SMALL
-from counterplay.solvers.threads import SHARES, parts_of, wait_for
+from counterplay.solvers.public import table_type
+from counterplay.solvers.threads import share_out
 from counterplay.strategy.measurement import Measurement
 from counterplay.strategy.profile import Provenance
 from counterplay.strategy.public_profile import PublicProfile
 from counterplay.strategy.public_walks import PublicWalker, scratch_bytes, walk_scratch
-from counterplay.tree.arrays import GameTree
 from counterplay.tree.public import LINK, NO_HAND, SHARED, PublicTree
-from counterplay.tree.public_split import public_tree_from
 
 __all__ = ["DRAWN_HANDS", "PublicSamplingConfig", "PublicSamplingSolver"]
 
@@ -169,7 +166,7 @@ class PublicSamplingSolver(Solver):
         self._scratch = [walk_scratch(tree, 1 if scalars else None) for _ in range(self.config.threads)]
 
     def _empty(self, player: int) -> Tables:
-        entries, kind = self.tree.num_entries[player], _table_type(self.tree, self.config)
+        entries, kind = self.tree.num_entries[player], table_type(self.tree, self.config.storage)
         averaged, none = self.config.keeps_average, np.zeros(0, kind)
         scale = self.walker.ones(player)
         return Tables(
@@ -178,16 +175,14 @@ class PublicSamplingSolver(Solver):
 
     @classmethod
     def compiled(cls, game: Any, memory_limit: int | None) -> PublicTree:
-        """The public tree of a game, or of its histories."""
-        if isinstance(game, PublicTree):
-            return game
-        return public_tree_from(game) if isinstance(game, GameTree) else public_tree_by_name(game, memory_limit)
+        """The public tree of a game."""
+        return public_tree_by_name(game, memory_limit)
 
     @staticmethod
     def memory_bytes(tree: PublicTree, config: PublicSamplingConfig | str) -> int:
         """Bytes of all tables that a solver will allocate, and of the vectors of its walks."""
         config = PublicSamplingConfig(config) if isinstance(config, str) else config  # type: ignore[arg-type]
-        size = sum(tree.num_entries) * (1 + config.keeps_average) * _table_type(tree, config).itemsize
+        size = sum(tree.num_entries) * (1 + config.keeps_average) * table_type(tree, config.storage).itemsize
         for hands, is_drawn in zip(tree.hands, DRAWN_HANDS[config.sampling], strict=True):
             size += 2 * tree.num_deals * int(hands.real_start[1]) * is_drawn
         return size + 16 * tree.num_deals + scratch_bytes(tree, 1 + config.threads)
@@ -209,25 +204,7 @@ class PublicSamplingSolver(Solver):
 
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations, divided among the threads."""
-        threads = self.config.threads
-        if threads == 1 or iterations < threads:
-            self._advance(0, iterations, self.iterations)
-            return
-        shares = iter(parts_of(iterations, self.iterations, threads * SHARES))
-        lock = threading.Lock()
-        workers = [threading.Thread(target=self._work, args=(thread, shares, lock)) for thread in range(threads)]
-        for worker in workers:
-            worker.start()
-        wait_for(workers)
-
-    def _work(self, thread: int, shares: Iterator[tuple[int, int]], lock: threading.Lock) -> None:
-        """What a thread does: take shares of the iterations until none is left."""
-        while True:
-            with lock:
-                share = next(shares, None)
-            if share is None:
-                return
-            self._advance(thread, *share)
+        share_out(iterations, self.iterations, self.config.threads, self._advance)
 
     def _advance(self, thread: int, iterations: int, start: int) -> None:
         """Iterations ``start + 1`` to ``start + iterations``, with the random numbers of a thread."""
@@ -286,12 +263,6 @@ class PublicSamplingSolver(Solver):
     def from_checkpoint(cls, game: Any, config: Mapping[str, Any], algorithm: str, memory_limit: int | None) -> Self:
         """A fresh solver with the settings of a checkpoint."""
         return cls(game, PublicSamplingConfig(**config), algorithm, memory_limit)
-
-
-def _table_type(tree: PublicTree, config: PublicSamplingConfig) -> np.dtype[Any]:
-    if config.storage == "auto":
-        return np.dtype(np.float64 if sum(tree.num_entries) <= SMALL else np.float32)
-    return np.dtype(config.storage)
 
 
 def deals(tree: PublicTree, sampling: str) -> Deals:
