@@ -15,6 +15,7 @@ from counterplay.experiments.base import Cell, Experiment
 __all__ = ["EXPERIMENTS", "Cell", "Experiment", "run_experiment"]
 
 EXPERIMENTS = {
+    "abstraction-families": "kinds of buckets, measured in real [2-4] hold'em (Johanson 2016, figures 4.4 and 4.5)",
     "abstract-sizes": "information sets of abstract hold'em, counted (Johanson 2016, table 5.2; Gibson 2014)",
     "average-strategy": "average strategy sampling in Bluff (Gibson et al. 2012, figure 3; Gibson 2014, figure 5.6)",
     "bluff-sampling": "chance sampling against public chance sampling in Bluff (Johanson 2016, figures 3.5 and 3.6)",
@@ -29,6 +30,7 @@ EXPERIMENTS = {
     "maxmin-games": "Oshi-Zumo and the search game when one player forgets (Čermák 2018, section 4.5, figure 4.8)",
     "maxmin-shares": "maxmin strategies in random games (Čermák 2018, table 4.1, figure 4.7)",
     "oshi-zumo-sizes": "Oshi-Zumo with a forgetful player, counted (Čermák 2018, table 4.2)",
+    "overfitting": "nearer to the abstract equilibrium, farther from the real one (Johanson 2016, figure 4.6)",
     "phantom-memory": "phantom tic-tac-toe by what is forgotten (Lanctot et al. 2012, figure 1)",
     "refining-convergence": "CFR+IRA and CFR+ by iterations (Čermák 2018, figures 5.3 and 5.4)",
     "refining-memory": "what self-refining algorithms store (Čermák 2018, figures 5.6, 5.7, 5.9 and 5.10)",
@@ -37,6 +39,7 @@ EXPERIMENTS = {
     "probing-convergence": "probing against MCCFR in Goofspiel and Bluff (Gibson 2014, figures 5.3b and c)",
     "probing-variance": "probing against MCCFR, variance of estimates (Gibson 2014, figure 5.3a)",
     "public-sampling": "CS, OPCS, SPCS and PCS in [2-1] and [2-4] hold'em (Johanson 2016, figure 3.2)",
+    "sampling-by-size": "chance sampling against public chance sampling by size of buckets (Johanson 2016, figure 3.3)",
     "sampling-parameters": "ε, τ and β of average strategy sampling (Gibson et al. 2012, figure 1)",
     "skewed-dice": "skewed die-roll poker (Lanctot et al. 2012, figure 1; Gibson 2014, figure 6.3)",
     "trivial-agents": "best responses to players who do not look at their cards (Johanson 2016, table 2.1)",

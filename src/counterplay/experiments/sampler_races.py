@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from counterplay.errors import CounterplayError
 from counterplay.experiments.base import Cell
 from counterplay.experiments.compare import Run, interval, read_off
-from counterplay.solvers.base import Progress
+from counterplay.solvers.base import Progress, Solver
 from counterplay.solvers.public_sampling import DRAWN_HANDS, PublicSamplingConfig, PublicSamplingSolver
 from counterplay.tree.public import PublicTree
 
-__all__ = ["mean_curves", "race_samplers", "race_table", "ranking"]
+__all__ = ["mean_curves", "race_samplers", "race_table", "ranking", "run_by_cpu"]
 
 POINTS = 8
 """Measurements of a run, each at twice the CPU seconds of the one before."""
@@ -37,7 +37,12 @@ def _run(tree: PublicTree, name: str, seed: int, seconds: float, threads: int) -
     for table in solver.player_tables:  # and memory is there
         table.regret[:] = 0.0
         table.average[:] = 0.0
-    spent, pace = 0.0, threads
+    return run_by_cpu(solver, name, seed, seconds, threads)
+
+
+def run_by_cpu(solver: Solver, label: str, seed: int, seconds: float, least: int = 1) -> Run:
+    """Run a solver for some CPU seconds, of which only its own steps count; ``least`` iterations at a time."""
+    spent, pace = 0.0, least
     curve: list[Progress] = []
     for doubling in range(POINTS - 1, -1, -1):
         target = seconds / 2**doubling
@@ -47,10 +52,10 @@ def _run(tree: PublicTree, name: str, seed: int, seconds: float, threads: int) -
             took = time.process_time() - before
             spent += took
             call = min(CALL_SECONDS, max(target - spent, 1e-3))
-            pace = max(threads, min(8 * pace, int(pace * call / max(took, 1e-9))))
+            pace = max(least, min(8 * pace, int(pace * call / max(took, 1e-9))))
         found = solver.measure().exploitability
         curve.append(Progress(solver.iterations, spent, spent, found, solver.iterations, solver.nodes))
-    return Run(name, seed, tuple(curve))
+    return Run(label, seed, tuple(curve))
 
 
 def race_table(found: dict[str, list[Run]], seconds: float, unit: float) -> list[tuple[Cell, ...]]:

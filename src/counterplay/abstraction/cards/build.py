@@ -75,6 +75,7 @@ def build_cards(
     threads: int = 1,
     progress: Progress | None = None,
     memory_limit: int | None = None,
+    runout: tuple[int, ...] = (),
 ) -> CardAbstraction:
     """Build a card abstraction.
 
@@ -94,6 +95,9 @@ def build_cards(
         Called with the name of a stage and the share that is done.
     memory_limit : int, optional
         Bytes that may be used; by default what the machine has free.
+    runout : tuple of int
+        Board cards that features look ahead to although the game ends before them: (1, 1) gives a game that ends after
+        the flop the buckets of Texas hold'em.
 
     Raises
     ------
@@ -108,13 +112,14 @@ def build_cards(
     if not 1 <= settings.bins <= 255 or settings.restarts < 1 or settings.iterations < 1 or settings.classes < 1:
         raise AbstractionError(f"bins are 1 to 255; restarts, iterations and classes at least 1; got {settings}")
     started = time.perf_counter()
-    features = CardFeatures(deck, shape, cache, threads, progress, settings.bins)
+    features = CardFeatures(deck, (*shape, *runout), cache, threads, progress, settings.bins)
     check_memory(features, recipe, settings.max_table, memory_limit)
     builder = _Builder(features, recipe, settings)
     tables = tuple(builder.table(turn) for turn in range(len(shape)))
     provenance = {
         "recipe": str(recipe),
         **dataclasses.asdict(settings),
+        **({"runout": list(runout)} if runout else {}),
         "version": counterplay.__version__,
         "seconds": round(time.perf_counter() - started, 3),
         "objectives": builder.objectives,

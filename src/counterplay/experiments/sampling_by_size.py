@@ -1,0 +1,97 @@
+"""Chance sampling against public chance sampling by the size of the card abstraction.
+
+Johanson 2016, figure 3.3 (Johanson et al. 2012, section 4): abstract games of Texas hold'em with percentile buckets of
+E[HS²] and perfect recall, four sizes, exploitability inside the abstract game against time.  In the smallest CS is
+faster, because many hands share a bucket and PCS does the same work again and again; as buckets become more, PCS
+catches up and overtakes.  Here the game is [2-4] hold'em, where all boards can be counted, so that every measurement is
+exact.
+"""
+
+from __future__ import annotations
+
+from counterplay.abstraction.cards import build_cards, deck_shape, parse_recipe
+from counterplay.abstraction.cards.features import default_cache
+from counterplay.abstraction.cards.game import poker_definition
+from counterplay.experiments.base import Cell, Experiment
+from counterplay.experiments.compare import Run, interval
+from counterplay.experiments.sampler_races import mean_curves, run_by_cpu
+from counterplay.poker.abstract_game import AbstractGame
+from counterplay.solvers.abstract import ABSTRACT_PRESETS, AbstractSolver
+from counterplay.solvers.base import changed
+from counterplay.strategy.bucket_games import count_bucket_pairs
+
+__all__ = ["PUBLISHED", "run"]
+
+SAMPLERS = {"CS": "chance-sampling", "PCS": "pcs"}
+
+PUBLISHED = ("CS faster", "PCS catches up", "PCS catches up", "PCS faster")
+"""What the source says of its four sizes, from the smallest to the largest."""
+
+
+def run(
+    quick: bool = False,
+    game: str | None = None,
+    buckets: tuple[str, ...] | None = None,
+    seconds: float | None = None,
+    seeds: int | None = None,
+    threads: int = 1,
+) -> Experiment:
+    """Race both samplers in abstract games of growing size.
+
+    Parameters
+    ----------
+    quick : bool
+        A deck of 18 cards, two sizes, half a CPU second and 2 seeds instead of 52 cards, four sizes, 40 CPU seconds
+        and 3 seeds.
+    game : str, optional
+        Another game of two players.
+    buckets : tuple of str, optional
+        Card abstractions with perfect recall, as ``counterplay abstract --rounds`` takes them, with strokes.
+    seconds : float, optional
+        CPU seconds of each run.
+    seeds : int, optional
+        How many runs each sampler has.
+    threads : int
+        For features and buckets that meet; solving takes one.
+    """
+    name = game or ("holdem_2_4(ranks=6,suits=3)" if quick else "holdem_2_4")
+    texts = buckets or (("PS2/PS2", "PS4/PS8") if quick else ("PS2/PS2", "PS5/PS5", "PS12/PS12", "PS40/PS40"))
+    limit, runs = seconds or (0.5 if quick else 40.0), seeds or (2 if quick else 3)
+    definition = poker_definition(name)
+    deck, shape = deck_shape(definition)
+    rows: list[tuple[Cell, ...]] = []
+    curves: dict[str, tuple[list[float], list[float]]] = {}
+    for place, text in enumerate(texts):
+        recipe = parse_recipe(text, deck, shape, "perfect")
+        cards = build_cards(deck, shape, recipe, cache=default_cache(), threads=threads)
+        abstract = AbstractGame.build(definition, cards.rounds, name=name)
+        found = _race(abstract, limit, runs, threads)
+        unit = 1000.0 / (abstract.big_blind or 1.0)
+        ends = {label: interval([unit * run.curve[-1].exploitability for run in found[label]]) for label in SAMPLERS}
+        cells = [cell for mean, half in ends.values() for cell in (mean, half if runs > 1 else None)]
+        best = min(ends, key=lambda label: ends[label][0])
+        published = PUBLISHED[place] if len(texts) == len(PUBLISHED) else None
+        rows.append((text, abstract.num_infosets, *cells, f"{best} faster", published))
+        curves |= {f"{label}, {text}": curve for label, curve in mean_curves(found, unit).items()}
+    return Experiment(
+        name="sampling-by-size",
+        title=f"Exploitability in abstract games of {name} after {limit:g} CPU seconds, mbb/g, {runs} seeds",
+        source="Johanson 2016, figure 3.3",
+        columns=("buckets", "information sets", "CS", "±", "PCS", "±", "ours", "published"),
+        rows=tuple(rows),
+        notes=("The source has Texas hold'em, where a board has three more rounds to walk; see the documentation.",),
+        curves=curves,
+        xlabel="CPU seconds",
+    )
+
+
+def _race(game: AbstractGame, seconds: float, seeds: int, threads: int) -> dict[str, list[Run]]:
+    pairs = count_bucket_pairs(game, threads=threads)
+    found: dict[str, list[Run]] = {label: [] for label in SAMPLERS}
+    for label, algorithm in SAMPLERS.items():
+        for seed in range(seeds):
+            config = changed(ABSTRACT_PRESETS[algorithm], {"seed": seed}, algorithm)
+            solver = AbstractSolver(game, config, algorithm, pairs=pairs)
+            solver.step(0)  # kernels are compiled before the clock starts
+            found[label].append(run_by_cpu(solver, label, seed, seconds))
+    return found
