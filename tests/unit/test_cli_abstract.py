@@ -88,3 +88,16 @@ def test_misuse(
     captured = capsys.readouterr()
     assert message in captured.err
     assert len(captured.err.splitlines()) == 1
+
+
+def test_features_may_look_beyond_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "cards.cpa"
+    words = ["abstract", "leduc_limit_2p", "--rounds", "3,KE3", "--quiet", "--out", str(path)]
+    assert main([*words, "--runout", "1"]) == 0
+    assert CardAbstraction.load(path).provenance["runout"] == [1]
+    capsys.readouterr()
+    for wrong in ("turn", "1,,1", "0", "-1"):
+        assert main([*words, "--runout", wrong]) == 2
+        assert "such as 1,1; got" in capsys.readouterr().err
+    assert main([*words, "--runout", "5,5"]) == 2
+    assert "7 cards in all at most" in capsys.readouterr().err

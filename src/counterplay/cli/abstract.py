@@ -51,6 +51,9 @@ def command(
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Write a report of the buckets into this folder.")] = None,
     bets: Annotated[str | None, typer.Option(help="Bet sizes of a no-limit game, for the sizes.")] = None,
+    runout: Annotated[
+        str, typer.Option(help="Board cards after the game's end that features look ahead to: 1,1 for turn and river.")
+    ] = "",
     seed: Annotated[int, typer.Option(help="Seed of clustering and report.")] = 0,
     restarts: Annotated[int, typer.Option(help="Starts of k-means; the best is kept.")] = 1,
     iterations: Annotated[int, typer.Option(help="Iterations of k-means at most.")] = 30,
@@ -83,6 +86,7 @@ def command(
     if clusters != "johanson2013" and not (isinstance(clusters, int) and 1 <= clusters <= 255):
         raise AbstractionError(f"opponent clusters are johanson2013 or a number from 1 to 255; got {opponents!r}")
     settings = BuildSettings(seed, restarts, iterations, clusters, weights, bins)  # type: ignore[arg-type]
+    ahead = _read_runout(runout)
     size = _size(definition, recipe.counts(deck, shape), bets)
     values: dict[str, Any] = {"game": game, **_recipe_json(recipe, deck, shape), **_size_json(size)}
     if not as_json:
@@ -91,7 +95,7 @@ def command(
         folder = default_cache() if cache is None else cache
         started, cpu = time.perf_counter(), time.process_time()
         with _progress(quiet or as_json) as draw:
-            made = build_cards(deck, shape, recipe, settings, folder, threads, draw, read_memory(memory))
+            made = build_cards(deck, shape, recipe, settings, folder, threads, draw, read_memory(memory), ahead)
             made.save(out)
             if report is not None:
                 _write_report(report, made, folder, bins, threads, seed)
@@ -123,6 +127,13 @@ def _definition(name: str) -> GameDefinition:
             f"file; got {name}"
         )
     return game.definition
+
+
+def _read_runout(text: str) -> tuple[int, ...]:
+    parts = [part.strip() for part in text.split(",")] if text else []
+    if not all(part.isdecimal() and 1 <= int(part) <= 5 for part in parts):
+        raise AbstractionError(f"--runout is numbers of cards, one for each round to come, such as 1,1; got {text!r}")
+    return tuple(int(part) for part in parts)
 
 
 def _check_folder(folder: Path | None) -> None:

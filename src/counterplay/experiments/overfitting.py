@@ -44,7 +44,7 @@ def run(
     Parameters
     ----------
     quick : bool
-        4,000 boards and 1 seed instead of 64,000 and 5.
+        4,000 boards and 1 seed instead of 32,000 and 3.
     game : str
         A game of two players whose public tree fits into memory.
     buckets : tuple of str
@@ -54,7 +54,7 @@ def run(
     seeds : int, optional
         How many runs each abstraction has.
     """
-    boards, seeds = boards or (4000 if quick else 64_000), seeds or (1 if quick else 5)
+    boards, seeds = boards or (4000 if quick else 32_000), seeds or (1 if quick else 3)
     tree = public_tree_by_name(game)
     rows: list[tuple[Cell, ...]] = []
     curves: dict[str, tuple[list[float], list[float]]] = {}

@@ -41,8 +41,8 @@ def run(
     Parameters
     ----------
     quick : bool
-        A deck of 18 cards, two sizes, half a CPU second and 2 seeds instead of 52 cards, four sizes, 40 CPU seconds
-        and 3 seeds.
+        A deck of 18 cards, two sizes, a quarter of a CPU second and 2 seeds instead of 52 cards, four sizes, 10 CPU
+        seconds and 3 seeds.
     game : str, optional
         Another game of two players.
     buckets : tuple of str, optional
@@ -56,7 +56,7 @@ def run(
     """
     name = game or ("holdem_2_4(ranks=6,suits=3)" if quick else "holdem_2_4")
     texts = buckets or (("PS2/PS2", "PS4/PS8") if quick else ("PS2/PS2", "PS5/PS5", "PS12/PS12", "PS40/PS40"))
-    limit, runs = seconds or (0.5 if quick else 40.0), seeds or (2 if quick else 3)
+    limit, runs = seconds or (0.25 if quick else 10.0), seeds or (2 if quick else 3)
     definition = poker_definition(name)
     deck, shape = deck_shape(definition)
     rows: list[tuple[Cell, ...]] = []
