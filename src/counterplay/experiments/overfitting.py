@@ -44,7 +44,7 @@ def run(
     Parameters
     ----------
     quick : bool
-        4,000 boards and 1 seed instead of 32,000 and 3.
+        4,000 boards and 1 seed instead of 16,000 and 3.
     game : str
         A game of two players whose public tree fits into memory.
     buckets : tuple of str
@@ -54,7 +54,7 @@ def run(
     seeds : int, optional
         How many runs each abstraction has.
     """
-    boards, seeds = boards or (4000 if quick else 32_000), seeds or (1 if quick else 3)
+    boards, seeds = boards or (4000 if quick else 16_000), seeds or (1 if quick else 3)
     tree = public_tree_by_name(game)
     rows: list[tuple[Cell, ...]] = []
     curves: dict[str, tuple[list[float], list[float]]] = {}
@@ -70,7 +70,7 @@ def run(
             curves[f"{text}, abstract game"] = xs, [point.abstract or 0.0 for point in mean]
     return Experiment(
         name="overfitting",
-        title=f"Exploitability in the abstract and in the real game, mbb/g, {game}, {seeds} seeds",
+        title=f"Exploitability, mbb/g, {game}, {seeds} seeds",
         source="Johanson 2016, figures 2.6, 4.6 and 4.7",
         columns=("buckets", "recall", "information sets", "real game", "boards", "abstract game, mbb/g",
                  "real game, mbb/g", "published, Texas hold'em"),

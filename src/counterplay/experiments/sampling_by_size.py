@@ -75,7 +75,7 @@ def run(
         curves |= {f"{label}, {text}": curve for label, curve in mean_curves(found, unit).items()}
     return Experiment(
         name="sampling-by-size",
-        title=f"Exploitability in abstract games of {name} after {limit:g} CPU seconds, mbb/g, {runs} seeds",
+        title=f"mbb/g in abstract games of {name} after {limit:g} CPU seconds, {runs} seeds",
         source="Johanson 2016, figure 3.3",
         columns=("buckets", "information sets", "CS", "±", "PCS", "±", "ours", "published"),
         rows=tuple(rows),
