@@ -33,6 +33,9 @@ from counterplay.tree.public import PublicTree
 
 __all__ = ["PublicConfig", "PublicSolver", "public_config"]
 
+FEW = 100_000
+"""Entries up to which iterations follow each other inside one kernel: the way from Python to a walk takes longer."""
+
 SMALL = 4_000_000
 """Entries up to which tables are float64 when nothing is said."""
 
@@ -111,7 +114,7 @@ class PublicSolver(Solver):
         self.quantised = kind == np.int16
         self.player_tables = (self._empty(0, kind), self._empty(1, kind))
         self.locked = np.zeros(tree.num_nodes, np.bool_)
-        self.walker = PublicWalker(tree, self.config.threads)
+        self.walker = PublicWalker(tree, self.config.threads, kind=_float_type(kind))
         self._clock = np.zeros(1, np.int64)
         copies = 0 if self.config.alternating else tree.num_entries[0]
         self._frozen = np.zeros(copies, kind)
@@ -142,7 +145,7 @@ class PublicSolver(Solver):
         size = entries * (1 + config.keeps_average) * kind.itemsize
         size += entries * config.predictive * _float_type(kind).itemsize
         size += 0 if config.alternating else tree.num_entries[0] * kind.itemsize
-        return size + 8 * sum(tree.num_blocks) + scratch_bytes(tree, config.threads)
+        return size + 8 * sum(tree.num_blocks) + scratch_bytes(tree, config.threads, _float_type(kind))
 
     @property
     def iterations(self) -> int:
@@ -156,9 +159,9 @@ class PublicSolver(Solver):
 
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations."""
-        if self.config.threads > 1:
+        if self.config.threads > 1 or sum(self.tree.num_entries) > FEW:
             for _ in range(iterations):
-                finish(self._step_with_threads)
+                finish(self._step_by_walks)
             return
         config, walker, tree = self.config, self.walker, self.tree
         iterate_public(
@@ -177,7 +180,7 @@ class PublicSolver(Solver):
         alpha = np.nan if config.alpha is None else float(config.alpha)
         return alpha, np.nan if config.beta is None else float(config.beta), float(config.gamma)
 
-    def _step_with_threads(self) -> None:
+    def _step_by_walks(self) -> None:
         config = self.config
         first, second = self.player_tables
         time = self.iterations + 1
