@@ -104,6 +104,28 @@ def test_families_have_the_published_sizes() -> None:
         family_cards("PS5/PS5:turn", definition)
 
 
+def test_other_families_and_budgets() -> None:
+    found = run_experiment(
+        "abstraction-families", True, families="PS2/PS2,IRlossless/KE4", game=SMALL, boards=9, points=2
+    )
+    assert [(row[0], row[2]) for row in found.rows] == [("PS2/PS2", 9), ("IRlossless/KE4", 9)]
+    assert found.curves["PS2/PS2"][0] == [2.0, 9.0]
+    for row in found.rows:
+        assert row[5] == found.curves[str(row[0])][1][-1]
+        assert row[6] == min(found.curves[str(row[0])][1])
+        assert row[8] is None  # published numbers are for all cards
+    assert found.rows[0][4] is not None
+    assert found.rows[1][4] is None
+
+
+@pytest.mark.slow
+def test_five_buckets_lose_in_real_holdem_what_is_published() -> None:
+    (row,) = run_experiment("abstraction-families", families="two-round", boards=2500, points=1).rows
+    assert row[1] == 1790
+    assert float(row[4] or 0) < 6.0
+    assert float(row[5] or 0) == pytest.approx(float(row[8] or 0), rel=0.08)
+
+
 def test_overfitting_shows() -> None:
     rows = run_experiment("overfitting", quick=True).rows
     assert [row[3] for row in rows] == ["lowest", "last"] * 2
