@@ -42,7 +42,7 @@ RUNOUT = (1, 1)
 """What Texas hold'em deals after the flop."""
 
 FAMILIES = (
-    "two-round", "PS5/PS5:river", "PE5/PE5:river", "PS5/PS5",
+    "two-round", "PS5/PS5:river", "PE5/PE5:river", "PS5/PS5", "KE5/KE5:river",
     "IR169/KE570:river", "IR169/KO570", "IR169/KE570", "IR169/PS570:river",
 )  # fmt: skip
 """What is tried: five buckets with perfect recall, then 169 and 570 with imperfect recall."""
@@ -98,7 +98,7 @@ def run(
     Parameters
     ----------
     quick : bool
-        A deck of 18 cards, two families and 400 boards instead of 52 cards, eight families and 40,000 boards.
+        A deck of 18 cards, two families and 400 boards instead of 52 cards, nine families and 40,000 boards.
     families : tuple of str, optional
         Others: recipes as ``counterplay abstract --rounds`` takes them, with strokes, and ``:river`` after those that
         look ahead.
