@@ -22,7 +22,7 @@ from counterplay.kernels.lanes import LANES
 from counterplay.poker.abstract_deals import plain_tables
 from counterplay.poker.abstract_game import AbstractGame, node_levels
 from counterplay.poker.betting import BettingTree
-from counterplay.poker.hands import hand_tables
+from counterplay.poker.three_cards import showdown_tables
 
 __all__ = ["BoardSampler", "betting_pieces"]
 
@@ -158,6 +158,7 @@ class BoardSampler:
         self._row = np.zeros((2, rules.rounds, max(most)), np.int64)
         self._kinds = np.zeros((2, rules.rounds), np.int64)
         self._tables = plain_tables(game)
+        self._ranking = showdown_tables(rules)
         self.scratch = _scratch(pieces, most, self.hands)
 
     @staticmethod
@@ -186,7 +187,7 @@ class BoardSampler:
         """A given board, with all its cards in the order in which they are dealt."""
         game = self.game
         width = game.definition.hole_cards
-        groups = sort_hands(hand_tables(), cards, self._holes, self._card, self._group)
+        groups = sort_hands(self._ranking, cards, self._holes, self._card, self._group)
         for player in range(2):
             for turn, (numbering, table, cuts) in enumerate(self._tables[player]):
                 slot = 2 * turn + player
@@ -208,10 +209,6 @@ def check_hands(game: AbstractGame) -> None:
         raise GameError(f"pcs is for two players; {game.name} has {game.players}, use external-sampling or pure-cfr")
     if game.definition.hole_cards > 2:
         raise GameError(f"pcs is for hands of one or two cards; {game.name} deals {game.definition.hole_cards}")
-    if game.definition.three_card_hands:
-        raise GameError(
-            f"pcs by buckets ranks hands as in hold'em, {game.name} those of three cards; leave out --cards"
-        )
 
 
 def _most_kinds(game: AbstractGame, hands: int) -> list[int]:

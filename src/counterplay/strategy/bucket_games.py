@@ -26,6 +26,7 @@ from counterplay.kernels.bucket_response import BucketMatrices, count_pairs, res
 from counterplay.kernels.isomorphism import index_hands
 from counterplay.poker.abstract_game import AbstractGame, RoundBuckets, hand_indexer
 from counterplay.poker.hands import rank_holes
+from counterplay.poker.three_cards import showdown_tables
 from counterplay.strategy.measurement import Measurement
 
 __all__ = ["BucketPairs", "count_bucket_pairs", "hand_buckets", "measure_buckets"]
@@ -151,13 +152,14 @@ class _Counter:
     def __init__(self, game: AbstractGame) -> None:
         rules = game.definition
         self.game = game
+        self.ranking = showdown_tables(rules)
         self.holes = np.array(list(itertools.combinations(sorted(rules.deck), rules.hole_cards)), np.uint8)
         self.sets = (np.uint64(1) << self.holes.astype(np.uint64)).sum(axis=1, dtype=np.uint64)
 
     def add(self, counts: _Counts, board: NDArray[np.uint8], weight: float) -> None:
         """Count one board."""
         game, holes = self.game, self.holes
-        rank = rank_holes(board.tolist(), holes).astype(np.int64) - 1
+        rank = rank_holes(board.tolist(), holes, self.ranking).astype(np.int64) - 1
         held = np.flatnonzero(rank >= 0)
         last: list[NDArray[np.int64]] = []
         for who in range(2):
