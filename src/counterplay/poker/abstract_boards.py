@@ -22,6 +22,7 @@ from counterplay.kernels.lanes import LANES
 from counterplay.poker.abstract_deals import plain_tables
 from counterplay.poker.abstract_game import AbstractGame, node_levels
 from counterplay.poker.betting import BettingTree
+from counterplay.poker.hands import hand_tables
 from counterplay.poker.three_cards import showdown_tables
 
 __all__ = ["BoardSampler", "betting_pieces"]
@@ -135,30 +136,34 @@ class BoardSampler:
         A game of two players with hands of one or two cards.
     pieces : Pieces
         Its betting tree.
+    last : int, optional
+        The round whose board this is, by default the last one; of rounds after it nothing is known.
     """
 
-    def __init__(self, game: AbstractGame, pieces: Pieces) -> None:
+    def __init__(self, game: AbstractGame, pieces: Pieces, last: int | None = None) -> None:
         rules = game.definition
         check_hands(game)
+        last = rules.rounds - 1 if last is None else last
+        cards = rules.board_ends[last]
         self.game = game
         self.deck = np.array(rules.deck, np.uint8)
         self._stock = self.deck.copy()
-        self._dealt = np.empty((1, rules.board_ends[-1]), np.uint8)
+        self._dealt = np.empty((1, cards), np.uint8)
         self._holes = np.array(list(itertools.combinations(sorted(rules.deck), rules.hole_cards)), np.uint8)
-        left = len(self.deck) - rules.board_ends[-1]
+        left = len(self.deck) - cards
         self.hands = math.comb(left, rules.hole_cards)
         self.pairs = float(self.hands * math.comb(left - rules.hole_cards, rules.hole_cards))
         self._card = np.full((self.hands, 2), NO_CARD, np.uint8)
         self._group = np.zeros(self.hands + 1, np.int64)
-        self._seen = [np.empty((self.hands, rules.hole_cards + end), np.uint8) for end in rules.board_ends]
+        self._seen = [np.empty((self.hands, rules.hole_cards + end), np.uint8) for end in rules.board_ends[: last + 1]]
         self._index, self._bucket = np.empty((2, self.hands), np.int64)
         self._known = np.full(int(game.slot_buckets.max()), -1, np.int64)
         most = _most_kinds(game, self.hands)
         self._kind = np.zeros((2, rules.rounds, self.hands), np.int64)
         self._row = np.zeros((2, rules.rounds, max(most)), np.int64)
         self._kinds = np.zeros((2, rules.rounds), np.int64)
-        self._tables = plain_tables(game)
-        self._ranking = showdown_tables(rules)
+        self._tables = [tables[: last + 1] for tables in plain_tables(game)]
+        self._ranking = showdown_tables(rules) if cards == rules.board_ends[-1] else hand_tables()  # only sorts then
         self.scratch = _scratch(pieces, most, self.hands)
 
     @staticmethod
