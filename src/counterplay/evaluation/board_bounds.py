@@ -16,9 +16,8 @@ as the drawn one nothing is drawn: both bounds are the exact exploitability.  A 
 each board, and leaves the bounds farther apart.
 
 Before the drawn round the lower bound's player plays the strategy itself, or, with ``training``, what he has learned on
-other boards: at each point of the betting and each bucket the action that was worth most there, everything after it
-played as before (one step of policy improvement for each pass).  Whatever he learns, he can play; only boards that he has
-not learned from are counted.
+other boards: round by round, the last one first, what was worth most to each bucket, everything after it left as it is.
+Whatever he learns, he can play, so that he wins no more than a best response; boards that he learns from do not count.
 """
 
 from __future__ import annotations
@@ -27,19 +26,20 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from counterplay.errors import GameError
-from counterplay.kernels.board_response import reach_links, respond_round
+from counterplay.kernels.board_response import choose_actions, reach_links, respond_round
 from counterplay.kernels.bucket_pcs import Board
 from counterplay.poker.abstract_boards import BoardSampler, betting_pieces
 from counterplay.poker.abstract_game import AbstractGame, hand_indexer
 from counterplay.strategy.abstract_profile import AbstractProfile
 
-__all__ = ["Bound", "ExploitabilityBounds", "bound_exploitability", "drawn_round"]
+__all__ = ["BoardWalker", "Bound", "ExploitabilityBounds", "bound_exploitability", "drawn_round"]
 
 Vector = NDArray[np.float64]
 Cards = NDArray[np.uint8]
@@ -83,9 +83,18 @@ class ExploitabilityBounds:
     boards: int
     exact: bool
 
+    def told(self, big_blind: float) -> dict[str, Any]:
+        """The numbers by name, as files and commands tell them."""
+        found: dict[str, Any] = {}
+        for name, bound in (("lower_bound", self.lower), ("upper_bound", self.upper)):
+            for unit, factor in (("", 1.0), ("_mbb", 1000.0 / big_blind)):
+                found[name + unit] = None if bound is None else bound.mean * factor
+                found[name + unit + "_95"] = None if bound is None else bound.half * factor
+        return {**found, "drawn_round": self.drawn_round, "boards": self.boards, "exact": self.exact}
+
 
 def drawn_round(game: AbstractGame, name: str | int) -> int:
-    """The round of a name: a number from 0, or ``preflop``, ``flop``, ``turn``, ``river`` where there are four rounds."""
+    """The round of a name: a number from 0, or ``preflop``, ``flop``, ``turn``, ``river``."""
     streets = ("preflop", "flop", "turn", "river")
     if name in streets and game.rounds <= len(streets):
         name = streets.index(str(name))
@@ -129,7 +138,7 @@ def bound_exploitability(
     drawn = game.rounds - 1 if drawn is None else drawn
     if boards is not None and boards < 2:
         raise GameError(f"an interval needs two boards or more; got {boards}")
-    walker = _Walker(profile, drawn)
+    walker = BoardWalker(profile, drawn)
     rows, weight = _boards(game, drawn, boards, seed)
     lessons = _drawn_boards(game, drawn, training, seed + 1)
     own = _learn(walker, lessons) if training and drawn else profile.weights
@@ -171,28 +180,21 @@ def _drawn_boards(game: AbstractGame, drawn: int, boards: int, seed: int) -> Car
     return np.array([draw.choice(deck, size, replace=False) for _ in range(boards)], np.uint8).reshape(boards, size)
 
 
-def _learn(walker: _Walker, lessons: Cards) -> Vector:
+def _learn(walker: BoardWalker, lessons: Cards) -> Vector:
     """What to play before the drawn round: one pass over the boards for each round, the last one first."""
     game = walker.game
-    own = walker.profile.strategy()
+    own, found = walker.profile.strategy(), np.zeros(int(walker.pieces.sequences.max()))
     for turn in range(walker.drawn - 1, -1, -1):
         learned = np.zeros(game.num_entries)
         for cards in lessons:
             walker.measure(cards, own, learned)
-        for slot in (2 * turn, 2 * turn + 1):
-            start, width = int(game.slot_start[slot]), int(game.slot_width[slot])
-            for first, last, offset in game.blocks():
-                if start <= first < start + width * int(game.slot_buckets[slot]):
-                    _choose(learned[first:last], offset, own[first:last])
+        for me in (0, 1):
+            slot = 2 * turn + me
+            choose_actions(
+                walker.pieces, walker.members[turn], me, int(game.slot_start[slot]), int(game.slot_width[slot]),
+                int(game.slot_buckets[slot]), learned, own, found,
+            )  # fmt: skip
     return own
-
-
-def _choose(learned: Vector, offset: NDArray[np.int64], own: Vector) -> None:
-    """Play what is worth most at each decision; what was never met is left as it is."""
-    for low, high in itertools.pairwise(offset.tolist()):
-        if np.any(learned[low:high]):
-            own[low:high] = 0.0
-            own[low + int(np.argmax(learned[low:high]))] = 1.0
 
 
 class _Level:
@@ -207,7 +209,7 @@ class _Level:
         self.chance = 1.0 / math.comb(left + self.cards - 2 * game.definition.hole_cards, self.cards)
 
 
-class _Walker:
+class BoardWalker:
     """Walks over the boards that a drawn one can become."""
 
     def __init__(self, profile: AbstractProfile, drawn: int) -> None:

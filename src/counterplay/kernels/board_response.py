@@ -67,7 +67,8 @@ def respond_round(
     below: np.ndarray,  # IN  (later pieces, n) float64: values of the player's hands at the pieces that follow
     worth: np.ndarray,  # scratch (n * most exits,) float64: of a hand, what each exit is worth to it
     values: np.ndarray,  # OUT (m, n) float64: of the player's hands at the roots of the pieces
-    learned: np.ndarray,  # IN OUT (E,) float64: what each action is worth to a bucket, added to; (0,) for nothing
+    learned: np.ndarray,  # IN OUT (E,) float64: by bucket and action, what exits with no action of the player between
+    # are worth, added to; (0,) for nothing
     scratch: BoardScratch,  # scratch
 ) -> None:
     """Values of the player's hands in all pieces of a round."""
@@ -91,7 +92,9 @@ def respond_round(
             for h in range(n):
                 worth[h * exits + e] = row[h]
         if len(own) > 0:
-            _play_back(pieces, board, scratch, piece, me, own, worth, values[m], learned)
+            _play_back(pieces, board, scratch, piece, me, own, worth, values[m])
+            if len(learned) > 0:
+                _note(pieces, board, piece, me, worth, learned)
         else:
             _respond_back(pieces, scratch, piece, me, worth, values[m])
 
@@ -143,7 +146,6 @@ def _respond_back(pieces: Pieces, scratch: BoardScratch, piece: int, me: int, wo
 @inlined
 def _play_back(
     pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, own: Any, worth: Any, values: Any,
-    learned: Any,
 ) -> None:  # fmt: skip
     """The same with the player's own strategy by buckets."""
     turn = pieces.turn[piece]
@@ -169,7 +171,62 @@ def _play_back(
             for a in range(actions):
                 share = max(np.float64(own[entry + a]), 0.0) * part if part > 0.0 else -part
                 total += share * found[last + a]
-                if len(learned) > 0:
-                    learned[entry + a] += found[last + a]
             found[u64(pieces.above[d])] += total
         values[h] = found[0]
+
+
+@inlined
+def _note(pieces: Pieces, board: Board, piece: int, me: int, worth: Any, learned: Any) -> None:
+    """Add what exits are worth to the player's last action before them, by the buckets of hands."""
+    turn, first = pieces.turn[piece], pieces.exit_start[piece]
+    exits, low = _size(pieces.exit_start, piece), pieces.decision_start[me, piece]
+    for h in range(len(board.card)):
+        row = board.row[me, turn, board.kind[me, turn, h]]
+        for e in range(exits):
+            before = pieces.led[me, first + e] - 1
+            if before < 0:
+                continue
+            d = low
+            while before >= pieces.actions[d]:
+                before -= pieces.actions[d]
+                d += 1
+            learned[row + pieces.offset[d] + before] += worth[h * exits + e]
+
+
+@kernel
+def choose_actions(
+    pieces: Pieces,  # IN
+    members: np.ndarray,  # IN  (m,) int64: the pieces of a round
+    me: int,  # IN  the player
+    start: int,  # IN  the first entry of his slot
+    width: int,  # IN  entries of a bucket
+    kinds: int,  # IN  buckets
+    learned: np.ndarray,  # IN  (E,) float64: see respond_round
+    own: np.ndarray,  # IN OUT (E,) float64: gets the best action of each decision; what was never met stays
+    found: np.ndarray,  # scratch (most sequences,) float64
+) -> None:
+    """The best actions of each bucket within the pieces of a round, all after them left as it is."""
+    for m in range(len(members)):
+        piece = members[m]
+        low, high = pieces.decision_start[me, piece], pieces.decision_start[me, piece + 1]
+        for k in range(kinds):
+            row = start + k * width
+            last, met = 1, False
+            found[0] = 0.0
+            for d in range(low, high):
+                for a in range(pieces.actions[d]):
+                    found[last] = learned[row + pieces.offset[d] + a]
+                    met |= found[last] != 0.0
+                    last += 1
+            if not met:
+                continue
+            for i in range(high - low):
+                d = high - 1 - i
+                last -= pieces.actions[d]
+                best = 0
+                for a in range(pieces.actions[d]):
+                    own[row + pieces.offset[d] + a] = 0.0
+                    if found[last + a] > found[last + best]:
+                        best = a
+                own[row + pieces.offset[d] + best] = 1.0
+                found[pieces.above[d]] += found[last + best]
