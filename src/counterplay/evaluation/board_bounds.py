@@ -35,8 +35,8 @@ from scipy.stats import t as student
 from counterplay.errors import GameError
 from counterplay.kernels.board_response import choose_actions, reach_links, respond_round
 from counterplay.kernels.bucket_pcs import Board
-from counterplay.poker.abstract_boards import BoardSampler, betting_pieces
-from counterplay.poker.abstract_game import AbstractGame, hand_indexer
+from counterplay.poker.abstract_boards import BoardSampler, betting_pieces, every_board
+from counterplay.poker.abstract_game import AbstractGame
 from counterplay.strategy.abstract_profile import AbstractProfile
 
 __all__ = ["BoardWalker", "Bound", "ExploitabilityBounds", "bound_exploitability", "drawn_round"]
@@ -45,8 +45,6 @@ Vector = NDArray[np.float64]
 Cards = NDArray[np.uint8]
 
 CONFIDENCE = 0.95
-MOST_BOARDS = 50_000
-"""Boards up to a permutation of suits that are gone through where none are drawn."""
 
 _NONE = np.zeros(0)
 
@@ -163,15 +161,7 @@ def _boards(game: AbstractGame, drawn: int, boards: int | None, seed: int) -> tu
     """The boards of a round in the order dealt; how many each stands for if these are all."""
     if boards is not None and game.definition.board_ends[drawn]:
         return _drawn_boards(game, drawn, boards, seed), None
-    rules = game.definition
-    shape = tuple(count for count in rules.board_cards[: drawn + 1] if count)
-    if not shape:
-        return np.zeros((1, 0), np.uint8), np.ones(1)
-    indexer = hand_indexer(shape, rules.ranks, rules.suits)
-    if indexer.size() > MOST_BOARDS:
-        raise GameError(f"{game.name} has {indexer.size():,} different boards in round {drawn}; say how many to draw")
-    every = np.arange(indexer.size())
-    return indexer.hands(every), indexer.orbits(every).astype(np.float64)
+    return every_board(game, drawn)
 
 
 def _drawn_boards(game: AbstractGame, drawn: int, boards: int, seed: int) -> Cards:

@@ -242,7 +242,7 @@ def _match(regret: Any, entry: Any, actions: Any) -> float:
 
 @inlined
 def _learn(
-    pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, floor: bool, regret: Any,
+    pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, floor: bool, learned: Any,
 ) -> None:  # fmt: skip
     """From what the exits are worth to a bucket to what its sequences are worth, and to regrets."""
     turn, first, exits = pieces.turn[piece], u64(pieces.exit_start[piece]), u64(_size(pieces.exit_start, piece))
@@ -272,8 +272,8 @@ def _learn(
                 total += scratch.sigma[chances + last + a] * worth[last + a]
             worth[u64(pieces.above[d])] += total
             for a in range(actions):
-                learned = np.float64(regret[entry + a]) + (worth[last + a] - total)
-                regret[entry + a] = max(learned, 0.0) if floor else learned
+                found = np.float64(learned[entry + a]) + (worth[last + a] - total)
+                learned[entry + a] = max(found, 0.0) if floor else found
 
 
 @inlined
@@ -367,7 +367,8 @@ def _enter(
 
 @inlined
 def _walk(
-    pieces: Pieces, board: Board, me: int, weight: float, floor: bool, regret: Any, average: Any, scratch: BoardScratch,
+    pieces: Pieces, board: Board, me: int, weight: float, floor: bool, regret: Any, learned: Any, average: Any,
+    scratch: BoardScratch,
 ) -> int:  # fmt: skip
     """Walk the whole betting tree for one player; how many nodes were touched."""
     stack, level, entered, touched = scratch.stack, 0, True, 0
@@ -408,7 +409,7 @@ def _walk(
             stack[level, 0] = after
         else:
             if e == exits:
-                _learn(pieces, board, scratch, piece, me, floor, regret)
+                _learn(pieces, board, scratch, piece, me, floor, learned)
             level -= 1
     return touched
 
@@ -420,15 +421,16 @@ def walk_board(
     learners: np.ndarray,  # IN  (w,) int64: who learns, one walk after the other
     weight: float,  # IN  what the iteration weighs in the average
     floor: bool,  # IN  regrets stay at 0 or above
-    regret: np.ndarray,  # IN OUT (E,) floats
+    regret: np.ndarray,  # IN  (E,) floats: what is played
+    learned: np.ndarray,  # IN OUT (E,) floats: what regrets are added to, which may be the same
     average: np.ndarray,  # IN OUT (E,) floats, or (0,) where no average is kept
     scratch: BoardScratch,  # scratch
     counters: np.ndarray,  # IN OUT (3,) int64: the second counts nodes of the betting tree
 ) -> None:
     """Walks over a board: all hands that it allows, and all betting."""
     pieces, board, scratch = borrow(pieces), borrow(board), borrow(scratch)
-    regret, average = borrow(regret), borrow(average)
+    regret, learned, average = borrow(regret), borrow(learned), borrow(average)
     touched = 0
     for walk in range(len(learners)):
-        touched += _walk(pieces, board, learners[walk], weight, floor, regret, average, scratch)
+        touched += _walk(pieces, board, learners[walk], weight, floor, regret, learned, average, scratch)
     counters[1] += touched

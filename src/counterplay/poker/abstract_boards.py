@@ -20,12 +20,34 @@ from counterplay.kernels.deals import deal_cards, gather_board, look_up
 from counterplay.kernels.isomorphism import index_hands
 from counterplay.kernels.lanes import LANES
 from counterplay.poker.abstract_deals import plain_tables
-from counterplay.poker.abstract_game import AbstractGame, node_levels
+from counterplay.poker.abstract_game import AbstractGame, hand_indexer, node_levels
 from counterplay.poker.betting import BettingTree
 from counterplay.poker.hands import hand_tables
 from counterplay.poker.three_cards import showdown_tables
 
-__all__ = ["BoardSampler", "betting_pieces"]
+__all__ = ["BoardSampler", "betting_pieces", "every_board"]
+
+MOST_BOARDS = 50_000
+"""Boards up to a permutation of suits that are gone through; each costs a millisecond or more."""
+
+
+def every_board(game: AbstractGame, last: int | None = None) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+    """All boards of a round, by default the last, up to renaming suits, and how many each stands for.
+
+    Raises
+    ------
+    GameError
+        If there are more than ``MOST_BOARDS``.
+    """
+    rules = game.definition
+    shape = tuple(count for count in rules.board_cards[: rules.rounds if last is None else last + 1] if count)
+    if not shape:
+        return np.zeros((1, 0), np.uint8), np.ones(1)
+    indexer = hand_indexer(shape, rules.ranks, rules.suits)
+    if indexer.size() > MOST_BOARDS:
+        raise GameError(f"{game.name} has {indexer.size():,} different boards, too many for all; say how many to draw")
+    every = np.arange(indexer.size())
+    return indexer.hands(every), indexer.orbits(every).astype(np.float64)
 
 
 def betting_pieces(game: AbstractGame) -> Pieces:

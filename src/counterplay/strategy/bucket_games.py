@@ -24,15 +24,13 @@ from counterplay.abstraction.cards.parallel import in_chunks
 from counterplay.errors import AbstractionError, GameError, StrategyError
 from counterplay.kernels.bucket_response import BucketMatrices, count_pairs, respond
 from counterplay.kernels.isomorphism import index_hands
+from counterplay.poker.abstract_boards import every_board
 from counterplay.poker.abstract_game import AbstractGame, RoundBuckets, hand_indexer
 from counterplay.poker.hands import rank_holes
 from counterplay.poker.three_cards import showdown_tables
 from counterplay.strategy.measurement import Measurement
 
 __all__ = ["BucketPairs", "count_bucket_pairs", "hand_buckets", "measure_buckets"]
-
-MOST_BOARDS = 50_000
-"""Boards up to a permutation of suits that are enumerated; each costs a millisecond or two."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -211,18 +209,12 @@ def _boards(game: AbstractGame, boards: int | None, seed: int) -> tuple[NDArray[
     """Boards of the last round in the order dealt, how many each stands for, and whether these are all."""
     rules = game.definition
     shape = tuple(count for count in rules.board_cards if count)
-    if not shape:
-        return np.zeros((1, 0), np.uint8), np.ones(1), True
-    if boards is not None:
+    if boards is not None and shape:
         draw = np.random.default_rng(seed)
         deck = np.array(rules.deck, np.uint8)
         rows = [draw.choice(deck, sum(shape), replace=False) for _ in range(boards)]
         return np.array(rows, np.uint8).reshape(boards, sum(shape)), np.ones(boards), False
-    indexer = hand_indexer(shape, rules.ranks, rules.suits)
-    if indexer.size() > MOST_BOARDS:
-        raise GameError(f"{game.name} has {indexer.size():,} different boards, too many to count; say how many to draw")
-    every = np.arange(indexer.size())
-    return indexer.hands(every), indexer.orbits(every).astype(np.float64), True
+    return *every_board(game), True
 
 
 def hand_buckets(
