@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import counterplay as cp
+from counterplay.abstraction.cards import build_cards, parse_recipe
+from counterplay.cli.main import app
 from counterplay.errors import GameError
 from counterplay.evaluation.board_bounds import BoardWalker, bound_exploitability, drawn_round
 from counterplay.poker.abstract_game import AbstractGame
 from counterplay.poker.public_game import public_tree_of
 from counterplay.poker.standard import STANDARD
-from counterplay.solvers.abstract import AbstractSolver
+from counterplay.solvers.abstract import AbstractSolver, make_abstract_solver
 from counterplay.strategy.abstract_profile import AbstractProfile
 from counterplay.strategy.lifted_buckets import LiftedStrategy, measure_lifted
 from counterplay.strategy.public_profile import fill_table
@@ -139,7 +144,7 @@ def test_learning_from_all_boards_with_real_hands_is_a_best_response() -> None:
 
 def test_an_equilibrium_is_bounded_by_nothing() -> None:
     abstract = AbstractGame.build(LEDUC, lossless(LEDUC))
-    solver = AbstractSolver(abstract, "pcs", seed=1)
+    solver = AbstractSolver(abstract, "pcs")
     solver.step(1500)
     found = bound_exploitability(solver.profile())
     assert 0.0 <= found.lower.mean < 0.1
@@ -176,3 +181,61 @@ def test_what_cannot_be_bounded_is_refused() -> None:
     with pytest.raises(GameError, match="has the rounds 0, 1, preflop, flop; got 'river'"):
         drawn_round(profile.abstract, "river")
     assert drawn_round(profile.abstract, "flop") == drawn_round(profile.abstract, "1") == 1
+
+
+def leduc_file(folder: Path) -> str:
+    """A strategy in coarse buckets of a game that is measured exactly, too."""
+    cards, out = folder / "leduc.cpa", folder / "leduc.strategy"
+    build_cards((3, 2), (1, 1), parse_recipe("2,PE3", (3, 2), (1, 1), "imperfect")).save(cards)
+    solver = make_abstract_solver("leduc_limit_2p", [cards], "cfr+")
+    solver.step(100)
+    solver.profile().save(out)
+    return str(out)
+
+
+def test_the_command(tmp_path: Path) -> None:
+    file = leduc_file(tmp_path)
+
+    def run(*arguments: str) -> dict[str, Any]:
+        found = CliRunner().invoke(app, ["evaluate", file, *arguments, "--json"])
+        assert found.exit_code == 0, found.output
+        told: dict[str, Any] = json.loads(found.stdout)
+        return told
+
+    plain = run()
+    assert "lower_bound" not in plain
+    exact = plain["exploitability_mbb"]
+    told = run("--bounds", "50", "--training", "50", "--seed", "3")
+    assert told["boards"] == 50
+    assert told["lower_bound_mbb"] - told["lower_bound_mbb_95"] <= exact
+    assert told["upper_bound_mbb"] + told["upper_bound_mbb_95"] >= exact
+    assert told["lower_bound_mbb"] == pytest.approx(1000 * told["lower_bound"])
+    whole = run("--bounds", "2", "--drawn-round", "preflop")
+    assert whole["exact"]
+    assert whole["lower_bound_mbb"] == pytest.approx(exact, rel=1e-9)
+    text = CliRunner().invoke(app, ["evaluate", file, "--bounds", "50"]).output
+    assert "exploitable at least" in text
+    assert "50 drawn boards of round 1" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--training", "5"], "belong to --bounds N"),
+        (["--bounds", "1"], "two boards or more; got 1"),
+        (["--bounds", "5", "--training", "-1"], "a number of boards; got -1"),
+        (["--bounds", "5", "--drawn-round", "river"], "has the rounds 0, 1, preflop, flop; got 'river'"),
+    ],
+)
+def test_misuse_of_the_command(arguments: list[str], message: str, tmp_path: Path) -> None:
+    found = CliRunner().invoke(app, ["evaluate", leduc_file(tmp_path), *arguments])
+    assert found.exit_code != 0
+    assert message in str(found.exception)
+
+
+def test_other_strategies_have_no_bounds(tmp_path: Path) -> None:
+    out = tmp_path / "kuhn.strategy"
+    cp.solve("kuhn", "cfr+", iterations=5).profile.save(out)
+    found = CliRunner().invoke(app, ["evaluate", str(out), "--bounds", "5"])
+    assert found.exit_code != 0
+    assert "are for strategies of abstract games" in str(found.exception)

@@ -94,12 +94,10 @@ class ExploitabilityBounds:
 def drawn_round(game: AbstractGame, name: str | int) -> int:
     """The round of a name: a number from 0, or ``preflop``, ``flop``, ``turn``, ``river``."""
     streets = ("preflop", "flop", "turn", "river")
-    if name in streets and game.rounds <= len(streets):
-        name = streets.index(str(name))
-    if not str(name).isdecimal() or int(name) >= game.rounds:
-        known = ", ".join([*map(str, range(game.rounds)), *streets[: game.rounds]])
-        raise GameError(f"{game.name} has the rounds {known}; got {name!r}")
-    return int(name)
+    known = [*map(str, range(game.rounds)), *streets[: game.rounds]]
+    if str(name) not in known:
+        raise GameError(f"{game.name} has the rounds {', '.join(known)}; got {name!r}")
+    return streets.index(str(name)) if name in streets else int(name)
 
 
 def bound_exploitability(
@@ -204,6 +202,11 @@ class BoardWalker:
 
     def __init__(self, profile: AbstractProfile, drawn: int) -> None:
         game = profile.abstract
+        if game.players != 2 or game.definition.hole_cards > 2:
+            raise GameError(
+                f"bounds are for two players with hands of one or two cards; {game.name} has {game.players} players and "
+                f"{game.definition.hole_cards} cards"
+            )
         self.profile, self.game, self.drawn = profile, game, drawn
         self.pieces = pieces = betting_pieces(game)
         self.weights = np.asarray(profile.weights)
