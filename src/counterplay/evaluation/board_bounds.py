@@ -272,7 +272,7 @@ class BoardWalker:
         return self._respond(turn, board, level, me, reach, below, _NONE, _NONE)
 
     def _numbers(self, board: Board) -> NDArray[np.int64]:
-        return self.number[board.card[:, 0], board.card[:, 1]]
+        return np.asarray(self.number[board.card[:, 0], board.card[:, 1]])
 
     def _links(self, turn: int, board: Board, level: _Level, me: int, reach: Vector) -> Vector:
         after = np.zeros((len(self.members[turn + 1]), reach.shape[1]))

@@ -35,7 +35,7 @@ def merge_near(
     """Buckets of hands that are nearer than the threshold; hands of different groups are merged apart."""
     local = np.zeros(len(values), np.int32)
     order = np.lexsort((values,) if groups is None else (values, groups))
-    ends = [] if groups is None else np.flatnonzero(np.diff(groups[order])) + 1
+    ends = np.zeros(0, np.int64) if groups is None else np.flatnonzero(np.diff(groups[order])) + 1
     for members in np.split(order, ends):
         held = values[members].astype(np.float64)  # ascending
         starts, first = [], 0
