@@ -204,8 +204,8 @@ class BoardWalker:
         game = profile.abstract
         if game.players != 2 or game.definition.hole_cards > 2:
             raise GameError(
-                f"bounds are for two players with hands of one or two cards; {game.name} has {game.players} players and "
-                f"{game.definition.hole_cards} cards"
+                f"bounds are for two players with hands of one or two cards; {game.name} has {game.players} players "
+                f"with {game.definition.hole_cards}"
             )
         self.profile, self.game, self.drawn = profile, game, drawn
         self.pieces = pieces = betting_pieces(game)
