@@ -186,7 +186,7 @@ def _learn(walker: BoardWalker, lessons: Cards) -> Vector:
 
 
 class _Level:
-    """The boards of one round: a sampler of them, and where each hand is."""
+    """The boards of one round: their sampler, and how likely two hands see each of those that follow a board."""
 
     def __init__(self, game: AbstractGame, turn: int, sampler: BoardSampler) -> None:
         self.sampler = sampler
@@ -198,7 +198,15 @@ class _Level:
 
 
 class BoardWalker:
-    """Walks over the boards that a drawn one can become."""
+    """Walks over the boards that a drawn one can become.
+
+    Parameters
+    ----------
+    profile : AbstractProfile
+        What is responded to.
+    drawn : int
+        The round whose boards are given.
+    """
 
     def __init__(self, profile: AbstractProfile, drawn: int) -> None:
         game = profile.abstract
@@ -215,8 +223,8 @@ class BoardWalker:
         self.place = np.zeros(len(pieces.turn), np.int64)
         for members in self.members:
             self.place[members] = np.arange(len(members))
-        early = (pieces.ends > pieces.folds) & (pieces.turn >= drawn) & (pieces.turn < game.rounds - 1)
-        if early.any():
+        early = (pieces.ends > pieces.folds) & (pieces.turn < game.rounds - 1)
+        if drawn < game.rounds - 1 and early.any():  # a showdown needs all cards
             raise GameError(
                 f"players of {game.name} can be all in before the last cards; draw the board of its last round"
             )
