@@ -24,7 +24,7 @@ from counterplay.kernels.bucket_pcs import (
     _size,
 )
 from counterplay.kernels.jit import borrow, inlined, kernel
-from counterplay.kernels.lanes import LANES, scale_row
+from counterplay.kernels.rows import WIDE, load_row, spread_row, store_row
 from counterplay.kernels.walks import u64
 
 
@@ -106,15 +106,16 @@ def _evaluate(
     """What the ends of a piece are worth to each hand."""
     turn, exits = pieces.turn[piece], _size(pieces.exit_start, piece)
     kind, at = board.kind[1 - me, turn], scratch.at[turn]
-    for lane in range(0, pieces.ends[piece], LANES):
+    for lane in range(0, pieces.ends[piece], WIDE):
         for h in range(len(kind)):
-            scale_row(scratch.theirs, h * LANES, scratch.opp, at + kind[h] * exits + lane, reach[h])
+            chances = load_row(scratch.opp, at + kind[h] * exits + lane)
+            store_row(scratch.theirs, h * WIDE, chances * spread_row(reach[h]))
         if lane < pieces.folds[piece]:
             _fold_row(board.card, board.twin, scratch)
         else:
             _showdown_row(board.card, board.twin, board.group, scratch)
         for h in range(len(kind)):
-            scale_row(worth, h * exits + lane, scratch.mine, h * LANES, 1.0)
+            store_row(worth, h * exits + lane, load_row(scratch.mine, h * WIDE))
 
 
 @inlined

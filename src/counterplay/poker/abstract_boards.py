@@ -18,7 +18,7 @@ from counterplay.game.base import TERMINAL
 from counterplay.kernels.bucket_pcs import CARD_SLOTS, NO_CARD, Board, BoardScratch, Pieces, number_kinds, sort_hands
 from counterplay.kernels.deals import deal_cards, gather_board, look_up
 from counterplay.kernels.isomorphism import index_hands
-from counterplay.kernels.lanes import LANES
+from counterplay.kernels.rows import WIDE, row_space
 from counterplay.poker.abstract_deals import plain_tables
 from counterplay.poker.abstract_game import AbstractGame, hand_indexer, node_levels
 from counterplay.poker.betting import BettingTree
@@ -129,7 +129,7 @@ def _exits(game: AbstractGame, piece: NDArray[np.int64], led: NDArray[np.int64])
     number = np.arange(len(nodes)) - _starts(count)[owner]
     count = count.reshape(pieces, 3)
     size = count.copy()
-    size[:, :2] += -size[:, :2] % LANES
+    size[:, :2] += -size[:, :2] % WIDE
     place = _starts(size.ravel())[owner] + number
     start = _starts(size.sum(axis=1))
     reached, amount, link = np.zeros((2, start[-1]), np.int64), np.zeros((2, start[-1])), np.full(start[-1], -1)
@@ -195,8 +195,8 @@ class BoardSampler:
         hands = math.comb(len(rules.deck) - rules.board_ends[-1], rules.hole_cards)
         most = _most_kinds(game, hands)
         entries, chances, longest = _scratch_sizes(pieces, most)
-        by_hand = 8 * (5 * rules.rounds + 2 * LANES + 4) + sum(rules.hole_cards + end for end in rules.board_ends)
-        fixed = 8 * (int(game.slot_buckets.max()) + (2 * rules.rounds + 1) * max(most) + CARD_SLOTS * LANES + LANES)
+        by_hand = 8 * (5 * rules.rounds + 2 * WIDE + 4) + sum(rules.hole_cards + end for end in rules.board_ends)
+        fixed = 8 * (int(game.slot_buckets.max()) + (2 * rules.rounds + 1) * max(most) + CARD_SLOTS * WIDE)
         return hands * by_hand + fixed + 8 * (3 * sum(entries) + sum(chances) + longest) + 4096
 
     def draw(self, state: NDArray[np.uint64]) -> Board:
@@ -256,9 +256,9 @@ def _scratch(pieces: Pieces, most: list[int], hands: int) -> BoardScratch:
     entries, chances, longest = _scratch_sizes(pieces, most)
     rounds = len(most)
     own, opp, worth = np.zeros((3, sum(entries)))
-    mine, theirs = np.zeros((2, hands * LANES))
+    mine, theirs = row_space(hands), row_space(hands)
     return BoardScratch(
         np.zeros((2, rounds, hands)), np.zeros((rounds, hands)), _starts(np.array(entries))[:-1], own, opp, worth,
         _starts(np.array(chances))[:-1], np.zeros(sum(chances)), np.zeros(max(most)), np.zeros(longest), mine, theirs,
-        np.zeros((CARD_SLOTS + 1) * LANES), np.zeros((rounds, 2), np.int64),
+        row_space(CARD_SLOTS), np.zeros((rounds, 2), np.int64),
     )  # fmt: skip
