@@ -28,13 +28,46 @@ from counterplay.strategy.public_walks import PublicWalker
 from counterplay.tree.memory import available_memory, format_bytes
 from counterplay.tree.public import PublicTree
 
-__all__ = ["PUBLIC_INFOSETS", "RealGame", "measure_lifted", "measure_real", "real_infosets"]
+__all__ = ["PUBLIC_INFOSETS", "LiftedStrategy", "RealGame", "measure_lifted", "measure_real", "real_infosets"]
 
 PUBLIC_INFOSETS = 200_000_000
 """Real games with more information sets, up to suits, are not measured exactly."""
 
 BYTES = 24
 """Memory for each information set: tables of both players and vectors of the walk."""
+
+
+class LiftedStrategy:
+    """An ``AbstractProfile`` as a strategy of public states: the ``PublicStrategy`` of either player.
+
+    Parameters
+    ----------
+    profile : AbstractProfile
+        The strategy; its bets must be those of the real game.
+    """
+
+    def __init__(self, profile: AbstractProfile) -> None:
+        if profile.abstract.bets is not None:
+            raise StrategyError("with abstract bets the real game has other actions; its public tree does not fit")
+        self.profile = profile
+        self._nodes: dict[str, int] = {}
+        self._buckets: dict[tuple[int, str, int], NDArray[np.int64]] = {}  # trees may number deals differently
+
+    def probabilities(self, tree: PublicTree, node: int, deal: int) -> NDArray[np.float64]:
+        """The probabilities at a public state: hands x actions."""
+        game, text, player = self.profile.abstract, tree.node_text[node], int(tree.kind[node])
+        if text not in self._nodes:
+            self._nodes[text] = game.tree.find(Betting.after(game.definition, text))
+        hands = tree.hands[player]
+        key = player, tree.deal_text[deal], hands.count(deal)
+        if key not in self._buckets:
+            holes = hands.card[hands.slice(deal)][:, : game.definition.hole_cards].astype(np.uint8)
+            board = np.array(parse_cards(tree.deal_text[deal]), np.uint8)
+            self._buckets[key] = hand_buckets(game, player, holes, board)[-1]
+        place = self._nodes[text]
+        first = game.entry(place, 0) + self._buckets[key] * (game.entry(place, 1) - game.entry(place, 0))
+        entries = first[:, None] + np.arange(int(tree.num_children[node]))
+        return normalised(self.profile.weights[entries].astype(np.float64).T).T
 
 
 class RealGame:
