@@ -16,6 +16,7 @@ from counterplay.kernels.hands import rank_hands
 from counterplay.kernels.isomorphism import index_hands
 from counterplay.poker.abstract_game import AbstractGame, hand_indexer, weak_orders
 from counterplay.poker.hands import hand_tables
+from counterplay.poker.three_cards import rank_three_cards_each
 
 __all__ = ["DealSampler"]
 
@@ -82,7 +83,10 @@ class DealSampler:
                 slot = turn * game.players + player
                 start, width = int(game.slot_start[slot]), int(game.slot_width[slot])
                 shift_buckets(index, table, cuts, start, width, slot, bucket, shift)
-            rank_hands(hand_tables(), self._hands[-1][:count], self._rank[player, :count])
+            if rules.three_card_hands:
+                self._rank[player, :count] = rank_three_cards_each(self._hands[-1][:count])
+            else:
+                rank_hands(hand_tables(), self._hands[-1][:count], self._rank[player, :count])
         shift_showdowns(self._rank[:, :count], self._codes, game.showdown_slot, shift)
         return shift
 

@@ -26,6 +26,7 @@ from counterplay.kernels.bucket_response import BucketMatrices, count_pairs, res
 from counterplay.kernels.isomorphism import index_hands
 from counterplay.poker.abstract_game import AbstractGame, RoundBuckets, hand_indexer
 from counterplay.poker.hands import rank_holes
+from counterplay.poker.three_cards import three_card_table
 from counterplay.strategy.measurement import Measurement
 
 __all__ = ["BucketPairs", "count_bucket_pairs", "hand_buckets", "measure_buckets"]
@@ -157,7 +158,11 @@ class _Counter:
     def add(self, counts: _Counts, board: NDArray[np.uint8], weight: float) -> None:
         """Count one board."""
         game, holes = self.game, self.holes
-        rank = rank_holes(board.tolist(), holes).astype(np.int64) - 1
+        if game.definition.three_card_hands:
+            hands = np.hstack((holes, np.tile(board, (len(holes), 1))))
+            rank = three_card_table()[tuple(hands.T)].astype(np.int64) - 1
+        else:
+            rank = rank_holes(board.tolist(), holes).astype(np.int64) - 1
         held = np.flatnonzero(rank >= 0)
         last: list[NDArray[np.int64]] = []
         for who in range(2):
