@@ -1,9 +1,9 @@
 """Hands between strategies on a compiled tree, every deal in several seatings.
 
-On a tree of histories the k-th chance event of a deal is drawn with the same random number in every seating, so that positions hold the same
-cards as long as the events before were the same; actions are drawn anew in each.  Every deal has random numbers of its
-own that follow from its index: what a deal brings does not depend on which deals are played with it.  On a betting
-tree the cards were dealt before (``counterplay.kernels.deals``).
+On a tree of histories the k-th chance event of a deal is drawn with the same random number in every seating, so that
+positions hold the same cards as long as the events before were the same; on a betting tree the cards were dealt before
+(``counterplay.kernels.deals``).  Actions are drawn anew in each seating.  Every deal has random numbers of its own that
+follow from its index: what a deal brings does not depend on which deals are played with it.
 """
 
 from __future__ import annotations
