@@ -22,7 +22,7 @@ from counterplay.agents.arena import Arena, open_arena
 from counterplay.agents.entries import Entry, make_entry
 from counterplay.agents.matches import Seeds, _abstract_profiles, _dealt_scores, _on_buckets, play_piece, seatings_of
 from counterplay.agents.profiles import ProfileAgent
-from counterplay.cli.main import app
+from counterplay.cli.main import app, main
 from counterplay.errors import AbstractionError, GameError, MemoryLimitError, SolverError, StrategyError
 from counterplay.poker.abstract_game import AbstractGame
 from counterplay.poker.bets import bet_abstraction
@@ -106,6 +106,44 @@ def test_memory_is_known_beforehand(cards: Path) -> None:
         make_abstract_solver("leduc_limit_2p", [cards], "pure-cfr", memory_limit=1000)
     with pytest.raises(MemoryLimitError, match="needs"):
         AbstractSolver(solver.game, "pure-cfr", memory_limit=1000)
+
+
+def test_info_tells_what_buckets_take(cards: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Pure CFR without an average: four bytes for every action more (Gibson 2014, section 5.5), ES sixteen."""
+    single = tmp_path / "single.cpa"
+    CardAbstraction.single(*LEDUC_DECK).save(single)
+    facts = []
+    for path in (single, cards):
+        assert main(["info", "leduc_limit_2p", "--cards", str(path), "--json"]) == 0
+        facts.append(json.loads(capsys.readouterr().out))
+    small, large = facts
+    assert (large["information_sets"], large["entries"]) == (468, 1092)
+    actions = large["entries"] - small["entries"]
+    grown = {name: large["memory_bytes"][name] - small["memory_bytes"][name] for name in large["memory_bytes"]}
+    assert grown["pure-cfr, last"] == 4 * actions
+    assert grown["pure-cfr"] == grown["external-sampling, last"] == 8 * actions
+    assert grown["external-sampling"] == grown["average-strategy-sampling, last"] == 16 * actions
+    assert main(["info", "leduc_limit_2p", "--cards", str(cards)]) == 0
+    assert "468, 1,092 actions in all" in capsys.readouterr().out
+    for words, message in (
+        (["leduc_limit_2p", "--cards", str(cards), "--recall"], "leave out --cards"),
+        (["leduc_nolimit_2p", "--bets", "fcpa"], "name a card abstraction"),
+        (["kuhn_limit_2p", "--cards", str(cards)], "is for 3 ranks, 2 suits"),
+        (["holdem_limit_2p"], "counterplay abstract tells how large poker is in buckets"),
+    ):
+        assert main(["info", *words]) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_solve_tells_its_memory(cards: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["solve", "leduc_limit_2p", "--cards", str(cards), "--profile", "last", "--iterations", "10", "--json"]
+    assert main(words) == 0
+    told = json.loads(capsys.readouterr().out)
+    solver = make_abstract_solver("leduc_limit_2p", [cards], "pure-cfr", profile="last")
+    assert told["memory_bytes"]["solver"] == solver.table_bytes
+    assert (
+        solver.table_bytes - solver.regret.nbytes == AbstractSolver.memory_bytes(solver.game, solver.config) - 4 * 1092
+    )
 
 
 def test_nothing_is_measured(cards: Path) -> None:

@@ -1,8 +1,8 @@
 """Average strategy sampling against chance, external and outcome sampling in 2-NL hold'em with five buckets.
 
 Gibson et al. 2012, figures 2a and 2b: exploitability inside the abstract game against histories touched, five runs,
-stacks of 36 chips and 10^12 histories, and the same after 3.16·10^12 histories with stacks of 20 to 40.  Here stacks are
-smaller and runs shorter, and β, which counts visits, is scaled with them; the cards are dealt in the real game.
+stacks of 36 chips and 10^12 histories, and the same after 3.16·10^12 histories with stacks of 20 to 40.  Here stacks
+are smaller and runs shorter, and β, which counts visits, is scaled with them; the cards are dealt in the real game.
 """
 
 from __future__ import annotations
