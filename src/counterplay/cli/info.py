@@ -132,7 +132,7 @@ def _say_buckets(game: str, cards: list[Path], bets: str | None, as_json: bool) 
         for profile in ("average", "last"):
             config = mccfr_config(name, {"profile": profile}, ABSTRACT_PRESETS)
             memory[name if profile == "average" else f"{name}, last"] = predicted_bytes(game, cards, bets, config)[1]
-    facts = {
+    facts: dict[str, Any] = {
         "game": game,
         "players": definition.players,
         "betting_nodes": size.betting.nodes,

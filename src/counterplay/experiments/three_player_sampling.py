@@ -90,7 +90,7 @@ def run(
             agents.append(solver.profile(storage="uint8"))
         del solver
     arena = open_arena(game)
-    matches = {
+    matches: Matches = {
         trio: play_match(arena, [agents[agent] for agent in trio], deals, seed=_match_seed(seed, number))
         for number, trio in enumerate(itertools.combinations(range(len(agents)), 3))
     }
