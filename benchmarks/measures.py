@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import counterplay
-from benchmarks import cards, exact, ours, postflop, public, sampled, startup
+from benchmarks import cards, exact, holdem, ours, postflop, public, sampled, startup
 from benchmarks.rivals import GAMES, Rival, find_rivals
 from benchmarks.timing import calibrate, cpu_seconds, median, rates_in_turn, ratios, rotated
 
@@ -105,6 +105,8 @@ def measure_all(plan: Plan, tell: Callable[[str], None]) -> Outcome:
     compile_speed(outcome, plan)
     tell("hands and their numbers")
     card_speed(outcome, plan)
+    tell("limit hold'em in buckets")
+    holdem.holdem_speed(outcome, plan)
     tell("a hold'em subgame")
     postflop.postflop_speed(outcome, plan)
     tell("start-up")

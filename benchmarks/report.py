@@ -23,13 +23,19 @@ VERDICT = {True: "met", False: "NOT MET", None: ""}
 
 def as_text(outcome: Outcome) -> str:
     """The table in columns, then how far the solvers agree and the signatures."""
+    lines = table_lines(outcome)
+    lines += ["", *_agreement(outcome), *outcome.remarks, "", _signed_title()]
+    lines += [f"  {name:<40} {value}" for name, value in outcome.signatures.items()]
+    return "\n".join(lines)
+
+
+def table_lines(outcome: Outcome) -> list[str]:
+    """The table in columns alone."""
     rows = [HEAD, *(_cells(line) for line in outcome.lines)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
     lines = [_aligned(row, widths) for row in rows]
     lines.insert(1, "-" * len(lines[0]))
-    lines += ["", *_agreement(outcome), *outcome.remarks, "", _signed_title()]
-    lines += [f"  {name:<40} {value}" for name, value in outcome.signatures.items()]
-    return "\n".join(lines)
+    return lines
 
 
 def as_markdown(outcome: Outcome, date: str) -> str:

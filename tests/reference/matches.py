@@ -51,7 +51,7 @@ def play_deal(
             else:
                 row = int(tree.infoset_offset[tree.infoset[node]])
                 chances = profiles[seating[tree.player[node]]].probabilities[row : row + count].tolist()
-                left, pick = play.draw(), 0
+                left, pick = play.draw() * sum(chances), 0
                 for action, probability in enumerate(chances):
                     if probability > 0.0 and left >= 0.0:
                         pick, left = action, left - probability

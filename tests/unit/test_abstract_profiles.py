@@ -15,13 +15,14 @@ from typer.testing import CliRunner
 
 import counterplay as cp
 from counterplay.abstraction.cards import CardAbstraction
-from counterplay.abstraction.cards.game import abstract_game, open_cards
+from counterplay.abstraction.cards.game import abstract_game, open_cards, poker_definition
 from counterplay.agents import play_match
 from counterplay.agents.abstract_profiles import AbstractAgent, sharpened
 from counterplay.agents.arena import Arena, open_arena
-from counterplay.agents.entries import make_entry
+from counterplay.agents.entries import Entry, make_entry
+from counterplay.agents.matches import Seeds, _abstract_profiles, _dealt_scores, _on_buckets, play_piece, seatings_of
 from counterplay.agents.profiles import ProfileAgent
-from counterplay.cli.main import app
+from counterplay.cli.main import app, main
 from counterplay.errors import AbstractionError, GameError, MemoryLimitError, SolverError, StrategyError
 from counterplay.poker.abstract_game import AbstractGame
 from counterplay.poker.bets import bet_abstraction
@@ -32,7 +33,9 @@ from counterplay.solvers import MCCFR_PRESETS, Until, resume_solver
 from counterplay.solvers.abstract import AbstractSolver, make_abstract_solver, predicted_bytes, resume_abstract
 from counterplay.solvers.mccfr import mccfr_config
 from counterplay.strategy.abstract_profile import AbstractProfile, packed
+from counterplay.strategy.bucket_games import count_bucket_pairs
 from counterplay.strategy.translation import abstract_node, real_action, translate_size
+from tests.crosstables import exact_scores
 from tests.unit.test_abstract_game import LEDUC, NO_LIMIT, forgetting, lossless, mixed
 
 LEDUC_DECK = ((3, 2), (1, 1))
@@ -103,6 +106,44 @@ def test_memory_is_known_beforehand(cards: Path) -> None:
         make_abstract_solver("leduc_limit_2p", [cards], "pure-cfr", memory_limit=1000)
     with pytest.raises(MemoryLimitError, match="needs"):
         AbstractSolver(solver.game, "pure-cfr", memory_limit=1000)
+
+
+def test_info_tells_what_buckets_take(cards: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Pure CFR without an average: four bytes for every action more (Gibson 2014, section 5.5), ES sixteen."""
+    single = tmp_path / "single.cpa"
+    CardAbstraction.single(*LEDUC_DECK).save(single)
+    facts = []
+    for path in (single, cards):
+        assert main(["info", "leduc_limit_2p", "--cards", str(path), "--json"]) == 0
+        facts.append(json.loads(capsys.readouterr().out))
+    small, large = facts
+    assert (large["information_sets"], large["entries"]) == (468, 1092)
+    actions = large["entries"] - small["entries"]
+    grown = {name: large["memory_bytes"][name] - small["memory_bytes"][name] for name in large["memory_bytes"]}
+    assert grown["pure-cfr, last"] == 4 * actions
+    assert grown["pure-cfr"] == grown["external-sampling, last"] == 8 * actions
+    assert grown["external-sampling"] == grown["average-strategy-sampling, last"] == 16 * actions
+    assert main(["info", "leduc_limit_2p", "--cards", str(cards)]) == 0
+    assert "468, 1,092 actions in all" in capsys.readouterr().out
+    for words, message in (
+        (["leduc_limit_2p", "--cards", str(cards), "--recall"], "leave out --cards"),
+        (["leduc_nolimit_2p", "--bets", "fcpa"], "name a card abstraction"),
+        (["kuhn_limit_2p", "--cards", str(cards)], "is for 3 ranks, 2 suits"),
+        (["holdem_limit_2p"], "counterplay abstract tells how large poker is in buckets"),
+    ):
+        assert main(["info", *words]) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_solve_tells_its_memory(cards: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["solve", "leduc_limit_2p", "--cards", str(cards), "--profile", "last", "--iterations", "10", "--json"]
+    assert main(words) == 0
+    told = json.loads(capsys.readouterr().out)
+    solver = make_abstract_solver("leduc_limit_2p", [cards], "pure-cfr", profile="last")
+    assert told["memory_bytes"]["solver"] == solver.table_bytes
+    assert (
+        solver.table_bytes - solver.regret.nbytes == AbstractSolver.memory_bytes(solver.game, solver.config) - 4 * 1092
+    )
 
 
 def test_nothing_is_measured(cards: Path) -> None:
@@ -389,3 +430,66 @@ def test_what_solve_refuses(words: list[str], message: str, cards: Path) -> None
     assert result.exit_code != 0
     text = result.output + str(result.exception)
     assert re.search(message, " ".join(text.split())), text
+
+
+# ---------------------------------------------------------------------------------------------- matches by the kernel
+
+
+def pure(game: AbstractGame, seed: int) -> AbstractProfile:
+    """A strategy with one action everywhere."""
+    random, weights = np.random.default_rng(seed), np.zeros(game.num_entries, np.uint16)
+    for first, _, offset in game.blocks():
+        weights[first + offset[:-1] + random.integers(0, np.diff(offset))] = 1
+    return AbstractProfile.of_game(game, weights)
+
+
+@pytest.mark.parametrize(
+    ("name", "bets"),
+    [
+        ("leduc_limit_2p", None),
+        ("leduc_nolimit_2p", "1,allin"),
+        ("kuhn_limit_3p", None),
+        ("rhode_island(ranks=4,suits=3)", None),
+        ("rhode_island(ranks=4,suits=3,three_card_hands=true)", None),
+    ],
+)
+def test_matches_of_one_abstract_game_play_as_its_agents_do(name: str, bets: str | None) -> None:
+    """Pure strategies leave nothing to chance but the cards, which are the same."""
+    rules = poker_definition(name)
+    game = AbstractGame.build(rules, forgetting(rules), None if bets is None else bet_abstraction(bets), name=name)
+    profiles = [pure(game, seed) for seed in range(rules.players)]
+    seatings, seeds, count = seatings_of(rules.players), Seeds.of(3), 150
+    copies = [[AbstractAgent(profile, definition=rules) for profile in profiles] for _ in seatings]
+    slow = _dealt_scores(rules, copies, seatings, seeds, 7, count)
+    fast = _on_buckets(profiles, seatings, seeds, 7, count)
+    assert np.abs(fast).max() > 0
+    np.testing.assert_allclose(fast, slow, atol=1e-12)
+    arena = open_arena(name)
+    result = play_piece(arena, [Entry(f"{k}", profile) for k, profile in enumerate(profiles)], seeds, 7, count)
+    assert result.totals == pytest.approx(fast.sum(axis=0).tolist())
+    assert _abstract_profiles([Entry("a", profiles[0]), Entry("b", "uniform")]) is None
+
+
+def test_mixed_strategies_win_what_they_are_worth() -> None:
+    game = AbstractGame.build(LEDUC, mixed(LEDUC), name="leduc_limit_2p")
+    random = np.random.default_rng(1)
+    pair = [AbstractProfile.of_game(game, random.random(game.num_entries)) for _ in range(2)]
+    real = cp.compile_game("leduc_limit_2p")
+    worth = exact_scores(real, [profile.lifted(real) for profile in pair])[0]
+    result = play_match("leduc_limit_2p", pair, 100_000, seed=4).estimate(0)
+    assert abs(result.mean - worth) < 2.5 * result.half
+    rounded = [AbstractProfile.of_game(game, packed(pair[0].strategy(), "uint16")), pair[1]]
+    assert abs(play_match("leduc_limit_2p", rounded, 100_000, seed=4).estimate(0).mean - worth) < 2.5 * result.half
+
+
+def test_straights_and_flushes_of_three_cards_count() -> None:
+    """Where nothing is lost the abstract game is the real one."""
+    name = "rhode_island(ranks=3,suits=3,three_card_hands=true)"
+    rules = poker_definition(name)
+    game = AbstractGame.build(rules, lossless(rules), name=name)
+    solver = AbstractSolver(game, "external-sampling", pairs=count_bucket_pairs(game))
+    solver.step(2000)
+    real = cp.compile_game(name)
+    told = cp.evaluate(real, solver.profile(storage="float64").lifted(real))
+    assert solver.measure().exploitability == pytest.approx(told.exploitability)
+    assert solver.measure().value == pytest.approx(told.value)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from counterplay.errors import SolverError
+from counterplay.errors import GameError, SolverError
 from counterplay.experiments import run_experiment
 from counterplay.experiments.average_strategy import COMPUTED, ENTRANTS
 from counterplay.experiments.sampling_parameters import entrants
@@ -86,3 +86,29 @@ def test_probing_convergence_in_a_small_game() -> None:
     assert column(small, "algorithm") == ["MCCFR", "probing", "ES"]
     assert column(small, "below MCCFR")[0] == "0%"
     assert all(0.0 < value < 1.0 for value in column(small, "equal nodes"))
+
+
+def test_a_round_robin_of_three_players() -> None:
+    small = run_experiment("three-player-sampling", game="kuhn_limit_3p", cards="lossless", seconds=0.1, deals=400)
+    runs = [row for row in small.rows if row[1] in ("ES", "Pure CFR")]
+    assert [row[:2] for row in runs] == [(0.1 / part, name) for part in (8, 4, 2, 1) for name in ("ES", "Pure CFR")]
+    assert sum(row[5] for row in runs) == pytest.approx(0.0, abs=1e-6)  # everybody sits at as many tables
+    assert all(row[6] > 0.0 for row in small.rows)
+    for name in ("ES", "Pure CFR"):
+        done = [row[2] for row in runs if row[1] == name]
+        assert done == sorted(set(done))
+    assert small.rows[-1][1:5] == ("Pure CFR less ES", None, None, "level")
+    with pytest.raises(GameError, match="tables of three"):
+        run_experiment("three-player-sampling", game="leduc_limit_2p")
+    with pytest.raises(GameError, match="seconds must be above 0"):
+        run_experiment("three-player-sampling", game="kuhn_limit_3p", seconds=0)
+
+
+@pytest.mark.slow
+def test_two_rounds_of_no_limit_holdem() -> None:
+    """The first time minutes, for the features of hold'em."""
+    small = run_experiment("two-round-sampling", stack=8, nodes=1_000_000, seeds=2)
+    values = dict(zip(column(small, "algorithm"), column(small, "mbb/g"), strict=True))
+    assert values["uniform play"] == 1103.61  # computed independently
+    assert max(values["ES"], values["AS"]) < min(values["CS"], values["OS"])
+    assert column(small, "beside ES")[2] == 1.0

@@ -106,6 +106,14 @@ class Entry:
             raise StrategyError(f"the strategy was made for {source.game}; it cannot play {arena.name}")
         return source
 
+    def abstract_profile(self) -> AbstractProfile | None:
+        """The strategy of an abstract game that the entry plays as it is; None if it is something else."""
+        source = self.source
+        if isinstance(source, str):
+            plain = source not in AGENTS and self.program is None and "?" not in source
+            source = load_strategy(source) if plain else source
+        return source if isinstance(source, AbstractProfile) else None
+
     def check(self, arena: Arena) -> None:
         """Refuse an entry that cannot play this game, before anything is played."""
         words = self.program

@@ -5,7 +5,8 @@ Two players play each deal twice with seats swapped, three players six times, on
 deal in the n rotations.  Each seating has copies of the agents of its own, which remember nothing of the others.
 
 Agents that are policies play on the compiled tree, by a kernel, when the game is small; others on the game's states or,
-in poker from a definition, with the competition dealer's deals.
+in poker from a definition, with the competition dealer's deals.  Strategies of one abstract game play on its betting
+tree, by the same kernel, with the cards that the dealer would deal.
 """
 
 from __future__ import annotations
@@ -27,10 +28,13 @@ from counterplay.errors import GameError
 from counterplay.game.base import CHANCE, TERMINAL, Game
 from counterplay.kernels.matches import play_deals
 from counterplay.kernels.walks import walk_arrays
+from counterplay.poker.abstract_deals import DealSampler
+from counterplay.poker.deals import deal_array
 from counterplay.poker.deals import deals as deal_stream
 from counterplay.poker.definition import GameDefinition
 from counterplay.poker.rules import Betting
 from counterplay.poker.states import MatchState, hand_values
+from counterplay.strategy.abstract_profile import AbstractProfile
 from counterplay.strategy.profile import Profile
 from counterplay.tree.arrays import GameTree
 
@@ -38,6 +42,9 @@ __all__ = ["MatchResult", "Seeds", "play_match", "play_piece", "seatings_of"]
 
 CHUNK = 1 << 16
 """Deals whose scores are held at a time."""
+
+BATCH = 1 << 12
+"""Deals that are looked up in buckets at a time."""
 
 TRIPLICATE = 3
 """Most players that play all permutations of the seats."""
@@ -179,6 +186,9 @@ def play_piece(
             count = min(CHUNK, first + deals - start)
             tally += Tally.of(_on_tree(arena.tree, profiles, table, seeds, start, count))
         return tally
+    bucketed = _abstract_profiles(entries)
+    if bucketed is not None and arena.dealt is not None:
+        return tally + Tally.of(_on_buckets(bucketed, table, seeds, first, deals))
     copies = [
         [entry.agent(arena, _number((seeds.play, first, turn, seat), 2)) for seat, entry in enumerate(entries)]
         for turn in range(len(table))
@@ -206,11 +216,43 @@ def _on_tree(
     deals: int,
 ) -> NDArray[np.float64]:  # fmt: skip
     scores = np.empty((deals, len(profiles)))
-    strategies = np.stack([profile.for_tree(tree) for profile in profiles])
+    strategies = np.concatenate([profile.for_tree(tree) for profile in profiles])
     dice = np.empty(int(tree.depth.max()) + 1)
-    table = np.array(seatings, np.int64)
-    play_deals(walk_arrays(tree), strategies, table, np.uint64(seeds.deal), np.uint64(seeds.play), first, dice, scores)
+    chance, play = np.uint64(seeds.deal), np.uint64(seeds.play)
+    play_deals(walk_arrays(tree), None, strategies, np.array(seatings, np.int64), chance, play, first, dice, scores)
     return scores
+
+
+def _abstract_profiles(entries: Sequence[Entry]) -> list[AbstractProfile] | None:
+    """The strategies of all entries, if all are of one abstract game and are played as they are."""
+    found = [entry.abstract_profile() for entry in entries]
+    profiles = [profile for profile in found if profile is not None]
+    alike = len(profiles) == len(found) and len({profile.abstract.fingerprint for profile in profiles}) == 1
+    return profiles if alike else None
+
+
+def _on_buckets(
+    profiles: Sequence[AbstractProfile], seatings: Sequence[tuple[int, ...]], seeds: Seeds, first: int, deals: int
+) -> NDArray[np.float64]:
+    """Hands on a betting tree, with the cards of ``_dealt_scores``; nobody leaves the abstract game."""
+    game = profiles[0].abstract
+    dealt = deal_array(game.definition, _deal_seed(seeds, first), deals).astype(np.uint8)
+    sampler, walks, table = DealSampler(game, min(deals, BATCH)), game.walks(), np.array(seatings, np.int64)
+    kinds = {profile.weights.dtype for profile in profiles}
+    exact = [profile.weights if len(kinds) == 1 else profile.strategy() for profile in profiles]
+    strategies, scores = np.concatenate(exact), np.empty((deals, len(profiles)))
+    chance, play, none = np.uint64(seeds.deal), np.uint64(seeds.play), np.empty(0)
+    for start in range(0, deals, BATCH):
+        some = slice(start, min(deals, start + BATCH))
+        play_deals(
+            walks, sampler.shifts(dealt[some]), strategies, table, chance, play, first + start, none, scores[some]
+        )
+    return scores
+
+
+def _deal_seed(seeds: Seeds, first: int) -> int:
+    """The dealer's seed for a piece of a match."""
+    return _number((seeds.deal, first), 3) % 2**32
 
 
 def _dealt_scores(
@@ -218,7 +260,7 @@ def _dealt_scores(
     first: int, deals: int,
 ) -> list[list[float]]:  # fmt: skip
     """Hands with the competition dealer's cards."""
-    stream = deal_stream(game, _number((seeds.deal, first), 3) % 2**32)
+    stream = deal_stream(game, _deal_seed(seeds, first))
     rows = []
     for hand_id in range(first, first + deals):
         deal = next(stream)

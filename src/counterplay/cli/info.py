@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,6 +17,9 @@ from counterplay.cli.common import (
     table,
 )  # fmt: skip
 from counterplay.cli.problem import FORGET_HELP, Problem, load_problem
+from counterplay.errors import GameError, MemoryLimitError
+from counterplay.game.registry import make
+from counterplay.poker.games import PokerGame
 from counterplay.tree.memory import format_bytes, tree_bytes
 
 if TYPE_CHECKING:
@@ -28,11 +32,26 @@ def command(
     recall: Annotated[
         bool, typer.Option("--recall", help="Classify what each player remembers, and show what breaks each class.")
     ] = False,
+    cards: Annotated[
+        list[Path] | None,
+        typer.Option(help="A card abstraction (.cpa) of a poker game: sizes in buckets.  Once, or for each player."),
+    ] = None,
+    bets: Annotated[str | None, typer.Option(help="With --cards: the bets that are left of a no-limit game.")] = None,
     memory_limit: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> None:
     """Count histories, information sets and sequences; classify recall; estimate memory."""
-    problem = load_problem(game, forget or [], read_memory(memory_limit), as_json)
+    if cards:
+        if forget or recall:
+            raise GameError("--forget and --recall look at all histories; leave them out, or leave out --cards")
+        _say_buckets(game, cards, bets, as_json)
+        return
+    if bets is not None:
+        raise GameError("--bets is for abstract games; name a card abstraction with --cards")
+    try:
+        problem = load_problem(game, forget or [], read_memory(memory_limit), as_json)
+    except MemoryLimitError as error:
+        raise MemoryLimitError(f"{error}{_hint(game)}") from None
     tree = problem.solved
     report = _recall_report(problem) if recall else None
     from counterplay.kernels.walks import walk_bytes
@@ -86,6 +105,58 @@ def command(
     ])  # fmt: skip
     if report is not None:
         _say_recall(report)
+
+
+def _hint(game: str) -> str:
+    """What to do about a poker game that is too large."""
+    if game.endswith(".efg") or not isinstance(make(game), PokerGame):
+        return ""
+    return "; counterplay abstract tells how large poker is in buckets of hands, and info --cards what solving it takes"
+
+
+def _say_buckets(game: str, cards: list[Path], bets: str | None, as_json: bool) -> None:
+    """How large a poker game is in buckets, counted from the rules; nothing is built."""
+    from counterplay.abstraction.cards.game import open_cards
+    from counterplay.poker.abstract_game import abstract_size
+    from counterplay.poker.bets import bet_abstraction
+    from counterplay.solvers.abstract import ABSTRACT_PRESETS, predicted_bytes
+    from counterplay.solvers.mccfr import mccfr_config
+
+    definition, abstractions = open_cards(game, cards, verify=False)
+    left = None if bets is None else bet_abstraction(bets)
+    size = abstract_size(definition, [one.counts() for one in abstractions], left)
+    memory = {"tree": size.tree_bytes}
+    for name in ABSTRACT_PRESETS:
+        if name == "pcs" and definition.players != 2:
+            continue
+        for profile in ("average", "last"):
+            config = mccfr_config(name, {"profile": profile}, ABSTRACT_PRESETS)
+            memory[name if profile == "average" else f"{name}, last"] = predicted_bytes(game, cards, bets, config)[1]
+    facts: dict[str, Any] = {
+        "game": game,
+        "players": definition.players,
+        "betting_nodes": size.betting.nodes,
+        "buckets": [list(one.counts()) for one in abstractions],
+        "information_sets": size.infosets,
+        "entries": size.entries,
+        "recall": [one.recall for one in abstractions],
+        "memory_bytes": memory,
+    }
+    if as_json:
+        print_json(facts)
+        return
+    say(f"{game} in a card abstraction")
+    names = [name for name in ABSTRACT_PRESETS if name in memory]
+    table([
+        ("players", f"{definition.players}"),
+        ("buckets", "; ".join("/".join(map(str, counts)) for counts in dict.fromkeys(map(tuple, facts["buckets"])))
+                    + f" (by round), {' and '.join(dict.fromkeys(facts['recall']))} recall"),
+        ("betting", f"{size.betting.nodes:,} nodes"),
+        ("information sets", f"{size.infosets:,}, {size.entries:,} actions in all"),
+        ("memory, tree", f"at most {format_bytes(memory['tree'])} while it is laid out"),
+        ("memory, solvers", ", ".join(f"{name} {format_bytes(memory[name])}" for name in names)),
+        ("without an average", ", ".join(f"{name} {format_bytes(memory[f'{name}, last'])}" for name in names)),
+    ])  # fmt: skip
 
 
 def _recall_report(problem: Problem) -> RecallReport:

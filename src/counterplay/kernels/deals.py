@@ -21,14 +21,16 @@ def deal_cards(
 ) -> None:
     """Deal K cards N times, each time from the whole deck."""
     size = len(deck)
+    local = state.copy()  # a cache line of its own
     for hand in range(dealt.shape[0]):
         for place in range(size):
             stock[place] = deck[place]
         for place in range(dealt.shape[1]):
-            pick = place + i64(draw(state) * (size - place))
+            pick = place + i64(draw(local) * (size - place))
             card = stock[pick]
             stock[pick] = stock[place]
             dealt[hand, place] = card
+    state[:] = local
 
 
 @kernel

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.kernels.jit import inlined, kernel
+from counterplay.kernels.jit import borrow, inlined, kernel
 from counterplay.kernels.walks import (
     WalkArrays,
     chance_outcome,
@@ -374,6 +374,8 @@ def iterate_sampled(
     stack: Stack,  # scratch
 ) -> None:
     """Run iterations: a walk for each player in turn, each reading the regrets as they are when it comes by."""
+    arrays, deals, regret, average = borrow(arrays), borrow(deals), borrow(regret), borrow(average)
+    scheme, none, stack = borrow(scheme), borrow(none), borrow(stack)
     nodes, threshold, alias, utility, players = arrays
     place, weight, strategy, value_of, pending = stack
     local = state.copy()  # a cache line of its own

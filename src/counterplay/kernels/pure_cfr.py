@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterplay.kernels.jit import inlined, kernel
+from counterplay.kernels.jit import borrow, inlined, kernel
 from counterplay.kernels.mccfr import count_action, walk_average
 from counterplay.kernels.walks import WalkArrays, chance_outcome, deal_of, draw, f64, i64, look, matched_action
 
@@ -114,6 +114,8 @@ def iterate_pure(
     pending: np.ndarray,  # scratch (W,) int64
 ) -> None:
     """Run iterations: a walk for each player in turn."""
+    arrays, deals, regret, average = borrow(arrays), borrow(deals), borrow(regret), borrow(average)
+    none, place, value_of, pending = borrow(none), borrow(place), borrow(value_of), borrow(pending)
     nodes, threshold, alias, payoff, players = arrays
     local = state.copy()  # a cache line of its own
     touched = i64(0)

@@ -307,7 +307,11 @@ class AbstractGame:
     # ------------------------------------------------------------------------------------------ for kernels
 
     def walks(self) -> WalkArrays:
-        """The betting tree as the sampling kernels take it, nodes in ``walk_order``."""
+        """The betting tree as the sampling kernels take it, nodes in ``walk_order``; made once."""
+        return self._walks
+
+    @functools.cached_property
+    def _walks(self) -> WalkArrays:
         from counterplay.kernels.walks import SLOT_BITS, WalkArrays
 
         tree, players = self.tree, self.players

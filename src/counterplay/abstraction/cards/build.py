@@ -258,6 +258,11 @@ class _Builder:
     def _k_means(self, turn: int, points: Points, count: int) -> Any:
         report = self.features.progress
         stage = f"clustering round {turn + 1}"
+        if count > len(points.rows):
+            raise AbstractionError(
+                f"round {turn + 1}: {len(points.rows):,} distinct points cannot make {count:,} clusters; "
+                f"ask for fewer than in {str(self.recipe.rounds[turn])!r}"
+            )
         found = k_means(
             points,
             count,
