@@ -25,6 +25,9 @@ from counterplay.errors import SolverError
 from counterplay.tree.memory import format_bytes
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from counterplay.solvers import Solver, SolveResult, Until
     from counterplay.tree.public import PublicTree
 
@@ -177,7 +180,10 @@ def evaluate_public(path: Path, limit: int | None, as_json: bool) -> None:
     profile = PublicProfile.load(path)
     tree = public_tree_by_name(profile.game, limit)
     started = time.perf_counter()
-    measurement = PublicWalker(tree).measure(profile.for_tree(tree))
+    walker, tables = PublicWalker(tree), profile.for_tree(tree)
+    locked = profile.locked if profile.locked.any() else None
+    measurement = walker.measure(tables, locked=locked)
+    unlocked = None if locked is None else walker.measure(tables)
     origin = profile.provenance
     if as_json:
         print_json({
@@ -188,6 +194,10 @@ def evaluate_public(path: Path, limit: int | None, as_json: bool) -> None:
             "seconds": time.perf_counter() - started,
             **measured(measurement, tree.big_blind),
             "epsilon": measurement.epsilon,
+            **({} if unlocked is None else {
+                "locked": locked_nodes(tree, profile.locked),
+                "unlocked": measured(unlocked, tree.big_blind),
+            }),
             "recall": ["perfect", "perfect"],
             "information_sets": tree.num_infosets,
             "public_states": tree.num_public_states,
@@ -198,9 +208,19 @@ def evaluate_public(path: Path, limit: int | None, as_json: bool) -> None:
         })  # fmt: skip
         return
     say(f"{tree.name}: strategy by {origin.algorithm}, {origin.iterations:,} iterations in {origin.seconds:.2f} s")
-    table([
+    rows = [
         ("value", chips(measurement.value) + " chips"),
         ("best responses", chips(measurement.best_response) + " chips"),
         ("exploitability", exploitability_text(measurement.exploitability, tree.big_blind)),
         ("NashConv", f"{measurement.nash_conv:.3g} chips, the sum of those gains"),
-    ])  # fmt: skip
+    ]  # fmt: skip
+    if unlocked is not None:
+        names = ", ".join(map(repr, locked_nodes(tree, profile.locked)))
+        rows.append(("locked", f"{names}; the best responses above keep to it"))
+        rows.append(("without the lock", exploitability_text(unlocked.exploitability, tree.big_blind)))
+    table(rows)
+
+
+def locked_nodes(tree: PublicTree, locked: NDArray[np.bool_]) -> list[str]:
+    """The betting that leads to each locked decision."""
+    return [tree.node_text[node] if tree.node_text else str(node) for node in locked.nonzero()[0]]
