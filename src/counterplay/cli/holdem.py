@@ -161,13 +161,12 @@ def _solver(
     tables = PublicSolver.memory_bytes(tree, config)
     if not quiet:
         note(
-            f"{tree.num_infosets:,} information sets at {sum(tree.num_blocks):,} public states: "
+            f"{tree.num_infosets:,} information sets in {tree.num_public_states:,} public states: "
             f"{format_bytes(tree.nbytes)} tree, {format_bytes(tables)} tables ({table_type(tree, config.storage)})"
         )
     allowed = available_memory() if limit is None else limit
-    check_memory(
-        "the subgame", tree.nbytes * (limit is not None) + tables, allowed, "try storage int16, fewer sizes or hands"
-    )
+    advice = "take fewer sizes or hands" if config.storage == "int16" else "try storage int16, fewer sizes or hands"
+    check_memory("the subgame", tree.nbytes * (limit is not None) + tables, allowed, advice)
     return PublicSolver(tree, config, name, allowed)
 
 
