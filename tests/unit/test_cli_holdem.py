@@ -138,7 +138,8 @@ def test_a_range_is_a_range_before_it_is_a_file(
         assert main([*words, given]) == 0
         capsys.readouterr()
         assert set(run_json(capsys, "inspect", "x.strategy")["hands"]) == {"AA"}
-    assert run_json(capsys, "inspect", "x.strategy", "--node", "bet25")["frequencies"] == [1, 0, 0, 0]
+    found = run_json(capsys, "inspect", "x.strategy", "--node", "bet25")
+    assert found["frequencies"] == pytest.approx([1, 0, 0, 0])
 
 
 def test_integers_in_files_and_checkpoints(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -215,3 +216,17 @@ def test_targets_and_colours() -> None:
         pot_target("0.3mbb", 50)
     assert mixture((0.2, 0.3, 0.1, 0.4), ("fold", "call", "raise85", "allin")) == pytest.approx((0.2, 0.5, 0.3))
     assert mixture((0.2, 0.8), ("c", "r")) == pytest.approx((0.0, 0.8, 0.2))
+
+
+def test_uniform_play_is_measured_on_the_public_tree_where_histories_do_not_fit(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["evaluate", "--game", "bluff(sides=4)", "--strategy", "uniform"]
+    whole = run_json(capsys, *words)
+    small = run_json(capsys, *words, "--memory-limit", "500KiB")
+    assert small["representation"] == "public"
+    assert small["information_sets"] == whole["information_sets"]
+    for name in ("value", "best_response", "exploitability"):
+        assert small[name] == pytest.approx(whole[name], abs=1e-12)
+    assert main([*words[:3], "--strategy", "random", "--memory-limit", "500KiB"]) == 2
+    assert "would need about" in capsys.readouterr().err

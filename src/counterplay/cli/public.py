@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from counterplay.poker.subgames import Subgame
     from counterplay.solvers import Solver, SolveResult, Until
+    from counterplay.strategy.public_profile import PublicProfile
     from counterplay.tree.public import PublicTree
 
 
@@ -195,10 +196,27 @@ def evaluate_public(path: Path, limit: int | None, as_json: bool) -> None:
     """Measure a strategy file of a public tree, and report."""
     from counterplay.poker.public_game import public_tree_by_name
     from counterplay.strategy.public_profile import PublicProfile
-    from counterplay.strategy.public_walks import PublicWalker
 
     profile = PublicProfile.load(path)
-    tree = public_tree_by_name(profile.game, limit)
+    _evaluate(public_tree_by_name(profile.game, limit), profile, path, as_json)
+
+
+def evaluate_uniform(game: str, limit: int | None, as_json: bool) -> None:
+    """Measure uniform play on the public tree of a game, and report."""
+    import numpy as np
+
+    from counterplay.poker.public_game import public_tree_by_name
+    from counterplay.strategy.profile import Provenance
+    from counterplay.strategy.public_profile import PublicProfile
+
+    tree = public_tree_by_name(game, limit)
+    first, second = (np.zeros(entries, np.float32) for entries in tree.num_entries)  # no weights: uniform
+    _evaluate(tree, PublicProfile(tree.name, tree.fingerprint, (first, second), Provenance("uniform")), None, as_json)
+
+
+def _evaluate(tree: PublicTree, profile: PublicProfile, path: Path | None, as_json: bool) -> None:
+    from counterplay.strategy.public_walks import PublicWalker
+
     started = time.perf_counter()
     walker, tables = PublicWalker(tree), profile.for_tree(tree)
     locked = profile.locked if profile.locked.any() else None
@@ -222,7 +240,7 @@ def evaluate_public(path: Path, limit: int | None, as_json: bool) -> None:
             "information_sets": tree.num_infosets,
             "public_states": tree.num_public_states,
             "histories": None,
-            "profile": str(path),
+            "profile": None if path is None else str(path),
             "seed": origin.seed,
             "provenance": {"settings": dict(origin.settings), "seconds": origin.seconds, "version": origin.version},
         })  # fmt: skip
