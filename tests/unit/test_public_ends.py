@@ -15,11 +15,14 @@ from numpy.typing import NDArray
 import counterplay as cp
 from counterplay.game.public import PlayEnd
 from counterplay.games.bluff import Bluff
+from counterplay.kernels.rows import WIDE
 from counterplay.kernels.terminal import (
+    CARD_SLOTS,
     additive_values,
     factored_values,
     fold_values,
     matrix_values,
+    row_values,
     showdown_values,
 )  # fmt: skip
 from counterplay.poker.cards import deck
@@ -110,6 +113,46 @@ def test_folds_and_showdowns_equal_all_pairs(case: str, isomorphic: bool, data: 
         hand = tuple(hands.card[hands.slice(deal)][number, :hole_cards].tolist())
         assert fold[number] == pytest.approx(twin.fold_value(hand, others, 3.0), abs=SAME * scale)
         assert show[number] == pytest.approx(twin.showdown_value(hand, others, board, 2.0), abs=SAME * scale)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("case", BOARDS)
+@pytest.mark.parametrize("shown", [0, 3, WIDE])
+def test_ends_side_by_side_equal_one_at_a_time(case: str, shown: int, kind: type) -> None:
+    """Some showdowns and some folds in one row, each with reaches and a payoff of its own."""
+    deals = deals_of(case, True)
+    hands, pair = deals.hands[0], BOARDS[case][2] == 2
+    draw = np.random.default_rng(shown)
+    for deal in draw.integers(deals.level_start[-2], deals.level_start[-1], 3).tolist():
+        n = hands.count(deal)
+        reach = draw.random((WIDE, n)).astype(kind) * (draw.random((WIDE, n)) > 0.3)
+        payoff = draw.normal(size=WIDE)
+        theirs = np.zeros((n + 1, WIDE), kind)
+        theirs[:n] = reach.T
+        is_shown = np.arange(WIDE) < shown
+        doubled = np.where(is_shown | (not pair), 0, payoff)
+        factor = np.stack([np.where(is_shown, payoff, 0), np.where(is_shown, -payoff, payoff), doubled]).astype(kind)
+        first, low, high, zero = u(hands.start[deal]), u(hands.real_start[deal]), u(hands.real_start[deal + 1]), u(0)
+        out = np.zeros(n * WIDE, kind)
+        row_values(
+            shown > 0, hands.card, hands.rank, hands.twin, first, u(n), hands.real_class, hands.real_rank,
+            hands.real_card, low, high, theirs.ravel(), u(n), factor.ravel(), np.zeros((CARD_SLOTS + 1) * WIDE, kind),
+            out,
+        )  # fmt: skip
+        for lane in range(WIDE):
+            alone, sums, seen = np.zeros(n), np.zeros(CARD_SLOTS), reach[lane].astype(np.float64)
+            if lane < shown:
+                showdown_values(
+                    payoff[lane], hands.card, hands.rank, first, u(n), hands.real_class, hands.real_rank,
+                    hands.real_card, low, high, seen, zero, sums, alone, zero,
+                )  # fmt: skip
+            else:
+                fold_values(
+                    payoff[lane], pair, hands.card, hands.twin, first, u(n), hands.real_class, hands.real_card, low,
+                    high, seen, zero, sums, alone, zero,
+                )  # fmt: skip
+            close = SAME if kind is np.float64 else 1e-5
+            assert out[lane::WIDE] == pytest.approx(alone, abs=close * (1.0 + float(reach[lane].sum())))
 
 
 @given(st.integers(1, 7), st.integers(1, 7), st.integers(0, 2**31))

@@ -90,7 +90,7 @@ def walk_public(
         found = False
         while j < size and not found:
             node = at + j
-            if tree.kind[node] != _LINK:
+            if tree.kind[node] != _LINK or tree.runout[node] != 0.0:
                 j += 1
                 continue
             if not alive[level, j, 1 - me] and (mode != UPDATE or (rule.prune and not alive[level, j, me])):
@@ -131,7 +131,7 @@ def walk_public(
             continue
         if level == 0 and phase == LINKS:
             for i in range(size):
-                if tree.kind[at + i] == _LINK:
+                if tree.kind[at + i] == _LINK and tree.runout[at + i] == 0.0:
                     live = alive[0, i, 1 - me] or (mode == UPDATE and (alive[0, i, me] or not rule.prune))
                     for h in range(here_n):
                         link_value[i, h] = value[np.uint64(i) * stride + h] if live else 0.0
@@ -151,7 +151,7 @@ def walk_public(
         else:
             first = np.uint64(own.start[deal])
             before = np.uint64(own.start[position[level, 1]])
-            weight = tree.deal_weight[deal]
+            weight = value.dtype.type(tree.deal_weight[deal])
             if own.plain[deal]:
                 for h in range(here_n):
                     value[above + own.parent[first + h]] += weight * value[child + h]
@@ -159,7 +159,7 @@ def walk_public(
             for h in range(here_n):
                 up = np.uint64(own.parent[first + h])
                 part = np.float64(own.multiplicity[first + h]) / np.float64(own.multiplicity[before + up])
-                value[above + up] += weight * part * value[child + h]
+                value[above + up] += weight * value.dtype.type(part) * value[child + h]
 
 
 @kernel

@@ -150,7 +150,7 @@ def _forward(
             _play_one(table, rule.tie, first, n, np.uint64(hand), actions, sigma, s, stride)
             n = np.uint64(1)
         else:
-            match_hands(table, 1.0, tables.prediction, first, n, actions, rule.tie, sigma, s, stride, scratch.sums)
+            match_hands(table, 1.0, tables.prediction, first, n, actions, rule.tie, sigma, s, stride, scratch.totals)
         before = reach_at + np.uint64(tree.reach_slot[kind, node]) * stride
         for a in range(actions):
             after, row = reach_at + (child + a) * stride, s + a * stride

@@ -11,11 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.kernels.jit import inlined, kernel
+from counterplay.kernels.rows import WIDE, rows_from_vectors, vectors_from_rows
+from counterplay.kernels.runouts import runout_values
 from counterplay.kernels.terminal import (
     additive_values,
     factored_values,
     fold_values,
     matrix_values,
+    row_values,
     showdown_values,
 )  # fmt: skip
 
@@ -32,7 +35,7 @@ _LINK, _FOLD, _SHOWDOWN, _MATRIX, _FACTORED = 2, 3, 4, 5, 6
 
 
 class NodeArrays(NamedTuple):
-    """The fields of a ``PublicTree`` that kernels read; the meaning of each is told there."""
+    """The fields of a ``PublicTree`` that kernels read, which tells the meaning of each, and matrices of run-outs."""
 
     kind: Any
     first_child: Any
@@ -52,6 +55,12 @@ class NodeArrays(NamedTuple):
     matrix: Any
     factor_class: Any
     factor_count: Any
+    runout: Any
+    """(N,) float64: of a link after which there is nothing but a showdown, the stake, if there are matrices."""
+    runout_at: Any
+    """(D,) int64: where the matrix of a deal begins in ``runout_matrix``."""
+    runout_matrix: Any
+    """See ``kernels.runouts``."""
 
 
 class HandArrays(NamedTuple):
@@ -101,7 +110,9 @@ class Rule(NamedTuple):
 
 class Scratch(NamedTuple):
     """Vectors of a walk, one after the other: levels x nodes of a piece x ``stride`` hands; ``reach`` has one more
-    node in each piece.
+    node in each piece, ``value`` one more at the end, which nobody reads.
+
+    ``ends`` takes the ends of a piece; the fields after it are those of ``row_values``.
     """
 
     reach: Any
@@ -110,6 +121,14 @@ class Scratch(NamedTuple):
     alive: Any
     position: Any
     sums: Any
+    totals: Any
+    ends: Any
+    theirs: Any
+    mine: Any
+    by_card: Any
+    factor: Any
+    reach_place: Any
+    value_place: Any
     stride: int
     piece: int
 
@@ -117,20 +136,25 @@ class Scratch(NamedTuple):
 @inlined
 def match_hands(
     table: Any, scale: float, prediction: Any, first: Any, n: Any, actions: Any, tie: float, sigma: Any, s: Any,
-    stride: Any, sums: Any,
+    stride: Any, totals: Any,
 ) -> None:  # fmt: skip
-    """Regret matching for all hands of a public state, into one vector for each action from ``s`` on."""
-    share = 1.0 / np.float64(actions)
+    """Regret matching for all hands of a public state, into one vector for each action from ``s`` on.
+
+    All numbers are of the type of the vectors, so that loops over hands need not widen them.
+    """
+    number = sigma.dtype.type
+    zero, one, least, scale = number(0.0), number(1.0), number(tie), number(scale)
+    share = number(1.0 / np.float64(actions))
     if n <= _FEW and len(prediction) == 0:
         for h in range(n):
-            total = 0.0
+            total = zero
             for a in range(actions):
-                wish = table[first + a * n + h] * scale
-                wish = wish if wish > tie else 0.0
+                wish = number(table[first + a * n + h]) * scale
+                wish = wish if wish > least else zero
                 sigma[s + a * stride + h] = wish
                 total += wish
-            if total > 0.0:
-                total = 1.0 / total
+            if total > zero:
+                total = one / total
                 for a in range(actions):
                     sigma[s + a * stride + h] *= total
             else:
@@ -138,28 +162,28 @@ def match_hands(
                     sigma[s + a * stride + h] = share
         return
     for h in range(n):
-        sums[h] = 0.0
+        totals[h] = zero
     for a in range(actions):
         row, out = first + a * n, s + a * stride
         if len(prediction) > 0:
             for h in range(n):
-                wish = table[row + h] * scale + prediction[row + h]
-                wish = wish if wish > tie else 0.0
+                wish = number(table[row + h]) * scale + number(prediction[row + h])
+                wish = wish if wish > least else zero
                 sigma[out + h] = wish
-                sums[h] += wish
+                totals[h] += wish
         else:
             for h in range(n):
-                wish = table[row + h] * scale
-                wish = wish if wish > tie else 0.0
+                wish = number(table[row + h]) * scale
+                wish = wish if wish > least else zero
                 sigma[out + h] = wish
-                sums[h] += wish
+                totals[h] += wish
     for h in range(n):  # one division for each hand, and none of zero by zero
-        total = sums[h]
-        sums[h] = 1.0 / total if total > 0.0 else 0.0
+        total = totals[h]
+        totals[h] = one / total if total > zero else zero
     for a in range(actions):
         out = s + a * stride
         for h in range(n):
-            sigma[out + h] = sigma[out + h] * sums[h] if sums[h] > 0.0 else share
+            sigma[out + h] = sigma[out + h] * totals[h] if totals[h] > zero else share
 
 
 @inlined
@@ -210,7 +234,7 @@ def go_forward(
         before = reach_at + np.uint64(tree.reach_slot[kind, node]) * stride
         if not mine and len(opp_scale) == 0:  # the opponent does not look at his hand: one row for each node
             for a in range(actions):
-                share = opp_table[np.uint64(tree.base[node]) + a]
+                share = reach.dtype.type(opp_table[np.uint64(tree.base[node]) + a])
                 alive[level, child + a, me] = alive[level, j, me]
                 alive[level, child + a, 1 - me] = share > 0.0
                 if share > 0.0:
@@ -221,10 +245,10 @@ def go_forward(
         first = np.uint64(tree.base[node] + tree.num_children[node] * (own.start[deal] if mine else opp.start[deal]))
         if mine:
             match_hands(tables.regret, tables.regret_scale[block], tables.prediction, first, n, actions, rule.tie,
-                        sigma, at, stride, scratch.sums)  # fmt: skip
+                        sigma, at, stride, scratch.totals)  # fmt: skip
         else:
             match_hands(opp_table, opp_scale[block], opp_prediction, first, n, actions, rule.tie, sigma, at, stride,
-                   scratch.sums)  # fmt: skip
+                   scratch.totals)  # fmt: skip
         for a in range(actions):
             after, row = reach_at + (child + a) * stride, at + a * stride
             for h in range(n):
@@ -265,6 +289,47 @@ def end_values(
         additive_values(sign, tree.matrix, own_at, at + n if me == 0 else at, reach, r, others, value, v, n)
 
 
+@inlined
+def ends_of_piece(
+    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, root: Any, deal: Any, level: Any,
+    scratch: Scratch,
+) -> None:  # fmt: skip
+    """The values of our hands at all folds and showdowns of a piece that the opponent reaches, ``WIDE`` at a time."""
+    reach, value, ends, factor = scratch.reach, scratch.value, scratch.ends, scratch.factor
+    stride, wide = np.uint64(scratch.stride), np.uint64(WIDE)
+    reach_at = np.uint64(level * (scratch.piece + 1)) * stride
+    value_at = np.uint64(level * scratch.piece) * stride
+    n, others = hands_at(own, deal), hands_at(opp, deal)
+    low, high = np.uint64(opp.real_start[deal]), np.uint64(opp.real_start[deal + 1])
+    sign = 1.0 if me == 0 else -1.0
+    count = 0
+    for fold in range(2):
+        for j in range(tree.piece_size[root]):
+            if tree.kind[root + j] == _SHOWDOWN - fold and scratch.alive[level, j, 1 - me]:
+                ends[count] = j
+                count += 1
+    for first in range(0, count, WIDE):
+        here = min(count - first, WIDE)
+        for lane in range(WIDE):
+            j = ends[first + min(lane, here - 1)]
+            node = root + j
+            scratch.reach_place[lane] = reach_at + np.uint64(tree.reach_slot[1 - me, node]) * stride
+            scratch.value_place[lane] = value_at + np.uint64(j) * stride
+            payoff, shown = tree.payoff[node], tree.kind[node] == _SHOWDOWN
+            factor[lane] = payoff if shown else 0.0
+            factor[WIDE + lane] = -payoff if shown else sign * payoff
+            factor[2 * WIDE + lane] = sign * payoff if pair_hands and not shown else 0.0
+            if lane >= here:  # nothing is there: the last end once more, and nobody reads it
+                scratch.value_place[lane] = np.uint64(len(value)) - stride
+        for o in range(np.uint64(0), others, wide):
+            rows_from_vectors(reach, scratch.reach_place, o, scratch.theirs, o * wide)
+        row_values(tree.kind[root + ends[first]] == _SHOWDOWN, own.card, own.rank, own.twin, np.uint64(own.start[deal]),
+                   n, opp.real_class, opp.real_rank, opp.real_card, low, high, scratch.theirs, stride, factor,
+                   scratch.by_card, scratch.mine)  # fmt: skip
+        for h in range(np.uint64(0), n, wide):
+            vectors_from_rows(value, scratch.value_place, h, scratch.mine, h * wide)
+
+
 @kernel
 def _store_integers(
     table: Any, scales: Any, block: int, first: Any, n: Any, actions: Any, new: Any, s: Any, stride: Any, salt: int,
@@ -274,7 +339,8 @@ def _store_integers(
     The block gets a scale of its own, so that the largest number fills the range; numbers are rounded up or down at
     random with the right mean, because what is added in an iteration is often less than one unit.
     """
-    least, most = 0.0, 0.0
+    number = new.dtype.type
+    least, most = number(0.0), number(0.0)
     for a in range(actions):
         for h in range(n):
             one = new[s + a * stride + h]
@@ -282,15 +348,16 @@ def _store_integers(
             most = one if one > most else most
     largest = max(most, -least)
     scales[block] = largest / 32766.0 if largest > _LEAST else 1.0
-    inverse = 1.0 / np.float64(scales[block])  # as it will be read
+    inverse = number(1.0 / np.float64(scales[block]))  # as it will be read
     dice = (np.uint64(salt) * np.uint64(0x9E3779B97F4A7C15)) ^ (np.uint64(block) * np.uint64(0xBF58476D1CE4E5B9))
+    unit = number(1.0 / 16777216.0)
     for a in range(actions):
         row, out = first + a * n, s + a * stride
         dice = dice * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-        start = np.float64(dice >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+        start = np.uint32(dice >> np.uint64(32))
         for h in range(n):  # multiples of the golden section from a random start: even in [0, 1), hand by hand
-            up = start + np.float64(h) * 0.6180339887498949
-            table[row + h] = np.floor(new[out + h] * inverse + (up - np.floor(up)))
+            up = np.uint32(start + np.uint32(h) * np.uint32(2654435769)) >> np.uint32(8)
+            table[row + h] = np.int16(np.floor(new[out + h] * inverse + number(np.int32(up)) * unit))
 
 
 @inlined
@@ -304,6 +371,9 @@ def update_tables(
     the node begin.  Where the strategy is locked both tables hold it, and stay.
     """
     averaged = len(tables.average) > 0 and rule.weight > 0.0 and not locked
+    number = value.dtype.type
+    zero, share = number(0.0), number(rule.weight)
+    keep_positive, keep_negative = number(rule.keep_positive), number(rule.keep_negative)
     if n <= _FEW and len(tables.prediction) == 0 and not rule.quantised:
         for h in range(n):
             weight, base = rule.weight * reach[r + h], value[here + h]
@@ -319,20 +389,20 @@ def update_tables(
         return
     if averaged:
         if rule.quantised:
-            scale = tables.average_scale[block]
+            scale = number(tables.average_scale[block])
             for a in range(actions):
                 row, play = first + a * n, s + a * stride
                 for h in range(n):
-                    sigma[play + h] = tables.average[row + h] * scale + rule.weight * reach[r + h] * sigma[play + h]
+                    sigma[play + h] = number(tables.average[row + h]) * scale + share * reach[r + h] * sigma[play + h]
             _store_integers(tables.average, tables.average_scale, block, first, n, actions, sigma, s, stride, rule.salt)
         else:
             for a in range(actions):
                 row, play = first + a * n, s + a * stride
                 for h in range(n):
-                    tables.average[row + h] += rule.weight * reach[r + h] * sigma[play + h]
+                    tables.average[row + h] += share * reach[r + h] * sigma[play + h]
     if locked:
         return
-    scale = tables.regret_scale[block]
+    scale = number(tables.regret_scale[block])
     for a in range(actions):
         row, gain = first + a * n, v + a * stride
         if len(tables.prediction) > 0:
@@ -340,12 +410,12 @@ def update_tables(
                 tables.prediction[row + h] = value[gain + h] - value[here + h]
         if rule.floor:
             for h in range(n):
-                new = tables.regret[row + h] * scale * rule.keep_positive + (value[gain + h] - value[here + h])
-                value[gain + h] = new if new > 0.0 else 0.0
+                new = number(tables.regret[row + h]) * scale * keep_positive + (value[gain + h] - value[here + h])
+                value[gain + h] = new if new > zero else zero
         else:
             for h in range(n):
-                old = tables.regret[row + h] * scale
-                keep = rule.keep_positive if old > 0.0 else rule.keep_negative
+                old = number(tables.regret[row + h]) * scale
+                keep = keep_positive if old > zero else keep_negative
                 value[gain + h] = old * keep + (value[gain + h] - value[here + h])
         if not rule.quantised:
             for h in range(n):
@@ -365,6 +435,9 @@ def go_backward(
     reach_at = np.uint64(level * (scratch.piece + 1)) * stride
     value_at = np.uint64(level * scratch.piece) * stride
     n = hands_at(own, deal)
+    together = n > _FEW and tree.piece_size[root] > 1
+    if together:
+        ends_of_piece(tree, own, opp, me, pair_hands, root, deal, level, scratch)
     for j in range(tree.piece_size[root] - 1, -1, -1):
         node = root + j
         kind = tree.kind[node]
@@ -374,8 +447,15 @@ def go_backward(
                 value[here + h] = 0.0
             continue
         if kind == _LINK:
-            continue  # the walk has filled it in
+            if tree.runout[node] != 0.0:
+                r = reach_at + np.uint64(tree.reach_slot[1 - me, node]) * stride
+                runout_values(me, tree.runout[node], tree.runout_matrix, np.uint64(tree.runout_at[deal]),
+                              own.multiplicity, np.uint64(own.start[deal]), n, reach, r, hands_at(opp, deal), stride,
+                              value, here)  # fmt: skip
+            continue  # the walk has filled the others in
         if kind > 1:
+            if together and (kind in (_FOLD, _SHOWDOWN)):
+                continue
             r = reach_at + np.uint64(tree.reach_slot[1 - me, node]) * stride
             end_values(tree, own, opp, me, pair_hands, node, deal, reach, r, scratch.sums, value, here)
             continue

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.kernels.jit import inlined
+from counterplay.kernels.rows import WIDE, load_row, store_row
 
 CARD_SLOTS = 54
 NO_TWIN = 65535
@@ -114,6 +115,76 @@ def showdown_values(
     for h in range(n):
         everything = total - by_card[card[mine + h, 0]] - by_card[card[mine + h, 1]]
         value[v + h] = stake * (value[v + h] - everything)
+
+
+@inlined
+def row_values(
+    showdowns: bool,  # IN  some of the ends are showdowns
+    card: np.ndarray,  # IN  (K, 2) uint8: cards of our hands
+    rank: np.ndarray,  # IN  (K,) uint16: their ranks, ascending
+    twin: np.ndarray,  # IN  (K,) uint16: the opponent's class with the same hand
+    mine: Any,  # IN  where our hands begin in those three
+    n: Any,  # IN  number of our hands
+    real_class: np.ndarray,  # IN  (R,) uint16: the class of each real hand of the opponent
+    real_rank: np.ndarray,  # IN  (R,) uint16: its rank, ascending
+    real_card: np.ndarray,  # IN  (R, 2) uint8: its cards
+    low: Any,  # IN  the opponent's real hands are low ..
+    high: Any,  # IN  .. high - 1
+    theirs: np.ndarray,  # IN  rows of the opponent's reaches, by class; the row ``none`` is 0
+    none: Any,  # IN
+    factor: np.ndarray,  # IN  three rows: of weaker less stronger hands, of all hands, of the same hand
+    by_card: np.ndarray,  # scratch: a row for each card, then one for all of them
+    out: np.ndarray,  # OUT rows of values, by hand
+) -> None:
+    """``WIDE`` ends of one deal at once, folds and showdowns, one in each lane."""
+    wide, one = np.uint64(WIDE), np.uint64(1)
+    by_card[:] = 0
+    every = load_row(by_card, 0)
+    k = low
+    h: Any = np.uint64(0)
+    while showdowns and h < n:
+        own = rank[mine + h]
+        while k < high and real_rank[k] < own:
+            every = _add_hand(k, real_class, real_card, theirs, by_card, every)
+            k += one
+        end = h
+        while end < n and rank[mine + end] == own:
+            store_row(out, end * wide, every - _of_cards(card, mine + end, by_card))
+            end += one
+        while k < high and real_rank[k] == own:
+            every = _add_hand(k, real_class, real_card, theirs, by_card, every)
+            k += one
+        while h < end:
+            store_row(out, h * wide, load_row(out, h * wide) + (every - _of_cards(card, mine + h, by_card)))
+            h += one
+    while k < high:
+        every = _add_hand(k, real_class, real_card, theirs, by_card, every)
+        k += one
+    shown, allowed, doubled = load_row(factor, 0), load_row(factor, wide), load_row(factor, 2 * wide)
+    for h in range(n):
+        same = none if twin[mine + h] == NO_TWIN else np.uint64(twin[mine + h])
+        rest = every - _of_cards(card, mine + h, by_card)
+        store_row(
+            out, h * wide, shown * load_row(out, h * wide) + allowed * rest + doubled * load_row(theirs, same * wide)
+        )
+
+
+@inlined
+def _add_hand(k: Any, real_class: Any, real_card: Any, theirs: Any, by_card: Any, every: Any) -> Any:
+    """Count a real hand of the opponent in; the sum of all so far."""
+    wide = np.uint64(WIDE)
+    row = load_row(theirs, real_class[k] * wide)
+    first, second = real_card[k, 0] * wide, real_card[k, 1] * wide
+    store_row(by_card, first, load_row(by_card, first) + row)
+    store_row(by_card, second, load_row(by_card, second) + row)
+    return every + row
+
+
+@inlined
+def _of_cards(card: Any, hand: Any, by_card: Any) -> Any:
+    """What the opponent holds with one of the cards of a hand."""
+    wide = np.uint64(WIDE)
+    return load_row(by_card, card[hand, 0] * wide) + load_row(by_card, card[hand, 1] * wide)
 
 
 @inlined

@@ -12,6 +12,7 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -187,9 +188,11 @@ def _hands(
         rank = rank_holes(deal.cards, holes[:, :hole_cards]) if number >= last else np.zeros(len(holes), np.uint16)
         for classes in made:
             classes.add(deal, names, live, rank)
+            if number < last:
+                classes.numbers.append(classes.number.astype(np.uint16))
         pair = (made[0], made[-1])
         for mine, other in ((pair[0], pair[1]), (pair[1], pair[0])) if not same else ((pair[0], pair[0]),):
-            mine.twins.append(other.number[mine.shown[-1]].astype(np.uint16))
+            mine.twins.add(other.number[mine.last])
     first, second = made[0], made[-1]
     disjoint = _pair_mass(holes, ranges, deals[0].cards, hole_cards)
     return first.finish(ranges[0], ranges[1], disjoint), second.finish(ranges[1], ranges[0], disjoint)
@@ -215,6 +218,19 @@ def _pair_mass(
     return float(weight.sum())
 
 
+class _Numbers:
+    """An array of uint16 that grows; arrays put together at the end would be held twice."""
+
+    def __init__(self) -> None:
+        self._held = bytearray()
+
+    def add(self, numbers: NDArray[Any]) -> None:
+        self._held += numbers.astype(np.uint16).tobytes()
+
+    def array(self) -> NDArray[np.uint16]:
+        return np.frombuffer(self._held, np.uint16)
+
+
 class _Classes:
     """The arrays of ``Hands`` of one player, deal by deal."""
 
@@ -223,15 +239,11 @@ class _Classes:
         self.held = weights > 0
         self.hole_cards = hole_cards
         self.number = np.full(len(holes), NO_HAND, np.int64)  # class of each hand at the deal that was added last
+        self.last = np.zeros(0, np.int64)  # first members of those classes
         self.start, self.real_start = [0], [0]
-        self.parents: list[NDArray[np.uint16]] = []
-        self.multiplicities: list[NDArray[np.uint16]] = []
-        self.shown: list[NDArray[np.uint16]] = []
-        self.ranks: list[NDArray[np.uint16]] = []
-        self.twins: list[NDArray[np.uint16]] = []
-        self.real_classes: list[NDArray[np.uint16]] = []
-        self.real_ranks: list[NDArray[np.uint16]] = []
-        self.real_hands: list[NDArray[np.uint16]] = []
+        self.parents, self.multiplicities, self.shown = _Numbers(), _Numbers(), _Numbers()
+        self.ranks, self.twins = _Numbers(), _Numbers()
+        self.real_classes, self.real_ranks, self.real_hands = _Numbers(), _Numbers(), _Numbers()
         self.numbers: list[NDArray[np.uint16]] = []  # ``number`` of each deal that has deals after it
 
     def add(self, deal: _Deal, names: _Renamings, live: NDArray[np.bool_], rank: NDArray[np.uint16]) -> None:
@@ -243,32 +255,34 @@ class _Classes:
         else:
             least = names.hand[deal.renamings][:, hands].min(axis=0)
             shown, number, size = _grouped(hands, least)
+        self.last = shown
         self.number[:] = NO_HAND
         self.number[hands] = number
-        self.numbers.append(self.number.astype(np.uint16))
         above = self.numbers[deal.parent] if deal.parent >= 0 else np.zeros(len(self.holes), np.uint16)
-        self.parents.append(above[shown])
-        self.multiplicities.append(size.astype(np.uint16))
-        self.shown.append(shown.astype(np.uint16))
-        self.ranks.append(rank[shown])
-        self.real_classes.append(number.astype(np.uint16))
-        self.real_ranks.append(rank[hands])
-        self.real_hands.append(hands.astype(np.uint16))
+        self.parents.add(above[shown])
+        self.multiplicities.add(size)
+        self.shown.add(shown)
+        self.ranks.add(rank[shown])
+        self.real_classes.add(number)
+        self.real_ranks.add(rank[hands])
+        self.real_hands.add(hands)
         self.start.append(self.start[-1] + len(shown))
         self.real_start.append(self.real_start[-1] + len(hands))
 
     def finish(self, own: NDArray[np.float64], other: NDArray[np.float64], disjoint: float) -> Hands:
         """The arrays; ``disjoint`` is the weight of all pairs of hands, with which values are divided."""
-        shown, real = np.concatenate(self.shown), np.concatenate(self.real_hands)
+        shown, real = self.shown.array(), self.real_hands.array()
         card, real_card = self.holes[shown], self.holes[real].copy()
         if self.hole_cards == 1:
             real_card[:, 1] = TRASH
-        first = self.shown[0]
-        weight = own[first] * self.multiplicities[0] / disjoint if disjoint > 0 else np.zeros(len(first))
+        first = shown[: self.start[1]]
+        weight = (
+            own[first] * self.multiplicities.array()[: len(first)] / disjoint if disjoint > 0 else np.zeros(len(first))
+        )
         return Hands(
-            np.array(self.start, np.int64), np.concatenate(self.parents), np.concatenate(self.multiplicities),
-            own[first].astype(np.float64), weight, card, np.concatenate(self.ranks), np.concatenate(self.twins),
-            np.array(self.real_start, np.int64), np.concatenate(self.real_classes), np.concatenate(self.real_ranks),
+            np.array(self.start, np.int64), self.parents.array(), self.multiplicities.array(),
+            own[first].astype(np.float64), weight, card, self.ranks.array(), self.twins.array(),
+            np.array(self.real_start, np.int64), self.real_classes.array(), self.real_ranks.array(),
             real_card, tuple(cards_text(hand[: self.hole_cards]) for hand in self.holes[first]),
         )  # fmt: skip
 

@@ -48,6 +48,8 @@ CATEGORIES = (
 MAX_HAND = 7
 _HIGH, _PAIR, _TWO_PAIR, _THREE, _STRAIGHT, _FLUSH, _FULL_HOUSE, _FOUR, _STRAIGHT_FLUSH = range(9)
 _LOW_RANKS = 7
+_PARTS = 16
+"""Tables are made in so many parts, so that what is needed on the way stays as small as the tables."""
 
 Ints = npt.NDArray[np.int64]
 
@@ -198,7 +200,9 @@ def _tables_and_codes() -> tuple[HandTables, Ints]:
 
     row = np.repeat(np.arange(len(high)), fitting)
     within = np.arange(len(row)) - high_place[row]
-    unsuited, suited = _unsuited_codes(np.hstack([low[by_size[within]], high[row]])), _suited_codes()
+    parts = np.array_split(np.arange(len(row)), _PARTS)
+    unsuited = np.concatenate([_unsuited_codes(np.hstack([low[by_size[within[p]]], high[row[p]]])) for p in parts])
+    suited = _suited_codes()
     codes = np.unique(np.concatenate([unsuited, suited]))
     # The sum of keys with a card twice can lie outside; the padding keeps it from reading past the end.
     ranks_rank = np.zeros(int(high_place.max()) + int(low_place.max()) + 1, dtype=np.uint16)
@@ -222,12 +226,13 @@ def _card_keys() -> Ints:
     return keys
 
 
-def _digits(length: int) -> Ints:
+def _digits(length: int) -> npt.NDArray[np.int8]:
     """All numbers of so many digits in base 5, in order; column i has the digits of weight 5**i."""
-    return np.arange(5**length)[:, None] // 5 ** np.arange(length) % 5
+    numbers = np.arange(5**length)
+    return np.stack([(numbers // 5**place % 5).astype(np.int8) for place in range(length)], axis=1)
 
 
-def _unsuited_codes(counts: Ints) -> Ints:
+def _unsuited_codes(counts: npt.NDArray[np.int8]) -> Ints:
     """What hands are worth whose suits do not matter, by how many cards they have of each rank."""
     held = counts > 0
     straight = _straight_top(held)

@@ -29,7 +29,7 @@ from counterplay.poker.abstract_game import AbstractGame
 from counterplay.storage import read_container, write_container
 from counterplay.strategy.measurement import Measurement, measure_strategy
 from counterplay.tree.arrays import GameTree
-from counterplay.tree.memory import available_memory, format_bytes
+from counterplay.tree.memory import available_memory, format_bytes, return_memory
 
 __all__ = [
     "Progress", "SolveResult", "Solver", "Status", "Until", "changed", "check_memory", "next_check",
@@ -169,6 +169,7 @@ def check_memory(
     MemoryLimitError
         If ``needed`` bytes exceed the limit, or without one what the machine has free.
     """
+    return_memory()
     allowed = available_memory() if limit is None else limit
     if needed > allowed:
         raise MemoryLimitError(

@@ -18,15 +18,21 @@ from numpy.typing import NDArray
 
 from counterplay.kernels.public import FINISH, LINKS, WHOLE, walk_public
 from counterplay.kernels.public_steps import RESPONSE, VALUE, HandArrays, NodeArrays, Rule, Scratch, Tables
+from counterplay.kernels.rows import WIDE
+from counterplay.kernels.runouts import add_below, add_boards
+from counterplay.kernels.terminal import CARD_SLOTS
 from counterplay.strategy.measurement import Measurement
-from counterplay.tree.public import LINK, Hands, PublicTree
+from counterplay.tree.public import LINK, SHARED, SHOWDOWN, Hands, PublicTree
 
-__all__ = ["PublicWalker", "hand_arrays", "plain_tables", "scratch_bytes", "walk_scratch"]
+__all__ = ["PublicWalker", "hand_arrays", "plain_tables", "scratch_bytes", "vector_length", "walk_scratch"]
 
 _FIXED = Rule(1.0, 1.0, False, 0.0, 0.0, True, False, 0)
 """Nothing is updated."""
 
 Vector = NDArray[np.float64]
+
+RUNOUT_SHARE = 8
+"""Matrices of run-outs have at most this part of the entries of the tables."""
 
 
 def plain_tables(
@@ -40,21 +46,71 @@ def plain_tables(
     return Tables(table, scales, empty, np.zeros(0, np.float32), hint, none if response is None else response)
 
 
-def scratch_bytes(tree: PublicTree, threads: int = 1) -> int:
-    """Bytes of the vectors that walks hold."""
-    hands = max(tree.hands[0].most, tree.hands[1].most)
-    return threads * tree.levels * (3 * int(tree.piece_size.max()) + 1) * hands * 8
+def scratch_bytes(tree: PublicTree, threads: int = 1, kind: Any = np.float64) -> int:
+    """Bytes of the vectors that walks hold, and of matrices of run-outs."""
+    width = vector_length(tree)
+    vectors = threads * tree.levels * (3 * int(tree.piece_size.max()) + 1) * width
+    return int((vectors + runout_places(tree, width)[2]) * np.dtype(kind).itemsize)
 
 
-def walk_scratch(tree: PublicTree, hands: int | None = None) -> Scratch:
-    """The vectors of a walk; ``hands`` is how long they are, by default as long as a deal has hands."""
-    width = max(tree.hands[0].most, tree.hands[1].most) if hands is None else hands
+def walk_scratch(tree: PublicTree, hands: int | None = None, kind: Any = np.float64) -> Scratch:
+    """The vectors of a walk; ``hands`` is how long they are at least, by default as long as a deal has hands."""
+    width = vector_length(tree, hands)
     piece, levels = int(tree.piece_size.max()), tree.levels
     size = levels * piece * width
     return Scratch(
-        np.zeros(size + levels * width), np.zeros(size), np.zeros(size), np.zeros((levels, piece, 2), np.bool_),
-        np.zeros((levels, 4), np.int64), np.zeros(max(width, 512)), width, piece,
+        np.zeros(size + levels * width, kind), np.zeros(size + width, kind), np.zeros(size, kind),
+        np.zeros((levels, piece, 2), np.bool_), np.zeros((levels, 4), np.int64), np.zeros(max(width, 512)),
+        np.zeros(width, kind), np.zeros(piece, np.int64),
+        _rows(width + 1, kind), _rows(width, kind), _rows(CARD_SLOTS + 1, kind), _rows(3, kind),
+        np.zeros(WIDE, np.uint64), np.zeros(WIDE, np.uint64), width, piece,
     )  # fmt: skip
+
+
+def vector_length(tree: PublicTree, hands: int | None = None) -> int:
+    """How long the vectors over hands are that walks hold, for ``hands`` or what a deal has at most: whole rows."""
+    most = max(tree.hands[0].most, tree.hands[1].most) if hands is None else hands
+    return -(-most // WIDE) * WIDE
+
+
+def _runouts(tree: PublicTree, hands: tuple[HandArrays, HandArrays], width: int, kind: Any) -> dict[str, NDArray[Any]]:
+    """The fields of ``NodeArrays`` about run-outs; no matrices where they would be large beside the tables."""
+    stake, places, size = runout_places(tree, width)
+    matrix = np.zeros(size, kind)
+    first, second = hands
+    for deal in np.flatnonzero(places >= 0)[::-1].tolist():
+        here = matrix[places[deal] :]
+        for after in range(tree.deal_first[deal], tree.deal_first[deal] + tree.deal_count[deal]):
+            weight = float(tree.deal_weight[after])
+            if tree.deal_count[after] == 0:
+                add_boards(first, second, after, weight, width, here)
+            else:
+                add_below(first, second, after, weight, width, matrix[places[after] :], here)
+    return {"runout": stake, "runout_at": places, "runout_matrix": matrix}
+
+
+def runout_places(tree: PublicTree, width: int) -> tuple[Vector, NDArray[np.int64], int]:
+    """Stakes of links after which there is nothing but a showdown; where the matrices of deals begin; their size."""
+    stake, places = np.zeros(tree.num_nodes), np.full(tree.num_deals, -1, np.int64)
+    wanted = np.zeros(tree.num_deals, np.bool_)
+    for link in np.flatnonzero((tree.kind == LINK) & (tree.link_deal == SHARED))[::-1].tolist():
+        below = int(tree.first_child[link])
+        if tree.piece_size[below] == 1 and (tree.kind[below] == SHOWDOWN or stake[below] != 0.0):
+            stake[link] = tree.payoff[below] if tree.kind[below] == SHOWDOWN else stake[below]
+            wanted[tree.deal_low[link] : tree.deal_high[link]] = True
+    size = tree.hands[0].counts[wanted] * width
+    if size.sum() > sum(tree.num_entries) / RUNOUT_SHARE:
+        return np.zeros(tree.num_nodes), places, 0
+    places[wanted] = np.cumsum(size) - size
+    return stake, places, int(size.sum())
+
+
+def _rows(count: int, kind: Any) -> NDArray[Any]:
+    """Rows of ``WIDE`` numbers, none of which lies across the border of a cache line."""
+    line, size = 64, np.dtype(kind).itemsize
+    held = np.zeros(count * WIDE + line // size, kind)
+    skip = -held.ctypes.data % line // size
+    return held[skip : skip + count * WIDE]
 
 
 class PublicWalker:
@@ -68,13 +124,16 @@ class PublicWalker:
         How many share a walk.
     hands : int, optional
         The most hands of a deal, if trees with other deals are to be loaded that have more.
+    kind : type
+        Of the vectors over hands: float64, or float32 where the tables hold no more than that.
     """
 
-    def __init__(self, tree: PublicTree, threads: int = 1, hands: int | None = None) -> None:
-        self.threads = threads
+    def __init__(self, tree: PublicTree, threads: int = 1, hands: int | None = None, kind: Any = np.float64) -> None:
+        self.threads, self.kind = threads, np.dtype(kind)
+        self.width = vector_length(tree, hands)
         self.load(tree)
         self.free = np.zeros(tree.num_nodes, np.bool_)
-        self._scratch = [walk_scratch(tree, hands) for _ in range(threads)]
+        self._scratch = [walk_scratch(tree, hands, kind) for _ in range(threads)]
         self._links = bool(np.any(tree.kind[: tree.piece_size[0]] == LINK))
         self._pool = ThreadPoolExecutor(threads) if threads > 1 and self._links else None
         self._ones = {blocks: np.ones(blocks, np.float32) for blocks in set(tree.num_blocks)}
@@ -85,10 +144,12 @@ class PublicWalker:
         ``base`` says where the rows of nodes begin in tables that have one row for all hands of a node.
         """
         self.tree = tree
-        self.nodes = NodeArrays(*(getattr(tree, name) for name in NodeArrays._fields))
+        self.hands = (hand_arrays(tree.hands[0], tree.deal_parent), hand_arrays(tree.hands[1], tree.deal_parent))
+        fields: dict[str, Any] = _runouts(tree, self.hands, self.width, self.kind)
+        fields |= {name: getattr(tree, name) for name in NodeArrays._fields if name not in fields}
+        self.nodes = NodeArrays(**fields)
         if base is not None:
             self.nodes = self.nodes._replace(base=base)
-        self.hands = (hand_arrays(tree.hands[0], tree.deal_parent), hand_arrays(tree.hands[1], tree.deal_parent))
 
     @property
     def scratch(self) -> Scratch:

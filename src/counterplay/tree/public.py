@@ -119,9 +119,14 @@ class Hands:
         return slice(int(self.start[deal]), int(self.start[deal + 1]))
 
     @property
+    def counts(self) -> NDArray[np.int64]:
+        """Number of classes at every deal."""
+        return np.diff(self.start)
+
+    @property
     def most(self) -> int:
         """The largest number of classes at one deal."""
-        return int(np.diff(self.start).max())
+        return int(self.counts.max())
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

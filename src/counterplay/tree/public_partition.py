@@ -19,8 +19,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from counterplay.errors import GameError
 from counterplay.tree.arrays import NULL, GameTree
@@ -180,6 +178,9 @@ def _components(items: Int64, ways: list[tuple[Int64, Int64]]) -> Int64:
 
     Each element of ``ways`` is a list of items with repetitions, and the mark that each meets.  Items are ascending.
     """
+    from scipy.sparse import coo_array  # only here: games with descriptions of their own never need it
+    from scipy.sparse.csgraph import connected_components
+
     if not len(items):
         return np.zeros(0, np.int64)
     rows, columns, size = [], [], len(items)
