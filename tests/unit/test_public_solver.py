@@ -87,7 +87,8 @@ def test_memory_counts_every_table(storage: str, changes: dict[str, bool]) -> No
     solver = PublicSolver("leduc", public_config("cfr+", {"storage": storage, **changes}))
     held = [table for tables in solver.player_tables for table in tables]
     held += [solver._frozen, solver._frozen_scale, solver._frozen_prediction]
-    counted = PublicSolver.memory_bytes(solver.tree, solver.config) - scratch_bytes(solver.tree, 1)
+    scratch = scratch_bytes(solver.tree, 1, np.dtype(np.float64 if storage == "float64" else np.float32))
+    counted = PublicSolver.memory_bytes(solver.tree, solver.config) - scratch
     assert counted == pytest.approx(sum(table.nbytes for table in held), rel=0.1)
 
 
