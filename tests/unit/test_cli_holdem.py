@@ -221,12 +221,12 @@ def test_targets_and_colours() -> None:
 def test_uniform_play_is_measured_on_the_public_tree_where_histories_do_not_fit(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    words = ["evaluate", "--game", "bluff(sides=4)", "--strategy", "uniform"]
+    words = ["evaluate", "--game", "bluff(sides=5)", "--strategy", "uniform"]
     whole = run_json(capsys, *words)
-    small = run_json(capsys, *words, "--memory-limit", "500KiB")
+    small = run_json(capsys, *words, "--memory-limit", "1MiB")
     assert small["representation"] == "public"
     assert small["information_sets"] == whole["information_sets"]
     for name in ("value", "best_response", "exploitability"):
         assert small[name] == pytest.approx(whole[name], abs=1e-12)
-    assert main([*words[:3], "--strategy", "random", "--memory-limit", "500KiB"]) == 2
-    assert "would need about" in capsys.readouterr().err
+    assert main([*words[:3], "--strategy", "random", "--memory-limit", "1MiB"]) == 2
+    assert "a higher memory limit" in capsys.readouterr().err
