@@ -55,7 +55,17 @@ TWO_HOLES = GameDefinition(
     limit=True, players=2, rounds=2, blinds=(2, 1), raise_sizes=(2, 2), max_raises=(1, 1), suits=2, ranks=4,
     hole_cards=2, board_cards=(0, 3), first_players=(1, 0),
 )  # fmt: skip
-GAMES = {"leduc": LEDUC, "three players": THREE, "no limit": NO_LIMIT, "two hole cards": TWO_HOLES}
+THREE_CARDS = GameDefinition(
+    limit=True, players=2, rounds=2, blinds=(2, 1), raise_sizes=(2, 2), max_raises=(1, 1), suits=2, ranks=4,
+    hole_cards=1, board_cards=(0, 2), first_players=(1, 0), three_card_hands=True,
+)  # fmt: skip
+GAMES = {
+    "leduc": LEDUC,
+    "three players": THREE,
+    "no limit": NO_LIMIT,
+    "two hole cards": TWO_HOLES,
+    "hands of three cards": THREE_CARDS,
+}
 every_game = pytest.mark.parametrize("game", GAMES)
 
 

@@ -108,7 +108,9 @@ def test_regrets_over_all_boards_are_those_of_the_history_tree(game: str, bucket
         for cards in boards:
             regret = table.copy()
             learner = np.array([player])
-            walk_board(pieces, sampler.board(cards), learner, 1.0, False, regret, regret[:0], sampler.scratch, count)
+            walk_board(
+                pieces, sampler.board(cards), learner, 1.0, False, regret, regret, regret[:0], sampler.scratch, count
+            )
             total += regret - table
         exact = counterfactual_values(tree, profile, player)
         sets = np.repeat(np.add.reduceat(exact * profile, tree.infoset_offset[:-1]), np.diff(tree.infoset_offset))

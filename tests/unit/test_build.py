@@ -16,6 +16,7 @@ import pytest
 from counterplay.abstraction.cards import build_cards, parse_recipe
 from counterplay.abstraction.cards.game import abstract_game
 from counterplay.agents import play_match
+from counterplay.agents.build_report import build_rows
 from counterplay.agents.pipeline import Pipeline, Step
 from counterplay.agents.presets import OPPONENTS, PRESETS, make_plan
 from counterplay.cli.main import main
@@ -170,6 +171,9 @@ class TestNumbers:
         report = Pipeline(plan, tmp_path / "built").run()
         assert report["exploitability"] is None
         assert "other bets" in report["reason"]
+        assert report["bounds"]["lower_bound"] > 0
+        assert report["bounds"]["upper_bound"] is None  # others may bet what the strategy does not know
+        assert any("exploitable at least" in name for name, _ in build_rows(report))
         assert report["abstract"]["exploitability"] > 0
 
     def test_threads_count_the_same_pairs(self, tmp_path: Path) -> None:

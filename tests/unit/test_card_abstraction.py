@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -74,6 +75,41 @@ def test_percentiles_equal_brute_force(deck: tuple[int, int], shape: tuple[int, 
         expected = twin.percentile_buckets(values, count, before if recall == "perfect" else forgotten)
         assert found[:, turn].tolist() == [expected[deal[: turn + 1]] for deal in deals]
         before = expected
+
+
+@pytest.mark.parametrize("recall", ["perfect", "imperfect"])
+@pytest.mark.parametrize("family", ["R", "M"])
+@pytest.mark.parametrize(("deck", "shape"), SMALL)
+def test_ranges_and_merged_hands_equal_brute_force(
+    deck: tuple[int, int], shape: tuple[int, ...], family: str, recall: str
+) -> None:
+    """Cut points, some of them strengths that hands have, and a threshold of a tenth."""
+    max_table = 1 if recall == "perfect" and len(shape) == 2 else 10**8
+    points = [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)]
+    entry = "R.25:.5:.75" if family == "R" else "M.1"
+    abstraction = build(deck, shape, ",".join([entry] * len(shape)), recall, max_table=max_table)
+    deals, found = deals_of(abstraction)
+    width = 4 if family == "R" else 11
+    sure = 2 * math.comb(deck[0] * deck[1] - sum(shape), shape[0])  # what the twin gives a sure winner
+    before = {(): 0}
+    for turn in range(len(shape)):
+        values = {}
+        for deal in {deal[: turn + 1] for deal in deals}:
+            after = twin.strengths(deal[0], tuple(sorted(sum(deal[1:], ()))), sum(shape[1:]), *deck)
+            values[deal] = Fraction(sum(after), len(after) * sure)
+        earlier = {deal: before[deal[:-1]] if recall == "perfect" else 0 for deal in values}
+        expected = {}
+        for group in set(earlier.values()):
+            members = sorted((value, deal) for deal, value in values.items() if earlier[deal] == group)
+            number, first = 0, members[0][0]
+            for value, deal in members:
+                if value - first >= Fraction(1, 10):
+                    number, first = number + 1, value
+                local = number if family == "M" else sum(point <= value for point in points)
+                expected[deal] = group * width + local
+        assert found[:, turn].tolist() == [expected[deal[: turn + 1]] for deal in deals]
+        before = expected
+    assert abstraction.counts()[0] == width
 
 
 def test_classes_that_are_cut_equal_tables_by_order() -> None:
@@ -352,6 +388,7 @@ def test_cards_of_a_game() -> None:
         ("5s", None, (5, 25, 125, 625)),
         ("5x2s", "perfect", (10, 100, 1000, 10000)),
         ("C,C,KE570,KO570", "imperfect", (169, 1286792, 570, 570)),
+        ("IRR.3:.65/T:M.25/IR2/M.01", None, (3, 5 * 14, 140, 101)),
     ],
 )
 def test_notation(text: str, recall: str | None, counts: tuple[int, ...]) -> None:
@@ -373,6 +410,12 @@ def test_notation(text: str, recall: str | None, counts: tuple[int, ...]) -> Non
         ("T:PE5,5,5,5", None, "no board in the first round"),
         ("KE170,5,5,5", None, "169 different hands, which cannot make 170 clusters"),
         ("0s", None, "a bucket or more"),
+        ("R.5:.3,5,5,5", None, "cut points of E\\[HS\\] rise between 0 and 1"),
+        ("R1.2,5,5,5", None, "cut points of E\\[HS\\] rise between 0 and 1"),
+        ("R.5.5,5,5,5", None, "written like R.3:.6"),
+        ("M0,5,5,5", None, "a threshold is one number"),
+        ("M.1:.2,5,5,5", None, "a threshold is one number"),
+        ("IRM.1/5/5/5", "perfect", "forgets, which is not perfect recall"),
     ],
 )
 def test_notation_that_makes_no_sense(text: str, recall: str | None, message: str) -> None:

@@ -136,7 +136,7 @@ def test_ends_side_by_side_equal_one_at_a_time(case: str, shown: int, kind: type
         out = np.zeros(n * WIDE, kind)
         row_values(
             shown > 0, hands.card, hands.rank, hands.twin, first, u(n), hands.real_class, hands.real_rank,
-            hands.real_card, low, high, theirs.ravel(), u(n), factor.ravel(), np.zeros((CARD_SLOTS + 1) * WIDE, kind),
+            hands.real_card, low, high, theirs.ravel(), u(n), factor.ravel(), np.zeros(CARD_SLOTS * WIDE, kind),
             out,
         )  # fmt: skip
         for lane in range(WIDE):

@@ -11,21 +11,30 @@ import numpy as np
 import pytest
 
 import counterplay as cp
+from counterplay.abstraction.cards import CardAbstraction
 from counterplay.agents import open_arena
 from counterplay.errors import GameError
+from counterplay.evaluation.public import evaluate_split
+from counterplay.kernels.hands import rank_hands
+from counterplay.poker.abstract_game import AbstractGame
 from counterplay.poker.cards import card_text, cards_text, parse_cards
 from counterplay.poker.definition import GameDefinition, format_definition, parse_definition
-from counterplay.poker.hands import CATEGORIES
+from counterplay.poker.games import PokerGame
+from counterplay.poker.hands import CATEGORIES, hand_tables
 from counterplay.poker.public_game import public_tree_by_name
 from counterplay.poker.standard import STANDARD
 from counterplay.poker.states import parse_state
 from counterplay.poker.three_cards import (
     rank_three_cards,
     rank_three_cards_each,
+    showdown_tables,
     three_card_meaning,
     three_card_table,
 )  # fmt: skip
 from counterplay.solvers.linear_program import solve_zero_sum
+from counterplay.strategy.abstract_profile import AbstractProfile
+from counterplay.strategy.bucket_games import count_bucket_pairs, measure_buckets
+from counterplay.strategy.lifted_buckets import LiftedStrategy, measure_lifted
 from counterplay.tree import GameTree
 from tests.reference.rhode_island import RhodeIsland, hand_value
 
@@ -121,9 +130,12 @@ class TestDefinition:
         assert parse_state(plain, line).values() == (-5, 5)
         assert parse_state(dataclasses.replace(plain, three_card_hands=True), line).values() == (5, -5)
 
-    def test_public_trees_refuse_it(self) -> None:
-        with pytest.raises(GameError, match="knows no straights and flushes of three cards; use the history tree"):
-            public_tree_by_name("rhode_island(ranks=3,suits=2,three_card_hands=true)")
+    def test_kernels_look_up_the_same_ranks(self) -> None:
+        first = dataclasses.replace(STANDARD["rhode"], three_card_hands=True)
+        ranks = np.empty(len(ALL), np.uint16)
+        assert rank_hands(showdown_tables(first), ALL.astype(np.uint8), ranks) == -1
+        np.testing.assert_array_equal(ranks, rank_three_cards_each(ALL))
+        assert showdown_tables(STANDARD["rhode"]) is hand_tables()
 
     def test_dealers_know_it(self) -> None:
         assert open_arena("rhode_island(three_card_hands=true)").definition().three_card_hands
@@ -185,3 +197,35 @@ def test_values(ranks: int, suits: int, cap: int, three: bool, tmp_path: Path) -
     assert exact is not None
     assert result.value[0] == pytest.approx(exact.value, abs=1e-8)
     assert cp.exploitability(twin, translated(result.profile, twin)) == pytest.approx(0, abs=1e-8)
+
+
+def test_all_representations_rank_alike(tmp_path: Path) -> None:
+    """A strategy is worth the same by histories, on the public tree, one deal at a time, and in lossless buckets."""
+    definition = dataclasses.replace(STANDARD["rhode"], ranks=3, suits=2, max_raises=(1,) * 3, three_card_hands=True)
+    path = tmp_path / "small rhode.game"
+    path.write_text(format_definition(definition), encoding="utf-8")
+    game = cp.make(str(path))
+    buckets = CardAbstraction.lossless((3, 2), (1, 1, 1)).rounds
+    abstract = AbstractGame.build(definition, buckets, name=str(path))
+    weights = np.random.default_rng(2).random(abstract.num_entries)
+    profile = AbstractProfile.of_game(abstract, weights)
+    tree = cp.compile_game(str(path))
+    exact = cp.evaluate(tree, profile.lifted(tree))
+    usual = cp.compile_game(replaced_file(path, "threeCardHands\n"))
+    assert exact.value[0] != pytest.approx(cp.evaluate(usual, profile.lifted(usual)).value[0], abs=1e-3)
+    lifted = LiftedStrategy(profile)
+    assert isinstance(game, PokerGame)
+    for found in (
+        measure_lifted(profile, public_tree_by_name(str(path))),
+        evaluate_split(game, (lifted, lifted)),
+        measure_buckets(abstract, count_bucket_pairs(abstract), profile.strategy()),
+    ):
+        assert found.value == pytest.approx(exact.value, abs=1e-9)
+        assert found.best_response == pytest.approx(exact.best_response, abs=1e-9)
+
+
+def replaced_file(path: Path, line: str) -> str:
+    """The same game without a line."""
+    other = path.with_name("usual.game")
+    other.write_text(path.read_text(encoding="utf-8").replace(line, ""), encoding="utf-8")
+    return str(other)

@@ -31,6 +31,7 @@ from counterplay.abstraction.cards.game import abstract_game, poker_definition
 from counterplay.agents.matches import play_match
 from counterplay.agents.presets import MOST_BUCKETS, OPPONENTS, Plan
 from counterplay.errors import CounterplayError, GameError, StrategyError
+from counterplay.evaluation.board_bounds import bound_exploitability
 from counterplay.poker.abstract_game import AbstractGame
 from counterplay.solvers.abstract import AbstractSolver, make_abstract_solver, resume_abstract
 from counterplay.solvers.base import Progress, Until
@@ -49,6 +50,10 @@ STATE, CARDS, PAIRS, CHECKPOINT, AGENT = (
 PAIRS_KIND = "bucket-pairs"
 MATCH = "match "
 """How the stage of a match begins."""
+
+BOARD_COST = 50
+"""Bounds of exploitability take a board where counting buckets takes so many, and about as long."""
+FEWEST_BOARDS = 10
 
 CHECKPOINT_SECONDS = 60.0
 SHARES = tuple(2.0**-power for power in range(6, -1, -1))
@@ -159,6 +164,7 @@ class Pipeline:
             "abstract_reason": None if last is not None else done.get("pairs", {}).get("reason"),
             **{key: done.get("real", {}).get(key) for key in ("value", "exploitability", "exploitability_mbb")},
             "reason": done.get("real", {}).get("reason"),
+            "bounds": done.get("real", {}).get("bounds"),
             "matches": {name: done[MATCH + name] for name in OPPONENTS if MATCH + name in done},
             "curve": curve,
             "stages": {name: {key: row[key] for key in ("seconds", "cpu_seconds")} for name, row in done.items()},
@@ -262,13 +268,27 @@ class Pipeline:
         try:
             found = measure_real(self.profile(), self.memory_limit, self.plan.threads)
         except GameError as error:
-            return {"reason": str(error)}
+            return {"reason": str(error), "bounds": self._bounds()}
         return {
             "reason": None,
+            "bounds": None,
             "value": list(found.value),
             "exploitability": found.exploitability,
             "exploitability_mbb": 1000 * found.exploitability / self.definition.big_blind,
         }
+
+    def _bounds(self) -> dict[str, Any] | None:
+        """What boards drawn at random tell of the exploitability in the real game, where two play it."""
+
+        def tell(counted: int, total: int) -> None:
+            self._tell(self.TITLES["real"], f"{counted:,} of {total:,} boards", counted / total)
+
+        boards = max(FEWEST_BOARDS, self.plan.boards // BOARD_COST)
+        try:
+            found = bound_exploitability(self.profile(), boards, seed=self.plan.seed, progress=tell)
+        except GameError:
+            return None
+        return found.told(float(self.definition.big_blind))
 
     def _match(self, opponent: str) -> dict[str, Any]:
         players = self.definition.players

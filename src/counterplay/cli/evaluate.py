@@ -23,7 +23,7 @@ from counterplay.cli.common import (
     say,
     table,
 )  # fmt: skip
-from counterplay.cli.evaluate_buckets import evaluate_buckets
+from counterplay.cli.evaluate_buckets import BOUNDS_HELP, DRAWN_HELP, TRAINING_HELP, evaluate_buckets
 from counterplay.cli.evaluate_card_free import METHOD_HELP, evaluate_card_free_command
 from counterplay.cli.problem import Problem, load_problem
 from counterplay.cli.public import evaluate_public, evaluate_uniform
@@ -48,10 +48,13 @@ def command(
             "always-call, always-raise, 50/50."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of --strategy random, and of --boards.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of --strategy random, of --boards and of --bounds.")] = 0,
     boards: Annotated[
         int | None, typer.Option(help="A strategy of an abstract game: draw so many boards instead of counting all.")
     ] = None,
+    bounds: Annotated[int | None, typer.Option(help=BOUNDS_HELP)] = None,
+    drawn: Annotated[str | None, typer.Option("--drawn-round", help=DRAWN_HELP)] = None,
+    training: Annotated[int, typer.Option(help=TRAINING_HELP)] = 0,
     method: Annotated[str, typer.Option(help=METHOD_HELP)] = "auto",
     threads: Annotated[int, typer.Option(help="First deals that are measured at once; results are the same.")] = 1,
     checkpoint: Annotated[
@@ -78,8 +81,10 @@ def command(
     if (profile is None) == (strategy is None):
         raise StrategyError("name a strategy file, or give --strategy uniform with --game")
     if profile is not None and file_kind(profile) == "abstract-profile":
-        evaluate_buckets(profile, boards, seed, read_memory(memory_limit), as_json)
+        evaluate_buckets(profile, boards, seed, read_memory(memory_limit), as_json, bounds, drawn, training)
         return
+    if bounds is not None or drawn is not None or training:
+        raise StrategyError("--bounds, --drawn-round and --training are for strategies of abstract games")
     if profile is not None and is_public_profile(profile):
         evaluate_public(profile, read_memory(memory_limit), as_json)
         return

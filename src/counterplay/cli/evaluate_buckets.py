@@ -6,23 +6,39 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from counterplay.agents.build_report import bound_rows
 from counterplay.cli.common import chips, exploitability_text, measured, note, print_json, say, table
-from counterplay.errors import AbstractionError, GameError, MemoryLimitError
+from counterplay.errors import AbstractionError, GameError, MemoryLimitError, StrategyError
 
 if TYPE_CHECKING:
+    from counterplay.evaluation.board_bounds import ExploitabilityBounds
     from counterplay.strategy.abstract_profile import AbstractProfile
     from counterplay.strategy.measurement import Measurement
+
+BOUNDS_HELP = (
+    "A strategy of an abstract game: bound its exploitability in the real game from so many boards drawn at random."
+)
+DRAWN_HELP = "The round whose boards are drawn for --bounds, by number or as flop, turn, river; by default the last."
+TRAINING_HELP = "Boards on which the player of the lower bound learns to play the rounds before."
 
 REAL_HISTORIES = 5_000_000
 """Larger real games are not compiled to measure a strategy."""
 
 
-def evaluate_buckets(path: Path, boards: int | None, seed: int, limit: int | None, as_json: bool) -> None:
+def evaluate_buckets(
+    path: Path, boards: int | None, seed: int, limit: int | None, as_json: bool, bounds: int | None = None,
+    drawn: str | None = None, training: int = 0,
+) -> None:  # fmt: skip
     """Measure a strategy of an abstract game and report."""
     from counterplay.strategy.abstract_profile import AbstractProfile
 
+    if bounds is None and (drawn is not None or training):
+        raise StrategyError("--drawn-round and --training belong to --bounds N; say how many boards to draw")
+    if training < 0:
+        raise StrategyError(f"--training is a number of boards; got {training}")
     profile = AbstractProfile.load(path)
     started = time.perf_counter()
+    bounded = None if bounds is None else _bounds(profile, bounds, drawn, training, seed)
     real = _in_the_real_game(profile, limit)
     abstract = _in_the_abstract_game(profile, boards, seed)
     seconds = time.perf_counter() - started
@@ -38,6 +54,7 @@ def evaluate_buckets(path: Path, boards: int | None, seed: int, limit: int | Non
             "abstract": None if abstract is None else {
                 **measured(abstract[0], game.big_blind), "boards": abstract[1], "exact": abstract[2],
             },
+            **({} if bounded is None else {"training": training, **bounded.told(game.big_blind)}),
             "abstraction_information_sets": game.num_infosets,
             "profile": str(path),
             "seed": origin.seed,
@@ -50,7 +67,9 @@ def evaluate_buckets(path: Path, boards: int | None, seed: int, limit: int | Non
         rows += [("value", chips(real.value) + " chips"),
                  ("exploitability", exploitability_text(real.exploitability, game.big_blind))]  # fmt: skip
     else:
-        rows.append(("exploitability", "not measured: the real game is too large"))
+        rows.append(("exploitability", "not measured exactly: the real game is too large"))
+    if bounded is not None:
+        rows += bound_rows(bounded.told(game.big_blind))
     if abstract is not None:
         how = "all boards" if abstract[2] else f"{abstract[1]:,} boards drawn, an estimate that is too high"
         rows.append(("in the abstract game", exploitability_text(abstract[0].exploitability, game.big_blind)))
@@ -95,3 +114,12 @@ def _in_the_abstract_game(
         note(f"it is not measured in the abstract game: {error}" + (" (--boards)" if "to draw" in str(error) else ""))
         return None
     return measure_buckets(profile.abstract, pairs, profile.strategy()), pairs.boards, pairs.exact
+
+
+def _bounds(profile: AbstractProfile, boards: int, drawn: str | None, training: int, seed: int) -> ExploitabilityBounds:
+    """What boards drawn at random tell of the exploitability in the real game."""
+    from counterplay.evaluation.board_bounds import bound_exploitability, drawn_round
+
+    game = profile.abstract
+    chosen = game.rounds - 1 if drawn is None else drawn_round(game, drawn)
+    return bound_exploitability(profile, boards, chosen, training, seed)

@@ -5,19 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from counterplay.cli.common import JSON_HELP, check_writable, print_json, say
 from counterplay.errors import StrategyError
+from counterplay.poker.cards import CARDS
+from counterplay.storage import file_kind
 
 if TYPE_CHECKING:
     from counterplay.evaluation.inspection import Cell, Inspection
     from counterplay.poker.subgames import Subgame
-    from counterplay.tree.public import PublicTree
 
 
 def command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A strategy of a poker game or a hold'em subgame.")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="A strategy of a poker game, of its buckets, or of a hold'em subgame."),
+    ],
     node: Annotated[
         str, typer.Option(help="The betting that leads to the decision: 'check bet25', or rc/c as the game writes it.")
     ] = "",
@@ -42,24 +47,42 @@ def command(
     from counterplay.poker.public_game import public_tree_by_name
     from counterplay.strategy.public_profile import PublicProfile, is_public_profile
 
-    if not is_public_profile(file):
-        raise StrategyError(f"{file} is no strategy of a public tree; solve the game with --representation public")
-    profile = PublicProfile.load(file)
-    tree = public_tree_by_name(profile.game)
-    profile.for_tree(tree)
-    state = inspect_state(tree, profile, node, board, values)
-    game = _subgame(profile.game)
+    if file_kind(file) == "abstract-profile":
+        name, state = _buckets(file, node, board, values)
+        game = None
+    elif is_public_profile(file):
+        profile = PublicProfile.load(file)
+        tree = public_tree_by_name(profile.game)
+        profile.for_tree(tree)
+        name, state = tree.name, inspect_state(tree, profile, node, board, values)
+        game = _subgame(profile.game)
+    else:
+        raise StrategyError(
+            f"{file} is no strategy of a public tree or of buckets; solve with --representation public or --cards"
+        )
     if png is not None:
         from counterplay.cli.grid import draw_grid
 
-        draw_grid(png, state, _title(tree, game, state))
+        draw_grid(png, state, _title(name, game, state))
+    hands = hands or bool(np.any(state.hands >= CARDS))
     if as_json:
-        print_json(_as_json(tree, game, state, hands, png))
+        print_json(_as_json(name, game, state, hands, png))
         return 0
-    _show(tree, game, state, hands or not tree.pair_hands)
+    _show(name, game, state, hands)
     if png is not None:
         say(f"wrote {png}")
     return 0
+
+
+def _buckets(file: Path, node: str, board: str | None, values: bool) -> tuple[str, Inspection]:
+    """The game and the decision of a strategy by buckets."""
+    from counterplay.evaluation.bucket_inspection import inspect_buckets
+    from counterplay.strategy.abstract_profile import AbstractProfile
+
+    if values:
+        raise StrategyError("--ev is for strategies of public trees; strategies by buckets have no values here")
+    profile = AbstractProfile.load(file)
+    return profile.game, inspect_buckets(profile, node, board)
 
 
 def _subgame(name: str) -> Subgame | None:
@@ -68,8 +91,8 @@ def _subgame(name: str) -> Subgame | None:
     return subgame_by_name(name) if name.startswith("holdem{") else None
 
 
-def _title(tree: PublicTree, game: Subgame | None, state: Inspection) -> str:
-    name = tree.name if game is None else game.title
+def _title(name: str, game: Subgame | None, state: Inspection) -> str:
+    name = name if game is None else game.title
     who = ("oop", "ip")[state.player] if game is not None else f"player {state.player + 1}"
     betting = f" after {state.node}" if state.node else ""
     board = f" on {state.board}" if state.board else ""
@@ -83,12 +106,12 @@ def _chips(game: Subgame | None, state: Inspection, value: float | None) -> floa
     return value + game.pot / 2 + game.spent(state.node)[state.player]
 
 
-def _show(tree: PublicTree, game: Subgame | None, state: Inspection, hands: bool) -> None:
+def _show(name: str, game: Subgame | None, state: Inspection, hands: bool) -> None:
     from rich.console import Console
 
     from counterplay.cli.grid import cell_text, hand_lines
 
-    say(_title(tree, game, state))
+    say(_title(name, game, state))
     mix = ", ".join(f"{name} {100 * share:.2f}%" for name, share in zip(state.actions, state.frequencies, strict=True))
     say(f"  {mix}")
     if state.values is not None:
@@ -105,16 +128,12 @@ def _show(tree: PublicTree, game: Subgame | None, state: Inspection, hands: bool
         console.print(*[cell_text(cell, state.actions) for cell in row], sep="")
 
 
-def _as_json(
-    tree: PublicTree, game: Subgame | None, state: Inspection, hands: bool, png: Path | None
-) -> dict[str, Any]:
+def _as_json(name: str, game: Subgame | None, state: Inspection, hands: bool, png: Path | None) -> dict[str, Any]:
     cells: list[Cell] = (
-        state.hand_cells()
-        if hands or not tree.pair_hands
-        else [cell for row in state.grid() for cell in row if cell is not None]
+        state.hand_cells() if hands else [cell for row in state.grid() for cell in row if cell is not None]
     )
     found: dict[str, Any] = {
-        "game": tree.name,
+        "game": name,
         "player": state.player + 1,
         "node": state.node,
         "board": state.board,

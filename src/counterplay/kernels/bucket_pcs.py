@@ -12,8 +12,8 @@ folds, showdowns, and the roots of pieces of the next round.  With ``X[h, e]`` f
     value of a hand at the root of the piece    sum over e of  F[bucket of h, e] X[h, e]
     values of a bucket at the exits             sum over its hands h of  X[h, e],  from which regrets follow.
 
-Hands are sorted by rank, once for a board.  Exits of a kind lie side by side, ``LANES`` of them are evaluated by one
-pass over the hands (``kernels.lanes``), with sums by card for what shared cards rule out.  All cards of a board are
+Hands are sorted by rank, once for a board.  Exits of a kind lie side by side, ``WIDE`` of them are evaluated by one
+pass over the hands (``kernels.rows``), with sums by card for what shared cards rule out.  All cards of a board are
 drawn before the walk and rule hands out from the root on, so that each pair of hands weighs the same at every end.
 """
 
@@ -25,7 +25,7 @@ import numpy as np
 
 from counterplay.kernels.hands import HandTables, rank_holes
 from counterplay.kernels.jit import borrow, inlined, kernel
-from counterplay.kernels.lanes import LANES, add_rest, add_row, dot_rows, scale_row
+from counterplay.kernels.rows import WIDE, load_row, row_sum, spread_row, store_row
 from counterplay.kernels.walks import u64
 
 NO_CARD = 52
@@ -56,7 +56,7 @@ class Pieces(NamedTuple):
     offset: np.ndarray
     """(D,) int64: where the entries of a decision begin among those of a bucket."""
     exit_start: np.ndarray
-    """(P+1,) int64: the exits of a piece: folds, showdowns, both filled up to rows of ``LANES``, then links."""
+    """(P+1,) int64: the exits of a piece: folds, showdowns, both filled up to rows of ``WIDE``, then links."""
     folds: np.ndarray
     """(P,) int64: how many exits are folds."""
     ends: np.ndarray
@@ -113,11 +113,11 @@ class BoardScratch(NamedTuple):
     sequence: np.ndarray
     """(sequences of a piece,) float64: of one bucket, how likely each is, or what it is worth."""
     mine: np.ndarray
-    """(n * LANES,) float64: by hand, what a row of exits is worth."""
+    """(n * WIDE,) float64: by hand, what a row of exits is worth."""
     theirs: np.ndarray
-    """(n * LANES,) float64: by hand, the opponent's reach there."""
+    """(n * WIDE,) float64: by hand, the opponent's reach there."""
     by_card: np.ndarray
-    """((CARD_SLOTS + 1) * LANES,) float64: sums of rows by card, and of all."""
+    """(CARD_SLOTS * WIDE,) float64: sums of rows by card."""
     stack: np.ndarray
     """(R, 2) int64: the piece, and its next link."""
 
@@ -242,7 +242,7 @@ def _match(regret: Any, entry: Any, actions: Any) -> float:
 
 @inlined
 def _learn(
-    pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, floor: bool, regret: Any,
+    pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, floor: bool, learned: Any,
 ) -> None:  # fmt: skip
     """From what the exits are worth to a bucket to what its sequences are worth, and to regrets."""
     turn, first, exits = pieces.turn[piece], u64(pieces.exit_start[piece]), u64(_size(pieces.exit_start, piece))
@@ -272,8 +272,8 @@ def _learn(
                 total += scratch.sigma[chances + last + a] * worth[last + a]
             worth[u64(pieces.above[d])] += total
             for a in range(actions):
-                learned = np.float64(regret[entry + a]) + (worth[last + a] - total)
-                regret[entry + a] = max(learned, 0.0) if floor else learned
+                found = np.float64(learned[entry + a]) + (worth[last + a] - total)
+                learned[entry + a] = max(found, 0.0) if floor else found
 
 
 @inlined
@@ -281,17 +281,14 @@ def _fold_row(cards: Any, twin: float, scratch: BoardScratch) -> None:
     """A row of folds: everything the opponent can hold beside our cards."""
     mine, theirs, by_card = scratch.mine, scratch.theirs, scratch.by_card
     by_card[:] = 0.0
-    all_at = CARD_SLOTS * LANES
+    every = load_row(by_card, 0)
     for h in range(len(cards)):
-        add_row(by_card, all_at, theirs, h * LANES)
-        add_row(by_card, np.int64(cards[h, 0]) * LANES, theirs, h * LANES)
-        add_row(by_card, np.int64(cards[h, 1]) * LANES, theirs, h * LANES)
+        every = _add_hand(cards, h, theirs, by_card, every)
     if twin == 0.0:
-        by_card[NO_CARD * LANES : all_at] = 0.0
+        by_card[NO_CARD * WIDE :] = 0.0
+    same = spread_row(twin)  # the same two cards are taken off twice
     for h in range(len(cards)):
-        scale_row(mine, h * LANES, theirs, h * LANES, twin)  # the same two cards are taken off twice
-        add_rest(mine, h * LANES, 1.0, by_card, all_at, by_card, np.int64(cards[h, 0]) * LANES, by_card,
-                 np.int64(cards[h, 1]) * LANES, 1.0)  # fmt: skip
+        store_row(mine, h * WIDE, same * load_row(theirs, h * WIDE) + (every - _of_cards(cards, h, by_card)))
 
 
 @inlined
@@ -302,23 +299,34 @@ def _showdown_row(cards: Any, twin: float, group: Any, scratch: BoardScratch) ->
     """
     mine, theirs, by_card = scratch.mine, scratch.theirs, scratch.by_card
     by_card[:] = 0.0
-    all_at = CARD_SLOTS * LANES
+    every = load_row(by_card, 0)
     for g in range(len(group) - 1):
         for h in range(group[g], group[g + 1]):
-            add_rest(mine, h * LANES, 0.0, by_card, all_at, by_card, np.int64(cards[h, 0]) * LANES, by_card,
-                     np.int64(cards[h, 1]) * LANES, 1.0)  # fmt: skip
+            store_row(mine, h * WIDE, every - _of_cards(cards, h, by_card))
         for h in range(group[g], group[g + 1]):
-            add_row(by_card, all_at, theirs, h * LANES)
-            add_row(by_card, np.int64(cards[h, 0]) * LANES, theirs, h * LANES)
-            add_row(by_card, np.int64(cards[h, 1]) * LANES, theirs, h * LANES)
+            every = _add_hand(cards, h, theirs, by_card, every)
         if twin == 0.0:
-            by_card[NO_CARD * LANES : all_at] = 0.0
+            by_card[NO_CARD * WIDE :] = 0.0
         for h in range(group[g], group[g + 1]):
-            add_rest(mine, h * LANES, 1.0, by_card, all_at, by_card, np.int64(cards[h, 0]) * LANES, by_card,
-                     np.int64(cards[h, 1]) * LANES, 1.0)  # fmt: skip
+            store_row(mine, h * WIDE, load_row(mine, h * WIDE) + (every - _of_cards(cards, h, by_card)))
     for h in range(len(cards)):
-        add_rest(mine, h * LANES, 1.0, by_card, all_at, by_card, np.int64(cards[h, 0]) * LANES, by_card,
-                 np.int64(cards[h, 1]) * LANES, -1.0)  # fmt: skip
+        store_row(mine, h * WIDE, load_row(mine, h * WIDE) - (every - _of_cards(cards, h, by_card)))
+
+
+@inlined
+def _add_hand(cards: Any, h: Any, theirs: Any, by_card: Any, every: Any) -> Any:
+    """Count a hand of the opponent in; the sum of all so far."""
+    row = load_row(theirs, h * WIDE)
+    first, second = np.int64(cards[h, 0]) * WIDE, np.int64(cards[h, 1]) * WIDE
+    store_row(by_card, first, load_row(by_card, first) + row)
+    store_row(by_card, second, load_row(by_card, second) + row)
+    return every + row
+
+
+@inlined
+def _of_cards(cards: Any, h: Any, by_card: Any) -> Any:
+    """What the opponent holds with one of the cards of a hand."""
+    return load_row(by_card, np.int64(cards[h, 0]) * WIDE) + load_row(by_card, np.int64(cards[h, 1]) * WIDE)
 
 
 @inlined
@@ -327,17 +335,19 @@ def _evaluate_ends(pieces: Pieces, board: Board, scratch: BoardScratch, piece: i
     turn, exits = pieces.turn[piece], _size(pieces.exit_start, piece)
     own_kind, opp_kind = board.kind[me, turn], board.kind[1 - me, turn]
     reach, value, at = scratch.reach[1 - me, turn], scratch.value[turn], scratch.at[turn]
-    for lane in range(0, pieces.ends[piece], LANES):
+    for lane in range(0, pieces.ends[piece], WIDE):
         for h in range(len(reach)):
-            scale_row(scratch.theirs, h * LANES, scratch.opp, at + opp_kind[h] * exits + lane, reach[h])
+            chances = load_row(scratch.opp, at + opp_kind[h] * exits + lane)
+            store_row(scratch.theirs, h * WIDE, chances * spread_row(reach[h]))
         if lane < pieces.folds[piece]:
             _fold_row(board.card, board.twin, scratch)
         else:
             _showdown_row(board.card, board.twin, board.group, scratch)
         for h in range(len(reach)):
             place = at + own_kind[h] * exits + lane
-            value[h] += dot_rows(scratch.mine, h * LANES, scratch.own, place)
-            add_row(scratch.worth, place, scratch.mine, h * LANES)
+            row = load_row(scratch.mine, h * WIDE)
+            value[h] += row_sum(row * load_row(scratch.own, place))
+            store_row(scratch.worth, place, load_row(scratch.worth, place) + row)
 
 
 @inlined
@@ -367,7 +377,8 @@ def _enter(
 
 @inlined
 def _walk(
-    pieces: Pieces, board: Board, me: int, weight: float, floor: bool, regret: Any, average: Any, scratch: BoardScratch,
+    pieces: Pieces, board: Board, me: int, weight: float, floor: bool, regret: Any, learned: Any, average: Any,
+    scratch: BoardScratch,
 ) -> int:  # fmt: skip
     """Walk the whole betting tree for one player; how many nodes were touched."""
     stack, level, entered, touched = scratch.stack, 0, True, 0
@@ -408,7 +419,7 @@ def _walk(
             stack[level, 0] = after
         else:
             if e == exits:
-                _learn(pieces, board, scratch, piece, me, floor, regret)
+                _learn(pieces, board, scratch, piece, me, floor, learned)
             level -= 1
     return touched
 
@@ -420,15 +431,16 @@ def walk_board(
     learners: np.ndarray,  # IN  (w,) int64: who learns, one walk after the other
     weight: float,  # IN  what the iteration weighs in the average
     floor: bool,  # IN  regrets stay at 0 or above
-    regret: np.ndarray,  # IN OUT (E,) floats
+    regret: np.ndarray,  # IN  (E,) floats: what is played
+    learned: np.ndarray,  # IN OUT (E,) floats: what regrets are added to, which may be the same
     average: np.ndarray,  # IN OUT (E,) floats, or (0,) where no average is kept
     scratch: BoardScratch,  # scratch
     counters: np.ndarray,  # IN OUT (3,) int64: the second counts nodes of the betting tree
 ) -> None:
     """Walks over a board: all hands that it allows, and all betting."""
     pieces, board, scratch = borrow(pieces), borrow(board), borrow(scratch)
-    regret, average = borrow(regret), borrow(average)
+    regret, learned, average = borrow(regret), borrow(learned), borrow(average)
     touched = 0
     for walk in range(len(learners)):
-        touched += _walk(pieces, board, learners[walk], weight, floor, regret, average, scratch)
+        touched += _walk(pieces, board, learners[walk], weight, floor, regret, learned, average, scratch)
     counters[1] += touched

@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.core.datamodel import models
@@ -20,6 +21,14 @@ WIDE = 8
 
 _LANE = ir.IntType(32)
 _LONG = ir.IntType(64)
+
+
+def row_space(count: int, kind: Any = np.float64) -> Any:
+    """An array of rows of zeros, none of which lies across the border of a cache line."""
+    line, size = 64, np.dtype(kind).itemsize
+    held = np.zeros(count * WIDE + line // size, kind)
+    skip = -held.ctypes.data % line // size
+    return held[skip : skip + count * WIDE]
 
 
 class RowType(types.Type):

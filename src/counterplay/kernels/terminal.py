@@ -133,7 +133,7 @@ def row_values(
     theirs: np.ndarray,  # IN  rows of the opponent's reaches, by class; the row ``none`` is 0
     none: Any,  # IN
     factor: np.ndarray,  # IN  three rows: of weaker less stronger hands, of all hands, of the same hand
-    by_card: np.ndarray,  # scratch: a row for each card, then one for all of them
+    by_card: np.ndarray,  # scratch: a row for each card
     out: np.ndarray,  # OUT rows of values, by hand
 ) -> None:
     """``WIDE`` ends of one deal at once, folds and showdowns, one in each lane."""

@@ -18,13 +18,36 @@ from counterplay.game.base import TERMINAL
 from counterplay.kernels.bucket_pcs import CARD_SLOTS, NO_CARD, Board, BoardScratch, Pieces, number_kinds, sort_hands
 from counterplay.kernels.deals import deal_cards, gather_board, look_up
 from counterplay.kernels.isomorphism import index_hands
-from counterplay.kernels.lanes import LANES
+from counterplay.kernels.rows import WIDE, row_space
 from counterplay.poker.abstract_deals import plain_tables
-from counterplay.poker.abstract_game import AbstractGame, node_levels
+from counterplay.poker.abstract_game import AbstractGame, hand_indexer, node_levels
 from counterplay.poker.betting import BettingTree
 from counterplay.poker.hands import hand_tables
+from counterplay.poker.three_cards import showdown_tables
 
-__all__ = ["BoardSampler", "betting_pieces"]
+__all__ = ["BoardSampler", "betting_pieces", "every_board"]
+
+MOST_BOARDS = 50_000
+"""Boards up to a permutation of suits that are gone through; each costs a millisecond or more."""
+
+
+def every_board(game: AbstractGame, last: int | None = None) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+    """All boards of a round, by default the last, up to renaming suits, and how many each stands for.
+
+    Raises
+    ------
+    GameError
+        If there are more than ``MOST_BOARDS``.
+    """
+    rules = game.definition
+    shape = tuple(count for count in rules.board_cards[: rules.rounds if last is None else last + 1] if count)
+    if not shape:
+        return np.zeros((1, 0), np.uint8), np.ones(1)
+    indexer = hand_indexer(shape, rules.ranks, rules.suits)
+    if indexer.size() > MOST_BOARDS:
+        raise GameError(f"{game.name} has {indexer.size():,} different boards, too many for all; say how many to draw")
+    every = np.arange(indexer.size())
+    return indexer.hands(every), indexer.orbits(every).astype(np.float64)
 
 
 def betting_pieces(game: AbstractGame) -> Pieces:
@@ -106,7 +129,7 @@ def _exits(game: AbstractGame, piece: NDArray[np.int64], led: NDArray[np.int64])
     number = np.arange(len(nodes)) - _starts(count)[owner]
     count = count.reshape(pieces, 3)
     size = count.copy()
-    size[:, :2] += -size[:, :2] % LANES
+    size[:, :2] += -size[:, :2] % WIDE
     place = _starts(size.ravel())[owner] + number
     start = _starts(size.sum(axis=1))
     reached, amount, link = np.zeros((2, start[-1]), np.int64), np.zeros((2, start[-1])), np.full(start[-1], -1)
@@ -135,29 +158,34 @@ class BoardSampler:
         A game of two players with hands of one or two cards.
     pieces : Pieces
         Its betting tree.
+    last : int, optional
+        The round whose board this is, by default the last one; of rounds after it nothing is known.
     """
 
-    def __init__(self, game: AbstractGame, pieces: Pieces) -> None:
+    def __init__(self, game: AbstractGame, pieces: Pieces, last: int | None = None) -> None:
         rules = game.definition
         check_hands(game)
+        last = rules.rounds - 1 if last is None else last
+        cards = rules.board_ends[last]
         self.game = game
         self.deck = np.array(rules.deck, np.uint8)
         self._stock = self.deck.copy()
-        self._dealt = np.empty((1, rules.board_ends[-1]), np.uint8)
+        self._dealt = np.empty((1, cards), np.uint8)
         self._holes = np.array(list(itertools.combinations(sorted(rules.deck), rules.hole_cards)), np.uint8)
-        left = len(self.deck) - rules.board_ends[-1]
+        left = len(self.deck) - cards
         self.hands = math.comb(left, rules.hole_cards)
         self.pairs = float(self.hands * math.comb(left - rules.hole_cards, rules.hole_cards))
         self._card = np.full((self.hands, 2), NO_CARD, np.uint8)
         self._group = np.zeros(self.hands + 1, np.int64)
-        self._seen = [np.empty((self.hands, rules.hole_cards + end), np.uint8) for end in rules.board_ends]
+        self._seen = [np.empty((self.hands, rules.hole_cards + end), np.uint8) for end in rules.board_ends[: last + 1]]
         self._index, self._bucket = np.empty((2, self.hands), np.int64)
         self._known = np.full(int(game.slot_buckets.max()), -1, np.int64)
         most = _most_kinds(game, self.hands)
         self._kind = np.zeros((2, rules.rounds, self.hands), np.int64)
         self._row = np.zeros((2, rules.rounds, max(most)), np.int64)
         self._kinds = np.zeros((2, rules.rounds), np.int64)
-        self._tables = plain_tables(game)
+        self._tables = [tables[: last + 1] for tables in plain_tables(game)]
+        self._ranking = showdown_tables(rules) if cards == rules.board_ends[-1] else hand_tables()  # only sorts then
         self.scratch = _scratch(pieces, most, self.hands)
 
     @staticmethod
@@ -167,8 +195,8 @@ class BoardSampler:
         hands = math.comb(len(rules.deck) - rules.board_ends[-1], rules.hole_cards)
         most = _most_kinds(game, hands)
         entries, chances, longest = _scratch_sizes(pieces, most)
-        by_hand = 8 * (5 * rules.rounds + 2 * LANES + 4) + sum(rules.hole_cards + end for end in rules.board_ends)
-        fixed = 8 * (int(game.slot_buckets.max()) + (2 * rules.rounds + 1) * max(most) + CARD_SLOTS * LANES + LANES)
+        by_hand = 8 * (5 * rules.rounds + 2 * WIDE + 4) + sum(rules.hole_cards + end for end in rules.board_ends)
+        fixed = 8 * (int(game.slot_buckets.max()) + (2 * rules.rounds + 1) * max(most) + CARD_SLOTS * WIDE)
         return hands * by_hand + fixed + 8 * (3 * sum(entries) + sum(chances) + longest) + 4096
 
     def draw(self, state: NDArray[np.uint64]) -> Board:
@@ -186,7 +214,7 @@ class BoardSampler:
         """A given board, with all its cards in the order in which they are dealt."""
         game = self.game
         width = game.definition.hole_cards
-        groups = sort_hands(hand_tables(), cards, self._holes, self._card, self._group)
+        groups = sort_hands(self._ranking, cards, self._holes, self._card, self._group)
         for player in range(2):
             for turn, (numbering, table, cuts) in enumerate(self._tables[player]):
                 slot = 2 * turn + player
@@ -208,10 +236,6 @@ def check_hands(game: AbstractGame) -> None:
         raise GameError(f"pcs is for two players; {game.name} has {game.players}, use external-sampling or pure-cfr")
     if game.definition.hole_cards > 2:
         raise GameError(f"pcs is for hands of one or two cards; {game.name} deals {game.definition.hole_cards}")
-    if game.definition.three_card_hands:
-        raise GameError(
-            f"pcs by buckets ranks hands as in hold'em, {game.name} those of three cards; leave out --cards"
-        )
 
 
 def _most_kinds(game: AbstractGame, hands: int) -> list[int]:
@@ -232,9 +256,9 @@ def _scratch(pieces: Pieces, most: list[int], hands: int) -> BoardScratch:
     entries, chances, longest = _scratch_sizes(pieces, most)
     rounds = len(most)
     own, opp, worth = np.zeros((3, sum(entries)))
-    mine, theirs = np.zeros((2, hands * LANES))
+    mine, theirs = row_space(hands), row_space(hands)
     return BoardScratch(
         np.zeros((2, rounds, hands)), np.zeros((rounds, hands)), _starts(np.array(entries))[:-1], own, opp, worth,
         _starts(np.array(chances))[:-1], np.zeros(sum(chances)), np.zeros(max(most)), np.zeros(longest), mine, theirs,
-        np.zeros((CARD_SLOTS + 1) * LANES), np.zeros((rounds, 2), np.int64),
+        row_space(CARD_SLOTS), np.zeros((rounds, 2), np.int64),
     )  # fmt: skip

@@ -15,7 +15,7 @@ from counterplay.kernels.deals import deal_cards, gather_hands, shift_buckets, s
 from counterplay.kernels.hands import rank_hands
 from counterplay.kernels.isomorphism import index_hands
 from counterplay.poker.abstract_game import AbstractGame, hand_indexer, weak_orders
-from counterplay.poker.hands import hand_tables
+from counterplay.poker.three_cards import showdown_tables
 
 __all__ = ["DealSampler"]
 
@@ -46,6 +46,7 @@ class DealSampler:
         self._shift = np.zeros((size, game.num_slots), np.int64)
         self._codes = order_codes(game.players)
         self._tables = plain_tables(game)
+        self._ranking = showdown_tables(rules)
 
     @staticmethod
     def nbytes(game: AbstractGame, size: int) -> int:
@@ -82,7 +83,7 @@ class DealSampler:
                 slot = turn * game.players + player
                 start, width = int(game.slot_start[slot]), int(game.slot_width[slot])
                 shift_buckets(index, table, cuts, start, width, slot, bucket, shift)
-            rank_hands(hand_tables(), self._hands[-1][:count], self._rank[player, :count])
+            rank_hands(self._ranking, self._hands[-1][:count], self._rank[player, :count])
         shift_showdowns(self._rank[:, :count], self._codes, game.showdown_slot, shift)
         return shift
 

@@ -12,7 +12,7 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from counterplay.errors import GameError
 from counterplay.poker.cards import CARDS, MAX_SUITS, cards_text
 from counterplay.poker.hands import rank_holes
 from counterplay.tree.public import NO_HAND, Hands
+
+if TYPE_CHECKING:
+    from counterplay.kernels.hands import HandTables
 
 __all__ = ["DealTree", "deal_cards", "hole_hands"]
 
@@ -105,6 +108,7 @@ def deal_cards(
     rounds: Sequence[int],
     ranges: tuple[NDArray[np.float64], NDArray[np.float64]],
     isomorphic: bool = True,
+    tables: HandTables | None = None,
 ) -> DealTree:
     """The deals after a board.
 
@@ -124,6 +128,8 @@ def deal_cards(
         The weight of each hand of ``hole_hands`` for each player; 0 leaves it out.
     isomorphic : bool
         Take deals and hands together that differ in the names of suits only.
+    tables : HandTables, optional
+        Another order of hands than the usual one (``counterplay.poker.three_cards``).
     """
     holes = hole_hands(deck, hole_cards)
     names = _Renamings(suits, holes, ranges, isomorphic)
@@ -143,7 +149,7 @@ def deal_cards(
     starts = (0, *itertools.accumulate(len(level) for level in levels))
     return DealTree(
         parent, first, count, np.array([deal.weight for deal in deals]), np.array([deal.prob for deal in deals]),
-        starts, _hands(holes, names, deals, starts[-2], ranges, hole_cards), tuple(deal.text for deal in deals),
+        starts, _hands(holes, names, deals, starts[-2], ranges, hole_cards, tables), tuple(deal.text for deal in deals),
     )  # fmt: skip
 
 
@@ -179,13 +185,16 @@ def _hands(
     last: int,
     ranges: tuple[NDArray[np.float64], NDArray[np.float64]],
     hole_cards: int,
+    tables: HandTables | None,
 ) -> tuple[Hands, Hands]:
     """The classes of hands at each deal, for both players; ``last`` is the first deal at which ranks count."""
     same = np.array_equal(ranges[0] > 0, ranges[1] > 0)
     made = [_Classes(holes, weights, hole_cards) for weights in ranges[: 1 if same else 2]]
     for number, deal in enumerate(deals):
         live = np.asarray(~np.isin(holes, deal.cards).any(axis=1))
-        rank = rank_holes(deal.cards, holes[:, :hole_cards]) if number >= last else np.zeros(len(holes), np.uint16)
+        rank = np.zeros(len(holes), np.uint16)
+        if number >= last:
+            rank = rank_holes(deal.cards, holes[:, :hole_cards], tables)
         for classes in made:
             classes.add(deal, names, live, rank)
             if number < last:

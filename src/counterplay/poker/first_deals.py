@@ -27,6 +27,7 @@ from counterplay.poker.deals_tree import (
     hole_hands,
 )  # fmt: skip
 from counterplay.poker.definition import GameDefinition
+from counterplay.poker.three_cards import showdown_tables
 from counterplay.tree.public import Hands
 
 if TYPE_CHECKING:
@@ -53,12 +54,13 @@ class FirstDeals:
 
     def __init__(self, game: GameDefinition, isomorphic: bool = True) -> None:
         self.rounds = [cards for cards in game.board_cards if cards]
-        if game.players != 2 or game.board_cards[0] or not self.rounds or game.three_card_hands:
+        if game.players != 2 or game.board_cards[0] or not self.rounds:
             raise GameError(
                 "a game is split at its first deal if it has two players, deals cards to the board, none before the "
-                "first action, and ranks hands as usual; measure others whole"
+                "first action; measure others whole"
             )
         self.deck, self.hole_cards = game.deck, game.hole_cards
+        self._tables = showdown_tables(game)
         self.holes = hole_hands(game.deck, game.hole_cards)
         self._full = np.ones(len(self.holes))
         self._names = _Renamings(game.suits, self.holes, (self._full, self._full), isomorphic)
@@ -103,14 +105,13 @@ class FirstDeals:
     @functools.cached_property
     def _hand_set(self) -> HandSet:
         from counterplay.kernels.hand_classes import HandSet
-        from counterplay.poker.hands import hand_tables
 
         held = self.holes[:, : self.hole_cards].astype(np.int64)
         real = self.holes.copy()
         if self.hole_cards == 1:
             real[:, 1] = TRASH
         cards = (np.uint64(1) << held.astype(np.uint64)).sum(axis=1, dtype=np.uint64)
-        key = hand_tables().card_key[held].sum(axis=1)
+        key = self._tables.card_key[held].sum(axis=1)
         return HandSet(key, cards, self._names.hand.astype(np.uint16), self.holes, real)
 
     @functools.cached_property
@@ -120,7 +121,6 @@ class FirstDeals:
 
     def _hands(self, deals: list[_Deal], parent: NDArray[np.int32], last: int) -> Hands:
         from counterplay.kernels.hand_classes import ClassArrays, class_hands
-        from counterplay.poker.hands import hand_tables
 
         sizes = np.array([len(deal.cards) for deal in deals])
         board = np.zeros((len(deals), max(int(sizes.max()), 1)), np.uint8)
@@ -134,7 +134,7 @@ class FirstDeals:
         renaming = np.concatenate([deal.renamings for deal in deals])
         made = ClassArrays(start, short[0], short[1], cards[0], short[2], real_start, short[3], short[4], cards[1])
         classes = class_hands(
-            hand_tables(), self._hand_set, board, sizes, parent, renaming_start, renaming, last, made
+            self._tables, self._hand_set, board, sizes, parent, renaming_start, renaming, last, made
         )  # fmt: skip
         twin = np.arange(classes, dtype=np.int64) - np.repeat(start[:-1], np.diff(start))
         reach = np.ones(int(start[1]))

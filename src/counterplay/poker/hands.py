@@ -112,7 +112,7 @@ def rank_hands(hands: npt.ArrayLike) -> npt.NDArray[np.uint16]:
     return rank
 
 
-def rank_holes(board: Sequence[int], holes: npt.ArrayLike) -> npt.NDArray[np.uint16]:
+def rank_holes(board: Sequence[int], holes: npt.ArrayLike, tables: HandTables | None = None) -> npt.NDArray[np.uint16]:
     """The ranks of hands that share a board.
 
     Parameters
@@ -121,6 +121,8 @@ def rank_holes(board: Sequence[int], holes: npt.ArrayLike) -> npt.NDArray[np.uin
         What every hand has; there may be none.
     holes : array (N, n) of integers
         The cards that each hand has beside the board, 1 to 7 with it.
+    tables : HandTables, optional
+        Another order of hands than the usual one (``counterplay.poker.three_cards``).
 
     Returns
     -------
@@ -137,7 +139,7 @@ def rank_holes(board: Sequence[int], holes: npt.ArrayLike) -> npt.NDArray[np.uin
     if cards.shape[1] < 1 or size > MAX_HAND:
         raise GameError(f"hands have 1 to {MAX_HAND} cards with the board, not all on it; got {size}")
     rank = np.empty(len(cards), dtype=np.uint16)
-    kernels.rank_holes(hand_tables(), shared, cards, rank)
+    kernels.rank_holes(tables or hand_tables(), shared, cards, rank)
     return rank
 
 

@@ -20,6 +20,7 @@ from counterplay.poker.betting import BettingTree, build_betting_tree
 from counterplay.poker.deals_tree import DealTree, deal_cards, hole_hands
 from counterplay.poker.definition import GameDefinition
 from counterplay.poker.games import PokerGame
+from counterplay.poker.three_cards import showdown_tables
 from counterplay.tree.arrays import GameTree
 from counterplay.tree.compile import compile_game
 from counterplay.tree.memory import available_memory, format_bytes
@@ -60,9 +61,8 @@ def public_tree_of(
     dealt = [cards for cards in game.board_cards if cards]
     if game.board_cards[0]:
         raise GameError("a public tree starts before any board card; this game deals some in its first round")
-    if game.three_card_hands:
-        raise GameError("a public tree knows no straights and flushes of three cards; use the history tree")
-    deals = deal_cards(game.deck, game.suits, game.hole_cards, (), dealt, (full, full), isomorphic)
+    tables = showdown_tables(game)
+    deals = deal_cards(game.deck, game.suits, game.hole_cards, (), dealt, (full, full), isomorphic, tables)
     return assemble(build_betting_tree(game, bets), deals, name, game.hole_cards, float(game.big_blind))
 
 

@@ -3,10 +3,12 @@
 Shi and Littman (2001) describe Rhode Island hold'em with hands of three cards in this order, from the highest:
 straight flush, three of a kind, straight, flush, pair, high card.  A straight of three is rarer than a flush of three,
 so it is worth more.  The ace is high, and low in A23.  The programs of the Annual Computer Poker Competition rank
-three cards without straights and flushes instead (``counterplay.poker.hands``).
+three cards without straights and flushes instead (``counterplay.poker.hands``); ``showdown_tables`` chooses between the
+two by the definition of a game, for all kernels that rank hands.
 
 Ranks are numbers from 1 to 741, one for each thing that three cards can be worth; the higher one wins and equal ones
-tie.  They are looked up by the three cards in a table that is made when it is first needed.
+tie.  They are looked up by the three cards in a table that is made when it is first needed.  Kernels rank by keys
+(``counterplay.kernels.hands``): a card adds two to the count of its suit, so that the third one makes a flush.
 """
 
 from __future__ import annotations
@@ -14,15 +16,28 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from counterplay.errors import GameError
 from counterplay.poker.cards import CARDS, MAX_RANKS, MAX_SUITS, cards_text
-from counterplay.poker.hands import CATEGORIES, HandMeaning, cards_array
+from counterplay.poker.definition import GameDefinition
+from counterplay.poker.hands import CATEGORIES, HandMeaning, cards_array, hand_tables
 
-__all__ = ["HAND", "ORDER", "rank_three_cards", "rank_three_cards_each", "three_card_meaning", "three_card_table"]
+if TYPE_CHECKING:
+    from counterplay.kernels.hands import HandTables
+
+__all__ = [
+    "HAND",
+    "ORDER",
+    "rank_three_cards",
+    "rank_three_cards_each",
+    "showdown_tables",
+    "three_card_meaning",
+    "three_card_table",
+]
 
 HAND = 3
 ORDER = ("high card", "pair", "flush", "straight", "three of a kind", "straight flush")
@@ -68,6 +83,32 @@ def three_card_meaning(rank: int) -> HandMeaning:
 def three_card_table() -> npt.NDArray[np.uint16]:
     """The rank by the three cards in any order, (52, 52, 52); 0 where a card is there twice."""
     return _table_and_worths()[0]
+
+
+def showdown_tables(game: GameDefinition) -> HandTables:
+    """What kernels look up to rank the hands of a game."""
+    return _three_card_tables() if game.three_card_hands else hand_tables()
+
+
+@functools.cache
+def _three_card_tables() -> HandTables:
+    from counterplay.kernels.hands import HIGH_MASK, LOW_BITS, LOW_MASK, SUIT_SHIFT
+
+    usual, table = hand_tables(), three_card_table()
+    key = usual.card_key.copy()
+    key[:CARDS] += key[:CARDS] >> SUIT_SHIFT << SUIT_SHIFT
+    hands = np.array(list(itertools.combinations(range(CARDS), HAND)))
+    rank = table[hands[:, 0], hands[:, 1], hands[:, 2]]
+    suited = (hands % MAX_SUITS == hands[:, :1] % MAX_SUITS).all(axis=1)
+    sums = key[hands].sum(axis=1)
+    ranks_rank, suited_rank = np.zeros_like(usual.ranks_rank), np.zeros_like(usual.suited_rank)
+    place = usual.high_place[sums >> LOW_BITS & HIGH_MASK] + usual.low_place[sums & LOW_MASK]
+    ranks_rank[place[~suited]] = rank[~suited]
+    suited_rank[(1 << hands[suited] // MAX_SUITS).sum(axis=1)] = rank[suited]
+    tables = usual._replace(card_key=key, ranks_rank=ranks_rank, suited_rank=suited_rank)
+    for array in tables:
+        array.flags.writeable = False
+    return tables
 
 
 @functools.cache

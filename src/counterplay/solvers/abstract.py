@@ -6,7 +6,9 @@ cards are dealt in the real game, and hands are mapped to buckets (Johanson 2016
 and goes on to the same bits.
 
 ``pcs`` draws boards alone and walks all hands of both players at once (Johanson 2016, algorithm 1 with section 3.4),
-two players.  Its walks are those of ``kernels/bucket_pcs.py``; tables, checkpoints and profiles are the same.
+two players.  Its walks are those of ``kernels/bucket_pcs.py``; tables, checkpoints and profiles are the same.  ``cfr``
+and ``cfr+`` (see ``solvers/cfr.py``) go through all boards in every iteration instead, up to renaming suits, and draw
+nothing: for games with few of them.
 
 A best response needs to know how often buckets meet: with ``pairs`` (``strategy.bucket_games``, two players with
 perfect recall) a run is measured inside the abstract game, without nothing is measured.  ``bucket_abstraction`` (in
@@ -16,6 +18,7 @@ perfect recall) a run is measured inside the abstract game, without nothing is m
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,11 +32,12 @@ from counterplay.errors import SolverError, StrategyError
 from counterplay.kernels.bucket_pcs import walk_board
 from counterplay.kernels.cfr import match_regrets
 from counterplay.kernels.walks import WalkArrays, random_state
-from counterplay.poker.abstract_boards import BoardSampler, betting_pieces, check_hands
+from counterplay.poker.abstract_boards import BoardSampler, betting_pieces, check_hands, every_board
 from counterplay.poker.abstract_deals import DealSampler
 from counterplay.poker.abstract_game import AbstractGame, abstract_size
 from counterplay.poker.bets import bet_abstraction
 from counterplay.solvers.base import check_memory
+from counterplay.solvers.cfr import ROUNDING
 from counterplay.solvers.mccfr import (
     MCCFR_PRESETS,
     MccfrConfig,
@@ -44,6 +48,7 @@ from counterplay.solvers.mccfr import (
     table_memory,
 )
 from counterplay.solvers.schemes import Scheme, betting_scheme
+from counterplay.solvers.threads import finish
 from counterplay.storage import read_container
 from counterplay.strategy.abstract_profile import AbstractProfile, Storage, packed
 from counterplay.strategy.bucket_games import BucketPairs, measure_buckets
@@ -55,7 +60,12 @@ __all__ = ["ABSTRACT_PRESETS", "AbstractSolver", "make_abstract_solver", "predic
 BATCH = 1024
 """Iterations whose cards are dealt at a time."""
 
-ABSTRACT_PRESETS: Mapping[str, MccfrConfig] = {**MCCFR_PRESETS, "pcs": MccfrConfig("public")}
+ABSTRACT_PRESETS: Mapping[str, MccfrConfig] = {
+    **MCCFR_PRESETS,
+    "pcs": MccfrConfig("public"),
+    "cfr": MccfrConfig("boards"),
+    "cfr+": MccfrConfig("boards", regret_floor=True, linear_average=True),
+}
 """The algorithms for abstract games by name."""
 
 
@@ -85,16 +95,21 @@ class AbstractSolver(MccfrSolver):
         threads = range(self.config.threads)
         self._samplers: list[DealSampler] = []
         self._boards: list[BoardSampler] = []
-        if self.config.sampling == "public":
+        if self.config.sampling in ("public", "boards"):
             self._pieces = betting_pieces(game)
             self._boards = [BoardSampler(game, self._pieces) for _ in threads]
+            if self.config.sampling == "boards":
+                rows, stands_for = every_board(game)
+                self._every_board = rows, stands_for / stands_for.sum()
+                self._learned = np.zeros(game.num_entries)
+                self._tie = ROUNDING * float(np.abs(game.utility).max(initial=0.0))
         else:
             self._samplers = [DealSampler(game, BATCH * game.players) for _ in threads]
 
     def _open(self, game: Any, memory_limit: int | None) -> tuple[Walked, WalkArrays]:
         if not isinstance(game, AbstractGame):
             raise SolverError(f"this solver walks abstract games; got {type(game).__name__}")
-        if self.config.sampling == "public":
+        if self.config.sampling in ("public", "boards"):
             check_hands(game)
         needed = self.memory_bytes(game, self.config)
         check_memory(f"{self.algorithm} on {game.name}", needed + 16 * len(game.tree), memory_limit)
@@ -108,7 +123,7 @@ class AbstractSolver(MccfrSolver):
         """Bytes of all tables that a solver will allocate, the buffers of deals included."""
         settings = mccfr_config(config, {}, ABSTRACT_PRESETS) if isinstance(config, str) else config
         assert isinstance(game, AbstractGame)
-        if settings.sampling == "public":
+        if settings.sampling in ("public", "boards"):
             pieces = betting_pieces(game)
             deals = settings.threads * (BoardSampler.nbytes(game, pieces) + 8) + sum(part.nbytes for part in pieces)
         else:
@@ -135,6 +150,10 @@ class AbstractSolver(MccfrSolver):
         if self.config.sampling == "public":
             self._walk_boards(thread, iterations, start)
             return
+        if self.config.sampling == "boards":
+            for done in range(iterations):
+                finish(functools.partial(self._walk_all_boards, start + done + 1))
+            return
         sampler, players = self._samplers[thread], self.game.players
         for done in range(0, max(iterations, 1), BATCH):
             count = min(BATCH, iterations - done)
@@ -149,10 +168,31 @@ class AbstractSolver(MccfrSolver):
             board = boards.draw(state if iterations else state.copy())
             weight = float(start + done + 1) if config.linear_average else 1.0
             walk_board(
-                self._pieces, board, learners, weight, config.regret_floor, self.regret, self.average, boards.scratch,
-                self.counters[thread],
+                self._pieces, board, learners, weight, config.regret_floor, self.regret, self.regret, self.average,
+                boards.scratch, self.counters[thread],
             )  # fmt: skip
             self.counters[thread, 0] += len(learners) // 2
+
+    def _walk_all_boards(self, iteration: int) -> None:
+        """One iteration over all boards.
+
+        With a regret floor players take turns, as in CFR+; without one both move from one profile, as in CFR.
+        """
+        config, boards, turns = self.config, self._boards[0], np.arange(2)
+        for learners in (turns[:1], turns[1:]) if config.regret_floor else (turns,):
+            self._learned[:] = 0.0
+            for cards, share in zip(*self._every_board, strict=True):
+                board = boards.board(cards)
+                weight = float(share) * (iteration if config.linear_average else 1)
+                walk_board(
+                    self._pieces, board._replace(pairs=board.pairs / share), learners, weight, False, self.regret,
+                    self._learned, self.average, boards.scratch, self.counters[0],
+                )  # fmt: skip
+            self.regret += self._learned
+            self.regret[np.abs(self.regret) <= self._tie] = 0.0
+            if config.regret_floor:
+                np.maximum(self.regret, 0.0, out=self.regret)
+        self.counters[0, 0] += 1
 
     @property
     def measures(self) -> bool:  # type: ignore[override]

@@ -24,14 +24,13 @@ from counterplay.abstraction.cards.parallel import in_chunks
 from counterplay.errors import AbstractionError, GameError, StrategyError
 from counterplay.kernels.bucket_response import BucketMatrices, count_pairs, respond
 from counterplay.kernels.isomorphism import index_hands
+from counterplay.poker.abstract_boards import every_board
 from counterplay.poker.abstract_game import AbstractGame, RoundBuckets, hand_indexer
 from counterplay.poker.hands import rank_holes
+from counterplay.poker.three_cards import showdown_tables
 from counterplay.strategy.measurement import Measurement
 
 __all__ = ["BucketPairs", "count_bucket_pairs", "hand_buckets", "measure_buckets"]
-
-MOST_BOARDS = 50_000
-"""Boards up to a permutation of suits that are enumerated; each costs a millisecond or two."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -151,13 +150,14 @@ class _Counter:
     def __init__(self, game: AbstractGame) -> None:
         rules = game.definition
         self.game = game
+        self.ranking = showdown_tables(rules)
         self.holes = np.array(list(itertools.combinations(sorted(rules.deck), rules.hole_cards)), np.uint8)
         self.sets = (np.uint64(1) << self.holes.astype(np.uint64)).sum(axis=1, dtype=np.uint64)
 
     def add(self, counts: _Counts, board: NDArray[np.uint8], weight: float) -> None:
         """Count one board."""
         game, holes = self.game, self.holes
-        rank = rank_holes(board.tolist(), holes).astype(np.int64) - 1
+        rank = rank_holes(board.tolist(), holes, self.ranking).astype(np.int64) - 1
         held = np.flatnonzero(rank >= 0)
         last: list[NDArray[np.int64]] = []
         for who in range(2):
@@ -209,18 +209,12 @@ def _boards(game: AbstractGame, boards: int | None, seed: int) -> tuple[NDArray[
     """Boards of the last round in the order dealt, how many each stands for, and whether these are all."""
     rules = game.definition
     shape = tuple(count for count in rules.board_cards if count)
-    if not shape:
-        return np.zeros((1, 0), np.uint8), np.ones(1), True
-    if boards is not None:
+    if boards is not None and shape:
         draw = np.random.default_rng(seed)
         deck = np.array(rules.deck, np.uint8)
         rows = [draw.choice(deck, sum(shape), replace=False) for _ in range(boards)]
         return np.array(rows, np.uint8).reshape(boards, sum(shape)), np.ones(boards), False
-    indexer = hand_indexer(shape, rules.ranks, rules.suits)
-    if indexer.size() > MOST_BOARDS:
-        raise GameError(f"{game.name} has {indexer.size():,} different boards, too many to count; say how many to draw")
-    every = np.arange(indexer.size())
-    return indexer.hands(every), indexer.orbits(every).astype(np.float64), True
+    return *every_board(game), True
 
 
 def hand_buckets(

@@ -48,20 +48,21 @@ class LiftedStrategy:
             raise StrategyError("with abstract bets the real game has other actions; its public tree does not fit")
         self.profile = profile
         self._nodes: dict[str, int] = {}
-        self._buckets: dict[tuple[int, int], NDArray[np.int64]] = {}
+        self._buckets: dict[tuple[int, str, int], NDArray[np.int64]] = {}  # trees may number deals differently
 
     def probabilities(self, tree: PublicTree, node: int, deal: int) -> NDArray[np.float64]:
         """The probabilities at a public state: hands x actions."""
         game, text, player = self.profile.abstract, tree.node_text[node], int(tree.kind[node])
         if text not in self._nodes:
             self._nodes[text] = game.tree.find(Betting.after(game.definition, text))
-        if (player, deal) not in self._buckets:
-            hands = tree.hands[player]
+        hands = tree.hands[player]
+        key = player, tree.deal_text[deal], hands.count(deal)
+        if key not in self._buckets:
             holes = hands.card[hands.slice(deal)][:, : game.definition.hole_cards].astype(np.uint8)
             board = np.array(parse_cards(tree.deal_text[deal]), np.uint8)
-            self._buckets[player, deal] = hand_buckets(game, player, holes, board)[-1]
+            self._buckets[key] = hand_buckets(game, player, holes, board)[-1]
         place = self._nodes[text]
-        first = game.entry(place, 0) + self._buckets[player, deal] * (game.entry(place, 1) - game.entry(place, 0))
+        first = game.entry(place, 0) + self._buckets[key] * (game.entry(place, 1) - game.entry(place, 0))
         entries = first[:, None] + np.arange(int(tree.num_children[node]))
         return normalised(self.profile.weights[entries].astype(np.float64).T).T
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from counterplay.kernels.public import FINISH, LINKS, WHOLE, walk_public
 from counterplay.kernels.public_steps import RESPONSE, VALUE, HandArrays, NodeArrays, Rule, Scratch, Tables
-from counterplay.kernels.rows import WIDE
+from counterplay.kernels.rows import WIDE, row_space
 from counterplay.kernels.runouts import add_below, add_boards
 from counterplay.kernels.terminal import CARD_SLOTS
 from counterplay.strategy.measurement import Measurement
@@ -62,7 +62,7 @@ def walk_scratch(tree: PublicTree, hands: int | None = None, kind: Any = np.floa
         np.zeros(size + levels * width, kind), np.zeros(size + width, kind), np.zeros(size, kind),
         np.zeros((levels, piece, 2), np.bool_), np.zeros((levels, 4), np.int64), np.zeros(max(width, 512)),
         np.zeros(width, kind), np.zeros(piece, np.int64),
-        _rows(width + 1, kind), _rows(width, kind), _rows(CARD_SLOTS + 1, kind), _rows(3, kind),
+        row_space(width + 1, kind), row_space(width, kind), row_space(CARD_SLOTS, kind), row_space(3, kind),
         np.zeros(WIDE, np.uint64), np.zeros(WIDE, np.uint64), width, piece,
     )  # fmt: skip
 
@@ -103,14 +103,6 @@ def runout_places(tree: PublicTree, width: int) -> tuple[Vector, NDArray[np.int6
         return np.zeros(tree.num_nodes), places, 0
     places[wanted] = np.cumsum(size) - size
     return stake, places, int(size.sum())
-
-
-def _rows(count: int, kind: Any) -> NDArray[Any]:
-    """Rows of ``WIDE`` numbers, none of which lies across the border of a cache line."""
-    line, size = 64, np.dtype(kind).itemsize
-    held = np.zeros(count * WIDE + line // size, kind)
-    skip = -held.ctypes.data % line // size
-    return held[skip : skip + count * WIDE]
 
 
 class PublicWalker:

@@ -26,6 +26,7 @@ from counterplay.abstraction.cards.memory import check_memory
 from counterplay.abstraction.cards.opponents import OpponentClusters, Weights, johanson2013, opponent_clusters
 from counterplay.abstraction.cards.parallel import Progress
 from counterplay.abstraction.cards.percentile import percentile
+from counterplay.abstraction.cards.ranges import cut_ranges, merge_near
 from counterplay.abstraction.cards.recipe import CardRecipe, RoundRecipe
 from counterplay.abstraction.cards.textures import board_textures
 from counterplay.errors import AbstractionError
@@ -200,6 +201,11 @@ class _Builder:
         self, turn: int, entry: RoundRecipe, rows: Array | None, weights: Array, groups: Array | None
     ) -> npt.NDArray[np.int32]:
         """Buckets of hands, in each group from 0 on."""
+        if entry.points:
+            last = turn == self.features.rounds - 1
+            known = self.features.values(turn, "ehs")
+            scale = self.features.unit * (1 if last else self.features.runouts(turn))
+            return _by_strength(entry, known if rows is None else known[rows], scale, groups)
         if entry.family in ("PE", "PS", "PHS"):
             return self._percentiles(turn, entry, rows, weights, groups)
         points, place = self._points(turn, entry.family)
@@ -338,7 +344,7 @@ class _Builder:
         features = self.features
         if entry.textures:
             raise AbstractionError(f"round {turn + 1} remembers too much for textures; forget the round before it")
-        if entry.family in ("PE", "PS", "PHS"):
+        if entry.family in ("PE", "PS", "PHS", "R", "M"):
             if turn != features.rounds - 1:
                 raise AbstractionError(f"round {turn + 1} has too many hands for perfect recall; raise max_table")
             table: Array = features.strengths()
@@ -355,13 +361,24 @@ class _Builder:
         cuts = np.empty(spread.shape, dtype=np.int64)
         every = np.arange(classes)
         for bucket, weights in enumerate(spread):
-            if points is None:
+            if entry.points:
+                held = np.flatnonzero(weights)
+                local = np.zeros(classes, np.int32)
+                local[held] = _by_strength(entry, held, features.unit, None)
+            elif points is None:
                 local = percentile(every.astype(np.uint64), weights, entry.buckets)
             else:
                 local = self._label(points, every, weights, entry.count)
             cuts[bucket] = bucket * entry.buckets + local
         count = before.count * entry.buckets
         return BucketTable(features.whole(turn), count, np.asarray(table), _small(cuts, count), str(entry))
+
+
+def _by_strength(entry: RoundRecipe, values: Array, scale: float, groups: Array | None) -> npt.NDArray[np.int32]:
+    """Ranges of E[HS], or hands merged whose E[HS] is near."""
+    if entry.family == "R":
+        return cut_ranges(values, scale, entry.points)
+    return merge_near(values, scale, entry.points[0], groups)
 
 
 def _small(bucket: Array, count: int) -> Array:

@@ -8,6 +8,8 @@ One entry for each round, parted by commas or strokes: ``169,KE570,KE570,KO570``
     KE570    k-means by earth mover's distance between histograms of hand strength
     KO570    k-means by strength against clusters of opponents
     PA100    potential-aware: k-means over the chances to come into each bucket of the next round
+    R.3:.6   ranges of E[HS] with these cut points
+    M.05     hands whose E[HS] differ by less than this are merged
     T:KE50   the same inside each texture of the board
     lossless or the number of all hands up to suits: nothing is lost
 
@@ -19,17 +21,19 @@ read too: with perfect recall numbers multiply, and ``IR`` before a round says t
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from typing import Literal, TypeAlias
 
 from counterplay.abstraction.cards.buckets import Recall
+from counterplay.abstraction.cards.ranges import most_merged
 from counterplay.abstraction.cards.textures import texture_count
 from counterplay.errors import AbstractionError
 from counterplay.poker.isomorphism import HandIndexer
 
 __all__ = ["FAMILIES", "CardRecipe", "Family", "RoundRecipe", "parse_recipe"]
 
-Family: TypeAlias = Literal["lossless", "PE", "PS", "PHS", "KE", "KO", "PA"]
+Family: TypeAlias = Literal["lossless", "PE", "PS", "PHS", "KE", "KO", "PA", "R", "M"]
 
 FAMILIES: dict[Family, str] = {
     "lossless": "all hands up to suits",
@@ -39,11 +43,18 @@ FAMILIES: dict[Family, str] = {
     "KE": "k-means, earth mover's distance of histograms",
     "KO": "k-means, strength against opponent clusters",
     "PA": "k-means, chances to reach the next round's buckets",
+    "R": "chosen ranges of E[HS]",
+    "M": "merged where E[HS] is near",
 }
+
+LEAST = 0.0001
+"""The least threshold of merging: it leaves up to 10,001 buckets."""
 
 _ENTRY = re.compile(
     r"(?P<ir>IR)?(?P<textures>T:)?(?P<family>PHS|PE|PS|KE|KO|PA)?(?P<count>\d+)(x(?P<split>\d+))?", re.I
 )
+
+_RANGES = re.compile(r"(?P<ir>IR)?(?P<textures>T:)?(?P<family>R|M)(?P<points>[\d.]+(:[\d.]+)*)", re.I)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,6 +73,8 @@ class RoundRecipe:
         Whether each texture of the board is cut by itself.
     forgets : bool
         Whether the bucket is forgotten in the next round.
+    points : tuple of float
+        The cut points of ranges, or the threshold of merging.
     """
 
     family: Family
@@ -69,6 +82,7 @@ class RoundRecipe:
     split: int = 1
     textures: bool = False
     forgets: bool = False
+    points: tuple[float, ...] = ()
 
     @property
     def buckets(self) -> int:
@@ -78,6 +92,8 @@ class RoundRecipe:
     def __str__(self) -> str:
         if self.family == "lossless":
             return "lossless"
+        if self.points:
+            return f"{'T:' if self.textures else ''}{self.family}{':'.join(f'{point:g}' for point in self.points)}"
         split = f"x{self.split}" if self.split > 1 else ""
         return f"{'T:' if self.textures else ''}{self.family}{self.count}{split}"
 
@@ -155,10 +171,20 @@ def _parse_round(text: str, family: str, turn: int, rounds: int, size: int, reca
     forgets = recall == "imperfect" and not last
     if text.lower().removeprefix("ir") in ("lossless", "c"):
         return RoundRecipe("lossless", size, forgets=forgets or (text.lower().startswith("ir") and not last))
+    ranges = _RANGES.fullmatch(text)
+    if ranges is not None:
+        forgets = forgets or (bool(ranges["ir"]) and not last)
+        if ranges["ir"] and recall == "perfect":
+            raise AbstractionError(f"{text!r} forgets, which is not perfect recall; leave out one of them")
+        entry = _parse_points(text, ranges["family"].upper(), ranges["points"])
+        entry = dataclasses.replace(entry, textures=bool(ranges["textures"]), forgets=forgets)
+        _check_round(entry, text, turn, rounds, size)
+        return entry
     match = _ENTRY.fullmatch(text)
     if match is None:
         raise AbstractionError(
-            f"buckets of a round are written like 169, PE5, PS5, PHS5x2, KE570, KO570, PA100, T:KE50; got {text!r}"
+            f"buckets of a round are written like 169, PE5, PS5, PHS5x2, KE570, KO570, PA100, "
+            f"R.3:.6, M.05, T:KE50; got {text!r}"
         )
     if match["ir"] and recall == "perfect":
         raise AbstractionError(f"{text!r} forgets, which is not perfect recall; leave out one of them")
@@ -172,6 +198,24 @@ def _parse_round(text: str, family: str, turn: int, rounds: int, size: int, reca
     entry = RoundRecipe(named, count, split, bool(match["textures"]), forgets)
     _check_round(entry, text, turn, rounds, size)
     return entry
+
+
+def _parse_points(text: str, family: str, points: str) -> RoundRecipe:
+    """An entry of ranges or of a threshold."""
+    try:
+        numbers = tuple(float(point) for point in points.split(":"))
+    except ValueError:
+        raise AbstractionError(
+            f"ranges of E[HS] are written like R.3:.6, a threshold like M.05; got {text!r}"
+        ) from None
+    rising = all(low < high for low, high in itertools.pairwise((0.0, *numbers, 1.0)))
+    if family == "R":
+        if not rising:
+            raise AbstractionError(f"cut points of E[HS] rise between 0 and 1, as in R.3:.6; got {text!r}")
+        return RoundRecipe("R", len(numbers) + 1, points=numbers)
+    if len(numbers) != 1 or not rising or numbers[0] < LEAST:
+        raise AbstractionError(f"a threshold is one number from {LEAST} to below 1, as in M.05; got {text!r}")
+    return RoundRecipe("M", most_merged(numbers[0]), points=numbers)
 
 
 def _check_round(entry: RoundRecipe, text: str, turn: int, rounds: int, size: int) -> None:

@@ -1,0 +1,301 @@
+"""How exploitable a strategy by buckets is in the real game, from boards drawn at random: a lower and an upper bound.
+
+An exact best response in the real game (Johanson 2016, section 2.4) goes through all boards.  In limit hold'em with a
+strategy by buckets that takes days.  Here the public cards of the rounds up to a *drawn* one are drawn, and all that
+follows them is gone through, with all hands of both players:
+
+* The **lower bound** is what a player wins who plays by buckets before the drawn round, and from it on responds best,
+  knowing his real cards, the real board and the strategy.  He can play so in the real game: what he knows when he acts
+  does not depend on what was drawn.  So no best response wins less than he does, and the mean over boards estimates
+  what he wins without a bias.
+* The **upper bound** is what a player wins who responds best from the first action on and is told the board of the
+  drawn round before it is dealt.  No player of the real game knows that much: none wins more.
+
+Both are means over independent boards, with confidence intervals of Student's distribution.  With the first round
+as the drawn one nothing is drawn: both bounds are the exact exploitability.  A later round is cheaper by thousands for
+each board, and leaves the bounds farther apart.
+
+Before the drawn round the lower bound's player plays the strategy itself, or, with ``training``, what he has learned on
+other boards: round by round, the last one first, what was worth most to each bucket, everything after it left as it is.
+Whatever he learns, he can play, so that he wins no more than a best response; boards that he learns from do not count.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t as student
+
+from counterplay.errors import GameError
+from counterplay.kernels.board_response import choose_actions, reach_links, respond_round
+from counterplay.kernels.bucket_pcs import Board
+from counterplay.poker.abstract_boards import BoardSampler, betting_pieces, every_board
+from counterplay.poker.abstract_game import AbstractGame
+from counterplay.strategy.abstract_profile import AbstractProfile
+
+__all__ = ["BoardWalker", "Bound", "ExploitabilityBounds", "bound_exploitability", "drawn_round"]
+
+Vector = NDArray[np.float64]
+Cards = NDArray[np.uint8]
+
+CONFIDENCE = 0.95
+
+_NONE = np.zeros(0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Bound:
+    """A mean over boards in chips, and half of the width of its 95 % confidence interval."""
+
+    mean: float
+    half: float
+
+
+@dataclasses.dataclass(frozen=True)
+class ExploitabilityBounds:
+    """Exploitability in the real game lies above the lower and below the upper bound, but for what was drawn.
+
+    Attributes
+    ----------
+    lower : Bound
+        What a player wins who responds best from the drawn round on; the mean over both seats.
+    upper : Bound or None
+        What one wins who is told the drawn board beforehand; None where the real game has more bets than the strategy.
+    drawn_round : int
+        The round whose board was drawn, from 0.
+    boards : int
+        How many boards were gone through.
+    exact : bool
+        Whether these were all; the means have no error then.
+    """
+
+    lower: Bound
+    upper: Bound | None
+    drawn_round: int
+    boards: int
+    exact: bool
+
+    def told(self, big_blind: float) -> dict[str, Any]:
+        """The numbers by name, as files and commands tell them."""
+        found: dict[str, Any] = {}
+        for name, bound in (("lower_bound", self.lower), ("upper_bound", self.upper)):
+            for unit, factor in (("", 1.0), ("_mbb", 1000.0 / big_blind)):
+                found[name + unit] = None if bound is None else bound.mean * factor
+                found[name + unit + "_95"] = None if bound is None else bound.half * factor
+        return {**found, "drawn_round": self.drawn_round, "boards": self.boards, "exact": self.exact}
+
+
+def drawn_round(game: AbstractGame, name: str | int) -> int:
+    """The round of a name: a number from 0, or ``preflop``, ``flop``, ``turn``, ``river``."""
+    streets = ("preflop", "flop", "turn", "river")
+    known = [*map(str, range(game.rounds)), *streets[: game.rounds]]
+    if str(name) not in known:
+        raise GameError(f"{game.name} has the rounds {', '.join(known)}; got {name!r}")
+    return streets.index(str(name)) if name in streets else int(name)
+
+
+def bound_exploitability(
+    profile: AbstractProfile,
+    boards: int | None = None,
+    drawn: int | None = None,
+    training: int = 0,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> ExploitabilityBounds:
+    """Bound the exploitability of a strategy by buckets in the real game.
+
+    Parameters
+    ----------
+    profile : AbstractProfile
+        A strategy of a game of two players with hands of one or two cards.
+    boards : int, optional
+        Draw so many, at least two; all by default.
+    drawn : int, optional
+        The round whose board is drawn, by default the last.
+    training : int
+        Boards on which the player of the lower bound learns to play the rounds before; 0 leaves him the strategy.
+    seed : int
+        Of the boards.
+    progress : callable, optional
+        Called with the number of boards gone through and of all.
+
+    Raises
+    ------
+    GameError
+        If the game is of another kind, or there are too many boards and no number of them to draw.
+    """
+    game = profile.abstract
+    drawn = game.rounds - 1 if drawn is None else drawn
+    if boards is not None and boards < 2:
+        raise GameError(f"an interval needs two boards or more; got {boards}")
+    walker = BoardWalker(profile, drawn)
+    rows, weight = _boards(game, drawn, boards, seed)
+    lessons = _drawn_boards(game, drawn, training, seed + 1)
+    own = _learn(walker, lessons) if training and drawn else profile.weights
+    found = np.zeros((len(rows), 2))
+    for number, cards in enumerate(rows):
+        found[number] = walker.measure(cards, own)
+        if progress is not None:
+            progress(number + 1, len(rows))
+    lower, upper = (_mean(column, weight) for column in found.T)
+    return ExploitabilityBounds(lower, upper if game.bets is None else None, drawn, len(rows), weight is not None)
+
+
+def _mean(found: Vector, weight: Vector | None) -> Bound:
+    """The mean over boards; with weights these are all boards."""
+    if weight is not None:
+        return Bound(float(found @ weight / weight.sum()), 0.0)
+    spread = float(student.ppf((1 + CONFIDENCE) / 2, len(found) - 1))
+    return Bound(float(found.mean()), spread * float(found.std(ddof=1)) / math.sqrt(len(found)))
+
+
+def _boards(game: AbstractGame, drawn: int, boards: int | None, seed: int) -> tuple[Cards, Vector | None]:
+    """The boards of a round in the order dealt; how many each stands for if these are all."""
+    if boards is not None and game.definition.board_ends[drawn]:
+        return _drawn_boards(game, drawn, boards, seed), None
+    return every_board(game, drawn)
+
+
+def _drawn_boards(game: AbstractGame, drawn: int, boards: int, seed: int) -> Cards:
+    draw, deck = np.random.default_rng(seed), np.array(game.definition.deck, np.uint8)
+    size = game.definition.board_ends[drawn]
+    return np.array([draw.choice(deck, size, replace=False) for _ in range(boards)], np.uint8).reshape(boards, size)
+
+
+def _learn(walker: BoardWalker, lessons: Cards) -> Vector:
+    """What to play before the drawn round: one pass over the boards for each round, the last one first."""
+    game = walker.game
+    own, found = walker.profile.strategy(), np.zeros(int(walker.pieces.sequences.max()))
+    for turn in range(walker.drawn - 1, -1, -1):
+        learned = np.zeros(game.num_entries)
+        for cards in lessons:
+            walker.measure(cards, own, learned)
+        for me in (0, 1):
+            slot = 2 * turn + me
+            choose_actions(
+                walker.pieces, walker.members[turn], me, int(game.slot_start[slot]), int(game.slot_width[slot]),
+                int(game.slot_buckets[slot]), learned, own, found,
+            )  # fmt: skip
+    return own
+
+
+class _Level:
+    """The boards of one round: their sampler, and how likely two hands see each of those that follow a board."""
+
+    def __init__(self, game: AbstractGame, turn: int, sampler: BoardSampler) -> None:
+        self.sampler = sampler
+        self.scratch = sampler.scratch
+        size = game.definition.board_ends[turn]
+        self.cards = game.definition.board_cards[turn]
+        left = len(game.definition.deck) - size
+        self.chance = 1.0 / math.comb(left + self.cards - 2 * game.definition.hole_cards, self.cards)
+
+
+class BoardWalker:
+    """Walks over the boards that a drawn one can become.
+
+    Parameters
+    ----------
+    profile : AbstractProfile
+        What is responded to.
+    drawn : int
+        The round whose boards are given.
+    """
+
+    def __init__(self, profile: AbstractProfile, drawn: int) -> None:
+        game = profile.abstract
+        if game.players != 2 or game.definition.hole_cards > 2:
+            raise GameError(
+                f"bounds are for two players with hands of one or two cards; {game.name} has {game.players} players "
+                f"with {game.definition.hole_cards}"
+            )
+        self.profile, self.game, self.drawn = profile, game, drawn
+        self.pieces = pieces = betting_pieces(game)
+        self.weights = np.asarray(profile.weights)
+        turns = range(game.rounds)
+        self.members = [np.flatnonzero(pieces.turn == turn) for turn in turns]
+        self.place = np.zeros(len(pieces.turn), np.int64)
+        for members in self.members:
+            self.place[members] = np.arange(len(members))
+        early = (pieces.ends > pieces.folds) & (pieces.turn < game.rounds - 1)
+        if drawn < game.rounds - 1 and early.any():  # a showdown needs all cards
+            raise GameError(
+                f"players of {game.name} can be all in before the last cards; draw the board of its last round"
+            )
+        self.levels = {
+            turn: _Level(game, turn, BoardSampler(game, pieces, turn)) for turn in turns if turn >= drawn
+        }  # fmt: skip
+        exits = int(np.diff(pieces.exit_start).max())
+        hands = max(level.sampler.hands for level in self.levels.values())
+        self.worth = np.zeros(hands * exits)
+        self.number = np.zeros((64, 64), np.int64)  # of a hand among all
+        for number, hole in enumerate(itertools.combinations(sorted(game.definition.deck), game.definition.hole_cards)):
+            cards = (*hole, 52)[:2]
+            self.number[cards], self.number[cards[::-1]] = number, number
+        self.holes = math.comb(len(game.definition.deck), game.definition.hole_cards)
+
+    def measure(self, cards: Cards, own: NDArray[np.generic], learned: Vector = _NONE) -> tuple[float, float]:
+        """What the players of the lower and of the upper bound win on a board, the mean over both seats."""
+        lower = upper = 0.0
+        for me in (0, 1):
+            low, high = self._seat(cards, me, own, learned)
+            lower, upper = lower + low / 2, upper + high / 2
+        return lower, upper
+
+    def _seat(self, cards: Cards, me: int, own: NDArray[np.generic], learned: Vector) -> tuple[float, float]:
+        level = self.levels[self.drawn]
+        board = level.sampler.board(cards)
+        reaches = [np.full((1, level.sampler.hands), 1.0 / level.sampler.pairs)]
+        for turn in range(self.drawn):
+            reaches.append(self._links(turn, board, level, me, reaches[turn]))
+        upper = lower = self._values(self.drawn, cards, board, me, reaches[-1])
+        for turn in range(self.drawn - 1, -1, -1):
+            upper = self._respond(turn, board, level, me, reaches[turn], upper, _NONE, _NONE)
+            lower = self._respond(turn, board, level, me, reaches[turn], lower, own, learned)
+        return float(lower.sum()), float(upper.sum())
+
+    def _values(self, turn: int, cards: Cards, board: Board, me: int, reach: Vector) -> Vector:
+        """What hands are worth at the roots of a round's pieces to one who responds best from there on."""
+        level = self.levels[turn]
+        if turn == self.game.rounds - 1:
+            return self._respond(turn, board, level, me, reach, np.zeros((0, 0)), _NONE, _NONE)
+        after = self._links(turn, board, level, me, reach)
+        below = np.zeros_like(after)
+        where = np.full(self.holes, -1)
+        where[self._numbers(board)] = np.arange(len(board.card))
+        later = self.levels[turn + 1]
+        left = sorted(set(self.game.definition.deck) - set(cards.tolist()))
+        for dealt in itertools.combinations(left, later.cards):
+            whole = np.concatenate((cards, np.array(dealt, np.uint8)))
+            child = later.sampler.board(whole)
+            place = where[self._numbers(child)]
+            found = self._values(turn + 1, whole, child, me, np.ascontiguousarray(after[:, place]))
+            below[:, place] += later.chance * found
+        return self._respond(turn, board, level, me, reach, below, _NONE, _NONE)
+
+    def _numbers(self, board: Board) -> NDArray[np.int64]:
+        return np.asarray(self.number[board.card[:, 0], board.card[:, 1]])
+
+    def _links(self, turn: int, board: Board, level: _Level, me: int, reach: Vector) -> Vector:
+        after = np.zeros((len(self.members[turn + 1]), reach.shape[1]))
+        reach_links(
+            self.pieces, self.members[turn], self.place, board, me, self.weights, reach, after, level.scratch
+        )  # fmt: skip
+        return after
+
+    def _respond(
+        self, turn: int, board: Board, level: _Level, me: int, reach: Vector, below: Vector, own: NDArray[np.generic],
+        learned: Vector,
+    ) -> Vector:  # fmt: skip
+        values = np.zeros_like(reach)
+        respond_round(
+            self.pieces, self.members[turn], self.place, board, me, self.weights, own, reach, below, self.worth,
+            values, learned, level.scratch,
+        )  # fmt: skip
+        return values
