@@ -27,8 +27,8 @@ lint: $(VENV)/installed-test  ## format, style and types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-bench: $(VENV)/installed-bench  ## speed beside OpenSpiel and LiteEFG, in CPU seconds (LiteEFG needs a C++ compiler)
-	$(BIN)/python -m benchmarks
+bench: $(VENV)/installed-bench  ## speed beside OpenSpiel and LiteEFG, in CPU seconds (LiteEFG needs a C++ compiler); PARTS=... for some of it
+	$(BIN)/python -m benchmarks $(PARTS)
 
 docs: $(VENV)/installed-test  ## run every example in README and docs
 	$(BIN)/python -m pytest README.md docs

@@ -1,4 +1,4 @@
-"""``python -m benchmarks [--quick] [--out DIR]``: measure, print a table, write the raw numbers.
+"""``python -m benchmarks [PART ...] [--quick] [--out DIR]``: measure, print a table, write the raw numbers.
 
 Everything runs on one core with one thread and is counted in CPU seconds, so that a busy machine disturbs little.
 Rivals are measured in turn, again and again; a ratio is the median of the ratios of the turns.
@@ -28,20 +28,27 @@ def use_one_core() -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed beside OpenSpiel and LiteEFG.")
-    parser.add_argument("--quick", action="store_true", help="short and rough: a look, not a result")
-    parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="where results are written")
-    arguments = parser.parse_args()
     use_one_core()
     from benchmarks import measures, report
 
+    known = list(measures.PARTS)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed beside OpenSpiel and LiteEFG.")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"some of {', '.join(known)}; without one, all")
+    parser.add_argument("--quick", action="store_true", help="short and rough: a look, not a result")
+    parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="where results are written")
+    arguments = parser.parse_args()
+    unknown = sorted(set(arguments.parts) - set(known))
+    if unknown:
+        parser.error(f"there is no part {unknown[0]!r}; there are {', '.join(known)}")
+    parts = [name for name in known if name in arguments.parts] or known
     started = time.perf_counter()
     plan = measures.QUICK if arguments.quick else measures.FULL
-    outcome = measures.measure_all(plan, lambda text: print(text, file=sys.stderr, flush=True))
+    outcome = measures.measure_all(plan, parts, lambda text: print(text, file=sys.stderr, flush=True))
     seconds = time.perf_counter() - started
     print(report.as_text(outcome))
     print(f"\n{seconds:.0f} seconds in all")
-    for path in report.write(arguments.out, outcome, plan, seconds):
+    label = "-".join(([] if plan is measures.FULL else [plan.name]) + ([] if parts == known else parts))
+    for path in report.write(arguments.out, outcome, plan, seconds, label):
         print(f"wrote {os.path.relpath(path)}")
     return 0 if outcome.agreed else 1
 

@@ -1,6 +1,6 @@
 """Limit hold'em in buckets: iterations per CPU second, and what a second thread brings.
 
-``python -m benchmarks.holdem`` measures this alone, in about four minutes, given the features of hold'em in the cache
+``python -m benchmarks holdem`` measures this alone, in about four minutes, given the features of hold'em in the cache
 (``counterplay abstract holdem_limit_2p --rounds 5s --out FILE.cpa`` puts them there).  Five buckets in each round,
 percentiles of E[HS²], earlier ones forgotten.  Threads are measured in wall time: that needs an idle machine.
 """
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -135,15 +134,3 @@ def all_cores() -> Iterator[None]:
         yield
     finally:
         os.sched_setaffinity(0, before)
-
-
-def main() -> None:
-    from benchmarks import measures, report
-
-    outcome = measures.Outcome()
-    holdem_speed(outcome, measures.QUICK if "--quick" in sys.argv else measures.FULL)
-    print("\n".join(report.table_lines(outcome) + outcome.remarks))
-
-
-if __name__ == "__main__":
-    main()

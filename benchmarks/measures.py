@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import counterplay
@@ -70,47 +70,35 @@ class Line:
 
 @dataclasses.dataclass
 class Outcome:
-    """Everything that was found: lines, raw numbers, signatures, remarks, and whether the solvers agree."""
+    """Everything that was found: lines, raw numbers, signatures, remarks, and whether the solvers agree.
+
+    ``seconds`` is what each part took.
+    """
 
     lines: list[Line] = dataclasses.field(default_factory=list)
     raw: dict[str, Any] = dataclasses.field(default_factory=dict)
     agreement: dict[str, dict[str, float]] = dataclasses.field(default_factory=dict)
     signatures: dict[str, str] = dataclasses.field(default_factory=dict)
     remarks: list[str] = dataclasses.field(default_factory=list)
+    seconds: dict[str, float] = dataclasses.field(default_factory=dict)
     agreed: bool = True
 
 
-def measure_all(plan: Plan, tell: Callable[[str], None]) -> Outcome:
-    """All measurements, one after the other."""
+def measure_all(plan: Plan, parts: Sequence[str], tell: Callable[[str], None]) -> Outcome:
+    """The measurements of some ``PARTS``, one after the other; whether the solvers agree is always looked at."""
     outcome = Outcome()
     rivals, outcome.remarks = find_rivals()
     for remark in outcome.remarks:
         tell(remark)
     tell("do the solvers agree?")
     check_agreement(outcome, rivals)
-    for game in GAMES:
-        tell(f"CFR+ iterations on {game}")
-        iteration_speed(outcome, rivals, game, plan)
-    tell(f"time to exploitability {GOAL:g} on leduc")
-    time_to_goal(outcome, rivals, plan)
-    tell("evaluation")
-    evaluation_speed(outcome, rivals, plan)
-    tell("sampled walks")
-    sampled.sampled_speed(outcome, plan)
-    tell("public trees")
-    public.public_speed(outcome, rivals, plan)
-    tell("linear programs and double oracle")
-    exact.exact_speed(outcome, plan)
-    tell("compiling")
-    compile_speed(outcome, plan)
-    tell("hands and their numbers")
-    card_speed(outcome, plan)
-    tell("limit hold'em in buckets")
-    holdem.holdem_speed(outcome, plan)
-    tell("a hold'em subgame")
-    postflop.postflop_speed(outcome, plan)
-    tell("start-up")
-    startup_times(outcome, plan)
+    for name, (words, measure) in PARTS.items():
+        if name not in parts:
+            continue
+        started = time.perf_counter()
+        measure(outcome, rivals, plan)
+        outcome.seconds[name] = time.perf_counter() - started
+        tell(f"{name}: {words}, {outcome.seconds[name]:.0f} s")
     outcome.signatures = ours.signatures()
     return outcome
 
@@ -126,6 +114,12 @@ def check_agreement(outcome: Outcome, rivals: list[Rival]) -> None:
         outcome.agreement[game] = found
         own = found[rivals[0].name]
         outcome.agreed &= all(abs(found[rival.name] / own - 1.0) <= rival.tolerance for rival in rivals)
+
+
+def iteration_speeds(outcome: Outcome, rivals: list[Rival], plan: Plan) -> None:
+    """CFR+ iterations per CPU second on each game."""
+    for game in GAMES:
+        iteration_speed(outcome, rivals, game, plan)
 
 
 def iteration_speed(outcome: Outcome, rivals: list[Rival], game: str, plan: Plan) -> None:
@@ -268,3 +262,22 @@ def startup_times(outcome: Outcome, plan: Plan) -> None:
         told = f"CPU {cpu:.2f} s"
         line = Line(f"start-up: {name}", judged, "s", told, f"wall {wall:.2f} s", STARTUP_TARGETS.get(name), False)
         outcome.lines.append(line)
+
+
+Measure = Callable[[Outcome, list[Rival], Plan], None]
+
+PARTS: dict[str, tuple[str, Measure]] = {
+    "iterations": ("CFR+ iterations on histories", iteration_speeds),
+    "goal": (f"time to exploitability {GOAL:g} on leduc", time_to_goal),
+    "evaluation": ("exact evaluations", evaluation_speed),
+    "sampled": ("sampled walks", lambda outcome, rivals, plan: sampled.sampled_speed(outcome, plan)),
+    "public": ("CFR+ on public trees", public.public_speed),
+    "public-goal": ("a public tree solved in two threads", public.time_to_goal),
+    "exact": ("linear programs and double oracle", lambda outcome, rivals, plan: exact.exact_speed(outcome, plan)),
+    "compile": ("compiling", lambda outcome, rivals, plan: compile_speed(outcome, plan)),
+    "cards": ("hands and their numbers", lambda outcome, rivals, plan: card_speed(outcome, plan)),
+    "holdem": ("limit hold'em in buckets", lambda outcome, rivals, plan: holdem.holdem_speed(outcome, plan)),
+    "postflop": ("a hold'em subgame", lambda outcome, rivals, plan: postflop.postflop_speed(outcome, plan)),
+    "startup": ("start-up", lambda outcome, rivals, plan: startup_times(outcome, plan)),
+}
+"""The parts of the benchmark in their order: what they are about, and what measures them."""

@@ -7,7 +7,10 @@ from typing import Any
 
 import pyspiel
 
-SPECS = {"kuhn": "kuhn_poker", "leduc": "leduc_poker"}
+SPECS = {
+    "kuhn": "kuhn_poker", "leduc": "leduc_poker", "leduc without suits": "leduc_poker(suit_isomorphism=True)",
+    "bluff": "liars_dice",
+}  # fmt: skip
 
 
 class OpenSpielRun:

@@ -1,15 +1,20 @@
-"""CFR+ on public trees: CPU seconds of an iteration of both players, memory, and what a second thread brings.
+"""CFR+ on public trees: CPU seconds of an iteration of both players, memory, what a second thread brings, and a solve.
 
-On Leduc hold'em beside OpenSpiel and LiteEFG, which walk histories; neither can hold the other games.
+Beside OpenSpiel and LiteEFG, which walk histories, where they can hold the game: Kuhn poker, Leduc hold'em, Bluff(1,1).
 """
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import os
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from benchmarks.rivals import Rival
 from benchmarks.timing import cpu_seconds, median, rates_in_turn, ratios
+from counterplay.solvers import Until
 from counterplay.solvers.public import PublicSolver, public_config
 
 if TYPE_CHECKING:
@@ -20,6 +25,10 @@ SECONDS = {"leduc": 40e-6, "rhode_island": 0.2, "holdem_2_1": 1.2, "holdem_2_4":
 GIGABYTES = {"holdem_2_1": 1.5, "holdem_2_4": 4.0}
 LARGEST = "holdem_2_4"
 THREADS_TARGET = 1.7
+GOAL = ("holdem_2_1", 1.0, 600.0)
+"""A game, an exploitability in mbb/g, and the most seconds of two threads that reaching it should take."""
+BESIDE = {"kuhn": ("kuhn", 1000), "leduc": ("leduc without suits", 100), "bluff": ("bluff", 5)}
+"""What the others call our games, and iterations after which exploitability must be the same."""
 
 
 def public_speed(outcome: Outcome, rivals: list[Rival], plan: Plan) -> None:
@@ -47,37 +56,86 @@ def public_speed(outcome: Outcome, rivals: list[Rival], plan: Plan) -> None:
         if game == LARGEST:
             _two_threads(outcome, solver)
         del solver
-    _beside_others(outcome, rivals, plan)
+        gc.collect()
+    for game in BESIDE:
+        _beside_others(outcome, rivals, plan, game)
+
+
+@contextlib.contextmanager
+def all_cores() -> Iterator[None]:
+    """Threads that are started here may run on every core; the rest of the benchmark keeps to one."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, range(os.cpu_count() or 1))
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def _two_threads(outcome: Outcome, solver: PublicSolver) -> None:
     """Wall time of an iteration in one thread over that in two; needs an idle machine."""
     from benchmarks.measures import Line
 
-    shared = PublicSolver(LARGEST, public_config("cfr+", {"threads": 2}))
-    shared.step(2)
     gains = []
-    for _ in range(2):
-        seconds = []
-        for one in (solver, shared):
-            clock = time.perf_counter()
-            one.step(2)
-            seconds.append(time.perf_counter() - clock)
-        gains.append(seconds[0] / seconds[1])
+    with all_cores():
+        shared = PublicSolver(solver.tree, public_config("cfr+", {"threads": 2}))
+        shared.step(2)
+        for _ in range(2):
+            seconds = []
+            for one in (solver, shared):
+                clock = time.perf_counter()
+                one.step(2)
+                seconds.append(time.perf_counter() - clock)
+            gains.append(seconds[0] / seconds[1])
     outcome.lines.append(Line(f"two threads, {LARGEST}, wall time", gains, "x", "", "", THREADS_TARGET))
 
 
-def _beside_others(outcome: Outcome, rivals: list[Rival], plan: Plan) -> None:
-    """Iterations per CPU second on Leduc; ours on the public tree, theirs on histories."""
+def time_to_goal(outcome: Outcome, rivals: list[Rival], plan: Plan) -> None:
+    """Wall time of a whole solve in two threads, from the rules on, all measuring included; in the full plan only."""
     from benchmarks.measures import Line
 
-    solver = PublicSolver("leduc", "cfr+")
-    runs = {"counterplay": solver.step} | {rival.name: rival.start("leduc").iterate for rival in rivals[1:]}
+    if plan.name != "full":
+        return
+    game, goal, target = GOAL
+    with all_cores():
+        wall, cpu = time.perf_counter(), time.process_time()
+        solver = PublicSolver(game, public_config("cfr+", {"threads": 2}))
+        big_blind = solver.tree.big_blind
+        assert big_blind is not None
+        result = solver.run(Until(exploitability=goal * big_blind / 1000))
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    told = f"{result.iterations} iterations, {1000 * result.exploitability / big_blind:.3f} mbb/g"
+    outcome.raw[f"{game} to {goal:g} mbb/g"] = {"wall": wall, "cpu": cpu, "iterations": result.iterations}
+    outcome.lines.append(
+        Line(f"{game} to {goal:g} mbb/g, two threads, wall time", [wall], "s", told, f"CPU {cpu:.0f} s", target, False)
+    )
+
+
+def _beside_others(outcome: Outcome, rivals: list[Rival], plan: Plan, game: str) -> None:
+    """Iterations per CPU second; ours on the public tree, theirs on histories."""
+    from benchmarks.measures import Line
+
+    theirs, agree_after = BESIDE[game]
+    solver = PublicSolver(game, "cfr+")
+    solver.step(agree_after)
+    found = {"counterplay": solver.measure().exploitability}
+    runs = {"counterplay": solver.step}
+    for rival in rivals[1:]:
+        run = rival.start(theirs)
+        run.iterate(agree_after)
+        found[rival.name] = run.exploitability()
+        outcome.agreed &= abs(found[rival.name] / found["counterplay"] - 1.0) <= rival.tolerance
+        runs[rival.name] = run.iterate
+    told = ", ".join(f"{name} {value:.6g}" for name, value in found.items())
+    outcome.remarks.append(f"public tree, exploitability after {agree_after} iterations on {game}: {told}")
     rates = rates_in_turn(runs, plan.seconds, plan.turns)
-    outcome.raw["public tree, iterations per CPU second, leduc"] = rates
+    outcome.raw[f"public tree, iterations per CPU second, {game}"] = rates
     for other in list(rates)[1:]:
         outcome.lines.append(
-            Line(f"CFR+ iterations on the public tree, leduc, beside {other}",
+            Line(f"CFR+ iterations on the public tree, {game}, beside {other}",
                  ratios(rates["counterplay"], rates[other]), "x", f"{median(rates['counterplay']):,.0f}/s",
-                 f"{median(rates[other]):,.0f}/s")
+                 f"{median(rates[other]):,.1f}/s")
         )  # fmt: skip

@@ -62,8 +62,11 @@ def as_markdown(outcome: Outcome, date: str) -> str:
     return "\n".join(lines)
 
 
-def write(folder: Path, outcome: Outcome, plan: Plan, seconds: float) -> tuple[Path, Path]:
-    """Write the raw numbers as JSON and the table as Markdown; only a full plan is ``latest.md``."""
+def write(folder: Path, outcome: Outcome, plan: Plan, seconds: float, label: str) -> tuple[Path, Path]:
+    """Write the raw numbers as JSON and the table as Markdown; only all parts of the full plan are ``latest.md``.
+
+    Others have a label, which is part of their names.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     date = datetime.datetime.now(datetime.UTC).date().isoformat()
     facts = machine()
@@ -74,6 +77,7 @@ def write(folder: Path, outcome: Outcome, plan: Plan, seconds: float) -> tuple[P
         "versions": versions(),
         "plan": dataclasses.asdict(plan),
         "seconds": round(seconds, 1),
+        "seconds_of_parts": {name: round(taken, 1) for name, taken in outcome.seconds.items()},
         "results": [{**dataclasses.asdict(line), "median": line.value, "met": line.met} for line in outcome.lines],
         "exploitability": outcome.agreement,
         "agreed": outcome.agreed,
@@ -82,8 +86,8 @@ def write(folder: Path, outcome: Outcome, plan: Plan, seconds: float) -> tuple[P
         "raw": outcome.raw,
     }
     raw, table = folder / f"{date}-{short}.json", folder / "latest.md"
-    if plan.name != "full":
-        raw, table = folder / f"{date}-{short}-{plan.name}.json", folder / f"{plan.name}.md"
+    if label:
+        raw, table = folder / f"{date}-{short}-{label}.json", folder / f"{label}.md"
     raw.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     table.write_text(as_markdown(outcome, date), encoding="utf-8")
     return raw, table

@@ -110,6 +110,38 @@ def test_a_lock_from_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
     assert hands["65s"]["frequencies"] == pytest.approx([1, 0, 0, 0], abs=1e-9)
 
 
+def test_a_lock_stays_with_the_strategy(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Best responses to a saved strategy keep to its lock, as those of the run that made it."""
+    out, checkpoint = tmp_path / "locked.strategy", tmp_path / "run"
+    words = [*RIVER, "--iterations", "300", "--lock", "bet25=fold 1", "--out", str(out), "--checkpoint"]
+    solved = run_json(capsys, *words, str(checkpoint))
+    found = run_json(capsys, "evaluate", str(out))
+    assert solved["locked"] == found["locked"] == ["bet25"]
+    assert found["exploitability"] == pytest.approx(solved["exploitability"], abs=1e-12)
+    assert found["unlocked"]["exploitability"] > 10 * found["exploitability"]
+    again = tmp_path / "again.strategy"
+    assert main(["solve", "--resume", str(checkpoint), "--iterations", "310", "-q", "--out", str(again)]) == 0
+    assert main(["evaluate", str(again)]) == 0
+    told = capsys.readouterr().out
+    assert "'bet25'; the best responses above keep to it" in told
+    assert "without the lock" in told
+
+
+def test_a_range_is_a_range_before_it_is_a_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("AA", "72o"), ("fold 1", "call 1"), ("opener", "AA")):
+        Path(name).write_text(text, encoding="utf-8")
+    words = [*RIVER, "--iterations", "2", "--lock", "bet25=fold 1", "--out", "x.strategy", "--oop"]
+    for given in ("AA", "opener", "./opener"):
+        assert main([*words, given]) == 0
+        capsys.readouterr()
+        assert set(run_json(capsys, "inspect", "x.strategy")["hands"]) == {"AA"}
+    found = run_json(capsys, "inspect", "x.strategy", "--node", "bet25")
+    assert found["frequencies"] == pytest.approx([1, 0, 0, 0])
+
+
 def test_integers_in_files_and_checkpoints(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     out, checkpoint = tmp_path / "int.strategy", tmp_path / "int.checkpoint"
     words = [*RIVER, "--set", "storage=int16", "--iterations", "40", "--out", str(out), "--checkpoint", str(checkpoint)]
@@ -184,3 +216,17 @@ def test_targets_and_colours() -> None:
         pot_target("0.3mbb", 50)
     assert mixture((0.2, 0.3, 0.1, 0.4), ("fold", "call", "raise85", "allin")) == pytest.approx((0.2, 0.5, 0.3))
     assert mixture((0.2, 0.8), ("c", "r")) == pytest.approx((0.0, 0.8, 0.2))
+
+
+def test_uniform_play_is_measured_on_the_public_tree_where_histories_do_not_fit(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["evaluate", "--game", "bluff(sides=5)", "--strategy", "uniform"]
+    whole = run_json(capsys, *words)
+    small = run_json(capsys, *words, "--memory-limit", "1MiB")
+    assert small["representation"] == "public"
+    assert small["information_sets"] == whole["information_sets"]
+    for name in ("value", "best_response", "exploitability"):
+        assert small[name] == pytest.approx(whole[name], abs=1e-12)
+    assert main([*words[:3], "--strategy", "random", "--memory-limit", "1MiB"]) == 2
+    assert "a higher memory limit" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import signal
@@ -19,8 +20,9 @@ from counterplay.poker.definition import GameDefinition
 from counterplay.poker.public_game import public_tree_by_name, public_tree_of
 from counterplay.solvers import Until, make_public_solver, resume_solver, solve
 from counterplay.solvers.public import PublicConfig, PublicSolver, public_config
+from counterplay.solvers.public_sampling import PublicSamplingConfig, PublicSamplingSolver
 from counterplay.strategy.public_profile import CARD_FREE, FunctionStrategy, PublicProfile, card_free, fill_table
-from counterplay.strategy.public_walks import PublicWalker
+from counterplay.strategy.public_walks import PublicWalker, scratch_bytes
 from counterplay.tree.public import PublicTree
 
 SMALL_HOLDEM = GameDefinition(
@@ -77,6 +79,28 @@ def test_integers_take_half_the_memory_of_float32_and_play_alike(holdem: PublicT
     small.step(150)
     large.step(150)
     assert small.measure().exploitability == pytest.approx(large.measure().exploitability, rel=0.05)
+
+
+@pytest.mark.parametrize("storage", ["float64", "float32", "int16"])
+@pytest.mark.parametrize("changes", [{}, {"alternating": False}, {"predictive": True, "alternating": False}])
+def test_memory_counts_every_table(storage: str, changes: dict[str, bool]) -> None:
+    solver = PublicSolver("leduc", public_config("cfr+", {"storage": storage, **changes}))
+    held = [table for tables in solver.player_tables for table in tables]
+    held += [solver._frozen, solver._frozen_scale, solver._frozen_prediction]
+    scratch = scratch_bytes(solver.tree, 1, np.dtype(np.float64 if storage == "float64" else np.float32))
+    counted = PublicSolver.memory_bytes(solver.tree, solver.config) - scratch
+    assert counted == pytest.approx(sum(table.nbytes for table in held), rel=0.1)
+
+
+@pytest.mark.parametrize("scale", [1e30, 1e-45])
+def test_utilities_that_single_precision_cannot_hold_are_refused(scale: float) -> None:
+    tree = dataclasses.replace(public_tree_by_name("kuhn"), scale=2 * scale)
+    for storage in ("float32", "int16"):
+        with pytest.raises(SolverError, match=f"{storage} tables need a largest utility from 1e-25 to 1e"):
+            PublicSolver(tree, public_config("cfr+", {"storage": storage}))
+    with pytest.raises(SolverError, match="float32 tables need a largest utility"):
+        PublicSamplingSolver(tree, PublicSamplingConfig("pcs", storage="float32"))
+    PublicSolver(tree, public_config("cfr+", {"storage": "float64"}))
 
 
 def test_a_resumed_run_has_the_same_bits(tmp_path: Path) -> None:

@@ -150,9 +150,11 @@ def measured(measurement: Any, big_blind: float | None) -> dict[str, Any]:
     return values
 
 
-def exploitability_text(exploitability: float, big_blind: float | None) -> str:
-    """Exploitability with its units."""
+def exploitability_text(exploitability: float, big_blind: float | None, pot: float | None = None) -> str:
+    """Exploitability with its units; that of a hold'em subgame in percents of its pot, too."""
     text = f"{exploitability:.3g} chips per game"
+    if pot is not None:
+        text += f" ({100 * exploitability / pot:.3g} % of the pot)"
     if big_blind is not None:
         text += f" ({1000 * exploitability / big_blind:.3g} mbb/g)"
     return text + ", mean over players of what a best response gains"

@@ -26,9 +26,9 @@ from counterplay.cli.common import (
 from counterplay.cli.evaluate_buckets import BOUNDS_HELP, DRAWN_HELP, TRAINING_HELP, evaluate_buckets
 from counterplay.cli.evaluate_card_free import METHOD_HELP, evaluate_card_free_command
 from counterplay.cli.problem import Problem, load_problem
-from counterplay.cli.public import evaluate_public
+from counterplay.cli.public import evaluate_public, evaluate_uniform
 from counterplay.cli.report import abstract_text
-from counterplay.errors import AbstractionError, GameError, StrategyError
+from counterplay.errors import AbstractionError, GameError, MemoryLimitError, StrategyError
 from counterplay.storage import file_kind
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ def command(
 ) -> None:
     """Measure a strategy exactly: its value, best responses to it, its exploitability."""
     from counterplay.evaluation import evaluate
+    from counterplay.poker.public_game import tells_public_tree
     from counterplay.strategy import Profile
     from counterplay.strategy.public_profile import CARD_FREE, is_public_profile
 
@@ -91,7 +92,14 @@ def command(
     name = game or (loaded.game if loaded else None)
     if name is None:
         raise StrategyError(f"--strategy {strategy} needs --game")
-    problem = _problem(name, loaded, read_memory(memory_limit), as_json)
+    try:
+        problem = _problem(name, loaded, read_memory(memory_limit), as_json)
+    except MemoryLimitError as error:
+        if strategy != "uniform" or not tells_public_tree(name):
+            raise
+        note(f"{error}\nTherefore its public tree is walked.")
+        evaluate_uniform(name, read_memory(memory_limit), as_json)
+        return
     tree = problem.real
     if loaded is None:
         solved = problem.solved

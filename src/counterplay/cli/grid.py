@@ -69,6 +69,8 @@ def draw_grid(path: Path, state: Inspection, title: str) -> None:
         raise CounterplayError("a grid is for hands of two cards; leave out --png")
     import matplotlib
 
+    from counterplay.poker.ranges import class_grid
+
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
@@ -79,13 +81,15 @@ def draw_grid(path: Path, state: Inspection, title: str) -> None:
     ]
     figure, axes = pyplot.subplots(figsize=(8, 8.6), layout="constrained")
     axes.imshow(colours)
-    for y, row in enumerate(grid):
-        for x, cell in enumerate(row):
-            if cell is not None:
-                empty = cell.weight == 0
-                axes.text(x, y, cell.name, ha="center", va="center", fontsize=9, color="0.6" if empty else "white")
-    axes.set_xticks([])
-    axes.set_yticks([])
+    for y, (row, names) in enumerate(zip(grid, class_grid(), strict=True)):
+        for x, (cell, (name, _)) in enumerate(zip(row, names, strict=True)):
+            held = cell is not None and cell.weight > 0
+            axes.text(x, y, name, ha="center", va="center", fontsize=9, color="white" if held else "0.65")
+    lines = [place - 0.5 for place in range(1, len(grid))]
+    axes.set_xticks(lines, labels=[])
+    axes.set_yticks(lines, labels=[])
+    axes.grid(color="white", linewidth=1)
+    axes.tick_params(length=0)
     mix = ", ".join(f"{name} {100 * share:.1f}%" for name, share in zip(state.actions, state.frequencies, strict=True))
     axes.set_title(f"{title}\n{mix}", fontsize=10, wrap=True)
     axes.set_xlabel("red folds, blue checks or calls, green bets or raises")

@@ -6,12 +6,14 @@ import dataclasses
 import os
 import resource
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from counterplay.cli.common import measured, note, print_json, say, table
 from counterplay.cli.report import ENDINGS, goal_options
-from counterplay.errors import CounterplayError, SolverError
+from counterplay.errors import CounterplayError, GameError, SolverError
+from counterplay.poker.ranges import parse_range
 from counterplay.poker.subgames import Subgame
 from counterplay.tree.memory import available_memory, format_bytes
 
@@ -65,7 +67,7 @@ class Spot:
             raise SolverError(f"solve holdem needs {', '.join(missing)}; counterplay solve --help shows how")
         names = ("board", "pot", "stack", "oop", "ip", "bets", "raises", "donks", "chip")
         chosen: dict[str, Any] = {name: fields[name] for name in names if fields[name] is not None}
-        chosen = {name: _text_of_file(value) if name in ("oop", "ip") else value for name, value in chosen.items()}
+        chosen |= {name: _text_or_file(chosen[name], parse_range) for name in ("oop", "ip")}
         if self.allin_threshold is not None:
             chosen["allin_threshold"] = _share(self.allin_threshold)
         return Subgame(**chosen, isomorphic=self.isomorphism)
@@ -79,12 +81,16 @@ def _share(text: str) -> float:
         raise SolverError(f"--allin-threshold is a share of the stack such as 67%; got {text!r}") from None
 
 
-def _text_of_file(text: str) -> str:
-    """The text of a file, if the text is the name of one."""
+def _text_or_file(text: str, parse: Callable[[str], object]) -> str:
+    """The text itself, or that of the file which it names if it says nothing by itself: AA is a pair, never a file."""
     try:
-        return Path(text).read_text(encoding="utf-8") if os.path.isfile(text) else text
-    except (OSError, ValueError) as error:
-        raise CounterplayError(f"cannot read {text}: {error}") from None
+        parse(text)
+    except GameError:
+        try:
+            return Path(text).read_text(encoding="utf-8") if os.path.isfile(text) else text
+        except (OSError, ValueError) as error:
+            raise CounterplayError(f"cannot read {text}: {error}") from None
+    return text
 
 
 def pot_target(text: str, pot: float) -> float:
@@ -155,13 +161,12 @@ def _solver(
     tables = PublicSolver.memory_bytes(tree, config)
     if not quiet:
         note(
-            f"{tree.num_infosets:,} information sets at {sum(tree.num_blocks):,} public states: "
+            f"{tree.num_infosets:,} information sets in {tree.num_public_states:,} public states: "
             f"{format_bytes(tree.nbytes)} tree, {format_bytes(tables)} tables ({table_type(tree, config.storage)})"
         )
     allowed = available_memory() if limit is None else limit
-    check_memory(
-        "the subgame", tree.nbytes * (limit is not None) + tables, allowed, "try storage int16, fewer sizes or hands"
-    )
+    advice = "take fewer sizes or hands" if config.storage == "int16" else "try storage int16, fewer sizes or hands"
+    check_memory("the subgame", tree.nbytes * (limit is not None) + tables, allowed, advice)
     return PublicSolver(tree, config, name, allowed)
 
 
@@ -174,12 +179,15 @@ def _lock(solver: PublicSolver, text: str) -> None:
         raise SolverError(f"--lock takes NODE=STRATEGY, such as 'check bet25=fold 0.4; call rest'; got {text!r}")
     tree = solver.tree
     node = find_node(tree, place)
-    strategy = parse_lock(_text_of_file(what.strip()), tree.actions_of(node))
+    actions = tree.actions_of(node)
+    strategy = parse_lock(_text_or_file(what.strip(), lambda text: parse_lock(text, actions)), actions)
     for deal in range(int(tree.deal_low[node]), int(tree.deal_high[node])):
         solver.lock(node, deal, lock_rows(tree, node, deal, strategy))
 
 
 def _as_json(game: Subgame, solver: PublicSolver, result: SolveResult, files: dict[str, Path | None]) -> dict[str, Any]:
+    from counterplay.cli.public import locked_nodes
+
     return {
         "game": result.game,
         "algorithm": result.algorithm,
@@ -192,6 +200,7 @@ def _as_json(game: Subgame, solver: PublicSolver, result: SolveResult, files: di
         "expected_chips": [game.pot / 2 + value for value in result.value],
         "information_sets": result.information_sets,
         "public_states": solver.tree.num_public_states,
+        "locked": locked_nodes(solver.tree, solver.locked),
         "nodes": result.nodes,
         "nodes_per_second": result.nodes_per_second,
         "memory_bytes": {"tree": solver.tree.nbytes, "solver": solver.table_bytes},
@@ -203,6 +212,8 @@ def _as_json(game: Subgame, solver: PublicSolver, result: SolveResult, files: di
 def _summarise(
     game: Subgame, solver: PublicSolver, result: SolveResult, goal: Until, files: dict[str, Path | None]
 ) -> None:
+    from counterplay.cli.public import locked_nodes
+
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     percent = 100 * result.exploitability / game.pot
     oop, ip = (game.pot / 2 + value for value in result.value)
@@ -218,8 +229,8 @@ def _summarise(
                    f"{format_bytes(peak)} process"),
     ]  # fmt: skip
     if solver.locked.any():
-        names = [repr(solver.tree.node_text[node]) for node in solver.locked.nonzero()[0]]
-        rows.append(("locked", f"{', '.join(names)}; best responses keep to it"))
+        names = ", ".join(map(repr, locked_nodes(solver.tree, solver.locked)))
+        rows.append(("locked", f"{names}; best responses keep to it"))
     shown = (("strategy", "profile"), ("plot", "plot"), ("checkpoint", "checkpoint"))
     rows += [(title, str(files[name])) for title, name in shown if files.get(name) is not None]
     table(rows)

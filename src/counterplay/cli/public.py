@@ -25,7 +25,12 @@ from counterplay.errors import SolverError
 from counterplay.tree.memory import format_bytes
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from counterplay.poker.subgames import Subgame
     from counterplay.solvers import Solver, SolveResult, Until
+    from counterplay.strategy.public_profile import PublicProfile
     from counterplay.tree.public import PublicTree
 
 
@@ -60,7 +65,7 @@ def solve_public(
         solver = make_public_solver(game, algorithm or "cfr+", limit, **settings)
     tree: PublicTree = solver.tree
     if not quiet and not as_json:
-        note(f"{tree.name}: {tree.num_public_states:,} public states, {tree.num_infosets:,} information sets; "
+        note(f"{_title(tree)}: {tree.num_public_states:,} public states, {tree.num_infosets:,} information sets; "
              f"{format_bytes(tree.nbytes)} tree, {format_bytes(solver.table_bytes)} tables")  # fmt: skip
     target = _target(until, tree)
     if iterations is None and seconds is None and target is None and solver.iterations == 0:
@@ -80,15 +85,31 @@ def solve_public(
     return 130 if result.status == "interrupted" else 0
 
 
+def _subgame(tree: PublicTree) -> Subgame | None:
+    """The hold'em subgame that the tree is of, if it is of one: its name is long, and its pot a measure."""
+    from counterplay.poker.public_game import SUBGAME
+    from counterplay.poker.subgames import subgame_by_name
+
+    return subgame_by_name(tree.name) if tree.name.startswith(SUBGAME) else None
+
+
+def _title(tree: PublicTree) -> str:
+    subgame = _subgame(tree)
+    return tree.name if subgame is None else subgame.title
+
+
+def _exploitability(tree: PublicTree, exploitability: float) -> str:
+    subgame = _subgame(tree)
+    return exploitability_text(exploitability, tree.big_blind, None if subgame is None else subgame.pot)
+
+
 def _target(until: str | None, tree: PublicTree) -> float | None:
     """The exploitability to stop at; of a hold'em subgame it may be told in percents of the pot."""
-    from counterplay.poker.public_game import SUBGAME
-
-    if until is not None and tree.name.startswith(SUBGAME):
+    subgame = _subgame(tree)
+    if until is not None and subgame is not None:
         from counterplay.cli.holdem import pot_target
-        from counterplay.poker.subgames import subgame_by_name
 
-        return pot_target(until, subgame_by_name(tree.name).pot)
+        return pot_target(until, subgame.pot)
     return read_target(until, tree.name, tree.big_blind)
 
 
@@ -150,16 +171,19 @@ def _summarise(
     tree: PublicTree = solver.tree
     low, high = value_interval(result.measurement)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    say(f"{result.game} solved by {result.algorithm} on its public tree: {ENDINGS[result.status]}")
+    say(f"{_title(tree)} solved by {result.algorithm} on its public tree: {ENDINGS[result.status]}")
     rows = [
         ("value", f"{chips(result.value)} chips; for player 1 between {low:.6g} and {high:.6g}"),
-        ("exploitability", exploitability_text(result.exploitability, tree.big_blind)),
+        ("exploitability", _exploitability(tree, result.exploitability)),
         ("iterations", f"{result.iterations:,}"),
         ("information sets", f"{result.information_sets:,} in {tree.num_public_states:,} public states"),
         ("seconds", f"{result.seconds:.2f}, {result.cpu_seconds:.2f} of a processor ({whole_seconds:.2f} in all)"),
         ("memory", f"{format_bytes(tree.nbytes)} tree, {format_bytes(solver.table_bytes)} tables, "
                    f"{format_bytes(peak)} process"),
     ]  # fmt: skip
+    locked = getattr(solver, "locked", None)
+    if locked is not None and locked.any():
+        rows.append(("locked", f"{', '.join(map(repr, locked_nodes(tree, locked)))}; best responses keep to it"))
     names = (("strategy", "profile"), ("plot", "plot"), ("checkpoint", "checkpoint"))
     rows += [(title, str(files[name])) for title, name in names if files[name] is not None]
     table(rows)
@@ -172,12 +196,32 @@ def evaluate_public(path: Path, limit: int | None, as_json: bool) -> None:
     """Measure a strategy file of a public tree, and report."""
     from counterplay.poker.public_game import public_tree_by_name
     from counterplay.strategy.public_profile import PublicProfile
-    from counterplay.strategy.public_walks import PublicWalker
 
     profile = PublicProfile.load(path)
-    tree = public_tree_by_name(profile.game, limit)
+    _evaluate(public_tree_by_name(profile.game, limit), profile, path, as_json)
+
+
+def evaluate_uniform(game: str, limit: int | None, as_json: bool) -> None:
+    """Measure uniform play on the public tree of a game, and report."""
+    import numpy as np
+
+    from counterplay.poker.public_game import public_tree_by_name
+    from counterplay.strategy.profile import Provenance
+    from counterplay.strategy.public_profile import PublicProfile
+
+    tree = public_tree_by_name(game, limit)
+    first, second = (np.zeros(entries, np.float32) for entries in tree.num_entries)  # no weights: uniform
+    _evaluate(tree, PublicProfile(tree.name, tree.fingerprint, (first, second), Provenance("uniform")), None, as_json)
+
+
+def _evaluate(tree: PublicTree, profile: PublicProfile, path: Path | None, as_json: bool) -> None:
+    from counterplay.strategy.public_walks import PublicWalker
+
     started = time.perf_counter()
-    measurement = PublicWalker(tree).measure(profile.for_tree(tree))
+    walker, tables = PublicWalker(tree), profile.for_tree(tree)
+    locked = profile.locked if profile.locked.any() else None
+    measurement = walker.measure(tables, locked=locked)
+    unlocked = None if locked is None else walker.measure(tables)
     origin = profile.provenance
     if as_json:
         print_json({
@@ -188,19 +232,33 @@ def evaluate_public(path: Path, limit: int | None, as_json: bool) -> None:
             "seconds": time.perf_counter() - started,
             **measured(measurement, tree.big_blind),
             "epsilon": measurement.epsilon,
+            **({} if unlocked is None else {
+                "locked": locked_nodes(tree, profile.locked),
+                "unlocked": measured(unlocked, tree.big_blind),
+            }),
             "recall": ["perfect", "perfect"],
             "information_sets": tree.num_infosets,
             "public_states": tree.num_public_states,
             "histories": None,
-            "profile": str(path),
+            "profile": None if path is None else str(path),
             "seed": origin.seed,
             "provenance": {"settings": dict(origin.settings), "seconds": origin.seconds, "version": origin.version},
         })  # fmt: skip
         return
-    say(f"{tree.name}: strategy by {origin.algorithm}, {origin.iterations:,} iterations in {origin.seconds:.2f} s")
-    table([
+    say(f"{_title(tree)}: strategy by {origin.algorithm}, {origin.iterations:,} iterations in {origin.seconds:.2f} s")
+    rows = [
         ("value", chips(measurement.value) + " chips"),
         ("best responses", chips(measurement.best_response) + " chips"),
-        ("exploitability", exploitability_text(measurement.exploitability, tree.big_blind)),
+        ("exploitability", _exploitability(tree, measurement.exploitability)),
         ("NashConv", f"{measurement.nash_conv:.3g} chips, the sum of those gains"),
-    ])  # fmt: skip
+    ]  # fmt: skip
+    if unlocked is not None:
+        names = ", ".join(map(repr, locked_nodes(tree, profile.locked)))
+        rows.append(("locked", f"{names}; the best responses above keep to it"))
+        rows.append(("without the lock", _exploitability(tree, unlocked.exploitability)))
+    table(rows)
+
+
+def locked_nodes(tree: PublicTree, locked: NDArray[np.bool_]) -> list[str]:
+    """The betting that leads to each locked decision."""
+    return [tree.node_text[node] if tree.node_text else str(node) for node in locked.nonzero()[0]]

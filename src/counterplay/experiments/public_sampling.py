@@ -57,6 +57,7 @@ def run(
         rows=rows,
         notes=(
             f"Ours, the best first: {', '.join(ranking(found))}.",
+            "Where OPCS and CS stand depends on what a vector of hands costs beside one hand, which is not published.",
             "Public states are counted each time a walk comes by, whether it carries a vector of hands or one hand.",
         ),
         curves=mean_curves(found, unit),

@@ -41,7 +41,7 @@ from counterplay.strategy.measurement import Measurement, measure_strategy
 from counterplay.strategy.profile import Profile, Provenance, normalise
 from counterplay.tree.arrays import GameTree
 
-__all__ = ["CFR_PRESETS", "CfrConfig", "CfrSolver", "ProfileKind"]
+__all__ = ["CFR_PRESETS", "CfrConfig", "CfrSolver", "ProfileKind", "check_storage"]
 
 ProfileKind = Literal["average", "last", "best"]
 """Which profile: the average of all iterations, the current one, or the least exploitable one seen at checks."""
@@ -180,7 +180,8 @@ class CfrSolver(Solver):
         self.config = CFR_PRESETS[_preset(config)] if isinstance(config, str) else config
         self.algorithm = algorithm or _name_of(config)
         self.tree = compile_by_name(game, memory_limit)
-        _check_storage(self.tree, self.config)
+        facts = self.tree.facts
+        check_storage(self.tree.name, max(abs(facts.min_utility), abs(facts.max_utility)), self.config.storage)
         widest = int(np.diff(self.tree.infoset_offset).max(initial=1))
         if self.config.tremble * widest >= 1:
             raise SolverError(
@@ -318,13 +319,12 @@ class CfrSolver(Solver):
             forward_reach(self.form, player, self._current, self._reach)
 
 
-def _check_storage(tree: GameTree, config: CfrConfig) -> None:
-    """Refuse tables that cannot hold the regrets of a game."""
-    largest = max(abs(tree.facts.min_utility), abs(tree.facts.max_utility))
+def check_storage(game: str, largest: float, storage: str) -> None:
+    """Refuse tables that cannot hold the regrets of a game, whose utilities are up to ``largest`` in size."""
     low, high = FLOAT32_UTILITIES
-    if config.storage == "float32" and largest > 0 and not low <= largest <= high:
+    if storage != "float64" and largest > 0 and not low <= largest <= high:
         raise SolverError(
-            f"float32 tables need a largest utility from {low:g} to {high:g}; that of {tree.name} is {largest:g}; "
+            f"{storage} tables need a largest utility from {low:g} to {high:g}; that of {game} is {largest:g}; "
             "use storage float64"
         )
 

@@ -24,7 +24,7 @@ from counterplay.kernels.public import iterate_public, iteration_rule
 from counterplay.kernels.public_steps import UPDATE, Tables
 from counterplay.poker.public_game import public_tree_by_name
 from counterplay.solvers.base import Solver, changed, check_memory
-from counterplay.solvers.cfr import CFR_PRESETS, ROUNDING, CfrConfig, ProfileKind
+from counterplay.solvers.cfr import CFR_PRESETS, ROUNDING, CfrConfig, ProfileKind, check_storage
 from counterplay.solvers.threads import finish
 from counterplay.strategy.measurement import Measurement
 from counterplay.strategy.profile import Provenance
@@ -115,6 +115,7 @@ class PublicSolver(Solver):
         needed = self.memory_bytes(tree, self.config)
         check_memory(f"{self.algorithm} on {tree.name}", needed, memory_limit, "try storage int16 or an abstraction")
         kind = table_type(tree, self.config.storage)
+        check_storage(tree.name, tree.scale, kind.name)
         self.quantised = kind == np.int16
         self.player_tables = (self._empty(0, kind), self._empty(1, kind))
         self.locked = np.zeros(tree.num_nodes, np.bool_)
@@ -147,8 +148,9 @@ class PublicSolver(Solver):
         kind = table_type(tree, config.storage)
         entries = sum(tree.num_entries)
         size = entries * (1 + config.keeps_average) * kind.itemsize
-        size += entries * config.predictive * _float_type(kind).itemsize
-        size += 0 if config.alternating else tree.num_entries[0] * kind.itemsize
+        predicted = config.predictive * _float_type(kind).itemsize
+        size += entries * predicted
+        size += 0 if config.alternating else tree.num_entries[0] * (kind.itemsize + predicted)
         return size + 8 * sum(tree.num_blocks) + scratch_bytes(tree, config.threads, _float_type(kind))
 
     @property
@@ -247,7 +249,7 @@ class PublicSolver(Solver):
         settings = {**dataclasses.asdict(self.config), "profile": kind or self.config.profile}
         origin = Provenance(self.algorithm, settings, None, self.iterations, self.seconds)
         first, second = self.strategy(kind)
-        return PublicProfile(self.tree.name, self.tree.fingerprint, (first, second), origin)
+        return PublicProfile(self.tree.name, self.tree.fingerprint, (first, second), origin, self.locked.copy())
 
     def measure(self, kind: ProfileKind | None = None) -> Measurement:
         """Measure a profile exactly."""

@@ -46,7 +46,7 @@ from counterplay.kernels.public_steps import Rule, Tables
 from counterplay.kernels.walks import alias_table, random_state
 from counterplay.poker.public_game import public_tree_by_name
 from counterplay.solvers.base import Solver, changed, check_memory
-from counterplay.solvers.cfr import ROUNDING
+from counterplay.solvers.cfr import ROUNDING, check_storage
 from counterplay.solvers.public import table_type
 from counterplay.solvers.threads import share_out
 from counterplay.strategy.measurement import Measurement
@@ -153,6 +153,7 @@ class PublicSamplingSolver(Solver):
         self.algorithm = algorithm or self.config.sampling
         self.tree = tree = self.compiled(game, memory_limit)
         check_memory(f"{self.algorithm} on {tree.name}", self.memory_bytes(tree, self.config), memory_limit)
+        check_storage(tree.name, tree.scale, table_type(tree, self.config.storage).name)
         self.walker = PublicWalker(tree)
         self.player_tables = (self._empty(0), self._empty(1))
         self.decks = decks(tree, self.config.sampling)

@@ -149,12 +149,15 @@ class PublicProfile:
         Weights of all entries; normalised where they are used.
     provenance : Provenance
         Where it came from.
+    locked : array of bool
+        Whether a node's strategy was given, and the rest solved around it; empty if none was.
     """
 
     game: str
     fingerprint: str
     tables: tuple[NDArray[Any], NDArray[Any]]
     provenance: Provenance = dataclasses.field(default_factory=lambda: Provenance("by hand"))
+    locked: NDArray[np.bool_] = dataclasses.field(default_factory=lambda: np.zeros(0, np.bool_))
 
     def probabilities(self, tree: PublicTree, node: int, deal: int) -> Matrix:
         """The probabilities at a public state: hands x actions."""
@@ -179,7 +182,8 @@ class PublicProfile:
             "fingerprint": self.fingerprint,
             "provenance": dataclasses.asdict(self.provenance),
         }
-        write_container(path, "profile", header, {"first": self.tables[0], "second": self.tables[1]})
+        arrays = {"first": self.tables[0], "second": self.tables[1]}
+        write_container(path, "profile", header, arrays | ({"locked": self.locked} if self.locked.any() else {}))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], verify: bool = True) -> PublicProfile:
@@ -195,7 +199,8 @@ class PublicProfile:
             raise StrategyError(f"{path} is a profile of a game of histories, not of a public tree")
         try:
             tables = (arrays["first"], arrays["second"])
-            return cls(header["game"], header["fingerprint"], tables, Provenance(**header["provenance"]))
+            locked = np.array(arrays.get("locked", []), np.bool_)
+            return cls(header["game"], header["fingerprint"], tables, Provenance(**header["provenance"]), locked)
         except (KeyError, TypeError) as error:
             raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}") from None
 
