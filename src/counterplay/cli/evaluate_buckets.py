@@ -6,7 +6,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from counterplay.agents.build_report import bound_rows
 from counterplay.cli.common import chips, exploitability_text, measured, note, print_json, say, table
 from counterplay.errors import AbstractionError, GameError, MemoryLimitError, StrategyError
 
@@ -69,6 +68,8 @@ def evaluate_buckets(
     else:
         rows.append(("exploitability", "not measured exactly: the real game is too large"))
     if bounded is not None:
+        from counterplay.agents.build_report import bound_rows
+
         rows += bound_rows(bounded.told(game.big_blind))
     if abstract is not None:
         how = "all boards" if abstract[2] else f"{abstract[1]:,} boards drawn, an estimate that is too high"

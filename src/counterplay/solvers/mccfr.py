@@ -118,7 +118,8 @@ class MccfrConfig:
     linear_average : bool
         Iteration t weighs t in the average, as in CFR+; outside the thesis.
     storage : {"float64", "float32", "int32", "int64"}
-        Type of the tables; whole numbers for ``pure``, floats for the others.
+        Type of the tables; whole numbers for ``pure``, floats for the others.  ``float32`` is for regrets: averages
+        are float64 then, see ``average_type``.
     units : int or None
         Of ``pure``: into how many units a chip is divided, utilities being rounded to the nearest; None for the
         fewest that need no rounding.
@@ -257,7 +258,7 @@ class MccfrSolver(Solver):
         self.sampling = sampling_of(settings, self.game.players)
         entries = self.game.num_entries
         self.regret = np.zeros(entries, settings.storage)
-        self.average = np.zeros(entries if settings.keeps_average else 0, settings.storage)
+        self.average = np.zeros(entries if settings.keeps_average else 0, average_type(settings.storage))
         self.scheme = np.ones(entries if settings.sampling in ("scheme", "probing") else 0)
         if len(self.scheme) and (scheme is not None or settings.scheme != "custom"):
             self.scheme[:] = self._scheme_array(settings.scheme if scheme is None else scheme)
@@ -457,9 +458,18 @@ def walked_sizes(game: Walked) -> WalkedSizes:
     return WalkedSizes(game.num_entries, game.num_infosets, game.players, frames, widest)
 
 
+def average_type(storage: str) -> str:
+    """The type of an average beside regrets of a type.
+
+    A walk adds about 1; a float32 that has come to 2^24 = 16,777,216 does not change by that any more, so that actions
+    at the root would drift to equal shares in runs of more iterations.
+    """
+    return "float64" if storage == "float32" else storage
+
+
 def table_memory(sizes: WalkedSizes, config: MccfrConfig) -> int:
     """Bytes of all tables and scratch on a game of these sizes."""
-    tables = (1 + config.keeps_average) * np.dtype(config.storage).itemsize
+    tables = np.dtype(config.storage).itemsize + config.keeps_average * np.dtype(average_type(config.storage)).itemsize
     tables += 8 * (config.sampling in ("scheme", "probing", "boards"))
     scratch = sum(size * np.dtype(kind).itemsize for size, kind in _scratch_shapes(sizes, config))
     return sizes.entries * tables + config.threads * (scratch + 8 + 24)

@@ -83,7 +83,8 @@ class PublicSamplingConfig:
     linear_average : bool
         Iteration t weighs t in the average, as in CFR+; outside the thesis.
     storage : {"auto", "float64", "float32"}
-        Type of the tables; auto is float64 for small games and float32 for large ones.
+        Type of the regrets; auto is float64 for small games and float32 for large ones.  Averages are float64: what
+        walks add would be lost in a float32 after some millions of them.
     seed : int
         Of the random numbers.
     threads : int
@@ -170,9 +171,7 @@ class PublicSamplingSolver(Solver):
         entries, kind = self.tree.num_entries[player], table_type(self.tree, self.config.storage)
         averaged, none = self.config.keeps_average, np.zeros(0, kind)
         scale = self.walker.ones(player)
-        return Tables(
-            np.zeros(entries, kind), scale, np.zeros(entries if averaged else 0, kind), scale, none, np.zeros(0)
-        )
+        return Tables(np.zeros(entries, kind), scale, np.zeros(entries if averaged else 0), scale, none, np.zeros(0))
 
     @classmethod
     def compiled(cls, game: Any, memory_limit: int | None) -> PublicTree:
@@ -183,7 +182,7 @@ class PublicSamplingSolver(Solver):
     def memory_bytes(tree: PublicTree, config: PublicSamplingConfig | str) -> int:
         """Bytes of all tables that a solver will allocate, and of the vectors of its walks."""
         config = PublicSamplingConfig(config) if isinstance(config, str) else config  # type: ignore[arg-type]
-        size = sum(tree.num_entries) * (1 + config.keeps_average) * table_type(tree, config.storage).itemsize
+        size = sum(tree.num_entries) * (8 * config.keeps_average + table_type(tree, config.storage).itemsize)
         for hands, is_drawn in zip(tree.hands, DRAWN_HANDS[config.sampling], strict=True):
             size += 2 * tree.num_deals * int(hands.real_start[1]) * is_drawn
         return size + 16 * tree.num_deals + scratch_bytes(tree, 1 + config.threads)
