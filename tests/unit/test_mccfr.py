@@ -403,3 +403,12 @@ def test_average_regret_vanishes_with_three_players(algorithm: str) -> None:
     assert regrets[1] < (0.15 if algorithm == "outcome-sampling" else 0.06)
     solver.step(200_000)
     assert solver.measure().exploitability < 0.03
+
+
+def test_averages_go_on_beside_regrets_of_float32() -> None:
+    """A float32 that has come to 2^24 does not change when 1 is added."""
+    solver = MccfrSolver("kuhn", MccfrConfig(storage="float32"))
+    solver.average[:] = 2.0**24
+    solver.step(2000)
+    assert solver.regret.dtype == np.float32
+    assert (solver.average - 2.0**24).sum() > 1000

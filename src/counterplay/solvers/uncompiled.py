@@ -30,7 +30,7 @@ from counterplay.game.registry import make
 from counterplay.kernels.walks import alias_table, random_state
 from counterplay.poker.abstract_game import AbstractGame
 from counterplay.solvers.base import Progress, Solver, Status, Until
-from counterplay.solvers.mccfr import MccfrConfig, _name_of, mccfr_config
+from counterplay.solvers.mccfr import MccfrConfig, _name_of, average_type, mccfr_config
 from counterplay.solvers.schemes import POKER, SCHEMES, Scheme, scheme_row
 from counterplay.solvers.state_walks import TYPECODES, Walker
 from counterplay.solvers.threads import wait_for
@@ -96,9 +96,8 @@ class StateSampler(Solver):
         if not isinstance(players, int) or not 1 <= players <= 100:
             raise GameError(f"{self.game.spec()}: players must be a whole number from 1 to 100; got {players!r}")
         self.memory_limit = available_memory() if memory_limit is None else memory_limit
-        typecode = TYPECODES[settings.storage]
-        self.regret: array[Any] = array(typecode)
-        self.average: array[Any] = array(typecode)
+        self.regret: array[Any] = array(TYPECODES[settings.storage])
+        self.average: array[Any] = array(TYPECODES[average_type(settings.storage)])
         self.chances = array("d")  # of a sampling scheme
         self.rows: list[dict[Hashable, int]] = [{} for _ in range(players)]
         self.row_player, self.row_offset = array("b"), array("q")
@@ -323,10 +322,11 @@ class StateSampler(Solver):
     def tables(self) -> dict[str, NDArray[Any]]:
         """Copies of the tables: the live ones grow."""
         kind = self.config.storage
+        kept = average_type(kind)
         labels = {actions: place for place, actions in enumerate(self._label_sets())}
         return {
             "regret": np.array(self.regret, kind),
-            "average": np.array(self.average, kind),
+            "average": np.array(self.average, kept),
             "scheme": np.array(self.chances, np.float64),
             "random_state": np.array([self.random], np.uint64).view(np.int64),
             "counters": np.array(self.counters, np.int64),
