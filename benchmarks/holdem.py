@@ -7,13 +7,10 @@ percentiles of E[HS²], earlier ones forgotten.  Threads are measured in wall ti
 
 from __future__ import annotations
 
-import contextlib
-import os
 import time
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.timing import median, rates_in_turn, ratios, rotated
+from benchmarks.timing import all_cores, median, rates_in_turn, ratios, rotated
 from counterplay.abstraction.cards import build_cards, deck_shape, default_cache, parse_recipe
 from counterplay.abstraction.cards.game import poker_definition
 from counterplay.poker.abstract_game import AbstractGame
@@ -120,17 +117,3 @@ def wall_rate(solver: AbstractSolver, count: int) -> float:
     while time.perf_counter() - start < THREAD_SECONDS:
         solver.step(count)
     return (solver.iterations - before) / (time.perf_counter() - start)
-
-
-@contextlib.contextmanager
-def all_cores() -> Iterator[None]:
-    """Let this thread, and those that it starts, run on any core; the benchmarks otherwise keep to one."""
-    if not hasattr(os, "sched_setaffinity"):
-        yield
-        return
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, range(os.cpu_count() or 1))
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)

@@ -5,15 +5,12 @@ Beside OpenSpiel and LiteEFG, which walk histories, where they can hold the game
 
 from __future__ import annotations
 
-import contextlib
 import gc
-import os
 import time
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from benchmarks.rivals import Rival
-from benchmarks.timing import cpu_seconds, median, rates_in_turn, ratios
+from benchmarks.timing import all_cores, cpu_seconds, median, rates_in_turn, ratios
 from counterplay.solvers import Until
 from counterplay.solvers.public import PublicSolver, public_config
 
@@ -61,20 +58,6 @@ def public_speed(outcome: Outcome, rivals: list[Rival], plan: Plan) -> None:
         _beside_others(outcome, rivals, plan, game)
 
 
-@contextlib.contextmanager
-def all_cores() -> Iterator[None]:
-    """Threads that are started here may run on every core; the rest of the benchmark keeps to one."""
-    if not hasattr(os, "sched_setaffinity"):
-        yield
-        return
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, range(os.cpu_count() or 1))
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
-
-
 def _two_threads(outcome: Outcome, solver: PublicSolver) -> None:
     """Wall time of an iteration in one thread over that in two; needs an idle machine."""
     from benchmarks.measures import Line
@@ -82,8 +65,8 @@ def _two_threads(outcome: Outcome, solver: PublicSolver) -> None:
     gains = []
     with all_cores():
         shared = PublicSolver(solver.tree, public_config("cfr+", {"threads": 2}))
-        shared.step(2)
-        for _ in range(2):
+        shared.step(solver.iterations)  # the first iterations cost more: memory is new, and no branch is cut
+        for _ in range(4):
             seconds = []
             for one in (solver, shared):
                 clock = time.perf_counter()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -50,3 +52,17 @@ def ratios(above: Sequence[float], below: Sequence[float]) -> list[float]:
 
 def median(numbers: Sequence[float]) -> float:
     return statistics.median(numbers)
+
+
+@contextlib.contextmanager
+def all_cores() -> Iterator[None]:
+    """Threads that are started here may run on every core; the rest of the benchmark keeps to one."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, range(os.cpu_count() or 1))
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
