@@ -17,14 +17,13 @@ from counterplay.kernels.bucket_pcs import (
     Board,
     BoardScratch,
     Pieces,
-    _fold_row,
     _match,
     _play_against,
-    _showdown_row,
     _size,
+    end_rows,
 )
 from counterplay.kernels.jit import borrow, inlined, kernel
-from counterplay.kernels.rows import WIDE, load_row, spread_row, store_row
+from counterplay.kernels.rows import WIDE, load_row, store_row
 from counterplay.kernels.walks import u64
 
 
@@ -104,17 +103,10 @@ def _evaluate(
     pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, reach: Any, worth: Any,
 ) -> None:  # fmt: skip
     """What the ends of a piece are worth to each hand."""
-    turn, exits = pieces.turn[piece], _size(pieces.exit_start, piece)
-    kind, at = board.kind[1 - me, turn], scratch.at[turn]
+    exits = _size(pieces.exit_start, piece)
     for lane in range(0, pieces.ends[piece], WIDE):
-        for h in range(len(kind)):
-            chances = load_row(scratch.opp, at + kind[h] * exits + lane)
-            store_row(scratch.theirs, h * WIDE, chances * spread_row(reach[h]))
-        if lane < pieces.folds[piece]:
-            _fold_row(board.card, board.twin, scratch)
-        else:
-            _showdown_row(board.card, board.twin, board.group, scratch)
-        for h in range(len(kind)):
+        end_rows(pieces, board, scratch, piece, me, reach, lane)
+        for h in range(len(reach)):
             store_row(worth, h * exits + lane, load_row(scratch.mine, h * WIDE))
 
 

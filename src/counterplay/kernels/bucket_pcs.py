@@ -26,6 +26,7 @@ import numpy as np
 from counterplay.kernels.hands import HandTables, rank_holes
 from counterplay.kernels.jit import borrow, inlined, kernel
 from counterplay.kernels.rows import WIDE, load_row, row_sum, spread_row, store_row
+from counterplay.kernels.terminal import add_hand, of_cards
 from counterplay.kernels.walks import u64
 
 NO_CARD = 52
@@ -283,12 +284,12 @@ def _fold_row(cards: Any, twin: float, scratch: BoardScratch) -> None:
     by_card[:] = 0.0
     every = load_row(by_card, 0)
     for h in range(len(cards)):
-        every = _add_hand(cards, h, theirs, by_card, every)
+        every = add_hand(load_row(theirs, h * WIDE), cards, h, by_card, every)
     if twin == 0.0:
         by_card[NO_CARD * WIDE :] = 0.0
     same = spread_row(twin)  # the same two cards are taken off twice
     for h in range(len(cards)):
-        store_row(mine, h * WIDE, same * load_row(theirs, h * WIDE) + (every - _of_cards(cards, h, by_card)))
+        store_row(mine, h * WIDE, same * load_row(theirs, h * WIDE) + (every - of_cards(cards, h, by_card)))
 
 
 @inlined
@@ -302,49 +303,41 @@ def _showdown_row(cards: Any, twin: float, group: Any, scratch: BoardScratch) ->
     every = load_row(by_card, 0)
     for g in range(len(group) - 1):
         for h in range(group[g], group[g + 1]):
-            store_row(mine, h * WIDE, every - _of_cards(cards, h, by_card))
+            store_row(mine, h * WIDE, every - of_cards(cards, h, by_card))
         for h in range(group[g], group[g + 1]):
-            every = _add_hand(cards, h, theirs, by_card, every)
+            every = add_hand(load_row(theirs, h * WIDE), cards, h, by_card, every)
         if twin == 0.0:
             by_card[NO_CARD * WIDE :] = 0.0
         for h in range(group[g], group[g + 1]):
-            store_row(mine, h * WIDE, load_row(mine, h * WIDE) + (every - _of_cards(cards, h, by_card)))
+            store_row(mine, h * WIDE, load_row(mine, h * WIDE) + (every - of_cards(cards, h, by_card)))
     for h in range(len(cards)):
-        store_row(mine, h * WIDE, load_row(mine, h * WIDE) - (every - _of_cards(cards, h, by_card)))
+        store_row(mine, h * WIDE, load_row(mine, h * WIDE) - (every - of_cards(cards, h, by_card)))
 
 
 @inlined
-def _add_hand(cards: Any, h: Any, theirs: Any, by_card: Any, every: Any) -> Any:
-    """Count a hand of the opponent in; the sum of all so far."""
-    row = load_row(theirs, h * WIDE)
-    first, second = np.int64(cards[h, 0]) * WIDE, np.int64(cards[h, 1]) * WIDE
-    store_row(by_card, first, load_row(by_card, first) + row)
-    store_row(by_card, second, load_row(by_card, second) + row)
-    return every + row
-
-
-@inlined
-def _of_cards(cards: Any, h: Any, by_card: Any) -> Any:
-    """What the opponent holds with one of the cards of a hand."""
-    return load_row(by_card, np.int64(cards[h, 0]) * WIDE) + load_row(by_card, np.int64(cards[h, 1]) * WIDE)
+def end_rows(pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, reach: Any, lane: Any) -> None:
+    """What ``WIDE`` ends of a piece are worth to each hand of the player, into ``scratch.mine``."""
+    turn, exits = pieces.turn[piece], _size(pieces.exit_start, piece)
+    kind, at = board.kind[1 - me, turn], scratch.at[turn]
+    for h in range(len(kind)):
+        chances = load_row(scratch.opp, at + kind[h] * exits + lane)
+        store_row(scratch.theirs, h * WIDE, chances * spread_row(reach[h]))
+    if lane < pieces.folds[piece]:
+        _fold_row(board.card, board.twin, scratch)
+    else:
+        _showdown_row(board.card, board.twin, board.group, scratch)
 
 
 @inlined
 def _evaluate_ends(pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int) -> None:
     """What the ends of a piece are worth to hands, added up at its root and by bucket."""
     turn, exits = pieces.turn[piece], _size(pieces.exit_start, piece)
-    own_kind, opp_kind = board.kind[me, turn], board.kind[1 - me, turn]
-    reach, value, at = scratch.reach[1 - me, turn], scratch.value[turn], scratch.at[turn]
+    kind, at = board.kind[me, turn], scratch.at[turn]
+    reach, value = scratch.reach[1 - me, turn], scratch.value[turn]
     for lane in range(0, pieces.ends[piece], WIDE):
+        end_rows(pieces, board, scratch, piece, me, reach, lane)
         for h in range(len(reach)):
-            chances = load_row(scratch.opp, at + opp_kind[h] * exits + lane)
-            store_row(scratch.theirs, h * WIDE, chances * spread_row(reach[h]))
-        if lane < pieces.folds[piece]:
-            _fold_row(board.card, board.twin, scratch)
-        else:
-            _showdown_row(board.card, board.twin, board.group, scratch)
-        for h in range(len(reach)):
-            place = at + own_kind[h] * exits + lane
+            place = at + kind[h] * exits + lane
             row = load_row(scratch.mine, h * WIDE)
             value[h] += row_sum(row * load_row(scratch.own, place))
             store_row(scratch.worth, place, load_row(scratch.worth, place) + row)

@@ -145,44 +145,43 @@ def row_values(
     while showdowns and h < n:
         own = rank[mine + h]
         while k < high and real_rank[k] < own:
-            every = _add_hand(k, real_class, real_card, theirs, by_card, every)
+            every = add_hand(load_row(theirs, real_class[k] * wide), real_card, k, by_card, every)
             k += one
         end = h
         while end < n and rank[mine + end] == own:
-            store_row(out, end * wide, every - _of_cards(card, mine + end, by_card))
+            store_row(out, end * wide, every - of_cards(card, mine + end, by_card))
             end += one
         while k < high and real_rank[k] == own:
-            every = _add_hand(k, real_class, real_card, theirs, by_card, every)
+            every = add_hand(load_row(theirs, real_class[k] * wide), real_card, k, by_card, every)
             k += one
         while h < end:
-            store_row(out, h * wide, load_row(out, h * wide) + (every - _of_cards(card, mine + h, by_card)))
+            store_row(out, h * wide, load_row(out, h * wide) + (every - of_cards(card, mine + h, by_card)))
             h += one
     while k < high:
-        every = _add_hand(k, real_class, real_card, theirs, by_card, every)
+        every = add_hand(load_row(theirs, real_class[k] * wide), real_card, k, by_card, every)
         k += one
     shown, allowed, doubled = load_row(factor, 0), load_row(factor, wide), load_row(factor, 2 * wide)
     for h in range(n):
         same = none if twin[mine + h] == NO_TWIN else np.uint64(twin[mine + h])
-        rest = every - _of_cards(card, mine + h, by_card)
+        rest = every - of_cards(card, mine + h, by_card)
         store_row(
             out, h * wide, shown * load_row(out, h * wide) + allowed * rest + doubled * load_row(theirs, same * wide)
         )
 
 
 @inlined
-def _add_hand(k: Any, real_class: Any, real_card: Any, theirs: Any, by_card: Any, every: Any) -> Any:
-    """Count a real hand of the opponent in; the sum of all so far."""
+def add_hand(row: Any, card: Any, hand: Any, by_card: Any, every: Any) -> Any:
+    """Count a hand of the opponent in, whose reaches are a row; the sum of all so far."""
     wide = np.uint64(WIDE)
-    row = load_row(theirs, real_class[k] * wide)
-    first, second = real_card[k, 0] * wide, real_card[k, 1] * wide
+    first, second = card[hand, 0] * wide, card[hand, 1] * wide
     store_row(by_card, first, load_row(by_card, first) + row)
     store_row(by_card, second, load_row(by_card, second) + row)
     return every + row
 
 
 @inlined
-def _of_cards(card: Any, hand: Any, by_card: Any) -> Any:
-    """What the opponent holds with one of the cards of a hand."""
+def of_cards(card: Any, hand: Any, by_card: Any) -> Any:
+    """What the opponent holds with one of the cards of a hand, in rows by card."""
     wide = np.uint64(WIDE)
     return load_row(by_card, card[hand, 0] * wide) + load_row(by_card, card[hand, 1] * wide)
 
