@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.timing import median, rates_in_turn
-from counterplay.poker.hands import count_hands, rank_hands
+from counterplay.poker.evaluator import count_hands, rank_hands
 from counterplay.poker.isomorphism import HandIndexer
 
 HANDS = 1_000_000

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.timing import all_cores, median, rates_in_turn, ratios, rotated
 from counterplay.abstraction.cards import build_cards, deck_shape, default_cache, parse_recipe
-from counterplay.abstraction.cards.game import poker_definition
-from counterplay.poker.abstract_game import AbstractGame
-from counterplay.solvers.abstract import ABSTRACT_PRESETS, AbstractSolver
+from counterplay.abstraction.cards.bucket_games import poker_definition
+from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, BucketSolver
 from counterplay.solvers.mccfr import mccfr_config
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def holdem_speed(outcome: Outcome, plan: Plan) -> None:
         return
     buckets = _five_buckets()
     for players, name in GAMES.items():
-        game = AbstractGame.build(poker_definition(name), buckets, name=name)
+        game = BucketGame.build(poker_definition(name), buckets, name=name)
         sampled_rates(outcome, plan, game)
         if players == 2:
             board_rates(outcome, plan, game)
@@ -53,16 +53,16 @@ def _five_buckets() -> Any:
     return build_cards(deck, shape, parse_recipe("5s", deck, shape, "imperfect", "PS"), cache=default_cache()).rounds
 
 
-def _solver(game: AbstractGame, algorithm: str, threads: int = 1) -> AbstractSolver:
+def _solver(game: BucketGame, algorithm: str, threads: int = 1) -> BucketSolver:
     """With an average for two players; three play the current profile (Gibson 2014, section 5.5)."""
     profile = "average" if game.players == 2 else "last"
     settings = {"profile": profile, "threads": threads}
-    solver = AbstractSolver(game, mccfr_config(algorithm, settings, ABSTRACT_PRESETS), algorithm)
+    solver = BucketSolver(game, mccfr_config(algorithm, settings, BUCKET_PRESETS), algorithm)
     solver.step(0)
     return solver
 
 
-def sampled_rates(outcome: Outcome, plan: Plan, game: AbstractGame) -> None:
+def sampled_rates(outcome: Outcome, plan: Plan, game: BucketGame) -> None:
     """Pure CFR, and external sampling beside it."""
     from benchmarks.measures import Line
 
@@ -80,7 +80,7 @@ def sampled_rates(outcome: Outcome, plan: Plan, game: AbstractGame) -> None:
     ]  # fmt: skip
 
 
-def board_rates(outcome: Outcome, plan: Plan, game: AbstractGame) -> None:
+def board_rates(outcome: Outcome, plan: Plan, game: BucketGame) -> None:
     """Boards of public chance sampling: both players, all hands, all betting."""
     from benchmarks.measures import Line
 
@@ -92,7 +92,7 @@ def board_rates(outcome: Outcome, plan: Plan, game: AbstractGame) -> None:
     outcome.lines.append(Line(what, rates, "/s", "", "", BOARDS_TARGET))
 
 
-def thread_gains(outcome: Outcome, plan: Plan, game: AbstractGame) -> None:
+def thread_gains(outcome: Outcome, plan: Plan, game: BucketGame) -> None:
     """Iterations per second of wall time, two threads beside one; the best turn of each, for others disturb both."""
     from benchmarks.measures import Line
 
@@ -111,7 +111,7 @@ def thread_gains(outcome: Outcome, plan: Plan, game: AbstractGame) -> None:
         outcome.lines.append(Line(what, [two / one], "x", f"{two:,.0f}/s", f"{one:,.0f}/s", THREADS_TARGET))
 
 
-def wall_rate(solver: AbstractSolver, count: int) -> float:
+def wall_rate(solver: BucketSolver, count: int) -> float:
     """Iterations per second of wall time."""
     before, start = solver.iterations, time.perf_counter()
     while time.perf_counter() - start < THREAD_SECONDS:

@@ -12,7 +12,7 @@ import tempfile
 import time
 
 from counterplay.agents import open_arena, play_match
-from counterplay.strategy import Profile
+from counterplay.strategy import TabularStrategy
 
 GAME = "holdem.limit.2p.reverse_blinds"
 DEALS = 1_000_000
@@ -24,7 +24,7 @@ def in_process() -> float:
     """Leduc hands per CPU second between two profiles, on one core."""
     tree = open_arena("leduc").tree
     assert tree is not None
-    pair = [Profile.random(tree, 1), Profile.random(tree, 2)]
+    pair = [TabularStrategy.random(tree, 1), TabularStrategy.random(tree, 2)]
     play_match("leduc", pair, 100)
     started = time.process_time()
     hands = play_match("leduc", pair, DEALS).hands

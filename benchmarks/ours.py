@@ -6,7 +6,7 @@ import math
 
 import counterplay
 from counterplay.solvers import CFR_PRESETS, MCCFR_PRESETS, make_solver
-from counterplay.tree.memory import tree_bytes
+from counterplay.tree.history.sizes import tree_bytes
 
 SPECS = {"kuhn": "kuhn", "leduc": "leduc(suited=true)"}
 """OpenSpiel's Leduc shows suits: 936 information sets."""
@@ -49,13 +49,13 @@ class Ours:
             result = solver.run(counterplay.Until(exploitability=goal))
         return result.iterations
 
-    def profile(self, game: str, iterations: int) -> counterplay.Profile:
+    def profile(self, game: str, iterations: int) -> counterplay.TabularStrategy:
         """The average profile after some iterations."""
         run = self.start(game)
         run.iterate(iterations)
         return run.solver.profile()
 
-    def evaluate(self, game: str, profile: counterplay.Profile, times: int) -> float:
+    def evaluate(self, game: str, profile: counterplay.TabularStrategy, times: int) -> float:
         """Measure a profile many times; its exploitability."""
         for _ in range(times):
             measured = counterplay.evaluate(self.trees[game], profile)

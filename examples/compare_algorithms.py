@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import counterplay as cp
-from counterplay.cli.plot import plot_curves
+from counterplay.plots.convergence import plot_curves
 
 tree = cp.compile_game("leduc")
 curves = {name: cp.solve(tree, name, iterations=20_000).curve for name in cp.ALGORITHMS}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay import GameTree, Profile
+from counterplay import GameTree, TabularStrategy
 from tests.reference.walks import Profile as Table
 
 
-def to_profile(tree: GameTree, table: Table) -> Profile:
+def to_profile(tree: GameTree, table: Table) -> TabularStrategy:
     """A table ``{(player, key): {action: probability}}`` as a profile."""
-    return Profile.from_table(
+    return TabularStrategy.from_table(
         tree,
         {
             (player, str(key)): {str(action): value for action, value in row.items()}

@@ -8,20 +8,20 @@ import numpy as np
 
 from counterplay.agents.matches import seatings_of
 from counterplay.evaluation import expected_values
-from counterplay.strategy import Profile
+from counterplay.strategy import TabularStrategy
 from counterplay.tree import GameTree
 
 
-def seated(tree: GameTree, profiles: Sequence[Profile], seating: Sequence[int]) -> Profile:
+def seated(tree: GameTree, profiles: Sequence[TabularStrategy], seating: Sequence[int]) -> TabularStrategy:
     """The profile in which each position plays the strategy of the agent that sits there."""
     values = np.empty(tree.num_entries)
     for position, agent in enumerate(seating):
         low, high = tree.infoset_offset[tree.player_infosets[position : position + 2]]
         values[low:high] = profiles[agent].probabilities[low:high]
-    return Profile.from_tree(tree, values)
+    return TabularStrategy.from_tree(tree, values)
 
 
-def exact_scores(tree: GameTree, profiles: Sequence[Profile]) -> list[float]:
+def exact_scores(tree: GameTree, profiles: Sequence[TabularStrategy]) -> list[float]:
     """Expected chips a hand of each agent, mean over all seatings."""
     seatings = seatings_of(tree.players)
     won = [0.0] * len(profiles)

@@ -6,7 +6,7 @@ import random
 
 from hypothesis import strategies as st
 
-from counterplay.poker.definition import UNLIMITED, GameDefinition
+from counterplay.poker.acpc.definition import UNLIMITED, GameDefinition
 from counterplay.poker.rules import Betting
 
 

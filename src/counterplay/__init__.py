@@ -30,7 +30,6 @@ __all__ = [
     "MccfrConfig",
     "MccfrSolver",
     "MemoryLimitError",
-    "Profile",
     "Progress",
     "Provenance",
     "SequenceForm",
@@ -38,6 +37,7 @@ __all__ = [
     "SolverError",
     "State",
     "StrategyError",
+    "TabularStrategy",
     "Until",
     "__version__",
     "best_response",
@@ -65,7 +65,7 @@ _HOME = {
     "parameter": "game", "register": "game", "terminal": "game",
     "Abstraction": "abstraction",
     "GameTree": "tree", "SequenceForm": "tree", "compile_game": "tree", "estimate_size": "tree",
-    "Profile": "strategy", "Provenance": "strategy",
+    "TabularStrategy": "strategy", "Provenance": "strategy",
     "ALGORITHMS": "solvers", "CfrConfig": "solvers", "CfrSolver": "solvers",
     "MccfrConfig": "solvers", "MccfrSolver": "solvers", "Progress": "solvers",
     "SolveResult": "solvers", "Until": "solvers", "solve": "solvers",
@@ -113,7 +113,7 @@ if TYPE_CHECKING:
         Until,
         solve,
     )  # fmt: skip
-    from counterplay.strategy import Profile, Provenance
+    from counterplay.strategy import Provenance, TabularStrategy
     from counterplay.tree import GameTree, SequenceForm, compile_game, estimate_size
 
 

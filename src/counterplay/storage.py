@@ -23,9 +23,11 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import StrategyError
+from counterplay.errors import CounterplayError, StrategyError
 
-__all__ = ["FORMAT_VERSION", "file_kind", "pack_texts", "read_container", "unpack_texts", "write_container"]
+__all__ = [
+    "FORMAT_VERSION", "file_kind", "pack_texts", "read_container", "unpack_texts", "write_container", "write_text",
+]  # fmt: skip
 
 FORMAT_VERSION = 1
 """Version of the files written; newer ones are refused, older ones are read."""
@@ -236,3 +238,11 @@ def _keep_mode(target: Path, temporary: str) -> None:
         os.umask(mask)
         mode = 0o666 & ~mask
     os.chmod(temporary, mode)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, or say in one line why not."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CounterplayError(f"cannot write {path}: {error.strerror or error}") from None

@@ -68,7 +68,8 @@ def test_exploitability_goes_down(name: str, algorithm: str) -> None:
     first = np.zeros(tree.num_entries)
     first[tree.infoset_offset[:-1]] = 1.0
     start = max(
-        cp.exploitability(tree, profile) for profile in (cp.Profile.uniform(tree), cp.Profile.from_tree(tree, first))
+        cp.exploitability(tree, profile)
+        for profile in (cp.TabularStrategy.uniform(tree), cp.TabularStrategy.from_tree(tree, first))
     )
     few, many = (cp.solve(tree, algorithm, iterations=n).exploitability for n in run_lengths(algorithm))
     least = 1e-6 if algorithm in CFR_PRESETS else 4e-3  # others leave an equilibrium that they start at

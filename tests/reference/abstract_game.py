@@ -10,9 +10,9 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from counterplay.game.base import Game
-from counterplay.poker.definition import GameDefinition
-from counterplay.poker.games import PokerFile, PokerState
+from counterplay.game.game import Game
+from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.poker_game import PokerFile, PokerState
 from tests.reference.mccfr import Stream
 
 Bucket = Callable[[int, tuple[tuple[int, ...], ...]], int]

@@ -9,9 +9,9 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 
-from counterplay.poker.definition import GameDefinition
+from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.acpc.match_state import rank_cards
 from counterplay.poker.rules import Betting
-from counterplay.poker.states import rank_cards
 from tests.reference.abstract_game import Bucket
 
 Hand = tuple[int, ...]

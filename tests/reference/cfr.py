@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from counterplay.game.base import CHANCE, TERMINAL, Game, State
+from counterplay.game.game import CHANCE, TERMINAL, Game, State
 
 from .walks import Action, InfosetId, Profile, Table, infosets
 

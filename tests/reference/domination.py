@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterator, Set
 import numpy as np
 from scipy.optimize import linprog
 
-from counterplay.game.base import CHANCE, TERMINAL, Game, State
+from counterplay.game.game import CHANCE, TERMINAL, Game, State
 
 from .walks import Action, InfosetId, infosets, walk
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from counterplay.game.base import Game
+from counterplay.game.game import Game
 
 from .best_response import best_response
 from .walks import Profile, infosets, walk

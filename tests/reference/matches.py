@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from counterplay.game.base import CHANCE, TERMINAL
-from counterplay.kernels.walks import alias_table
-from counterplay.strategy.profile import Profile
-from counterplay.tree.arrays import GameTree
+from counterplay.game.game import CHANCE, TERMINAL
+from counterplay.kernels.history.walks import alias_table
+from counterplay.strategy.tabular import TabularStrategy
+from counterplay.tree.history.game_tree import GameTree
 
 WORD = 2**64
 GOLDEN, MIX_1, MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
@@ -31,7 +31,11 @@ class Stream:
 
 
 def play_deal(
-    tree: GameTree, profiles: Sequence[Profile], seatings: Sequence[Sequence[int]], seeds: tuple[int, int], index: int
+    tree: GameTree,
+    profiles: Sequence[TabularStrategy],
+    seatings: Sequence[Sequence[int]],
+    seeds: tuple[int, int],
+    index: int,
 ) -> list[float]:
     """What each agent wins in one deal, mean over seatings."""
     chance, play = Stream(seeds[0], index), Stream(seeds[1], index)

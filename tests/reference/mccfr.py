@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from counterplay.game.base import CHANCE, TERMINAL, Game, State
+from counterplay.game.game import CHANCE, TERMINAL, Game, State
 from tests.reference.walks import Action, InfosetId, Profile, Table, infosets
 
 MASK = (1 << 64) - 1

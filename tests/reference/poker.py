@@ -11,7 +11,7 @@ import itertools
 from collections import Counter
 from fractions import Fraction
 
-from counterplay.poker.definition import GameDefinition
+from counterplay.poker.acpc.definition import GameDefinition
 
 
 class Table:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import random
 
-from counterplay.game.base import Game
 from counterplay.game.builder import ExplicitGame, Node, chance, decision, terminal
+from counterplay.game.game import Game
 
 
 def random_public_game(seed: int, moves: int = 3, rolls: int = 3) -> Game:

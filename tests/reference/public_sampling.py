@@ -16,11 +16,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.game.base import CHANCE, TERMINAL
+from counterplay.game.game import CHANCE, TERMINAL
+from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.cards import card_text, cards_text, parse_cards
-from counterplay.poker.definition import GameDefinition
-from counterplay.poker.games import PokerFile
-from counterplay.tree.public import PublicTree
+from counterplay.poker.poker_game import PokerFile
+from counterplay.tree.public.public_tree import PublicTree
 
 DRAWN = {"cs": (True, True), "opcs": (False, True), "spcs": (True, False), "pcs": (False, False)}
 """Whether the own hand is drawn, and the opponent's."""

@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import combinations, permutations, product
 from typing import Any, TypeAlias
 
-from counterplay.game.base import CHANCE, TERMINAL, Game
+from counterplay.game.game import CHANCE, TERMINAL, Game
 
 Labels: TypeAlias = tuple[str, ...]
 Pairs: TypeAlias = tuple[tuple[Hashable, str], ...]

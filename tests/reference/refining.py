@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable
 from fractions import Fraction
 from typing import Any
 
-from counterplay.game.base import CHANCE, TERMINAL, Game
+from counterplay.game.game import CHANCE, TERMINAL, Game
 
 Number = Any  # Fraction or float
 Infoset = tuple[int, Hashable]

@@ -10,7 +10,7 @@ import itertools
 import math
 from collections.abc import Hashable
 
-from counterplay.game.base import CHANCE, TERMINAL, Game, State
+from counterplay.game.game import CHANCE, TERMINAL, Game, State
 
 from .walks import Action, InfosetId, Profile, Table, expected_values, has_perfect_recall, infosets, walk
 

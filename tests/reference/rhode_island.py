@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from counterplay.game.base import CHANCE, TERMINAL, Game
+from counterplay.game.game import CHANCE, TERMINAL, Game
 
 ANTE = 5
 BETS = (10, 20, 20)

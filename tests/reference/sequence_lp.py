@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
-from counterplay.game.base import TERMINAL, Game
+from counterplay.game.game import TERMINAL, Game
 
 from .walks import Action, Profile, Sequence, has_perfect_recall, walk
 

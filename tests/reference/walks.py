@@ -11,7 +11,7 @@ import random
 from collections.abc import Hashable, Iterator
 from typing import TypeAlias
 
-from counterplay.game.base import CHANCE, TERMINAL, Game, State
+from counterplay.game.game import CHANCE, TERMINAL, Game, State
 
 Action: TypeAlias = Hashable
 InfosetId: TypeAlias = tuple[int, Hashable]

@@ -1,7 +1,7 @@
 """Abstractions: partitions of information sets with a way back to the real game."""
 
-from counterplay.abstraction.abstraction import Abstraction
-from counterplay.abstraction.build import (
+from counterplay.abstraction.infosets.abstraction import Abstraction
+from counterplay.abstraction.infosets.builders import (
     abstract_by_key,
     abstract_by_table,
     abstraction_between,
@@ -10,9 +10,9 @@ from counterplay.abstraction.build import (
     null_abstraction,
     own_moves,
 )
-from counterplay.abstraction.forgetting import GENERAL, abstraction_by_name, compile_by_name, split_name
-from counterplay.abstraction.memory import map_words, table_words
-from counterplay.abstraction.refine import from_map, is_refinement, refine, split
+from counterplay.abstraction.infosets.by_name import GENERAL, abstraction_by_name, compile_by_name, split_name
+from counterplay.abstraction.infosets.refinement import from_map, is_refinement, refine, split
+from counterplay.abstraction.infosets.storage_words import map_words, table_words
 
 __all__ = [
     "GENERAL", "Abstraction", "abstract_by_key", "abstract_by_table", "abstraction_between", "abstraction_by_name",

@@ -1,7 +1,7 @@
 """Players that act, the dealer and the client of the poker competition's protocol, matches and tournaments."""
 
+from counterplay.agents.agent import Agent, Decision
 from counterplay.agents.arena import Arena, open_arena
-from counterplay.agents.base import Agent, Decision
 from counterplay.agents.client import play_as_client
 from counterplay.agents.dealer import Dealer, DealerConfig, Outcome
 from counterplay.agents.entries import AGENTS, Entry, make_entry

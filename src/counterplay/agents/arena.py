@@ -9,15 +9,15 @@ from __future__ import annotations
 import dataclasses
 import functools
 
-from counterplay.agents.naming import definition_for
+from counterplay.agents.infoset_names import definition_for
 from counterplay.errors import GameError, MemoryLimitError
-from counterplay.game.base import Game
+from counterplay.game.game import Game
 from counterplay.game.registry import make
-from counterplay.poker.definition import GameDefinition
-from counterplay.poker.games import PokerGame, poker_game
-from counterplay.poker.standard import STANDARD
-from counterplay.tree.arrays import GameTree
-from counterplay.tree.compile import compile_game
+from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.acpc.standard import STANDARD
+from counterplay.poker.poker_game import PokerGame, poker_game
+from counterplay.tree.history.compile import compile_game
+from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["Arena", "open_arena"]
 

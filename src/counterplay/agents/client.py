@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 
-from counterplay.agents.base import Agent
-from counterplay.agents.wire import Connection, ConnectionLostError, connect
+from counterplay.agents.agent import Agent
+from counterplay.agents.connection import Connection, ConnectionLostError, connect
 from counterplay.errors import GameError
-from counterplay.poker.definition import GameDefinition
-from counterplay.poker.states import parse_match_state
+from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.acpc.match_state import parse_match_state
 
 __all__ = ["VERSION", "ClientReport", "play_as_client"]
 

@@ -22,14 +22,14 @@ from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
+from counterplay.agents.connection import Connection, ConnectionLostError, LineTooLongError
 from counterplay.agents.records import MatchFiles, Transaction, read_transactions, stamp
-from counterplay.agents.wire import Connection, ConnectionLostError, LineTooLongError
 from counterplay.errors import CounterplayError, GameError
-from counterplay.poker.deals import deals
-from counterplay.poker.definition import GameDefinition
-from counterplay.poker.logs import HandRecord, format_header, format_score
+from counterplay.poker.acpc.dealing import deals
+from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.acpc.match_log import HandRecord, format_header, format_score
+from counterplay.poker.acpc.match_state import MatchState, parse_match_state, parse_reply
 from counterplay.poker.rules import Betting, Chips
-from counterplay.poker.states import MatchState, parse_match_state, parse_reply
 
 __all__ = ["LOOPBACK", "Dealer", "DealerConfig", "Outcome"]
 

@@ -8,8 +8,8 @@
     holdem.strategy?translation=nearest,purify=true       one of an abstract game, with settings of its agent
     program:./startme.sh                                  a program that is started with a host and a port
 
-A name of one's own goes before it: ``mine=leduc.profile``.  In Python an entry can also be a ``Profile``, or a function
-that makes an agent from a seed.
+A name of one's own goes before it:  ``mine=leduc.profile``.  In Python an entry can also be a ``TabularStrategy``, or a
+function that makes an agent from a seed.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from counterplay.agents.abstract_profiles import AbstractAgent
+from counterplay.agents.agent import Agent, Policy, policy_profile
 from counterplay.agents.arena import Arena
-from counterplay.agents.base import Agent, Policy, policy_profile
-from counterplay.agents.profiles import ProfileAgent
-from counterplay.agents.trivial import AlwaysCall, AlwaysFold, AlwaysRaise, FiftyFifty, UniformRandom
+from counterplay.agents.bucket_agent import BucketAgent
+from counterplay.agents.strategy_agent import ProfileAgent
+from counterplay.agents.trivial_agents import AlwaysCall, AlwaysFold, AlwaysRaise, FiftyFifty, UniformRandom
 from counterplay.errors import GameError, StrategyError
-from counterplay.solvers.base import setting_value
+from counterplay.solvers.solver import setting_value
 from counterplay.storage import file_kind
-from counterplay.strategy.abstract_profile import KIND as ABSTRACT
-from counterplay.strategy.abstract_profile import AbstractProfile
-from counterplay.strategy.profile import Profile
+from counterplay.strategy.bucket_strategy import KIND as ABSTRACT
+from counterplay.strategy.bucket_strategy import BucketStrategy
+from counterplay.strategy.tabular import TabularStrategy
 
 __all__ = ["AGENTS", "Entry", "Source", "load_strategy", "make_entries", "make_entry"]
 
@@ -49,7 +49,7 @@ AGENTS: dict[str, type[Policy]] = {
 
 PROGRAM = "program:"
 
-Source: TypeAlias = str | Profile | AbstractProfile | Callable[[int], Agent]
+Source: TypeAlias = str | TabularStrategy | BucketStrategy | Callable[[int], Agent]
 """What an entry is made from: text, a profile, or a function from a seed to an agent."""
 
 
@@ -77,24 +77,24 @@ class Entry:
                 raise GameError(f"{self.name} is a program; it plays through a dealer, not in this process")
             path, _, text = source.partition("?")
             source = load_strategy(path)
-            if isinstance(source, AbstractProfile):
-                return AbstractAgent(source, seed, arena.dealt or arena.definition(), **_settings(text))
+            if isinstance(source, BucketStrategy):
+                return BucketAgent(source, seed, arena.dealt or arena.definition(), **_settings(text))
             if text:
                 raise GameError(f"settings such as {text!r} are for strategies of abstract games; {path} is another")
-        if isinstance(source, Profile):
+        if isinstance(source, TabularStrategy):
             return ProfileAgent(source, seed, arena.dealt)
-        if isinstance(source, AbstractProfile):
-            return AbstractAgent(source, seed, arena.dealt or arena.definition())
+        if isinstance(source, BucketStrategy):
+            return BucketAgent(source, seed, arena.dealt or arena.definition())
         return source(seed)
 
-    def profile(self, arena: Arena) -> Profile | None:
+    def profile(self, arena: Arena) -> TabularStrategy | None:
         """The entry as a profile of the compiled game; None if it is no policy or the game is not compiled."""
         source = self.source
         if isinstance(source, str) and self.program is None:
             source = AGENTS.get(source) or load_strategy(source.partition("?")[0])
-        if isinstance(source, AbstractProfile):
+        if isinstance(source, BucketStrategy):
             return None
-        if not isinstance(source, Profile):
+        if not isinstance(source, TabularStrategy):
             made = None if isinstance(source, str) else source(0)
             plain = source in AGENTS.values() or arena.dealt is None  # others may tell match states from decisions
             if not isinstance(made, Policy) or not plain or arena.tree is None:
@@ -106,13 +106,13 @@ class Entry:
             raise StrategyError(f"the strategy was made for {source.game}; it cannot play {arena.name}")
         return source
 
-    def abstract_profile(self) -> AbstractProfile | None:
+    def abstract_profile(self) -> BucketStrategy | None:
         """The strategy of an abstract game that the entry plays as it is; None if it is something else."""
         source = self.source
         if isinstance(source, str):
             plain = source not in AGENTS and self.program is None and "?" not in source
             source = load_strategy(source) if plain else source
-        return source if isinstance(source, AbstractProfile) else None
+        return source if isinstance(source, BucketStrategy) else None
 
     def check(self, arena: Arena) -> None:
         """Refuse an entry that cannot play this game, before anything is played."""
@@ -140,13 +140,13 @@ def _settings(text: str) -> dict[str, Any]:
 
 
 @functools.lru_cache(maxsize=64)
-def load_strategy(path: str) -> Profile | AbstractProfile:
+def load_strategy(path: str) -> TabularStrategy | BucketStrategy:
     """The strategy in a file, of a game or of an abstract game."""
     if not Path(path).is_file():
         close = difflib.get_close_matches(path, AGENTS, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(AGENTS)}, and strategy files"
         raise GameError(f"there is no agent or strategy file {path!r}; {hint}")
-    return AbstractProfile.load(path) if file_kind(path) == ABSTRACT else Profile.load(path)
+    return BucketStrategy.load(path) if file_kind(path) == ABSTRACT else TabularStrategy.load(path)
 
 
 def make_entry(source: Entry | Source, name: str | None = None) -> Entry:
@@ -158,7 +158,7 @@ def make_entry(source: Entry | Source, name: str | None = None) -> Entry:
         if name is None and sign and before and not set(before) & set("/:?"):
             name, source = before, after
         return Entry(name or _short_name(source), source)
-    return Entry(name or ("profile" if isinstance(source, Profile | AbstractProfile) else "agent"), source)
+    return Entry(name or ("profile" if isinstance(source, TabularStrategy | BucketStrategy) else "agent"), source)
 
 
 def _short_name(source: str) -> str:

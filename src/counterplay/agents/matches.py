@@ -20,23 +20,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from counterplay.agents.agent import Agent, Decision
 from counterplay.agents.arena import Arena, open_arena
-from counterplay.agents.base import Agent, Decision
 from counterplay.agents.entries import Entry, Source, make_entries
 from counterplay.agents.tally import Estimate, Tally
 from counterplay.errors import GameError
-from counterplay.game.base import CHANCE, TERMINAL, Game
-from counterplay.kernels.matches import play_deals
-from counterplay.kernels.walks import walk_arrays
-from counterplay.poker.abstract_deals import DealSampler
-from counterplay.poker.deals import deal_array
-from counterplay.poker.deals import deals as deal_stream
-from counterplay.poker.definition import GameDefinition
+from counterplay.game.game import CHANCE, TERMINAL, Game
+from counterplay.kernels.history.matches import play_deals
+from counterplay.kernels.history.walks import walk_arrays
+from counterplay.poker.acpc.dealing import deal_array
+from counterplay.poker.acpc.dealing import deals as deal_stream
+from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.acpc.match_state import MatchState, hand_values
+from counterplay.poker.buckets.deal_sampler import DealSampler
 from counterplay.poker.rules import Betting
-from counterplay.poker.states import MatchState, hand_values
-from counterplay.strategy.abstract_profile import AbstractProfile
-from counterplay.strategy.profile import Profile
-from counterplay.tree.arrays import GameTree
+from counterplay.strategy.bucket_strategy import BucketStrategy
+from counterplay.strategy.tabular import TabularStrategy
+from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["MatchResult", "Seeds", "play_match", "play_piece", "seatings_of"]
 
@@ -200,7 +200,7 @@ def play_piece(
     return tally + Tally.of(np.array(rows, dtype=np.float64).reshape(deals, len(entries)))
 
 
-def _profiles(arena: Arena, entries: Sequence[Entry]) -> list[Profile] | None:
+def _profiles(arena: Arena, entries: Sequence[Entry]) -> list[TabularStrategy] | None:
     """The profiles of all entries, if each has one."""
     found = []
     for entry in entries:
@@ -212,7 +212,7 @@ def _profiles(arena: Arena, entries: Sequence[Entry]) -> list[Profile] | None:
 
 
 def _on_tree(
-    tree: GameTree, profiles: Sequence[Profile], seatings: Sequence[tuple[int, ...]], seeds: Seeds, first: int,
+    tree: GameTree, profiles: Sequence[TabularStrategy], seatings: Sequence[tuple[int, ...]], seeds: Seeds, first: int,
     deals: int,
 ) -> NDArray[np.float64]:  # fmt: skip
     scores = np.empty((deals, len(profiles)))
@@ -223,7 +223,7 @@ def _on_tree(
     return scores
 
 
-def _abstract_profiles(entries: Sequence[Entry]) -> list[AbstractProfile] | None:
+def _abstract_profiles(entries: Sequence[Entry]) -> list[BucketStrategy] | None:
     """The strategies of all entries, if all are of one abstract game and are played as they are."""
     found = [entry.abstract_profile() for entry in entries]
     profiles = [profile for profile in found if profile is not None]
@@ -232,7 +232,7 @@ def _abstract_profiles(entries: Sequence[Entry]) -> list[AbstractProfile] | None
 
 
 def _on_buckets(
-    profiles: Sequence[AbstractProfile], seatings: Sequence[tuple[int, ...]], seeds: Seeds, first: int, deals: int
+    profiles: Sequence[BucketStrategy], seatings: Sequence[tuple[int, ...]], seeds: Seeds, first: int, deals: int
 ) -> NDArray[np.float64]:
     """Hands on a betting tree, with the cards of ``_dealt_scores``; nobody leaves the abstract game."""
     game = profiles[0].abstract

@@ -26,8 +26,8 @@ from typing import IO, Any
 
 from counterplay.agents.arena import open_arena
 from counterplay.agents.entries import AGENTS, Entry, make_entries
+from counterplay.agents.external_programs import MatchAbortedError, Times, play_with_programs
 from counterplay.agents.matches import MatchResult, Seeds, play_piece, seatings_of
-from counterplay.agents.programs import MatchAbortedError, Times, play_with_programs
 from counterplay.agents.ranking import Round, Scores, bankroll, run_off
 from counterplay.agents.tally import Estimate, Tally
 from counterplay.errors import GameError

@@ -24,12 +24,12 @@ from counterplay.cli.common import (
     table,
 )  # fmt: skip
 from counterplay.errors import AbstractionError, CounterplayError, MemoryLimitError
-from counterplay.tree.memory import format_bytes
+from counterplay.tree.history.sizes import format_bytes
 
 if TYPE_CHECKING:
     from counterplay.abstraction.cards import CardAbstraction, CardRecipe
-    from counterplay.abstraction.cards.sizes import AbstractSize
-    from counterplay.poker.definition import GameDefinition
+    from counterplay.abstraction.cards.abstract_sizes import AbstractSize
+    from counterplay.poker.acpc.definition import GameDefinition
 
 ROUNDS_HELP = (
     "Buckets of each round: 169,KE570,KE570,KO570 or IR169/IR570/IR570/570 or 5s.  PE, PS, PHS5x2: percentiles of "
@@ -119,7 +119,7 @@ def command(
 
 
 def _definition(name: str) -> GameDefinition:
-    from counterplay.poker.games import PokerGame
+    from counterplay.poker.poker_game import PokerGame
 
     game = make_game(name)
     if not isinstance(game, PokerGame):
@@ -148,8 +148,8 @@ def _check_folder(folder: Path | None) -> None:
 
 def _size(definition: GameDefinition, counts: tuple[int, ...], bets: str | None) -> AbstractSize | None:
     """The size of the abstract game; None where the betting is too large to be counted."""
-    from counterplay.abstraction.cards.sizes import abstract_size
-    from counterplay.poker.bets import bet_abstraction
+    from counterplay.abstraction.cards.abstract_sizes import abstract_size
+    from counterplay.poker.raise_sizes import bet_abstraction
 
     try:
         return abstract_size(definition, counts, None if bets is None else bet_abstraction(bets))
@@ -209,8 +209,8 @@ def _say_built(values: dict[str, Any]) -> None:
 
 def _write_report(folder: Path, made: CardAbstraction, cache: Path, bins: int, threads: int, seed: int) -> None:
     from counterplay.abstraction.cards import CardFeatures
-    from counterplay.abstraction.cards.report import report_cards
-    from counterplay.cli.card_report import write_card_report
+    from counterplay.abstraction.cards.bucket_report import report_cards
+    from counterplay.plots.card_report import write_card_report
 
     features = CardFeatures(made.deck, made.shape, cache, threads, bins=bins)
     write_card_report(folder, made, report_cards(made, features, seed=seed))

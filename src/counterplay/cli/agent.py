@@ -20,7 +20,7 @@ def command(
 ) -> None:
     """Play a match over TCP, at any dealer that speaks the protocol of the Annual Computer Poker Competition."""
     from counterplay.agents import Arena, open_arena, play_as_client
-    from counterplay.poker.games import PokerFile
+    from counterplay.poker.poker_game import PokerFile
 
     definition = open_arena(game).definition()
     (entry,) = read_entries([agent])

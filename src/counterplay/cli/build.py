@@ -23,12 +23,12 @@ from counterplay.cli.common import (
     read_memory,
     say,
     table,
-    write_text,
 )
 from counterplay.cli.running import interruptible
+from counterplay.storage import write_text
 
 if TYPE_CHECKING:
-    from counterplay.agents.pipeline import Step
+    from counterplay.build.pipeline import Step
 
 QUIET_SECONDS = 30.0
 """How often a line is written where there is no terminal."""
@@ -66,9 +66,9 @@ def command(
     Stages that are finished are not repeated: stopped by Ctrl-C or killed, the same command goes on.
     """
     from counterplay.abstraction.cards import default_cache
-    from counterplay.agents.build_report import markdown_build
-    from counterplay.agents.pipeline import Pipeline
-    from counterplay.agents.presets import make_plan
+    from counterplay.build.build_report import markdown_build
+    from counterplay.build.pipeline import Pipeline
+    from counterplay.build.presets import make_plan
 
     plan = make_plan(
         game, preset, rounds, bets, seed, seconds=seconds, iterations=iterations, boards=boards, deals=deals,
@@ -95,7 +95,7 @@ def command(
 
 def _plot(folder: Path, report: dict[str, Any]) -> bool:
     """Draw exploitability in the abstract game against time; whether there was anything to draw."""
-    from counterplay.cli.plot import plot_lines
+    from counterplay.plots.convergence import plot_lines
 
     points = [point for point in report["curve"] if point["exploitability"] is not None]
     if not points:
@@ -109,7 +109,7 @@ def _plot(folder: Path, report: dict[str, Any]) -> bool:
 
 
 def _summarise(report: dict[str, Any], folder: Path, plot: bool) -> None:
-    from counterplay.agents.build_report import build_rows
+    from counterplay.build.build_report import build_rows
 
     say(f"{report['game']}: an agent by the preset {report['preset']}")
     files = ["report.md", "report.json", *(["curve.png"] if plot else [])]
@@ -126,7 +126,7 @@ def _summarise(report: dict[str, Any], folder: Path, plot: bool) -> None:
 
 
 def _seats(report: dict[str, Any]) -> range:
-    from counterplay.abstraction.cards.game import poker_definition
+    from counterplay.abstraction.cards.bucket_games import poker_definition
 
     return range(poker_definition(report["game"]).players)
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from counterplay.errors import CounterplayError, GameError, SolverError
-from counterplay.game.base import Game
-from counterplay.tree.arrays import GameTree
-from counterplay.tree.compile import compile_game
+from counterplay.game.game import Game
+from counterplay.tree.history.compile import compile_game
+from counterplay.tree.history.game_tree import GameTree
 
 GAME_HELP = (
     "A name (leduc), with parameters (leduc(ranks=4)), a file (my_game.py:MyGame, x.efg, x.game) or openspiel:NAME."
@@ -87,14 +87,6 @@ def check_writable(*paths: Path | None, replaced: bool = False) -> None:
             needed.append(folder)
         if path.is_dir() or not all(os.access(place, os.W_OK) for place in needed):
             raise CounterplayError(f"{path} cannot be written")
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file, or say in one line why not."""
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise CounterplayError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 def compile_with_progress(game: Game, memory_limit: int | None, quiet: bool) -> GameTree:

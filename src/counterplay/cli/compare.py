@@ -13,7 +13,7 @@ from counterplay.cli.problem import FORGET_HELP, load_problem
 from counterplay.errors import SolverError
 
 if TYPE_CHECKING:
-    from counterplay.experiments.compare import Comparison
+    from counterplay.experiments.shared.comparison import Comparison
     from counterplay.solvers import Progress
 
 DEFAULT_SECONDS = 10.0
@@ -49,7 +49,7 @@ def command(
         raise SolverError(f"a plot is a {', '.join(PLOT_FORMATS)} file; got {str(plot)!r}")
     if seeds < 1:
         raise SolverError(f"--seeds must be at least 1; got {seeds}")
-    from counterplay.experiments.compare import AXES, Budget, compare, parse_algorithms
+    from counterplay.experiments.shared.comparison import AXES, Budget, compare, parse_algorithms
 
     if iterations is None and nodes is None and seconds is None:
         seconds = DEFAULT_SECONDS
@@ -60,7 +60,7 @@ def command(
     callback = None if quiet or as_json else _progress(budget.limit, budget.axis)
     found = compare(problem.solved, algorithms, budget, seeds, memory_limit=limit, callback=callback)
     if plot is not None:
-        from counterplay.cli.plot import plot_bands
+        from counterplay.plots.convergence import plot_bands
 
         panels = [(axis, {name: found.band(name, axis) for name in found.algorithms}) for axis in AXES]
         plot_bands(plot, panels, found.game, ("uniform play", found.uniform))

@@ -42,7 +42,7 @@ def command(
     last.  The exit code is 1 when the match ended early.
     """
     from counterplay.agents import Dealer, DealerConfig, open_arena
-    from counterplay.poker.logs import format_chips, format_score
+    from counterplay.poker.acpc.match_log import format_chips, format_score
 
     config = DealerConfig(
         name=name, game=open_arena(game).definition(), hands=hands, seed=seed, players=tuple(players), game_file=game,

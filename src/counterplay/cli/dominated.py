@@ -12,9 +12,9 @@ from counterplay.cli.problem import FORGET_HELP, load_problem
 from counterplay.errors import GameError
 
 if TYPE_CHECKING:
-    from counterplay.evaluation.dominated_actions import ActionReport
-    from counterplay.evaluation.domination import StrategyReport
-    from counterplay.tree.arrays import GameTree
+    from counterplay.analysis.dominated_actions import ActionReport
+    from counterplay.analysis.domination import StrategyReport
+    from counterplay.tree.history.game_tree import GameTree
 
 SHOWN = 40
 """Rows of each list that people are shown; JSON has all."""
@@ -62,8 +62,8 @@ def command(
 
 def _strategies(tree: GameTree, kind: Any, iterated: bool, must: bool) -> dict[str, Any]:
     """Dominated strategies for JSON; the reason why not, if there are too many and they need not be."""
-    from counterplay.evaluation.domination import dominated_strategies
-    from counterplay.tree.normal_form import count_strategies
+    from counterplay.analysis.domination import dominated_strategies
+    from counterplay.tree.sequence.normal_form import count_strategies
 
     counts = [count_strategies(tree, player) for player in range(tree.players)]
     try:
@@ -96,7 +96,7 @@ def _strategy(report: StrategyReport, number: int) -> dict[str, Any]:
 
 
 def _actions(tree: GameTree, kind: Any, iterated: bool, at: list[str]) -> dict[str, Any]:
-    from counterplay.evaluation.dominated_actions import dominated_actions
+    from counterplay.analysis.dominated_actions import dominated_actions
 
     sets = None
     if at:
@@ -141,7 +141,7 @@ def _action(report: ActionReport, number: int) -> dict[str, Any]:
 
 
 def _gambit(tree: GameTree, kind: Any, iterated: bool) -> dict[str, Any]:
-    from counterplay.evaluation.dominated_actions import dominated_gambit
+    from counterplay.analysis.dominated_actions import dominated_gambit
 
     pairs = dominated_gambit(tree, kind, iterated)
     return {

@@ -10,7 +10,7 @@ import typer
 from counterplay.abstraction import split_name
 from counterplay.cli.common import GAME_HELP, JSON_HELP, check_writable, make_game, print_json, say
 from counterplay.cli.problem import load_problem
-from counterplay.tree.drawing import FORMATS, draw
+from counterplay.plots.tree_drawing import FORMATS, draw
 
 
 def command(

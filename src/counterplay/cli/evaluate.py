@@ -32,8 +32,8 @@ from counterplay.errors import AbstractionError, GameError, MemoryLimitError, St
 from counterplay.storage import file_kind
 
 if TYPE_CHECKING:
-    from counterplay.strategy import Profile
-    from counterplay.strategy.measurement import Measurement
+    from counterplay.evaluation.measurement import Measurement
+    from counterplay.strategy import TabularStrategy
 
 
 def command(
@@ -67,9 +67,9 @@ def command(
 ) -> None:
     """Measure a strategy exactly: its value, best responses to it, its exploitability."""
     from counterplay.evaluation import evaluate
-    from counterplay.poker.public_game import tells_public_tree
-    from counterplay.strategy import Profile
-    from counterplay.strategy.public_profile import CARD_FREE, is_public_profile
+    from counterplay.poker.poker_public_tree import tells_public_tree
+    from counterplay.strategy import TabularStrategy
+    from counterplay.strategy.public_strategy import CARD_FREE, is_public_profile
 
     if profile is None and (resume is not None or strategy in CARD_FREE):
         evaluate_card_free_command(
@@ -88,7 +88,7 @@ def command(
     if profile is not None and is_public_profile(profile):
         evaluate_public(profile, read_memory(memory_limit), as_json)
         return
-    loaded = None if profile is None else Profile.load(profile)
+    loaded = None if profile is None else TabularStrategy.load(profile)
     name = game or (loaded.game if loaded else None)
     if name is None:
         raise StrategyError(f"--strategy {strategy} needs --game")
@@ -103,7 +103,10 @@ def command(
     tree = problem.real
     if loaded is None:
         solved = problem.solved
-        made = {"uniform": lambda: Profile.uniform(solved), "random": lambda: Profile.random(solved, seed)}
+        made = {
+            "uniform": lambda: TabularStrategy.uniform(solved),
+            "random": lambda: TabularStrategy.random(solved, seed),
+        }
         if strategy not in made:
             known = ", ".join([*made, *CARD_FREE])
             raise StrategyError(f"--strategy is one of {known}; got {strategy!r}")
@@ -158,7 +161,7 @@ def command(
     table([*rows, *forgetful_note(tree)])
 
 
-def _problem(name: str, loaded: Profile | None, limit: int | None, quiet: bool) -> Problem:
+def _problem(name: str, loaded: TabularStrategy | None, limit: int | None, quiet: bool) -> Problem:
     """The game to measure in, and what its players forget: as the name says, or else as the strategy's file does."""
     what = None if loaded is None else loaded.provenance.settings.get("abstraction")
     if isinstance(what, str) and split_name(name)[1] is None:
@@ -171,7 +174,7 @@ def _problem(name: str, loaded: Profile | None, limit: int | None, quiet: bool) 
     return load_problem(name, [], limit, quiet)
 
 
-def _in_the_abstract_game(problem: Problem, profile: Profile) -> Measurement | None:
+def _in_the_abstract_game(problem: Problem, profile: TabularStrategy) -> Measurement | None:
     """What the strategy seemed to be worth; None if there is no abstract game, or not one that it can be played in."""
     from counterplay.evaluation import evaluate
 

@@ -11,8 +11,8 @@ from counterplay.errors import AbstractionError, GameError, MemoryLimitError, St
 
 if TYPE_CHECKING:
     from counterplay.evaluation.board_bounds import ExploitabilityBounds
-    from counterplay.strategy.abstract_profile import AbstractProfile
-    from counterplay.strategy.measurement import Measurement
+    from counterplay.evaluation.measurement import Measurement
+    from counterplay.strategy.bucket_strategy import BucketStrategy
 
 BOUNDS_HELP = (
     "A strategy of an abstract game: bound its exploitability in the real game from so many boards drawn at random."
@@ -29,13 +29,13 @@ def evaluate_buckets(
     drawn: str | None = None, training: int = 0,
 ) -> None:  # fmt: skip
     """Measure a strategy of an abstract game and report."""
-    from counterplay.strategy.abstract_profile import AbstractProfile
+    from counterplay.strategy.bucket_strategy import BucketStrategy
 
     if bounds is None and (drawn is not None or training):
         raise StrategyError("--drawn-round and --training belong to --bounds N; say how many boards to draw")
     if training < 0:
         raise StrategyError(f"--training is a number of boards; got {training}")
-    profile = AbstractProfile.load(path)
+    profile = BucketStrategy.load(path)
     started = time.perf_counter()
     bounded = None if bounds is None else _bounds(profile, bounds, drawn, training, seed)
     real = _in_the_real_game(profile, limit)
@@ -68,7 +68,7 @@ def evaluate_buckets(
     else:
         rows.append(("exploitability", "not measured exactly: the real game is too large"))
     if bounded is not None:
-        from counterplay.agents.build_report import bound_rows
+        from counterplay.build.build_report import bound_rows
 
         rows += bound_rows(bounded.told(game.big_blind))
     if abstract is not None:
@@ -79,12 +79,12 @@ def evaluate_buckets(
     table(rows)
 
 
-def _in_the_real_game(profile: AbstractProfile, limit: int | None) -> Measurement | None:
+def _in_the_real_game(profile: BucketStrategy, limit: int | None) -> Measurement | None:
     """What it is worth in the real game, on its public tree or else on its histories; None where that is too large."""
     from counterplay.evaluation import evaluate
+    from counterplay.evaluation.lifted_buckets import measure_real
     from counterplay.game.registry import make
-    from counterplay.strategy.lifted_buckets import measure_real
-    from counterplay.tree.compile import compile_game
+    from counterplay.tree.history.compile import compile_game
 
     if profile.abstract.bets is not None:
         return None
@@ -104,10 +104,10 @@ def _in_the_real_game(profile: AbstractProfile, limit: int | None) -> Measuremen
 
 
 def _in_the_abstract_game(
-    profile: AbstractProfile, boards: int | None, seed: int
+    profile: BucketStrategy, boards: int | None, seed: int
 ) -> tuple[Measurement, int, bool] | None:
     """What it is worth in the abstract game, boards counted, and whether these were all; None if it cannot be told."""
-    from counterplay.strategy.bucket_games import count_bucket_pairs, measure_buckets
+    from counterplay.evaluation.bucket_pairs import count_bucket_pairs, measure_buckets
 
     try:
         pairs = count_bucket_pairs(profile.abstract, boards, seed)
@@ -117,7 +117,7 @@ def _in_the_abstract_game(
     return measure_buckets(profile.abstract, pairs, profile.strategy()), pairs.boards, pairs.exact
 
 
-def _bounds(profile: AbstractProfile, boards: int, drawn: str | None, training: int, seed: int) -> ExploitabilityBounds:
+def _bounds(profile: BucketStrategy, boards: int, drawn: str | None, training: int, seed: int) -> ExploitabilityBounds:
     """What boards drawn at random tell of the exploitability in the real game."""
     from counterplay.evaluation.board_bounds import bound_exploitability, drawn_round
 

@@ -15,10 +15,10 @@ from counterplay.cli.running import interruptible
 from counterplay.errors import GameError, MemoryLimitError, StrategyError
 
 if TYPE_CHECKING:
-    from counterplay.evaluation.first_deal_jobs import JobProgress
-    from counterplay.poker.games import PokerGame
-    from counterplay.strategy.measurement import Measurement
-    from counterplay.strategy.public_profile import CardFree
+    from counterplay.evaluation.measurement import Measurement
+    from counterplay.poker.poker_game import PokerGame
+    from counterplay.runtime.jobs import JobProgress
+    from counterplay.strategy.public_strategy import CardFree
 
 METHODS = ("auto", "shortcut", "general", "whole")
 METHOD_HELP = (
@@ -49,7 +49,7 @@ def evaluate_card_free_command(
     if game is None:
         raise StrategyError(f"--strategy {strategy} needs --game")
     assert strategy is not None
-    from counterplay.strategy.public_profile import card_free
+    from counterplay.strategy.public_strategy import card_free
 
     started, cpu = time.perf_counter(), time.process_time()
     agent = card_free(strategy)
@@ -99,9 +99,9 @@ def evaluate_card_free_command(
 
 def _resumed(resume: Path, game: str | None, strategy: str | None, method: str) -> tuple[str, str, str]:
     """The game, strategy and method that a file is about; what was named must be the same."""
-    from counterplay.evaluation.first_deal_jobs import read_jobs
-    from counterplay.evaluation.public import strategy_text
-    from counterplay.strategy.public_profile import CARD_FREE
+    from counterplay.evaluation.split_evaluation import strategy_text
+    from counterplay.runtime.jobs import read_jobs
+    from counterplay.strategy.public_strategy import CARD_FREE
 
     header = read_jobs(resume)
     names = {strategy_text((agent, agent)): name for name, agent in CARD_FREE.items()}
@@ -118,7 +118,7 @@ def _resumed(resume: Path, game: str | None, strategy: str | None, method: str) 
 
 
 def _poker_game(name: str, strategy: str) -> PokerGame:
-    from counterplay.poker.games import PokerGame
+    from counterplay.poker.poker_game import PokerGame
 
     made = make_game(name)
     if not isinstance(made, PokerGame):
@@ -139,8 +139,8 @@ def _method(game: PokerGame, method: str, kept: Path | None, limit: int | None) 
         return method
     if kept is not None:
         raise StrategyError("--method whole keeps nothing on the way; leave out --checkpoint, or take --method general")
-    from counterplay.poker.public_game import public_tree_bytes
-    from counterplay.tree.memory import available_memory, format_bytes
+    from counterplay.poker.poker_public_tree import public_tree_bytes
+    from counterplay.tree.history.sizes import available_memory, format_bytes
 
     needed, free = public_tree_bytes(game.definition), available_memory() if limit is None else limit
     if needed > free:
@@ -161,12 +161,12 @@ def _measure(
     draw: Callable[[JobProgress], None] | None,
 ) -> Measurement:
     if method == "whole":
-        from counterplay.evaluation.public import evaluate_public
-        from counterplay.poker.public_game import public_tree_of
+        from counterplay.evaluation.split_evaluation import evaluate_public
+        from counterplay.poker.poker_public_tree import public_tree_of
 
         return evaluate_public(public_tree_of(game.definition, name=game.spec()), (agent, agent), threads)
     if method == "general":
-        from counterplay.evaluation.public import evaluate_split
+        from counterplay.evaluation.split_evaluation import evaluate_split
 
         return evaluate_split(game, (agent, agent), threads, checkpoint, resume, draw)
     from counterplay.evaluation.card_free import evaluate_card_free

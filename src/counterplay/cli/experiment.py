@@ -9,10 +9,11 @@ from typing import Annotated
 
 import typer
 
-from counterplay.cli.common import JSON_HELP, check_writable, note, print_json, say, write_text
+from counterplay.cli.common import JSON_HELP, check_writable, note, print_json, say
 from counterplay.cli.solve import read_settings
 from counterplay.errors import CounterplayError
 from counterplay.experiments import EXPERIMENTS, Cell, Experiment, run_experiment
+from counterplay.storage import write_text
 
 
 def command(
@@ -43,7 +44,7 @@ def command(
         write_text(out, json.dumps(experiment.as_dict(), indent=1) + "\n")
     if plot is not None:
         if experiment.curves:
-            from counterplay.cli.plot import plot_lines
+            from counterplay.plots.convergence import plot_lines
 
             plot_lines(plot, experiment.curves, experiment.title, experiment.xlabel, "")
         else:

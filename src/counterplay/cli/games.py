@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from counterplay.cli.common import JSON_HELP, print_json, say
-from counterplay.game.base import format_value
+from counterplay.game.game import format_value
 from counterplay.game.registry import games
 
 

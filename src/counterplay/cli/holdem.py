@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from counterplay.cli.common import measured, note, print_json, say, table
 from counterplay.cli.report import ENDINGS, goal_options
 from counterplay.errors import CounterplayError, GameError, SolverError
+from counterplay.poker.postflop.subgame import Subgame
 from counterplay.poker.ranges import parse_range
-from counterplay.poker.subgames import Subgame
-from counterplay.tree.memory import available_memory, format_bytes
+from counterplay.tree.history.sizes import available_memory, format_bytes
 
 if TYPE_CHECKING:
     from counterplay.solvers import SolveResult, Until
-    from counterplay.solvers.public import PublicSolver
-    from counterplay.tree.public import PublicTree
+    from counterplay.solvers.public_cfr import PublicSolver
+    from counterplay.tree.public.public_tree import PublicTree
 
 ALGORITHM, SETTINGS = "dcfr", {"gamma": 4.0}
 """What is used when nothing is said: fastest on flop, turn and river spots in CPU seconds."""
@@ -147,9 +147,9 @@ def _solver(
     tree: PublicTree, algorithm: str | None, settings: dict[str, Any], limit: int | None, quiet: bool
 ) -> PublicSolver:
     """The solver, after its memory was told and found to fit."""
-    from counterplay.solvers.base import check_memory
     from counterplay.solvers.cfr import CFR_PRESETS
-    from counterplay.solvers.public import PublicSolver, public_config, table_type
+    from counterplay.solvers.public_cfr import PublicSolver, public_config, table_type
+    from counterplay.solvers.solver import check_memory
 
     name = algorithm or ALGORITHM
     if name not in CFR_PRESETS:
@@ -172,7 +172,7 @@ def _solver(
 
 def _lock(solver: PublicSolver, text: str) -> None:
     from counterplay.evaluation.inspection import find_node
-    from counterplay.poker.locks import lock_rows, parse_lock
+    from counterplay.poker.postflop.locks import lock_rows, parse_lock
 
     place, equals, what = text.partition("=")
     if not equals:

@@ -19,8 +19,8 @@ from counterplay.cli.common import (
 from counterplay.cli.problem import FORGET_HELP, Problem, load_problem
 from counterplay.errors import GameError, MemoryLimitError
 from counterplay.game.registry import make
-from counterplay.poker.games import PokerGame
-from counterplay.tree.memory import format_bytes, tree_bytes
+from counterplay.poker.poker_game import PokerGame
+from counterplay.tree.history.sizes import format_bytes, tree_bytes
 
 if TYPE_CHECKING:
     from counterplay.tree import RecallReport
@@ -54,7 +54,7 @@ def command(
         raise MemoryLimitError(f"{error}{_hint(game)}") from None
     tree = problem.solved
     report = _recall_report(problem) if recall else None
-    from counterplay.kernels.walks import walk_bytes
+    from counterplay.kernels.history.walks import walk_bytes
     from counterplay.solvers import CFR_PRESETS, MCCFR_PRESETS, CfrSolver, MccfrSolver
 
     memory = {"tree": tree_bytes(tree), "walks": walk_bytes(tree)}
@@ -116,21 +116,21 @@ def _hint(game: str) -> str:
 
 def _say_buckets(game: str, cards: list[Path], bets: str | None, as_json: bool) -> None:
     """How large a poker game is in buckets, counted from the rules; nothing is built."""
-    from counterplay.abstraction.cards.game import open_cards
-    from counterplay.poker.abstract_game import abstract_size
-    from counterplay.poker.bets import bet_abstraction
-    from counterplay.solvers.abstract import ABSTRACT_PRESETS, predicted_bytes
+    from counterplay.abstraction.cards.bucket_games import open_cards
+    from counterplay.poker.buckets.bucket_game import abstract_size
+    from counterplay.poker.raise_sizes import bet_abstraction
+    from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, predicted_bytes
     from counterplay.solvers.mccfr import mccfr_config
 
     definition, abstractions = open_cards(game, cards, verify=False)
     left = None if bets is None else bet_abstraction(bets)
     size = abstract_size(definition, [one.counts() for one in abstractions], left)
     memory = {"tree": size.tree_bytes}
-    for name in ABSTRACT_PRESETS:
+    for name in BUCKET_PRESETS:
         if name == "pcs" and definition.players != 2:
             continue
         for profile in ("average", "last"):
-            config = mccfr_config(name, {"profile": profile}, ABSTRACT_PRESETS)
+            config = mccfr_config(name, {"profile": profile}, BUCKET_PRESETS)
             memory[name if profile == "average" else f"{name}, last"] = predicted_bytes(game, cards, bets, config)[1]
     facts: dict[str, Any] = {
         "game": game,
@@ -146,7 +146,7 @@ def _say_buckets(game: str, cards: list[Path], bets: str | None, as_json: bool) 
         print_json(facts)
         return
     say(f"{game} in a card abstraction")
-    names = [name for name in ABSTRACT_PRESETS if name in memory]
+    names = [name for name in BUCKET_PRESETS if name in memory]
     table([
         ("players", f"{definition.players}"),
         ("buckets", "; ".join("/".join(map(str, counts)) for counts in dict.fromkeys(map(tuple, facts["buckets"])))
@@ -162,7 +162,7 @@ def _say_buckets(game: str, cards: list[Path], bets: str | None, as_json: bool) 
 def _recall_report(problem: Problem) -> RecallReport:
     """What is remembered; an abstract game is compared with the real one where that remembers everything."""
     from counterplay.tree import recall_report
-    from counterplay.tree.partition import reorder_actions
+    from counterplay.tree.history.repartition import reorder_actions
 
     if problem.abstraction is None or set(problem.real.recall) != {"perfect"}:
         return recall_report(problem.solved)
@@ -171,7 +171,7 @@ def _recall_report(problem: Problem) -> RecallReport:
 
 
 def _say_recall(report: RecallReport) -> None:
-    from counterplay.tree.recall_classes import CLASSES
+    from counterplay.tree.recall.recall_report import CLASSES
 
     for player in report.players:
         say()

@@ -15,7 +15,7 @@ from counterplay.storage import file_kind
 
 if TYPE_CHECKING:
     from counterplay.evaluation.inspection import Cell, Inspection
-    from counterplay.poker.subgames import Subgame
+    from counterplay.poker.postflop.subgame import Subgame
 
 
 def command(
@@ -44,8 +44,8 @@ def command(
     """
     check_writable(png)
     from counterplay.evaluation.inspection import inspect_state
-    from counterplay.poker.public_game import public_tree_by_name
-    from counterplay.strategy.public_profile import PublicProfile, is_public_profile
+    from counterplay.poker.poker_public_tree import public_tree_by_name
+    from counterplay.strategy.public_strategy import PublicProfile, is_public_profile
 
     if file_kind(file) == "abstract-profile":
         name, state = _buckets(file, node, board, values)
@@ -61,7 +61,7 @@ def command(
             f"{file} is no strategy of a public tree or of buckets; solve with --representation public or --cards"
         )
     if png is not None:
-        from counterplay.cli.grid import draw_grid
+        from counterplay.plots.hand_grids import draw_grid
 
         draw_grid(png, state, _title(name, game, state))
     hands = hands or bool(np.any(state.hands >= CARDS))
@@ -77,16 +77,16 @@ def command(
 def _buckets(file: Path, node: str, board: str | None, values: bool) -> tuple[str, Inspection]:
     """The game and the decision of a strategy by buckets."""
     from counterplay.evaluation.bucket_inspection import inspect_buckets
-    from counterplay.strategy.abstract_profile import AbstractProfile
+    from counterplay.strategy.bucket_strategy import BucketStrategy
 
     if values:
         raise StrategyError("--ev is for strategies of public trees; strategies by buckets have no values here")
-    profile = AbstractProfile.load(file)
+    profile = BucketStrategy.load(file)
     return profile.game, inspect_buckets(profile, node, board)
 
 
 def _subgame(name: str) -> Subgame | None:
-    from counterplay.poker.subgames import subgame_by_name
+    from counterplay.poker.postflop.subgame import subgame_by_name
 
     return subgame_by_name(name) if name.startswith("holdem{") else None
 
@@ -109,7 +109,7 @@ def _chips(game: Subgame | None, state: Inspection, value: float | None) -> floa
 def _show(name: str, game: Subgame | None, state: Inspection, hands: bool) -> None:
     from rich.console import Console
 
-    from counterplay.cli.grid import cell_text, hand_lines
+    from counterplay.cli.hand_table import cell_text, hand_lines
 
     say(_title(name, game, state))
     mix = ", ".join(f"{name} {100 * share:.2f}%" for name, share in zip(state.actions, state.frequencies, strict=True))

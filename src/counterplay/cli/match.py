@@ -59,7 +59,7 @@ def read_entries(agents: list[str]) -> tuple[Entry, ...]:
 
 def terminal_agent(_seed: int) -> Agent:
     """The person at this terminal; talks on standard error, so that results can be piped."""
-    from counterplay.agents.human import HumanAgent
+    from counterplay.agents.terminal_player import HumanAgent
 
     def ask(prompt: str) -> str:
         sys.stderr.write(prompt)

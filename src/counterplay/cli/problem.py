@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from counterplay.abstraction import Abstraction, abstraction_by_name, split_name
 from counterplay.cli.common import compile_with_progress, make_game
 from counterplay.errors import AbstractionError
-from counterplay.tree.arrays import GameTree
+from counterplay.tree.history.game_tree import GameTree
 
 if TYPE_CHECKING:
-    from counterplay.strategy import Profile
+    from counterplay.strategy import TabularStrategy
 
 FORGET_HELP = (
     "What players forget, such as last-bids=2 (counterplay games says what a game offers), initial, match=PATTERN, "
@@ -37,7 +37,7 @@ class Problem:
     solved: GameTree
     abstraction: Abstraction | None = None
 
-    def lift(self, profile: Profile) -> Profile:
+    def lift(self, profile: TabularStrategy) -> TabularStrategy:
         """A profile of the solved game as one of the real game."""
         return profile if self.abstraction is None else self.abstraction.lift(profile, self.real)
 

@@ -22,16 +22,16 @@ from counterplay.cli.common import (
 from counterplay.cli.report import ENDINGS, goal_options
 from counterplay.cli.running import interruptible, plot_run, progress_line, save_run, with_checkpoints
 from counterplay.errors import SolverError
-from counterplay.tree.memory import format_bytes
+from counterplay.tree.history.sizes import format_bytes
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from counterplay.poker.subgames import Subgame
+    from counterplay.poker.postflop.subgame import Subgame
     from counterplay.solvers import Solver, SolveResult, Until
-    from counterplay.strategy.public_profile import PublicProfile
-    from counterplay.tree.public import PublicTree
+    from counterplay.strategy.public_strategy import PublicProfile
+    from counterplay.tree.public.public_tree import PublicTree
 
 
 def solve_public(
@@ -87,8 +87,8 @@ def solve_public(
 
 def _subgame(tree: PublicTree) -> Subgame | None:
     """The hold'em subgame that the tree is of, if it is of one: its name is long, and its pot a measure."""
-    from counterplay.poker.public_game import SUBGAME
-    from counterplay.poker.subgames import subgame_by_name
+    from counterplay.poker.poker_public_tree import SUBGAME
+    from counterplay.poker.postflop.subgame import subgame_by_name
 
     return subgame_by_name(tree.name) if tree.name.startswith(SUBGAME) else None
 
@@ -120,7 +120,7 @@ NAMED = 30_000
 def _with_names(game: str | None, solver: Solver, result: SolveResult, limit: int | None) -> SolveResult:
     """The result with the profile of the game itself, where that is small: agents and all other commands take it."""
     from counterplay.errors import CounterplayError
-    from counterplay.strategy.public_form import public_form
+    from counterplay.strategy.public_tables import public_form
 
     tree: PublicTree = solver.tree
     if tree.num_infosets > NAMED:
@@ -136,7 +136,7 @@ def _with_names(game: str | None, solver: Solver, result: SolveResult, limit: in
 
 
 def _as_json(solver: Solver, result: SolveResult, files: dict[str, Path | None]) -> dict[str, Any]:
-    from counterplay.evaluation.bounds import value_interval
+    from counterplay.analysis.regret_bounds import value_interval
 
     tree: PublicTree = solver.tree
     return {
@@ -166,7 +166,7 @@ def _as_json(solver: Solver, result: SolveResult, files: dict[str, Path | None])
 def _summarise(
     solver: Solver, result: SolveResult, goal: Until, files: dict[str, Path | None], whole_seconds: float
 ) -> None:
-    from counterplay.evaluation.bounds import value_interval
+    from counterplay.analysis.regret_bounds import value_interval
 
     tree: PublicTree = solver.tree
     low, high = value_interval(result.measurement)
@@ -194,8 +194,8 @@ def _summarise(
 
 def evaluate_public(path: Path, limit: int | None, as_json: bool) -> None:
     """Measure a strategy file of a public tree, and report."""
-    from counterplay.poker.public_game import public_tree_by_name
-    from counterplay.strategy.public_profile import PublicProfile
+    from counterplay.poker.poker_public_tree import public_tree_by_name
+    from counterplay.strategy.public_strategy import PublicProfile
 
     profile = PublicProfile.load(path)
     _evaluate(public_tree_by_name(profile.game, limit), profile, path, as_json)
@@ -205,9 +205,9 @@ def evaluate_uniform(game: str, limit: int | None, as_json: bool) -> None:
     """Measure uniform play on the public tree of a game, and report."""
     import numpy as np
 
-    from counterplay.poker.public_game import public_tree_by_name
-    from counterplay.strategy.profile import Provenance
-    from counterplay.strategy.public_profile import PublicProfile
+    from counterplay.poker.poker_public_tree import public_tree_by_name
+    from counterplay.strategy.public_strategy import PublicProfile
+    from counterplay.strategy.tabular import Provenance
 
     tree = public_tree_by_name(game, limit)
     first, second = (np.zeros(entries, np.float32) for entries in tree.num_entries)  # no weights: uniform
@@ -215,7 +215,7 @@ def evaluate_uniform(game: str, limit: int | None, as_json: bool) -> None:
 
 
 def _evaluate(tree: PublicTree, profile: PublicProfile, path: Path | None, as_json: bool) -> None:
-    from counterplay.strategy.public_walks import PublicWalker
+    from counterplay.evaluation.public_walker import PublicWalker
 
     started = time.perf_counter()
     walker, tables = PublicWalker(tree), profile.for_tree(tree)

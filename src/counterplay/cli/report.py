@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from counterplay.cli.common import chips, exploitability_text, forgetful_note, measured, say, table
 from counterplay.cli.problem import Problem
-from counterplay.tree.memory import format_bytes, tree_bytes
+from counterplay.tree.history.sizes import format_bytes, tree_bytes
 
 if TYPE_CHECKING:
-    from counterplay.evaluation.memory import MemoryWords
+    from counterplay.analysis.memory_words import MemoryWords
+    from counterplay.evaluation.measurement import Measurement
     from counterplay.solvers import Solver, SolveResult, Until
-    from counterplay.strategy.measurement import Measurement
 
 ENDINGS = {
     "solved": "solved exactly",
@@ -74,7 +74,7 @@ def as_json(
 
 
 def _words(solver: Solver) -> MemoryWords:
-    from counterplay.evaluation.memory import memory_words
+    from counterplay.analysis.memory_words import memory_words
 
     return memory_words(solver)
 

@@ -25,7 +25,7 @@ LONGEST_NAME = 60
 
 def plot_run(result: SolveResult, path: Path, goal: Until) -> None:
     """Draw the curve of a run; that of a sampled algorithm against nodes and seconds as well."""
-    from counterplay.cli.plot import plot_curves
+    from counterplay.plots.convergence import plot_curves
     from counterplay.solvers import ALGORITHMS
 
     known = ALGORITHMS.get(result.algorithm)

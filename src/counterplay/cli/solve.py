@@ -306,7 +306,7 @@ def _problem_that_fits(
     try:
         return _problem(game, resume, forget, limit, quiet), False
     except MemoryLimitError as error:
-        from counterplay.poker.public_game import tells_public_tree
+        from counterplay.poker.poker_public_tree import tells_public_tree
 
         full_width = algorithm is not None and ALGORITHMS[algorithm].kind == "cfr"
         if may_be_public and full_width and game is not None and tells_public_tree(game):
@@ -381,7 +381,7 @@ def _own_scheme(text: str) -> Callable[..., Any]:
 
 def read_settings(texts: list[str]) -> dict[str, Any]:
     """Settings of an algorithm from texts such as ``delay=100``."""
-    from counterplay.solvers.base import setting_value
+    from counterplay.solvers.solver import setting_value
 
     changes: dict[str, Any] = {}
     for text in texts:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from counterplay.cli.common import exploitability_text, make_game, measured, print_json, read_target, say, table
 from counterplay.cli.report import ENDINGS, goal_options
 from counterplay.errors import SolverError
-from counterplay.tree.memory import format_bytes
+from counterplay.tree.history.sizes import format_bytes
 
 if TYPE_CHECKING:
     from counterplay.solvers import Solver, SolveResult, Until
-    from counterplay.solvers.abstract import AbstractSolver
+    from counterplay.solvers.bucket_mccfr import BucketSolver
 
 
 def solve_states(
@@ -72,19 +72,19 @@ def solve_buckets(
     as_json: bool,
 ) -> int:
     """Sample a poker game in a card abstraction, report, and return the exit code."""
-    from counterplay.solvers.abstract import make_abstract_solver, resume_abstract
+    from counterplay.solvers.bucket_mccfr import make_bucket_solver, resume_buckets
 
     if resume is not None:
         if algorithm or settings or bets:
             raise SolverError(
                 "a checkpoint brings its own settings; leave out --algorithm, --profile, --bets, --seed and --set"
             )
-        solver = resume_abstract(resume, cards, limit)
+        solver = resume_buckets(resume, cards, limit)
     else:
         assert game is not None
-        solver = make_abstract_solver(game, cards, algorithm or "pure-cfr", bets, limit, **settings)
+        solver = make_bucket_solver(game, cards, algorithm or "pure-cfr", bets, limit, **settings)
     if boards is not None:
-        from counterplay.strategy.bucket_games import count_bucket_pairs
+        from counterplay.evaluation.bucket_pairs import count_bucket_pairs
 
         solver.pairs = count_bucket_pairs(solver.game, None if boards == "all" else int(boards), solver.config.seed)
     target = read_target(until, solver.name, solver.game.big_blind)
@@ -149,7 +149,7 @@ def _as_json(solver: Solver, result: SolveResult, files: dict[str, Path | None])
     }
 
 
-def _measures(solver: Solver) -> TypeGuard[AbstractSolver]:
+def _measures(solver: Solver) -> TypeGuard[BucketSolver]:
     return solver.measures
 
 

@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from counterplay.cli.common import GAME_HELP, JSON_HELP, note, print_json, say, write_text
+from counterplay.cli.common import GAME_HELP, JSON_HELP, note, print_json, say
 from counterplay.cli.match import TRIVIAL
 from counterplay.errors import GameError
+from counterplay.storage import write_text
 
 ENTRY_HELP = f"NAME=AGENT or AGENT: {TRIVIAL}, a strategy file, or program:PATH, which is started with host and port."
 
@@ -34,8 +35,8 @@ def command(
 
     The exit code is 1 when a match ended early through the fault of a program.
     """
-    from counterplay.agents.programs import Times
-    from counterplay.agents.report import html_report, markdown_report
+    from counterplay.agents.external_programs import Times
+    from counterplay.agents.tournament_report import html_report, markdown_report
     from counterplay.agents.tournaments import SETTINGS, Tournament, TournamentConfig
 
     config = None

@@ -33,11 +33,11 @@ from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from counterplay.errors import GameError
-from counterplay.kernels.board_response import choose_actions, reach_links, respond_round
-from counterplay.kernels.bucket_pcs import Board
-from counterplay.poker.abstract_boards import BoardSampler, betting_pieces, every_board
-from counterplay.poker.abstract_game import AbstractGame
-from counterplay.strategy.abstract_profile import AbstractProfile
+from counterplay.kernels.buckets.board_response import choose_actions, reach_links, respond_round
+from counterplay.kernels.buckets.bucket_pcs import Board
+from counterplay.poker.buckets.board_sampler import BoardSampler, betting_pieces, every_board
+from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.strategy.bucket_strategy import BucketStrategy
 
 __all__ = ["BoardWalker", "Bound", "ExploitabilityBounds", "bound_exploitability", "drawn_round"]
 
@@ -91,7 +91,7 @@ class ExploitabilityBounds:
         return {**found, "drawn_round": self.drawn_round, "boards": self.boards, "exact": self.exact}
 
 
-def drawn_round(game: AbstractGame, name: str | int) -> int:
+def drawn_round(game: BucketGame, name: str | int) -> int:
     """The round of a name: a number from 0, or ``preflop``, ``flop``, ``turn``, ``river``."""
     streets = ("preflop", "flop", "turn", "river")
     known = [*map(str, range(game.rounds)), *streets[: game.rounds]]
@@ -101,7 +101,7 @@ def drawn_round(game: AbstractGame, name: str | int) -> int:
 
 
 def bound_exploitability(
-    profile: AbstractProfile,
+    profile: BucketStrategy,
     boards: int | None = None,
     drawn: int | None = None,
     training: int = 0,
@@ -112,7 +112,7 @@ def bound_exploitability(
 
     Parameters
     ----------
-    profile : AbstractProfile
+    profile : BucketStrategy
         A strategy of a game of two players with hands of one or two cards.
     boards : int, optional
         Draw so many, at least two; all by default.
@@ -155,14 +155,14 @@ def _mean(found: Vector, weight: Vector | None) -> Bound:
     return Bound(float(found.mean()), spread * float(found.std(ddof=1)) / math.sqrt(len(found)))
 
 
-def _boards(game: AbstractGame, drawn: int, boards: int | None, seed: int) -> tuple[Cards, Vector | None]:
+def _boards(game: BucketGame, drawn: int, boards: int | None, seed: int) -> tuple[Cards, Vector | None]:
     """The boards of a round in the order dealt; how many each stands for if these are all."""
     if boards is not None and game.definition.board_ends[drawn]:
         return _drawn_boards(game, drawn, boards, seed), None
     return every_board(game, drawn)
 
 
-def _drawn_boards(game: AbstractGame, drawn: int, boards: int, seed: int) -> Cards:
+def _drawn_boards(game: BucketGame, drawn: int, boards: int, seed: int) -> Cards:
     draw, deck = np.random.default_rng(seed), np.array(game.definition.deck, np.uint8)
     size = game.definition.board_ends[drawn]
     return np.array([draw.choice(deck, size, replace=False) for _ in range(boards)], np.uint8).reshape(boards, size)
@@ -188,7 +188,7 @@ def _learn(walker: BoardWalker, lessons: Cards) -> Vector:
 class _Level:
     """The boards of one round: their sampler, and how likely two hands see each of those that follow a board."""
 
-    def __init__(self, game: AbstractGame, turn: int, sampler: BoardSampler) -> None:
+    def __init__(self, game: BucketGame, turn: int, sampler: BoardSampler) -> None:
         self.sampler = sampler
         self.scratch = sampler.scratch
         size = game.definition.board_ends[turn]
@@ -202,13 +202,13 @@ class BoardWalker:
 
     Parameters
     ----------
-    profile : AbstractProfile
+    profile : BucketStrategy
         What is responded to.
     drawn : int
         The round whose boards are given.
     """
 
-    def __init__(self, profile: AbstractProfile, drawn: int) -> None:
+    def __init__(self, profile: BucketStrategy, drawn: int) -> None:
         game = profile.abstract
         if game.players != 2 or game.definition.hole_cards > 2:
             raise GameError(

@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError
-from counterplay.game.base import TERMINAL
+from counterplay.evaluation.bucket_pairs import hand_buckets
+from counterplay.game.game import TERMINAL
 from counterplay.poker.cards import cards_text, parse_cards
 from counterplay.poker.rules import Betting
-from counterplay.strategy.bucket_games import hand_buckets
 
 if TYPE_CHECKING:
     from counterplay.evaluation.inspection import Inspection
-    from counterplay.strategy.abstract_profile import AbstractProfile
+    from counterplay.strategy.bucket_strategy import BucketStrategy
 
 __all__ = ["inspect_buckets"]
 
@@ -31,12 +31,12 @@ NOTHING = 53
 Vector = NDArray[np.float64]
 
 
-def inspect_buckets(profile: AbstractProfile, node: str = "", board: str | None = None) -> Inspection:
+def inspect_buckets(profile: BucketStrategy, node: str = "", board: str | None = None) -> Inspection:
     """Look at a decision of a strategy by buckets.
 
     Parameters
     ----------
-    profile : AbstractProfile
+    profile : BucketStrategy
         How all players play.
     node : str
         The betting that leads to the decision, as the game writes it: ``rc/cr``.
@@ -72,7 +72,7 @@ def inspect_buckets(profile: AbstractProfile, node: str = "", board: str | None 
     )  # fmt: skip
 
 
-def _board(profile: AbstractProfile, turn: int, board: str | None) -> NDArray[np.uint8]:
+def _board(profile: BucketStrategy, turn: int, board: str | None) -> NDArray[np.uint8]:
     rules = profile.abstract.definition
     cards = () if board is None else parse_cards(board)
     if len(cards) != rules.board_ends[turn]:
@@ -83,7 +83,7 @@ def _board(profile: AbstractProfile, turn: int, board: str | None) -> NDArray[np
 
 
 def _reach(
-    profile: AbstractProfile, place: int, player: int, holes: NDArray[np.uint8], cards: NDArray[np.uint8]
+    profile: BucketStrategy, place: int, player: int, holes: NDArray[np.uint8], cards: NDArray[np.uint8]
 ) -> Vector:
     """How likely a player plays towards a decision with each of his hands."""
     game, tree = profile.abstract, profile.abstract.tree

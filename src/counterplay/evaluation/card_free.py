@@ -19,9 +19,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.evaluation.first_deal_jobs import JobProgress, Jobs
-from counterplay.evaluation.public import SplitGame, card_free_value, game_header, strategy_text
-from counterplay.kernels.card_free import (
+from counterplay.evaluation.measurement import Measurement
+from counterplay.evaluation.public_walker import hand_arrays
+from counterplay.evaluation.split_evaluation import SplitGame, card_free_value, game_header, strategy_text
+from counterplay.kernels.public.card_free import (
     BEST,
     FOLDED,
     LINKED,
@@ -32,11 +33,10 @@ from counterplay.kernels.card_free import (
     add_last_round,
     add_round,
 )  # fmt: skip
-from counterplay.poker.games import PokerGame
-from counterplay.strategy.measurement import Measurement
-from counterplay.strategy.public_profile import CardFree
-from counterplay.strategy.public_walks import hand_arrays
-from counterplay.tree.public import CUT, FOLD, LINK, SHOWDOWN
+from counterplay.poker.poker_game import PokerGame
+from counterplay.runtime.jobs import JobProgress, Jobs
+from counterplay.strategy.public_strategy import CardFree
+from counterplay.tree.public.public_tree import CUT, FOLD, LINK, SHOWDOWN
 
 __all__ = ["evaluate_card_free"]
 

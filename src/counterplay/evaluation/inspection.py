@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError, StrategyError
-from counterplay.kernels.public_steps import RESPONSE, VALUE
+from counterplay.evaluation.public_walker import PublicWalker, plain_tables
+from counterplay.kernels.public.piece_steps import RESPONSE, VALUE
 from counterplay.poker.cards import MAX_RANKS, MAX_SUITS, RANKS, cards_text, parse_cards
-from counterplay.poker.public_game import dealt
-from counterplay.strategy.public_profile import PublicProfile, PublicStrategy
-from counterplay.strategy.public_walks import PublicWalker, plain_tables
-from counterplay.tree.public import CUT, LINK, SHOWDOWN, Hands, PublicNode, PublicTree, lay_out
+from counterplay.poker.poker_public_tree import dealt
+from counterplay.strategy.public_strategy import PublicProfile, PublicStrategy
+from counterplay.tree.public.public_tree import CUT, LINK, SHOWDOWN, Hands, PublicNode, PublicTree, lay_out
 
 __all__ = ["Cell", "Inspection", "find_board", "find_node", "inspect_state"]
 

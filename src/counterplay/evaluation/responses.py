@@ -12,15 +12,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.abstraction.forgetting import compile_by_name
+from counterplay.abstraction.infosets.by_name import compile_by_name
 from counterplay.errors import GameError, StrategyError
-from counterplay.game.base import Game
+from counterplay.evaluation.forgetful_response import best_pure_choices
+from counterplay.evaluation.measurement import Measurement, measure_strategy
+from counterplay.game.game import Game
+from counterplay.kernels.history.passes import backward_best, forward_reach, leaf_values
 from counterplay.kernels.jit import form_arrays
-from counterplay.kernels.passes import backward_best, forward_reach, leaf_values
-from counterplay.strategy.forgetful import best_pure_choices
-from counterplay.strategy.measurement import Measurement, measure_strategy
-from counterplay.strategy.profile import Profile, Provenance
-from counterplay.tree.arrays import GameTree
+from counterplay.strategy.tabular import Provenance, TabularStrategy
+from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["BestResponse", "best_response", "evaluate", "expected_values", "exploitability", "nash_conv"]
 
@@ -36,7 +36,7 @@ class BestResponse:
     value : float
         What the response is worth to that player.  When ``exact`` is False: an upper bound, or for an absent-minded
         player the best pure strategy's, which a randomised one may beat.
-    profile : Profile
+    profile : TabularStrategy
         The given profile with this player's strategy replaced by the response.
     exact : bool
         True with perfect recall and with A-loss recall, and when the pure strategy made of the response in the
@@ -45,7 +45,7 @@ class BestResponse:
 
     player: int
     value: float
-    profile: Profile
+    profile: TabularStrategy
     exact: bool
 
 
@@ -60,36 +60,36 @@ def check_player(tree: GameTree, player: int) -> None:
         raise GameError(f"{tree.name} has players 0 .. {tree.players - 1}; got {player}")
 
 
-def evaluate(game: GameTree | Game | str, profile: Profile) -> Measurement:
+def evaluate(game: GameTree | Game | str, profile: TabularStrategy) -> Measurement:
     """Expected values, best-response values, NashConv and exploitability of a profile.
 
     The best responses of players with imperfect recall are those of players who remember: upper bounds, and with them
     NashConv and exploitability; ``best_response`` tells whether one is reached.
     """
     tree = as_tree(game)
-    if not isinstance(profile, Profile):
-        raise StrategyError(f"a Profile is measured (Profile.load reads one); got {type(profile).__name__}")
+    if not isinstance(profile, TabularStrategy):
+        raise StrategyError(f"a Profile is measured (TabularStrategy.load reads one); got {type(profile).__name__}")
     return measure_strategy(tree, form_arrays(tree.sequences), profile.for_tree(tree))
 
 
-def expected_values(game: GameTree | Game | str, profile: Profile) -> tuple[float, ...]:
+def expected_values(game: GameTree | Game | str, profile: TabularStrategy) -> tuple[float, ...]:
     """What each player wins on average."""
     return evaluate(game, profile).value
 
 
-def nash_conv(game: GameTree | Game | str, profile: Profile) -> float:
+def nash_conv(game: GameTree | Game | str, profile: TabularStrategy) -> float:
     """Sum over players of what a best response gains, in chips."""
     return evaluate(game, profile).nash_conv
 
 
-def exploitability(game: GameTree | Game | str, profile: Profile) -> float:
+def exploitability(game: GameTree | Game | str, profile: TabularStrategy) -> float:
     """Mean over players of what a best response gains, in chips."""
     return evaluate(game, profile).exploitability
 
 
 def best_response(
     game: GameTree | Game | str,
-    profile: Profile,
+    profile: TabularStrategy,
     player: int,
     method: Literal["refinement", "exact"] = "refinement",
 ) -> BestResponse:
@@ -99,7 +99,7 @@ def best_response(
     ----------
     game : GameTree, Game or str
         The game.
-    profile : Profile
+    profile : TabularStrategy
         What the others play.
     player : int
         Who responds.
@@ -118,7 +118,7 @@ def best_response(
     choice = np.zeros(tree.sequences.num_decisions, np.int32)
     backward_best(form_arrays(tree.sequences), player, value, choice)
     best = float(value[tree.sequences.sequence_start[player]]) * tree.sequences.unit
-    response = Profile.from_tree(tree, _pure(tree, player, strategy, choice), Provenance("best response"))
+    response = TabularStrategy.from_tree(tree, _pure(tree, player, strategy, choice), Provenance("best response"))
     exact = tree.sequences.has_perfect_recall(player)
     if not exact:
         rounding = 1e-12 * float(np.abs(tree.utility[:, player]).max())
@@ -129,7 +129,7 @@ def best_response(
         own[low:high] = 0.0
         starts = tree.infoset_offset[tree.player_infosets[player] : tree.player_infosets[player + 1]]
         own[starts + best_pure_choices(tree, player, leaves)] = 1.0
-        response = Profile.from_tree(tree, own, Provenance("best response"))
+        response = TabularStrategy.from_tree(tree, own, Provenance("best response"))
         best = expected_values(tree, response)[player]
         exact = tree.recall[player] != "absent-minded"
     return BestResponse(player, best, response, exact)

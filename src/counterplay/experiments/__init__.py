@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from counterplay.errors import CounterplayError
-from counterplay.experiments.base import Cell, Experiment
+from counterplay.experiments.shared.experiment import Cell, Experiment
 
 __all__ = ["EXPERIMENTS", "Cell", "Experiment", "run_experiment"]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from counterplay.abstraction.cards import deck_shape, parse_recipe
-from counterplay.abstraction.cards.sizes import abstract_size
-from counterplay.experiments.base import Cell, Experiment
-from counterplay.poker.standard import STANDARD
+from counterplay.abstraction.cards.abstract_sizes import abstract_size
+from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.poker.acpc.standard import STANDARD
 
 __all__ = ["PUBLISHED", "run"]
 

@@ -20,20 +20,20 @@ import dataclasses
 import numpy as np
 
 from counterplay.abstraction.cards import CardAbstraction, build_cards, deck_shape, parse_recipe
+from counterplay.abstraction.cards.bucket_games import poker_definition
 from counterplay.abstraction.cards.features import CardFeatures, default_cache
-from counterplay.abstraction.cards.game import poker_definition
 from counterplay.abstraction.cards.two_round import two_round_cards
 from counterplay.errors import AbstractionError
-from counterplay.experiments.base import Cell, Experiment
-from counterplay.experiments.checkpoints import Point, follow, growing
-from counterplay.poker.abstract_game import AbstractGame
-from counterplay.poker.definition import GameDefinition
-from counterplay.poker.public_game import public_tree_by_name
-from counterplay.solvers.abstract import AbstractSolver
+from counterplay.evaluation.bucket_pairs import count_bucket_pairs
+from counterplay.evaluation.lifted_buckets import RealGame
+from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.real_game_checks import Point, follow, growing
+from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.poker.poker_public_tree import public_tree_by_name
+from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.solvers.mccfr import MccfrConfig
-from counterplay.strategy.bucket_games import count_bucket_pairs
-from counterplay.strategy.lifted_buckets import RealGame
-from counterplay.tree.public import PublicTree
+from counterplay.tree.public.public_tree import PublicTree
 
 __all__ = ["FAMILIES", "PUBLISHED", "family_cards", "run"]
 
@@ -77,9 +77,9 @@ class _Solved:
 def _solve(family: str, tree: PublicTree, boards: int, points: int, seed: int, threads: int) -> _Solved:
     definition = poker_definition(tree.name)
     cards = family_cards(family, definition, threads)
-    game = AbstractGame.build(definition, cards.rounds, name=tree.name)
+    game = BucketGame.build(definition, cards.rounds, name=tree.name)
     pairs = count_bucket_pairs(game, threads=threads) if cards.recall == "perfect" else None
-    solver = AbstractSolver(game, MccfrConfig("public", seed=seed), "pcs")
+    solver = BucketSolver(game, MccfrConfig("public", seed=seed), "pcs")
     real = RealGame(game, tree, np.float32, threads)
     return _Solved(family, game.num_infosets, follow(solver, growing(boards, points, 4.0), pairs, real))
 

@@ -15,7 +15,7 @@ import dataclasses
 
 from counterplay.games.bluff import Bluff
 from counterplay.solvers import solve
-from counterplay.strategy.profile import Profile
+from counterplay.strategy.tabular import TabularStrategy
 
 __all__ = ["SolvedRound", "solve_rounds"]
 
@@ -32,14 +32,14 @@ class SolvedRound:
         What the game is worth to the player who opens this round.
     exploitability : float
         Of the profile in this round, in the game's own points.
-    profile : Profile
+    profile : TabularStrategy
         How to play the round.
     """
 
     game: Bluff
     value: float
     exploitability: float
-    profile: Profile
+    profile: TabularStrategy
 
 
 def solve_rounds(

@@ -6,8 +6,8 @@ The source plays Bluff(2,2) with chance sampling; here it is Bluff(1,1), whose r
 from __future__ import annotations
 
 from counterplay.abstraction import abstraction_by_name
-from counterplay.experiments.base import Experiment
 from counterplay.experiments.regret_curves import checkpoints, regret_curve
+from counterplay.experiments.shared.experiment import Experiment
 from counterplay.game.registry import make
 from counterplay.games.bluff import count_infosets
 from counterplay.tree import compile_game

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from counterplay.experiments.base import Cell, Experiment
-from counterplay.experiments.sampler_races import mean_curves, race_samplers, race_table
-from counterplay.poker.public_game import public_tree_by_name
+from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.sampler_races import mean_curves, race_samplers, race_table
+from counterplay.poker.poker_public_tree import public_tree_by_name
 
 __all__ = ["run"]
 

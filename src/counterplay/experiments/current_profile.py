@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from counterplay.evaluation.responses import expected_values
-from counterplay.experiments.base import Cell, Experiment
+from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.solvers.cfr import CfrSolver
-from counterplay.strategy.profile import Profile
-from counterplay.tree.arrays import GameTree
-from counterplay.tree.compile import compile_game
+from counterplay.strategy.tabular import TabularStrategy
+from counterplay.tree.history.compile import compile_game
+from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["run", "seat_value"]
 
@@ -29,7 +29,7 @@ def seat_value(tree: GameTree, alone: np.ndarray, others: np.ndarray) -> float:
         low, high = tree.infoset_offset[tree.player_infosets[[seat, seat + 1]]]
         mixed = others.copy()
         mixed[low:high] = alone[low:high]
-        total += expected_values(tree, Profile.from_tree(tree, mixed))[seat]
+        total += expected_values(tree, TabularStrategy.from_tree(tree, mixed))[seat]
     return total / tree.players
 
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterplay.evaluation.diagnostics import DominationProbe
-from counterplay.evaluation.dominated_actions import dominated_actions
-from counterplay.experiments.base import Cell, Experiment
+from counterplay.analysis.diagnostics import DominationProbe
+from counterplay.analysis.dominated_actions import dominated_actions
+from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.solvers.cfr import CfrSolver
-from counterplay.tree.compile import compile_game
+from counterplay.tree.history.compile import compile_game
 
 __all__ = ["run"]
 

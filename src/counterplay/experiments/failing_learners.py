@@ -7,8 +7,8 @@ average strategies are measured by what player 2's best response leaves.
 from __future__ import annotations
 
 from counterplay.evaluation import best_response
-from counterplay.experiments.base import Experiment
 from counterplay.experiments.regret_curves import checkpoints
+from counterplay.experiments.shared.experiment import Experiment
 from counterplay.solvers import Solver, make_solver
 from counterplay.tree import compile_game
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from counterplay.experiments.base import Cell, Experiment
+from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.games import bluff, phantom_ttt
 from counterplay.tree import compile_game
 

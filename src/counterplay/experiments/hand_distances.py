@@ -12,7 +12,7 @@ import numpy as np
 
 from counterplay.abstraction.cards import CardFeatures
 from counterplay.abstraction.cards.opponents import johanson2013
-from counterplay.experiments.base import Cell, Experiment
+from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.poker.cards import parse_cards
 
 __all__ = ["HANDS", "PUBLISHED", "run"]

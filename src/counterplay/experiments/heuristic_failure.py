@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from counterplay.experiments.base import Cell, Experiment
+from counterplay.experiments.shared.experiment import Cell, Experiment
 
 __all__ = ["TABLE", "run"]
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from counterplay.evaluation.responses import expected_values, exploitability
-from counterplay.experiments.base import Cell, Experiment
-from counterplay.strategy.profile import Profile
-from counterplay.tree.arrays import GameTree
-from counterplay.tree.compile import compile_game
+from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.strategy.tabular import TabularStrategy
+from counterplay.tree.history.compile import compile_game
+from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["AGENTS", "PUBLISHED", "kuhn_agent", "run", "run_off", "scores"]
 
@@ -31,7 +31,7 @@ PUBLISHED: dict[str, tuple[int | None, ...]] = {
 """Table 4.1: the score against each agent, overall, and exploitability, in milli-chips per game."""
 
 
-def kuhn_agent(tree: GameTree, name: str) -> Profile:
+def kuhn_agent(tree: GameTree, name: str) -> TabularStrategy:
     """An agent of the tournament by its name; ``Nash-`` takes any γ from 0 to 1."""
     table: dict[tuple[int, str], dict[str, float]] = {}
     if name.startswith("Nash-"):
@@ -54,10 +54,10 @@ def kuhn_agent(tree: GameTree, name: str) -> Profile:
             table[place] = {"call": 1.0}
     if name == "NID":
         table[0, "Q:"] = {"check": 1.0}
-    return Profile.from_table(tree, table)
+    return TabularStrategy.from_table(tree, table)
 
 
-def scores(tree: GameTree, agents: list[Profile]) -> np.ndarray:
+def scores(tree: GameTree, agents: list[TabularStrategy]) -> np.ndarray:
     """Expected win of each agent (row) against each other one (column), in chips, mean over both seatings."""
     split = int(tree.infoset_offset[tree.player_infosets[1]])
     result = np.zeros((len(agents), len(agents)))
@@ -65,8 +65,8 @@ def scores(tree: GameTree, agents: list[Profile]) -> np.ndarray:
         for column, other in enumerate(agents):
             first = np.concatenate((one.probabilities[:split], other.probabilities[split:]))
             second = np.concatenate((other.probabilities[:split], one.probabilities[split:]))
-            as_first = expected_values(tree, Profile.from_tree(tree, first))[0]
-            as_second = expected_values(tree, Profile.from_tree(tree, second))[1]
+            as_first = expected_values(tree, TabularStrategy.from_tree(tree, first))[0]
+            as_second = expected_values(tree, TabularStrategy.from_tree(tree, second))[1]
             result[row, column] = (as_first + as_second) / 2
     return result
 

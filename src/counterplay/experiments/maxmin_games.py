@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from counterplay.experiments.base import Cell, Experiment
+from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.solvers import Progress, Until, make_solver
 from counterplay.tree import compile_game
 

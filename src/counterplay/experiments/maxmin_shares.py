@@ -22,11 +22,11 @@ import dataclasses
 import math
 from statistics import fmean, stdev
 
-from counterplay.experiments.base import Cell, Experiment
+from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.solvers import Until, make_solver
 from counterplay.tree import compile_game
-from counterplay.tree.arrays import GameTree
-from counterplay.tree.recall import split_to_a_loss
+from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.recall.recall_class import split_to_a_loss
 
 __all__ = ["PUBLISHED", "run"]
 

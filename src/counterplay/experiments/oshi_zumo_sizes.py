@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from counterplay.experiments.base import Experiment
+from counterplay.experiments.shared.experiment import Experiment
 from counterplay.games.oshi_zumo import OshiZumo, relative_sets
 
 __all__ = ["PUBLISHED", "run"]

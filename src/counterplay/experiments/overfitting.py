@@ -12,16 +12,16 @@ from __future__ import annotations
 import numpy as np
 
 from counterplay.abstraction.cards import build_cards, deck_shape, parse_recipe
-from counterplay.abstraction.cards.game import poker_definition
-from counterplay.experiments.base import Cell, Experiment
-from counterplay.experiments.checkpoints import Point, follow, growing
-from counterplay.poker.abstract_game import AbstractGame
-from counterplay.poker.public_game import public_tree_by_name
-from counterplay.solvers.abstract import AbstractSolver
+from counterplay.abstraction.cards.bucket_games import poker_definition
+from counterplay.evaluation.bucket_pairs import count_bucket_pairs
+from counterplay.evaluation.lifted_buckets import RealGame
+from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.real_game_checks import Point, follow, growing
+from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.poker.poker_public_tree import public_tree_by_name
+from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.solvers.mccfr import MccfrConfig
-from counterplay.strategy.bucket_games import count_bucket_pairs
-from counterplay.strategy.lifted_buckets import RealGame
-from counterplay.tree.public import PublicTree
+from counterplay.tree.public.public_tree import PublicTree
 
 __all__ = ["PUBLISHED", "run"]
 
@@ -89,13 +89,12 @@ def _mean_curve(text: str, tree: PublicTree, boards: int, seeds: int) -> tuple[s
     definition = poker_definition(tree.name)
     deck, shape = deck_shape(definition)
     cards = build_cards(deck, shape, parse_recipe(text, deck, shape))
-    game = AbstractGame.build(definition, cards.rounds, name=tree.name)
+    game = BucketGame.build(definition, cards.rounds, name=tree.name)
     pairs = count_bucket_pairs(game) if cards.recall == "perfect" else None
     real = RealGame(game, tree)
     marks = growing(boards, int(np.log2(max(boards, 16) / 8)), 2.0)
     runs = [
-        follow(AbstractSolver(game, MccfrConfig("public", seed=seed), "pcs"), marks, pairs, real)
-        for seed in range(seeds)
+        follow(BucketSolver(game, MccfrConfig("public", seed=seed), "pcs"), marks, pairs, real) for seed in range(seeds)
     ]
     mean = []
     for points in zip(*runs, strict=True):

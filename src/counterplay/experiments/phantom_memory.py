@@ -7,8 +7,8 @@ O in a corner (4.2 million histories), or with X in two corners and O in the cen
 from __future__ import annotations
 
 from counterplay.abstraction import abstraction_by_name
-from counterplay.experiments.base import Experiment
 from counterplay.experiments.regret_curves import checkpoints, regret_curve
+from counterplay.experiments.shared.experiment import Experiment
 from counterplay.game.registry import make
 from counterplay.games.phantom_ttt import count_infosets
 from counterplay.tree import compile_game

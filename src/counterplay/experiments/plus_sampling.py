@@ -10,12 +10,12 @@ from __future__ import annotations
 import dataclasses
 
 from counterplay.errors import CounterplayError
-from counterplay.experiments.base import Cell, Experiment
-from counterplay.experiments.compare import interval
-from counterplay.poker.public_game import public_tree_by_name
-from counterplay.solvers.public import PublicSolver, public_config
+from counterplay.experiments.shared.comparison import interval
+from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.poker.poker_public_tree import public_tree_by_name
+from counterplay.solvers.public_cfr import PublicSolver, public_config
 from counterplay.solvers.public_sampling import PublicSamplingConfig, PublicSamplingSolver
-from counterplay.tree.public import PublicTree
+from counterplay.tree.public.public_tree import PublicTree
 
 __all__ = ["RULES", "run"]
 

@@ -7,10 +7,10 @@ so both what is reached with equal CPU time, as in the source, and with equal hi
 
 from __future__ import annotations
 
-from counterplay.experiments.base import Cell, Experiment
-from counterplay.experiments.compare import POINTS_PER_DECADE
-from counterplay.experiments.races import Entrants, at_equal, curves_of, race
-from counterplay.tree.compile import compile_game
+from counterplay.experiments.shared.comparison import POINTS_PER_DECADE
+from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.races import Entrants, at_equal, curves_of, race
+from counterplay.tree.history.compile import compile_game
 
 __all__ = ["run"]
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from counterplay.analysis.estimators import SampledEstimator, variance_along_cfr
 from counterplay.errors import SolverError
-from counterplay.evaluation.estimators import SampledEstimator, variance_along_cfr
-from counterplay.experiments.base import Cell, Experiment
-from counterplay.tree.compile import compile_game
+from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.tree.history.compile import compile_game
 
 __all__ = ["PUBLISHED", "run"]
 

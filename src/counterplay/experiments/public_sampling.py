@@ -6,9 +6,9 @@ curves, and says in words that PCS is the fastest, and that OPCS and SPCS are sl
 
 from __future__ import annotations
 
-from counterplay.experiments.base import Experiment
-from counterplay.experiments.sampler_races import mean_curves, race_samplers, race_table, ranking
-from counterplay.poker.public_game import public_tree_by_name
+from counterplay.experiments.shared.experiment import Experiment
+from counterplay.experiments.shared.sampler_races import mean_curves, race_samplers, race_table, ranking
+from counterplay.poker.poker_public_tree import public_tree_by_name
 
 __all__ = ["PUBLISHED", "run"]
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterplay.experiments.base import Cell, Experiment
-from counterplay.experiments.refining import SETTINGS, TARGET, mean, pick_games, run_to, solver_for, trees
-from counterplay.tree.arrays import GameTree
+from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.refining import SETTINGS, TARGET, mean, pick_games, run_to, solver_for, trees
+from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["run"]
 

@@ -19,10 +19,10 @@ depends on the first strategy and on how ties among best responses are broken, o
 
 from __future__ import annotations
 
-from counterplay.evaluation.memory import cfr_words
-from counterplay.experiments.base import Cell, Experiment
-from counterplay.experiments.refining import TARGET, Point, pick_games, run_to, solver_for, trees
-from counterplay.tree.arrays import GameTree
+from counterplay.analysis.memory_words import cfr_words
+from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.refining import TARGET, Point, pick_games, run_to, solver_for, trees
+from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["run"]
 

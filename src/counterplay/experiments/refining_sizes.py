@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from counterplay.experiments.base import Cell, Experiment
-from counterplay.experiments.refining import GAMES, LARGE, SMALL, TARGET, mean, pick_games, run_to, solver_for
+from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.refining import GAMES, LARGE, SMALL, TARGET, mean, pick_games, run_to, solver_for
 from counterplay.tree import compile_game
 
 __all__ = ["PUBLISHED", "run"]

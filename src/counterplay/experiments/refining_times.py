@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from counterplay.experiments.base import Cell, Experiment
-from counterplay.experiments.refining import TARGET, pick_games, run_to, solver_for, trees
+from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.refining import TARGET, pick_games, run_to, solver_for, trees
 
 __all__ = ["run"]
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from counterplay.abstraction import Abstraction, null_abstraction
+from counterplay.analysis import RegretTracker
 from counterplay.errors import SolverError
-from counterplay.evaluation import RegretTracker
 from counterplay.solvers import CfrSolver
-from counterplay.tree.arrays import GameTree
+from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["checkpoints", "regret_curve"]
 

@@ -10,15 +10,15 @@ exact.
 from __future__ import annotations
 
 from counterplay.abstraction.cards import build_cards, deck_shape, parse_recipe
+from counterplay.abstraction.cards.bucket_games import poker_definition
 from counterplay.abstraction.cards.features import default_cache
-from counterplay.abstraction.cards.game import poker_definition
-from counterplay.experiments.base import Cell, Experiment
-from counterplay.experiments.compare import Run, interval
-from counterplay.experiments.sampler_races import mean_curves, run_by_cpu
-from counterplay.poker.abstract_game import AbstractGame
-from counterplay.solvers.abstract import ABSTRACT_PRESETS, AbstractSolver
-from counterplay.solvers.base import changed
-from counterplay.strategy.bucket_games import count_bucket_pairs
+from counterplay.evaluation.bucket_pairs import count_bucket_pairs
+from counterplay.experiments.shared.comparison import Run, interval
+from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.sampler_races import mean_curves, run_by_cpu
+from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, BucketSolver
+from counterplay.solvers.solver import changed
 
 __all__ = ["PUBLISHED", "run"]
 
@@ -64,7 +64,7 @@ def run(
     for place, text in enumerate(texts):
         recipe = parse_recipe(text, deck, shape, "perfect")
         cards = build_cards(deck, shape, recipe, cache=default_cache(), threads=threads)
-        abstract = AbstractGame.build(definition, cards.rounds, name=name)
+        abstract = BucketGame.build(definition, cards.rounds, name=name)
         found = _race(abstract, limit, runs, threads)
         unit = 1000.0 / (abstract.big_blind or 1.0)
         ends = {label: interval([unit * run.curve[-1].exploitability for run in found[label]]) for label in SAMPLERS}
@@ -85,13 +85,13 @@ def run(
     )
 
 
-def _race(game: AbstractGame, seconds: float, seeds: int, threads: int) -> dict[str, list[Run]]:
+def _race(game: BucketGame, seconds: float, seeds: int, threads: int) -> dict[str, list[Run]]:
     pairs = count_bucket_pairs(game, threads=threads)
     found: dict[str, list[Run]] = {label: [] for label in SAMPLERS}
     for label, algorithm in SAMPLERS.items():
         for seed in range(seeds):
-            config = changed(ABSTRACT_PRESETS[algorithm], {"seed": seed}, algorithm)
-            solver = AbstractSolver(game, config, algorithm, pairs=pairs)
+            config = changed(BUCKET_PRESETS[algorithm], {"seed": seed}, algorithm)
+            solver = BucketSolver(game, config, algorithm, pairs=pairs)
             solver.step(0)  # kernels are compiled before the clock starts
             found[label].append(run_by_cpu(solver, label, seed, seconds))
     return found

@@ -7,10 +7,10 @@ game is Bluff(1,1) and the runs are much shorter, so good values of β are small
 
 from __future__ import annotations
 
-from counterplay.experiments.base import Cell, Experiment
-from counterplay.experiments.compare import POINTS_PER_DECADE
-from counterplay.experiments.races import Entrants, curves_of, race
-from counterplay.tree.compile import compile_game
+from counterplay.experiments.shared.comparison import POINTS_PER_DECADE
+from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.races import Entrants, curves_of, race
+from counterplay.tree.history.compile import compile_game
 
 __all__ = ["EPSILONS", "entrants", "run"]
 

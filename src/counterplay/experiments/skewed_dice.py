@@ -1,15 +1,16 @@
 """Figure 1, top, of Lanctot et al. 2012 (figure 6.3 of Gibson 2014): regret in skewed die-roll poker.
 
 Player 1 is paid extra for an even second die and forgets the dice of round 2 but for their sum.  The source draws
-curves and gives no numbers; beside ours stands the bound of theorem 2 with the safe factor 2 (``evaluation.bounds``).
+curves and gives no numbers; beside ours stands the bound of theorem 2 with the safe factor 2
+(``analysis.regret_bounds``).
 """
 
 from __future__ import annotations
 
 from counterplay.abstraction import abstraction_between
-from counterplay.evaluation.bounds import skew_well_formed_bound
-from counterplay.experiments.base import Experiment
+from counterplay.analysis.regret_bounds import skew_well_formed_bound
 from counterplay.experiments.regret_curves import checkpoints, regret_curve
+from counterplay.experiments.shared.experiment import Experiment
 from counterplay.tree import compile_game, recall_report
 
 __all__ = ["SKEWS", "run"]

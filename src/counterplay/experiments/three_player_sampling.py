@@ -16,17 +16,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from counterplay.abstraction.cards import build_cards, deck_shape, default_cache, parse_recipe
-from counterplay.abstraction.cards.game import poker_definition
+from counterplay.abstraction.cards.bucket_games import poker_definition
 from counterplay.agents.arena import open_arena
 from counterplay.agents.matches import MatchResult, play_match
 from counterplay.agents.ranking import bankroll
 from counterplay.agents.tally import Estimate
 from counterplay.errors import GameError
-from counterplay.experiments.base import Cell, Experiment
-from counterplay.poker.abstract_game import AbstractGame
-from counterplay.solvers.abstract import AbstractSolver
+from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.solvers.mccfr import mccfr_config
-from counterplay.strategy.abstract_profile import AbstractProfile
+from counterplay.strategy.bucket_strategy import BucketStrategy
 
 __all__ = ["ENTRANTS", "run"]
 
@@ -79,10 +79,10 @@ def run(
         raise GameError(f"seconds must be above 0; got {seconds!r}")
     abstract = _abstract_game(game, cards, threads)
     times = [seconds / 2**later for later in range(CHECKPOINTS - 1, -1, -1)]
-    agents: list[AbstractProfile] = []
+    agents: list[BucketStrategy] = []
     held = {}
     for label, (algorithm, settings) in ENTRANTS.items():
-        solver = AbstractSolver(abstract, mccfr_config(algorithm, {**settings, "seed": seed}), algorithm)
+        solver = BucketSolver(abstract, mccfr_config(algorithm, {**settings, "seed": seed}), algorithm)
         held[label] = solver.table_bytes
         solver.step(0)  # compiled before the clock starts
         for target in times:
@@ -97,7 +97,7 @@ def run(
     return _told(abstract, agents, matches, held, times, deals)
 
 
-def _abstract_game(game: str, cards: str | None, threads: int) -> AbstractGame:
+def _abstract_game(game: str, cards: str | None, threads: int) -> BucketGame:
     """The game in buckets, before which it is checked that three play it."""
     rules = poker_definition(game)
     if rules.players != 3:
@@ -105,10 +105,10 @@ def _abstract_game(game: str, cards: str | None, threads: int) -> AbstractGame:
     deck, shape = deck_shape(rules)
     recipe = parse_recipe(cards or ",".join(["PS2"] * rules.rounds), deck, shape, "imperfect")
     made = build_cards(deck, shape, recipe, cache=default_cache(), threads=threads)
-    return AbstractGame.build(rules, made.rounds, name=game)
+    return BucketGame.build(rules, made.rounds, name=game)
 
 
-def _learn(solver: AbstractSolver, target: float) -> None:
+def _learn(solver: BucketSolver, target: float) -> None:
     """Step until a solver has spent so many CPU seconds in all."""
     count = 16
     while solver.cpu_seconds < target:
@@ -125,7 +125,7 @@ def _match_seed(seed: int, number: int) -> int:
 
 
 def _told(
-    game: AbstractGame, agents: list[AbstractProfile], matches: Matches, held: Mapping[str, int], times: list[float],
+    game: BucketGame, agents: list[BucketStrategy], matches: Matches, held: Mapping[str, int], times: list[float],
     deals: int,
 ) -> Experiment:  # fmt: skip
     scores = {trio: [match.mbb(seat) for seat in range(3)] for trio, match in matches.items()}

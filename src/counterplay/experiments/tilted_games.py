@@ -11,16 +11,16 @@ about, and what the profile is exploitable for in the game as it was.
 
 from __future__ import annotations
 
+from counterplay.analysis.regret_bounds import imbalance, tilted_nash
 from counterplay.errors import GameError
-from counterplay.evaluation.bounds import imbalance, tilted_nash
 from counterplay.evaluation.responses import evaluate
-from counterplay.experiments.base import Cell, Experiment
+from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.game.registry import make
 from counterplay.game.transforms import TILTS, TiltedGame
 from counterplay.solvers.cfr import CfrSolver
-from counterplay.strategy.profile import Profile
-from counterplay.tree.arrays import GameTree
-from counterplay.tree.compile import compile_game
+from counterplay.strategy.tabular import TabularStrategy
+from counterplay.tree.history.compile import compile_game
+from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["run"]
 
@@ -99,7 +99,7 @@ def _row(
             y.append(sum(best) / 2)
         check = total if check < total < 2 * check else 2 * check
     average = solver.measure("average")
-    untilted = evaluate(plain, Profile.from_tree(plain, solver.strategy("average")))
+    untilted = evaluate(plain, TabularStrategy.from_tree(plain, solver.strategy("average")))
     return (
         name, tilt if percent else "none", percent, sum(average.best_response) / 2, average.epsilon,
         tilted_nash(plain.utility_range(0), percent), imbalance(tree), untilted.exploitability,

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from counterplay.errors import GameError
 from counterplay.evaluation.card_free import evaluate_card_free
-from counterplay.evaluation.public import evaluate_public
-from counterplay.experiments.base import Cell, Experiment
+from counterplay.evaluation.split_evaluation import evaluate_public
+from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.game.registry import make
-from counterplay.poker.games import PokerGame
-from counterplay.poker.public_game import public_tree_bytes, public_tree_of
-from counterplay.strategy.public_profile import card_free
+from counterplay.poker.poker_game import PokerGame
+from counterplay.poker.poker_public_tree import public_tree_bytes, public_tree_of
+from counterplay.strategy.public_strategy import card_free
 
 __all__ = ["COMPUTED", "run"]
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from counterplay.abstraction.cards.features import CardFeatures, default_cache
 from counterplay.abstraction.cards.two_round import two_round_cards
-from counterplay.experiments.base import Cell, Experiment
-from counterplay.experiments.compare import Budget, Comparison, Run, run_solver
-from counterplay.experiments.races import Entrants, at, curves_of
+from counterplay.evaluation.bucket_pairs import BucketPairs, count_bucket_pairs, measure_buckets
+from counterplay.experiments.shared.comparison import Budget, Comparison, Run, run_solver
+from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.races import Entrants, at, curves_of
 from counterplay.game.registry import make
-from counterplay.poker.abstract_game import AbstractGame
-from counterplay.poker.games import PokerGame
-from counterplay.solvers.abstract import AbstractSolver
+from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.poker.poker_game import PokerGame
+from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.solvers.mccfr import mccfr_config
-from counterplay.strategy.bucket_games import BucketPairs, count_bucket_pairs, measure_buckets
 
 __all__ = ["ENTRANTS", "STACKS", "run"]
 
@@ -62,7 +62,7 @@ def run(
     for chips in stacks:
         rules = make(f"holdem_2_nolimit(stack={chips})")
         assert isinstance(rules, PokerGame)
-        game = AbstractGame.build(rules.definition, cards.rounds, name=rules.spec())
+        game = BucketGame.build(rules.definition, cards.rounds, name=rules.spec())
         pairs = pairs or count_bucket_pairs(game)
         found = _race(game, pairs, Budget(nodes=nodes), seeds)
         unit = 1000 / game.big_blind
@@ -90,12 +90,12 @@ def run(
     )
 
 
-def _race(game: AbstractGame, pairs: BucketPairs, budget: Budget, seeds: int) -> Comparison:
+def _race(game: BucketGame, pairs: BucketPairs, budget: Budget, seeds: int) -> Comparison:
     """All algorithms with all seeds, measured inside the abstract game."""
     runs = []
     for label, (algorithm, settings) in ENTRANTS.items():
         for seed in range(seeds):
             config = mccfr_config(algorithm, {**settings, "seed": seed})
-            solver = AbstractSolver(game, config, algorithm, pairs=pairs)
+            solver = BucketSolver(game, config, algorithm, pairs=pairs)
             runs.append(Run(label, seed, tuple(run_solver(solver, budget))))
     return Comparison(game.name, budget, tuple(runs), measure_buckets(game, pairs).exploitability)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from counterplay.abstraction.cards.features import CardFeatures, default_cache
 from counterplay.abstraction.cards.two_round import two_round_cards
-from counterplay.experiments.base import Cell, Experiment
+from counterplay.evaluation.bucket_pairs import count_bucket_pairs, measure_buckets
+from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.game.registry import make
-from counterplay.poker.abstract_game import AbstractGame
-from counterplay.poker.games import PokerGame
-from counterplay.strategy.bucket_games import count_bucket_pairs, measure_buckets
+from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.poker.poker_game import PokerGame
 
 __all__ = ["PUBLISHED", "run"]
 
@@ -26,7 +26,7 @@ def run(quick: bool = False, threads: int = 1) -> Experiment:
     for stack in (size for size in STACKS if not quick or size <= 16):
         game = make(f"holdem_2_nolimit(stack={stack})")
         assert isinstance(game, PokerGame)
-        abstract = AbstractGame.build(game.definition, cards.rounds, name=game.spec())
+        abstract = BucketGame.build(game.definition, cards.rounds, name=game.spec())
         pairs = pairs or count_bucket_pairs(abstract)
         measured = measure_buckets(abstract, pairs)
         sets, loss = PUBLISHED.get(stack, (None, None))

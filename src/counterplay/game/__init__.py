@@ -1,7 +1,7 @@
 """What a game is: protocols, registry, hand-written trees and file formats."""
 
-from counterplay.game.base import CHANCE, TERMINAL, Game, GameFacts, State
 from counterplay.game.builder import ExplicitGame, chance, decision, terminal
+from counterplay.game.game import CHANCE, TERMINAL, Game, GameFacts, State
 from counterplay.game.registry import GameEntry, Parameter, game_names, games, make, parameter, register
 
 __all__ = [

@@ -17,7 +17,7 @@ from collections.abc import Hashable, Mapping
 from typing import Any, TypeAlias
 
 from counterplay.errors import GameError
-from counterplay.game.base import CHANCE, TERMINAL, Game
+from counterplay.game.game import CHANCE, TERMINAL, Game
 
 __all__ = ["ChanceNode", "DecisionNode", "ExplicitGame", "Node", "TerminalNode", "chance", "decision", "terminal"]
 

@@ -36,8 +36,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from counterplay.errors import GameError
-from counterplay.game.base import CHANCE, TERMINAL, Game
 from counterplay.game.builder import ChanceNode, DecisionNode, ExplicitGame, Node, TerminalNode
+from counterplay.game.game import CHANCE, TERMINAL, Game
 
 __all__ = ["format_efg", "parse_efg", "read_efg", "write_efg"]
 

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from counterplay.errors import GameError
-from counterplay.game.base import TERMINAL, Game
+from counterplay.game.game import TERMINAL, Game
 
 __all__ = ["OpenSpielGame", "OpenSpielState", "load_openspiel"]
 

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from counterplay.errors import GameError
-from counterplay.game.base import Game
+from counterplay.game.game import Game
 
 __all__ = ["GameEntry", "Parameter", "game_names", "games", "make", "register"]
 
@@ -121,7 +121,7 @@ def make(spec: str | Game | type[Game], **parameters: Any) -> Game:
     if spec.lower().endswith(".game"):
         if parameters:
             raise GameError(f"{spec}: a .game file takes no parameters; got {sorted(parameters)}")
-        made: Game = importlib.import_module("counterplay.poker.games").poker_game(spec)
+        made: Game = importlib.import_module("counterplay.poker.poker_game").poker_game(spec)
         return made
     name, written = parse_spec(spec)
     cls = _class_from_file(name) if ".py" in name else _registered(name)
@@ -165,7 +165,7 @@ def _load_builtin_games() -> None:
     package = importlib.import_module("counterplay.games")
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"counterplay.games.{module.name}")
-    importlib.import_module("counterplay.poker.games")  # the standard definitions of the competition
+    importlib.import_module("counterplay.poker.poker_game")  # the standard definitions of the competition
 
 
 def _registered(name: str) -> type[Game]:

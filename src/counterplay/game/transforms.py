@@ -19,7 +19,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from counterplay.errors import GameError
-from counterplay.game.base import CHANCE, TERMINAL, Game, State
+from counterplay.game.game import CHANCE, TERMINAL, Game, State
 
 __all__ = ["TILTS", "Tilt", "TiltedGame", "green", "orange"]
 

@@ -29,8 +29,8 @@ from itertools import combinations_with_replacement
 from typing import ClassVar
 
 from counterplay.errors import GameError
-from counterplay.game.base import CHANCE, TERMINAL, Game
-from counterplay.game.public import PlayEnd, PlayPoint, PublicPlay
+from counterplay.game.game import CHANCE, TERMINAL, Game
+from counterplay.game.public_play import PlayEnd, PlayPoint, PublicPlay
 from counterplay.game.registry import parameter, register
 
 __all__ = ["Bluff", "count_infosets"]

@@ -31,7 +31,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from counterplay.errors import GameError
-from counterplay.game.base import CHANCE, TERMINAL, Game
+from counterplay.game.game import CHANCE, TERMINAL, Game
 from counterplay.game.registry import parameter, register
 
 VARIANTS = ("DRP", "IR")

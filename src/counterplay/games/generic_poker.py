@@ -23,7 +23,7 @@ import functools
 from typing import Any
 
 from counterplay.errors import GameError
-from counterplay.game.base import CHANCE, TERMINAL, Game
+from counterplay.game.game import CHANCE, TERMINAL, Game
 from counterplay.game.registry import parameter, register
 
 LETTER = {"check": "k", "call": "c", "bet": "b", "raise": "r", "fold": "f"}

@@ -26,7 +26,7 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from counterplay.errors import GameError
-from counterplay.game.base import CHANCE, TERMINAL, Game
+from counterplay.game.game import CHANCE, TERMINAL, Game
 from counterplay.game.registry import parameter, register
 
 ORDERS = ("descending", "ascending", "random")

@@ -27,7 +27,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from counterplay.errors import GameError
-from counterplay.game.base import TERMINAL, Game
+from counterplay.game.game import TERMINAL, Game
 from counterplay.game.registry import parameter, register
 
 EDGES: dict[int, tuple[int, ...]] = {

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from counterplay.errors import GameError
-from counterplay.game.base import TERMINAL, Game
+from counterplay.game.game import TERMINAL, Game
 from counterplay.game.registry import parameter, register
 
 

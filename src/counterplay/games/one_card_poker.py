@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 
 from counterplay.errors import GameError
-from counterplay.game.base import CHANCE, TERMINAL, Game
+from counterplay.game.game import CHANCE, TERMINAL, Game
 from counterplay.game.registry import parameter, register
 
 OPEN = ("check", "bet")

@@ -31,7 +31,7 @@ from math import factorial, prod
 from typing import Any, ClassVar, NamedTuple
 
 from counterplay.errors import GameError
-from counterplay.game.base import TERMINAL, Game
+from counterplay.game.game import TERMINAL, Game
 from counterplay.game.registry import parameter, register
 
 __all__ = ["VARIANTS", "InfosetCount", "PhantomTicTacToe", "count_histories", "count_infosets"]

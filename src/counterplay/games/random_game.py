@@ -29,7 +29,7 @@ import hashlib
 from typing import Any
 
 from counterplay.errors import GameError
-from counterplay.game.base import TERMINAL, Game
+from counterplay.game.game import TERMINAL, Game
 from counterplay.game.registry import parameter, register
 
 

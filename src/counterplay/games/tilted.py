@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 from counterplay.errors import GameError
-from counterplay.game.base import Game
+from counterplay.game.game import Game
 from counterplay.game.registry import make, parameter, register
 from counterplay.game.transforms import TILTS, Tilt, TiltedGame
 

@@ -14,8 +14,8 @@ from collections.abc import Hashable
 from typing import Any
 
 from counterplay.errors import GameError
-from counterplay.game.base import Game
 from counterplay.game.builder import Node, TerminalNode, chance, decision, terminal
+from counterplay.game.game import Game
 from counterplay.game.registry import parameter, register
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.game.base import Game
+from counterplay.game.game import Game
 from counterplay.game.registry import register
 from counterplay.games.matrix import TensorGame
 

@@ -25,9 +25,12 @@ from numba.core import cgutils, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.extending import intrinsic
 
-from counterplay.tree.sequences import SequenceForm
+from counterplay.tree.sequence.sequence_form import SequenceForm
 
 _FUNCTION = TypeVar("_FUNCTION", bound=Callable[..., Any])
+
+KERNELS = Path(__file__).parent
+"""The folder of all kernels."""
 
 
 def kernel(function: _FUNCTION) -> _FUNCTION:
@@ -43,8 +46,8 @@ def _with_cache(compiled: Any, function: _FUNCTION) -> _FUNCTION:
 
 
 def sources(file: Path) -> set[Path]:
-    """A file of kernels and all files of its folder that it names, directly or not: those that it imports, at least."""
-    near = {path.stem: path for path in file.parent.glob("*.py")}
+    """A file of kernels and all files of kernels that it names, directly or not: those that it imports, at least."""
+    near = {path.stem: path for path in KERNELS.rglob("*.py")}
     found: set[Path] = set()
     waiting = [file]
     while waiting:

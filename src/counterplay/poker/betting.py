@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError, MemoryLimitError
-from counterplay.game.base import TERMINAL
-from counterplay.poker.bets import BetAbstraction
-from counterplay.poker.definition import GameDefinition
+from counterplay.game.game import TERMINAL
+from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.raise_sizes import BetAbstraction
 from counterplay.poker.rules import MAX_ACTIONS, Betting
 
 __all__ = ["CALL", "FOLD", "BettingCounts", "BettingTree", "build_betting_tree", "count_betting"]

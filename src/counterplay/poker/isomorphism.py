@@ -6,7 +6,7 @@ how many cards come in each round: (2, 3, 1, 1) is a player's hand in hold'em, (
 at a showdown.  Cards of one round have no order; the rounds have one: which card came on the turn matters.
 
 The order of the numbers is that of Waugh's published program, so that tables made with it can be read: it follows from
-the method (``counterplay.kernels.isomorphism``) with configurations in rising lexicographic order.  The sizes are
+the method (``counterplay.kernels.cards.isomorphism``) with configurations in rising lexicographic order.  The sizes are
 those of Johanson 2016, section 2.4.  Departure: decks of any number of ranks and suits.
 """
 
@@ -23,10 +23,10 @@ import numpy.typing as npt
 
 from counterplay.errors import GameError
 from counterplay.poker.cards import MAX_RANKS, MAX_SUITS, cards_text, deck
-from counterplay.poker.hands import cards_array
+from counterplay.poker.evaluator import cards_array
 
 if TYPE_CHECKING:
-    from counterplay.kernels.isomorphism import RoundTables
+    from counterplay.kernels.cards.isomorphism import RoundTables
 
 __all__ = ["HandIndexer"]
 
@@ -101,7 +101,7 @@ class HandIndexer:
 
     def indices(self, hands: npt.ArrayLike, turn: int = -1) -> Ints:
         """The numbers of many hands: (N, cards up to the round), cards round by round; gives (N,) int64."""
-        from counterplay.kernels.isomorphism import index_hands
+        from counterplay.kernels.cards.isomorphism import index_hands
 
         cards = cards_array(hands)
         turn = self._turn(turn)
@@ -117,7 +117,7 @@ class HandIndexer:
 
     def hands(self, indices: npt.ArrayLike, turn: int = -1) -> npt.NDArray[np.uint8]:
         """A hand for each number: (N, cards up to the round) uint8, cards round by round."""
-        from counterplay.kernels.isomorphism import unindex_hands
+        from counterplay.kernels.cards.isomorphism import unindex_hands
 
         index, turn = self._checked(indices, turn)
         hands = np.empty((len(index), sum(self.shape[: turn + 1])), dtype=np.uint8)
@@ -126,7 +126,7 @@ class HandIndexer:
 
     def orbits(self, indices: npt.ArrayLike, turn: int = -1) -> Ints:
         """How many hands share each number, 1 to 24; over all numbers they add up to all hands of the deck."""
-        from counterplay.kernels.isomorphism import orbit_sizes
+        from counterplay.kernels.cards.isomorphism import orbit_sizes
 
         index, turn = self._checked(indices, turn)
         size = np.empty(len(index), dtype=np.int64)
@@ -161,7 +161,7 @@ class HandIndexer:
         return tuple(self._round_tables(self.shape[: turn + 1]) for turn in range(self.rounds))
 
     def _round_tables(self, shape: tuple[int, ...]) -> RoundTables:
-        from counterplay.kernels.isomorphism import RoundTables
+        from counterplay.kernels.cards.isomorphism import RoundTables
 
         patterns = np.indices([count + 1 for count in shape]).reshape(len(shape), -1).T
         number = {tuple(pattern): place for place, pattern in enumerate(patterns.tolist())}

@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from counterplay.errors import GameError
+from counterplay.poker.acpc.dealing import Deal
+from counterplay.poker.acpc.definition import UNLIMITED, GameDefinition
+from counterplay.poker.acpc.match_log import HandRecord
+from counterplay.poker.acpc.match_state import hand_values
 from counterplay.poker.cards import cards_text, parse_cards
-from counterplay.poker.deals import Deal
-from counterplay.poker.definition import UNLIMITED, GameDefinition
-from counterplay.poker.logs import HandRecord
 from counterplay.poker.rules import Betting
-from counterplay.poker.states import hand_values
 
 __all__ = ["HandHistory", "format_phh", "format_phhs", "from_record", "parse_phh", "read_phh", "to_record"]
 

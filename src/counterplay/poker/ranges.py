@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError
+from counterplay.poker.board_tree import hole_hands
 from counterplay.poker.cards import MAX_RANKS, MAX_SUITS, RANKS, card_text, deck, parse_card
-from counterplay.poker.deals_tree import hole_hands
 
 __all__ = ["HANDS", "class_grid", "class_name", "hand_number", "holdem_hands", "parse_range", "range_text"]
 

@@ -21,8 +21,8 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from counterplay.errors import GameError
-from counterplay.game.base import TERMINAL
-from counterplay.poker.definition import GameDefinition
+from counterplay.game.game import TERMINAL
+from counterplay.poker.acpc.definition import GameDefinition
 
 __all__ = ["MAX_ACTIONS", "Betting", "Chips", "parse_actions"]
 

@@ -1,14 +1,15 @@
 """Which of two hands of three cards wins where straights and flushes of three count: the first Rhode Island hold'em.
 
-Shi and Littman (2001) describe Rhode Island hold'em with hands of three cards in this order, from the highest:
-straight flush, three of a kind, straight, flush, pair, high card.  A straight of three is rarer than a flush of three,
-so it is worth more.  The ace is high, and low in A23.  The programs of the Annual Computer Poker Competition rank
-three cards without straights and flushes instead (``counterplay.poker.hands``); ``showdown_tables`` chooses between the
-two by the definition of a game, for all kernels that rank hands.
+Shi and Littman (2001) describe Rhode Island hold'em with hands of three cards in this order, from the highest: straight
+flush, three of a kind, straight, flush, pair, high card.  A straight of three is rarer than a flush of three, so it is
+worth more.  The ace is high, and low in A23.  The programs of the Annual Computer Poker Competition rank three cards
+without straights and flushes instead (``counterplay.poker.evaluator``);  ``showdown_tables`` chooses between the two by
+the definition of a game, for all kernels that rank hands.
 
 Ranks are numbers from 1 to 741, one for each thing that three cards can be worth; the higher one wins and equal ones
 tie.  They are looked up by the three cards in a table that is made when it is first needed.  Kernels rank by keys
-(``counterplay.kernels.hands``): a card adds two to the count of its suit, so that the third one makes a flush.
+(``counterplay.kernels.cards.evaluator``): a card adds two to the count of its suit, so that the third one makes a
+flush.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ import numpy as np
 import numpy.typing as npt
 
 from counterplay.errors import GameError
+from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.cards import CARDS, MAX_RANKS, MAX_SUITS, cards_text
-from counterplay.poker.definition import GameDefinition
-from counterplay.poker.hands import CATEGORIES, HandMeaning, cards_array, hand_tables
+from counterplay.poker.evaluator import CATEGORIES, HandMeaning, cards_array, hand_tables
 
 if TYPE_CHECKING:
-    from counterplay.kernels.hands import HandTables
+    from counterplay.kernels.cards.evaluator import HandTables
 
 __all__ = [
     "HAND",
@@ -92,7 +93,7 @@ def showdown_tables(game: GameDefinition) -> HandTables:
 
 @functools.cache
 def _three_card_tables() -> HandTables:
-    from counterplay.kernels.hands import HIGH_MASK, LOW_BITS, LOW_MASK, SUIT_SHIFT
+    from counterplay.kernels.cards.evaluator import HIGH_MASK, LOW_BITS, LOW_MASK, SUIT_SHIFT
 
     usual, table = hand_tables(), three_card_table()
     key = usual.card_key.copy()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from counterplay.solvers.base import Progress, Solver, SolveResult, Until
 from counterplay.solvers.registry import (
     ALGORITHMS,
     PUBLIC_ALGORITHMS,
@@ -23,6 +22,7 @@ from counterplay.solvers.registry import (
     solve,
     solver_class,
 )
+from counterplay.solvers.solver import Progress, Solver, SolveResult, Until
 
 if TYPE_CHECKING:
     from counterplay.solvers.cfr import CFR_PRESETS, CfrConfig, CfrSolver
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from counterplay.solvers.linear_program import LinearProgram, LinearProgramConfig
     from counterplay.solvers.maxmin import MaxminConfig, MaxminSolver
     from counterplay.solvers.mccfr import MCCFR_PRESETS, MccfrConfig, MccfrSolver
-    from counterplay.solvers.public import PublicConfig, PublicSolver
-    from counterplay.solvers.schemes import SCHEMES, scheme_array
-    from counterplay.solvers.uncompiled import StateSampler
+    from counterplay.solvers.public_cfr import PublicConfig, PublicSolver
+    from counterplay.solvers.sampling_schemes import SCHEMES, scheme_array
+    from counterplay.solvers.state_mccfr import StateSampler
 
 __all__ = [
     "ALGORITHMS", "CFR_PRESETS", "MCCFR_PRESETS", "PUBLIC_ALGORITHMS", "PUBLIC_KINDS", "REPRESENTATIONS", "SCHEMES",
@@ -55,8 +55,8 @@ _HOME = {
     "LinearProgram": "linear_program", "LinearProgramConfig": "linear_program",
     "MaxminConfig": "maxmin", "MaxminSolver": "maxmin",
     "MCCFR_PRESETS": "mccfr", "MccfrConfig": "mccfr", "MccfrSolver": "mccfr",
-    "PublicConfig": "public", "PublicSolver": "public",
-    "SCHEMES": "schemes", "scheme_array": "schemes", "StateSampler": "uncompiled",
+    "PublicConfig": "public_cfr", "PublicSolver": "public_cfr",
+    "SCHEMES": "sampling_schemes", "scheme_array": "sampling_schemes", "StateSampler": "state_mccfr",
 }  # fmt: skip
 
 

@@ -30,16 +30,16 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.abstraction.forgetting import compile_by_name
+from counterplay.abstraction.infosets.by_name import compile_by_name
 from counterplay.errors import SolverError
-from counterplay.game.base import Game
-from counterplay.kernels.cfr import iterate_cfr, match_regrets, shake
+from counterplay.evaluation.measurement import Measurement, measure_strategy
+from counterplay.game.game import Game
+from counterplay.kernels.history.cfr import iterate_cfr, match_regrets, shake
+from counterplay.kernels.history.passes import forward_reach
 from counterplay.kernels.jit import form_arrays
-from counterplay.kernels.passes import forward_reach
-from counterplay.solvers.base import Solver, changed, check_memory
-from counterplay.strategy.measurement import Measurement, measure_strategy
-from counterplay.strategy.profile import Profile, Provenance, normalise
-from counterplay.tree.arrays import GameTree
+from counterplay.solvers.solver import Solver, changed, check_memory
+from counterplay.strategy.tabular import Provenance, TabularStrategy, normalise
+from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["CFR_PRESETS", "CfrConfig", "CfrSolver", "ProfileKind", "check_storage"]
 
@@ -250,11 +250,11 @@ class CfrSolver(Solver):
             return self.best.copy()
         return self._current.copy()
 
-    def profile(self, kind: ProfileKind | None = None) -> Profile:
+    def profile(self, kind: ProfileKind | None = None) -> TabularStrategy:
         """A profile with its provenance; ``kind`` as for ``strategy``."""
         settings = {**dataclasses.asdict(self.config), "profile": kind or self.config.profile}
         origin = Provenance(self.algorithm, settings, None, self.iterations, self.seconds)
-        return Profile.from_tree(self.tree, self.strategy(kind), origin)
+        return TabularStrategy.from_tree(self.tree, self.strategy(kind), origin)
 
     def measure(self, kind: ProfileKind | None = None) -> Measurement:
         """Measure a profile exactly; ``kind`` as for ``strategy``."""

@@ -11,9 +11,9 @@ game: the restricted game then promises what is near the truth from the start, a
 
 With ``wide`` the responses after all allowed sequences are allowed, which takes a fraction of the iterations.
 
-Departures: temporary leaves are valued by one pass over the tree (``tree/meetings.py``); each program starts at the
-basis of the one before, which is all that is kept of it, so that a run can be broken off and resumed to the same bits;
-the strategies that gave the best bounds so far are the result, not the last ones.
+Departures: temporary leaves are valued by one pass over the tree (``tree/sequence/decision_points.py``); each program
+starts at the basis of the one before, which is all that is kept of it, so that a run can be broken off and resumed to
+the same bits; the strategies that gave the best bounds so far are the result, not the last ones.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.abstraction.forgetting import compile_by_name
+from counterplay.abstraction.infosets.by_name import compile_by_name
 from counterplay.errors import SolverError
-from counterplay.game.base import Game
+from counterplay.game.game import Game
+from counterplay.kernels.history.passes import backward_best, forward_reach, leaf_values
+from counterplay.kernels.history.pruned_response import mark_wide_response, pruned_best_response
 from counterplay.kernels.jit import form_arrays
-from counterplay.kernels.passes import backward_best, forward_reach, leaf_values
-from counterplay.kernels.pruned_response import mark_wide_response, pruned_best_response
-from counterplay.solvers.base import Solver, check_memory
 from counterplay.solvers.linear_program import require_zero_sum
 from counterplay.solvers.restricted_game import RestrictedGame
-from counterplay.strategy.profile import Profile, Provenance
-from counterplay.tree.arrays import GameTree
-from counterplay.tree.meetings import build_meetings
+from counterplay.solvers.solver import Solver, check_memory
+from counterplay.strategy.tabular import Provenance, TabularStrategy
+from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.sequence.decision_points import build_meetings
 
 __all__ = ["DoubleOracle", "DoubleOracleConfig"]
 
@@ -135,7 +135,7 @@ class DoubleOracle(Solver):
         chosen = np.zeros(tree.num_infosets, np.int32)
         if self.config.default == "first":
             return chosen
-        uniform = Profile.uniform(tree).probabilities
+        uniform = TabularStrategy.uniform(tree).probabilities
         reach, value = np.ones(form.num_sequences), np.empty(form.num_sequences)
         best = np.zeros(form.num_decisions, np.int32)
         for player in range(2):
@@ -259,10 +259,10 @@ class DoubleOracle(Solver):
         """The strategies with the best bounds so far; before the first iteration the default strategies."""
         return self.probabilities.copy()
 
-    def profile(self) -> Profile:
+    def profile(self) -> TabularStrategy:
         """That profile, with its provenance."""
         origin = Provenance(self.algorithm, dataclasses.asdict(self.config), None, self.iterations, self.seconds)
-        return Profile.from_tree(self.tree, self.strategy(), origin)
+        return TabularStrategy.from_tree(self.tree, self.strategy(), origin)
 
     def tables(self) -> dict[str, NDArray[Any]]:
         """The restricted game with its basis, the strategies and bounds."""

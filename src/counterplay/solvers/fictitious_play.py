@@ -18,14 +18,14 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.abstraction.forgetting import compile_by_name
+from counterplay.abstraction.infosets.by_name import compile_by_name
 from counterplay.errors import SolverError
-from counterplay.game.base import Game
-from counterplay.kernels.fictitious_play import iterate_fictitious_play
+from counterplay.game.game import Game
+from counterplay.kernels.history.fictitious_play import iterate_fictitious_play
 from counterplay.kernels.jit import form_arrays
-from counterplay.solvers.base import Solver, check_memory
-from counterplay.strategy.profile import Profile, Provenance
-from counterplay.tree.arrays import GameTree
+from counterplay.solvers.solver import Solver, check_memory
+from counterplay.strategy.tabular import Provenance, TabularStrategy
+from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["FictitiousPlay", "FictitiousPlayConfig"]
 
@@ -83,7 +83,7 @@ class FictitiousPlay(Solver):
         self.tree = compile_by_name(game, memory_limit)
         check_memory(f"{algorithm} on {self.tree.name}", self.memory_bytes(self.tree), memory_limit)
         self.form = form_arrays(self.tree.sequences)
-        self.average = Profile.uniform(self.tree).probabilities.copy()
+        self.average = TabularStrategy.uniform(self.tree).probabilities.copy()
         if self.config.start == "first":
             self.average[:] = 0.0
             self.average[self.tree.infoset_offset[:-1]] = 1.0
@@ -121,10 +121,10 @@ class FictitiousPlay(Solver):
         """The average profile."""
         return self.average.copy()
 
-    def profile(self) -> Profile:
+    def profile(self) -> TabularStrategy:
         """The average profile, with its provenance."""
         origin = Provenance(self.algorithm, dataclasses.asdict(self.config), None, self.iterations, self.seconds)
-        return Profile.from_tree(self.tree, self.strategy(), origin)
+        return TabularStrategy.from_tree(self.tree, self.strategy(), origin)
 
     def tables(self) -> dict[str, NDArray[Any]]:
         """The average and the number of iterations."""

@@ -24,16 +24,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import block_array
 
-from counterplay.abstraction.forgetting import compile_by_name
+from counterplay.abstraction.infosets.by_name import compile_by_name
 from counterplay.errors import GameError, SolverError
-from counterplay.game.base import Game
+from counterplay.game.game import Game
 from counterplay.kernels.jit import form_arrays
-from counterplay.solvers.base import Solver, check_memory
-from counterplay.solvers.highs import LinearModel, LpSolution, Method, solve_model
-from counterplay.solvers.rational import ExactSolution, check_size, solve_basis
-from counterplay.strategy.profile import Profile, Provenance
-from counterplay.tree.arrays import GameTree
-from counterplay.tree.sequence_matrices import (
+from counterplay.lp.highs import LinearModel, LpSolution, Method, solve_model
+from counterplay.lp.rational import ExactSolution, check_size, solve_basis
+from counterplay.solvers.solver import Solver, check_memory
+from counterplay.strategy.tabular import Provenance, TabularStrategy
+from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.sequence.matrices import (
     behavioural_strategy,
     constraint_matrix,
     payoff_matrix,
@@ -328,7 +328,7 @@ class LinearProgram(Solver):
         if self.config.exact:
             check_size(program_rows(self.tree))
         self.form = form_arrays(self.tree.sequences)
-        self.probabilities = Profile.uniform(self.tree).probabilities.copy()
+        self.probabilities = TabularStrategy.uniform(self.tree).probabilities.copy()
         self._clock = np.zeros(1, np.int64)
         self.exact_value: Fraction | None = None
 
@@ -373,10 +373,10 @@ class LinearProgram(Solver):
         """The equilibrium; the uniform profile as long as there is none."""
         return self.probabilities.copy()
 
-    def profile(self) -> Profile:
+    def profile(self) -> TabularStrategy:
         """That profile, with its provenance."""
         origin = Provenance(self.algorithm, dataclasses.asdict(self.config), None, self.iterations, self.seconds)
-        return Profile.from_tree(self.tree, self.strategy(), origin)
+        return TabularStrategy.from_tree(self.tree, self.strategy(), origin)
 
     def tables(self) -> dict[str, NDArray[Any]]:
         """The strategy, and whether it is the solution."""

@@ -30,13 +30,12 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.abstraction.forgetting import compile_by_name
+from counterplay.abstraction.infosets.by_name import compile_by_name
 from counterplay.errors import SolverError
-from counterplay.game.base import Game
-from counterplay.kernels.cfr import match_regrets
-from counterplay.kernels.chance_sampling import iterate_chance
-from counterplay.kernels.jit import form_arrays
-from counterplay.kernels.mccfr import (
+from counterplay.game.game import Game
+from counterplay.kernels.history.cfr import match_regrets
+from counterplay.kernels.history.chance_sampling import iterate_chance
+from counterplay.kernels.history.mccfr import (
     AVERAGE_STRATEGY,
     EXTERNAL,
     OUTCOME,
@@ -46,14 +45,15 @@ from counterplay.kernels.mccfr import (
     Stack,
     iterate_sampled,
 )  # fmt: skip
-from counterplay.kernels.pure_cfr import iterate_pure
-from counterplay.kernels.walks import WalkArrays, random_state, walk_arrays, walk_bytes
-from counterplay.poker.abstract_game import AbstractGame
-from counterplay.solvers.base import Solver, changed, check_memory
-from counterplay.solvers.schemes import Scheme, scheme_array
-from counterplay.solvers.threads import share_out
-from counterplay.strategy.profile import Profile, Provenance, normalise
-from counterplay.tree.arrays import GameTree
+from counterplay.kernels.history.pure_cfr import iterate_pure
+from counterplay.kernels.history.walks import WalkArrays, random_state, walk_arrays, walk_bytes
+from counterplay.kernels.jit import form_arrays
+from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.runtime.threads import share_out
+from counterplay.solvers.sampling_schemes import Scheme, scheme_array
+from counterplay.solvers.solver import Solver, changed, check_memory
+from counterplay.strategy.tabular import Provenance, TabularStrategy, normalise
+from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["MCCFR_PRESETS", "MccfrConfig", "MccfrSolver", "integer_payoffs", "mccfr_config", "sampling_of"]
 
@@ -67,7 +67,7 @@ KINDS: dict[str, int] = {
     "scheme": SCHEME,
     "probing": PROBING,
 }
-Walked: TypeAlias = GameTree | AbstractGame
+Walked: TypeAlias = GameTree | BucketGame
 """What can be walked: a tree of histories, or a betting tree with buckets."""
 
 
@@ -354,11 +354,11 @@ class MccfrSolver(Solver):
         match_regrets(offset, 0, sets, self.regret, self._none, False, 0.0, current)
         return current
 
-    def profile(self, kind: Literal["average", "last"] | None = None) -> Profile:
+    def profile(self, kind: Literal["average", "last"] | None = None) -> TabularStrategy:
         """A profile with its provenance; ``kind`` as for ``strategy``."""
         settings = {**dataclasses.asdict(self.config), "profile": kind or self.config.profile}
         origin = Provenance(self.algorithm, settings, self.config.seed, self.iterations, self.seconds)
-        return Profile.from_tree(self.tree, self.strategy(kind), origin)
+        return TabularStrategy.from_tree(self.tree, self.strategy(kind), origin)
 
     def tables(self) -> dict[str, NDArray[Any]]:
         """Regrets, average, scheme, the state of the random numbers and the counters."""
@@ -451,7 +451,7 @@ def payoff_units(tree: Walked, units: int | None) -> int:
 
 def walked_sizes(game: Walked) -> WalkedSizes:
     """The sizes of a compiled game that tables and scratch depend on."""
-    if isinstance(game, AbstractGame):
+    if isinstance(game, BucketGame):
         return WalkedSizes(game.num_entries, 0, game.players, game.depth + 1, game.widest)
     frames = int(game.depth.max(initial=0)) + 1
     widest = int(np.diff(game.infoset_offset).max(initial=1))

@@ -27,7 +27,7 @@ with a probability that does not depend on play.  With several threads all work 
 updates are lost, and results differ from run to run.
 
 Departures: where hands are not cards they are drawn independently of each other, with weights (see
-``kernels.public_sampling``).  Outside the thesis: ``regret_floor`` and ``linear_average``, as in CFR+.
+``kernels.public.public_sampling``).  Outside the thesis: ``regret_floor`` and ``linear_average``, as in CFR+.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import SolverError
-from counterplay.game.base import Game
-from counterplay.kernels.public_sampling import Deals, Deck, Drawn, iterate_blocks
-from counterplay.kernels.public_steps import Rule, Tables
-from counterplay.kernels.walks import alias_table, random_state
-from counterplay.poker.public_game import public_tree_by_name
-from counterplay.solvers.base import Solver, changed, check_memory
+from counterplay.evaluation.measurement import Measurement
+from counterplay.evaluation.public_walker import PublicWalker, scratch_bytes, walk_scratch
+from counterplay.game.game import Game
+from counterplay.kernels.history.walks import alias_table, random_state
+from counterplay.kernels.public.piece_steps import Rule, Tables
+from counterplay.kernels.public.public_sampling import Deals, Deck, Drawn, iterate_blocks
+from counterplay.poker.poker_public_tree import public_tree_by_name
+from counterplay.runtime.threads import share_out
 from counterplay.solvers.cfr import ROUNDING, check_storage
-from counterplay.solvers.public import table_type
-from counterplay.solvers.threads import share_out
-from counterplay.strategy.measurement import Measurement
-from counterplay.strategy.profile import Provenance
-from counterplay.strategy.public_profile import PublicProfile
-from counterplay.strategy.public_walks import PublicWalker, scratch_bytes, walk_scratch
-from counterplay.tree.public import LINK, NO_HAND, SHARED, PublicTree
+from counterplay.solvers.public_cfr import table_type
+from counterplay.solvers.solver import Solver, changed, check_memory
+from counterplay.strategy.public_strategy import PublicProfile
+from counterplay.strategy.tabular import Provenance
+from counterplay.tree.public.public_tree import LINK, NO_HAND, SHARED, PublicTree
 
 __all__ = ["DRAWN_HANDS", "PublicSamplingConfig", "PublicSamplingSolver"]
 

@@ -12,14 +12,14 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from counterplay.errors import MemoryLimitError, SolverError, StrategyError
-from counterplay.game.base import Game
-from counterplay.solvers.base import Progress, Solver, SolveResult, Until
+from counterplay.game.game import Game
+from counterplay.solvers.solver import Progress, Solver, SolveResult, Until
 from counterplay.storage import read_container
-from counterplay.tree.arrays import GameTree
+from counterplay.tree.history.game_tree import GameTree
 
 if TYPE_CHECKING:
-    from counterplay.solvers.uncompiled import StateSampler
-    from counterplay.tree.public import PublicTree
+    from counterplay.solvers.state_mccfr import StateSampler
+    from counterplay.tree.public.public_tree import PublicTree
 
 __all__ = [
     "ALGORITHMS", "PUBLIC_ALGORITHMS", "PUBLIC_KINDS", "REPRESENTATIONS", "SOLVERS", "Algorithm", "check_algorithm",
@@ -107,15 +107,15 @@ SOLVERS: dict[str, str] = {
     "cfr": "cfr:CfrSolver",
     "fictitious-play": "fictitious_play:FictitiousPlay",
     "mccfr": "mccfr:MccfrSolver",
-    "mccfr-states": "uncompiled:StateSampler",
-    "mccfr-abstract": "abstract:AbstractSolver",
+    "mccfr-states": "state_mccfr:StateSampler",
+    "mccfr-abstract": "bucket_mccfr:BucketSolver",
     "public-sampling": "public_sampling:PublicSamplingSolver",
     "lp": "linear_program:LinearProgram",
     "double-oracle": "double_oracle:DoubleOracle",
     "maxmin": "maxmin:MaxminSolver",
     "cfr-ira": "ira:CfrIra",
     "fpira": "ira:Fpira",
-    "public": "public:PublicSolver",
+    "public": "public_cfr:PublicSolver",
 }
 """Module and class of each solver, by what its checkpoints are marked with (``Solver.kind``)."""
 
@@ -166,7 +166,7 @@ def make_state_sampler(
 ) -> StateSampler:
     """A solver that walks the states of a game which need not be compiled; algorithms that sample only."""
     from counterplay.solvers.mccfr import MCCFR_PRESETS, mccfr_config
-    from counterplay.solvers.uncompiled import StateSampler
+    from counterplay.solvers.state_mccfr import StateSampler
 
     check_algorithm(algorithm)
     if algorithm not in MCCFR_PRESETS:
@@ -277,7 +277,7 @@ def _by_representation(
         except MemoryLimitError:
             if representation == "history" or isinstance(game, GameTree):
                 raise
-            from counterplay.poker.public_game import tells_public_tree
+            from counterplay.poker.poker_public_tree import tells_public_tree
 
             if ALGORITHMS[algorithm].kind == "cfr" and tells_public_tree(game):
                 return make_public_solver(game, algorithm, memory_limit, **settings)

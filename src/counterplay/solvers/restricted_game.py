@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
-from counterplay.solvers.highs import Basis, LinearModel, solve_model
-from counterplay.tree.arrays import GameTree
-from counterplay.tree.meetings import Meetings
-from counterplay.tree.sequence_matrices import payoff_scale, sequence_origins, spans
+from counterplay.lp.highs import Basis, LinearModel, solve_model
+from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.sequence.decision_points import Meetings
+from counterplay.tree.sequence.matrices import payoff_scale, sequence_origins, spans
 
 __all__ = ["RestrictedGame", "RestrictedSolution"]
 

@@ -1,5 +1,5 @@
-"""The walks of Monte Carlo CFR over ``State`` objects: what ``kernels/mccfr.py`` and ``kernels/pure_cfr.py`` do on
-arrays, with the same random numbers in the same order and the same sums.
+"""The walks of Monte Carlo CFR over ``State`` objects: what ``kernels/history/mccfr.py`` and
+``kernels/history/pure_cfr.py`` do on arrays, with the same random numbers in the same order and the same sums.
 
 Gibson 2014, algorithms 2 to 5, section 5.4.2 for outcome sampling, appendix C.4 for probes.
 """
@@ -10,10 +10,10 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from counterplay.errors import GameError, SolverError
-from counterplay.game.base import CHANCE, TERMINAL
+from counterplay.game.game import CHANCE, TERMINAL
 
 if TYPE_CHECKING:
-    from counterplay.solvers.uncompiled import StateSampler
+    from counterplay.solvers.state_mccfr import StateSampler
 
 __all__ = ["TYPECODES", "Walker"]
 

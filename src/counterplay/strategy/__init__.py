@@ -1,6 +1,5 @@
-"""Strategy profiles, their files and their exact measurement."""
+"""Strategies of all kinds and their files."""
 
-from counterplay.strategy.measurement import Measurement
-from counterplay.strategy.profile import Profile, Provenance, normalise
+from counterplay.strategy.tabular import Provenance, TabularStrategy, normalise
 
-__all__ = ["Measurement", "Profile", "Provenance", "normalise"]
+__all__ = ["Provenance", "TabularStrategy", "normalise"]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from counterplay.tree.arrays import NULL, GameTree
-from counterplay.tree.compile import compile_game
-from counterplay.tree.memory import SizeEstimate, estimate_size, format_bytes
+from counterplay.tree.history.compile import compile_game
+from counterplay.tree.history.game_tree import NULL, GameTree
+from counterplay.tree.history.sizes import SizeEstimate, estimate_size, format_bytes
 
 if TYPE_CHECKING:
-    from counterplay.tree.recall import Recall, Verdict, Witness, classify_recall, split_to_a_loss
-    from counterplay.tree.recall_classes import PlayerRecall, RecallReport, recall_report
-    from counterplay.tree.sequences import SequenceForm, build_sequence_form
+    from counterplay.tree.recall.recall_class import Recall, Verdict, Witness, classify_recall, split_to_a_loss
+    from counterplay.tree.recall.recall_report import PlayerRecall, RecallReport, recall_report
+    from counterplay.tree.sequence.sequence_form import SequenceForm, build_sequence_form
 
 __all__ = [
     "NULL", "GameTree", "PlayerRecall", "Recall", "RecallReport", "SequenceForm", "SizeEstimate", "Verdict", "Witness",
@@ -22,10 +22,11 @@ __all__ = [
 
 # What many commands do without is imported when it is first named.
 _HOME = {
-    "Recall": "recall", "Verdict": "recall", "Witness": "recall", "classify_recall": "recall",
-    "split_to_a_loss": "recall",
-    "PlayerRecall": "recall_classes", "RecallReport": "recall_classes", "recall_report": "recall_classes",
-    "SequenceForm": "sequences", "build_sequence_form": "sequences",
+    "Recall": "recall.recall_class", "Verdict": "recall.recall_class", "Witness": "recall.recall_class",
+    "classify_recall": "recall.recall_class", "split_to_a_loss": "recall.recall_class",
+    "PlayerRecall": "recall.recall_report", "RecallReport": "recall.recall_report",
+    "recall_report": "recall.recall_report",
+    "SequenceForm": "sequence.sequence_form", "build_sequence_form": "sequence.sequence_form",
 }  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Card abstractions: hands that are played alike share a bucket, round by round (Johanson 2016, chapter 5)."""
 
-from counterplay.abstraction.cards.buckets import BucketTable, CardAbstraction, Recall, deck_shape
-from counterplay.abstraction.cards.build import BuildSettings, build_cards
+from counterplay.abstraction.cards.build_cards import BuildSettings, build_cards
+from counterplay.abstraction.cards.card_abstraction import BucketTable, CardAbstraction, Recall, deck_shape
 from counterplay.abstraction.cards.features import CardFeatures, HandSums, default_cache
 from counterplay.abstraction.cards.recipe import CardRecipe, RoundRecipe, parse_recipe
 

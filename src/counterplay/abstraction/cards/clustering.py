@@ -3,7 +3,7 @@
 1. Equal points become one with the sum of their weights.
 2. Centres are seeded by k-means++: each next one is drawn with probability weight · (distance to the nearest centre)².
 3. Points go to their nearest centre and centres to the mean of their points, until few points change; bounds by the
-   triangle inequality leave most distances out and change nothing (``counterplay.kernels.clustering``).
+   triangle inequality leave most distances out and change nothing (``counterplay.kernels.cards.clustering``).
 4. A centre without points moves to the point that is farthest from its own.
 5. Of several restarts the one with the lowest objective is kept.
 
@@ -23,8 +23,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from counterplay.abstraction.cards.parallel import in_chunks
 from counterplay.errors import AbstractionError
+from counterplay.runtime.chunks import in_chunks
 
 __all__ = ["Clustering", "Metric", "Points", "k_means", "merge_points"]
 
@@ -60,7 +60,7 @@ class Points:
     @property
     def code(self) -> int:
         """The metric as kernels know it."""
-        from counterplay.kernels.clustering import ABSOLUTE, EUCLIDEAN
+        from counterplay.kernels.cards.clustering import ABSOLUTE, EUCLIDEAN
 
         return ABSOLUTE if self.metric == "absolute" else EUCLIDEAN
 
@@ -94,7 +94,7 @@ def merge_points(
     rows: npt.NDArray[Any], weights: npt.NDArray[Any], threads: int = 1
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64], npt.NDArray[np.int32]]:
     """The distinct rows, the sums of their weights, and which of them each row is."""
-    from counterplay.kernels.clustering import add_weights, mark_distinct
+    from counterplay.kernels.cards.clustering import add_weights, mark_distinct
 
     order = np.argsort(_hashes(rows, threads))  # equal rows come side by side; in which order is of no matter
     place = np.empty(len(rows), dtype=np.int32)
@@ -105,7 +105,7 @@ def merge_points(
 
 
 def _hashes(rows: npt.NDArray[Any], threads: int) -> npt.NDArray[np.uint64]:
-    from counterplay.kernels.clustering import hash_rows
+    from counterplay.kernels.cards.clustering import hash_rows
 
     key = np.empty(len(rows), dtype=np.uint64)
     in_chunks(lambda first, last: hash_rows(rows, first, last, key), len(rows), CHUNK, threads)
@@ -174,7 +174,7 @@ def k_means(
 
 def _seeds(points: Points, count: int, generator: np.random.Generator) -> npt.NDArray[np.float32]:
     """k-means++."""
-    from counterplay.kernels.clustering import lower_distances
+    from counterplay.kernels.cards.clustering import lower_distances
 
     rows, weights = points.rows, points.weights.astype(np.float64)
     most = max(SEEDED, 4 * count)
@@ -239,7 +239,7 @@ class _Run:
         )
 
     def _assign(self) -> int:
-        from counterplay.kernels.clustering import assign_points, centre_gaps
+        from counterplay.kernels.cards.clustering import assign_points, centre_gaps
 
         gap = np.empty(self.centres.shape[1], dtype=np.float32)
         centre_gaps(self.centres, self.points.code, gap)
@@ -297,7 +297,7 @@ class _Run:
         self.centres = np.ascontiguousarray(centres)
 
     def _sums(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        from counterplay.kernels.clustering import add_points
+        from counterplay.kernels.cards.clustering import add_points
 
         columns, count = self.centres.shape
         parts: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] = []

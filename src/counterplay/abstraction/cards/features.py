@@ -27,11 +27,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from counterplay.abstraction.cards.parallel import Progress, in_chunks
 from counterplay.errors import AbstractionError, StrategyError
 from counterplay.poker.cards import deck as cards_of
-from counterplay.poker.hands import MAX_HAND, hand_codes, hand_tables
+from counterplay.poker.evaluator import MAX_HAND, hand_codes, hand_tables
 from counterplay.poker.isomorphism import HandIndexer
+from counterplay.runtime.chunks import Progress, in_chunks
 from counterplay.storage import read_container, write_container
 
 __all__ = ["BINS", "CardFeatures", "HandSums", "default_cache"]
@@ -168,7 +168,7 @@ class CardFeatures:
         indexer = self.ordered(turn) if ordered else self.indexer(turn)
 
         def make() -> dict[str, npt.NDArray[Any]]:
-            from counterplay.kernels.isomorphism import orbit_sizes
+            from counterplay.kernels.cards.isomorphism import orbit_sizes
 
             orbits = np.empty(indexer.size(), dtype=np.uint8)
 
@@ -184,7 +184,7 @@ class CardFeatures:
 
     def project(self, given: HandIndexer, wanted: HandIndexer, skip: int = 0) -> npt.NDArray[np.uint32]:
         """For every number of one shape, the number of the same cards in another, or of some that lie side by side."""
-        from counterplay.kernels.card_features import project_hands
+        from counterplay.kernels.cards.card_features import project_hands
 
         numbers = np.empty(given.size(), dtype=np.uint32)
         now, then = given.tables(), wanted.tables()
@@ -202,7 +202,7 @@ class CardFeatures:
         """The strength of every hand of the last round."""
 
         def make() -> dict[str, npt.NDArray[Any]]:
-            from counterplay.kernels.card_features import showdown_strengths
+            from counterplay.kernels.cards.card_features import showdown_strengths
 
             last_round = self.rounds - 1
             boards = self._boards(last_round)
@@ -227,7 +227,7 @@ class CardFeatures:
         return HandSums(made["mean"], made["square"], made["histogram"], self.runouts(turn), self.unit)
 
     def _make_sums(self, turn: int) -> dict[str, npt.NDArray[Any]]:
-        from counterplay.kernels.card_features import fold_strengths, fold_sums
+        from counterplay.kernels.cards.card_features import fold_strengths, fold_sums
 
         size = self.size(turn)
         mean, square = np.zeros(size, dtype=np.uint64), np.zeros(size, dtype=np.uint64)
@@ -277,7 +277,7 @@ class CardFeatures:
     def _make_opponents(
         self, turn: int, cluster_of: npt.NDArray[np.uint8], clusters: int, kind: np.dtype[Any]
     ) -> dict[str, npt.NDArray[Any]]:
-        from counterplay.kernels.card_features import cluster_strengths
+        from counterplay.kernels.cards.card_features import cluster_strengths
 
         levels, half = (float(np.iinfo(kind).max), 0.5) if kind.kind == "u" else (1.0, 0.0)
         if turn == 0 and self.rounds > 1:
@@ -305,7 +305,7 @@ class CardFeatures:
 
         Twice the wins plus the ties against each cluster, the opponents of each cluster, and the histogram of strength.
         """
-        from counterplay.kernels.card_features import start_strengths
+        from counterplay.kernels.cards.card_features import start_strengths
 
         hole, last_round = self.shape[0], self.rounds - 1
         boards = self._boards(last_round)
@@ -337,7 +337,7 @@ class CardFeatures:
 
     def transitions(self, turn: int, table: npt.NDArray[Any], classes: int) -> npt.NDArray[Any]:
         """How many sets of next cards lead from each hand into each class of the next round: (N, classes)."""
-        from counterplay.kernels.card_features import fold_classes
+        from counterplay.kernels.cards.card_features import fold_classes
 
         more, ways = self._next(turn)
         count = np.zeros((self.size(turn), classes), dtype=np.min_scalar_type(ways))
@@ -357,7 +357,7 @@ class CardFeatures:
 
         Buckets are by ordered number, classes by number with the board as a set.
         """
-        from counterplay.kernels.card_features import count_classes
+        from counterplay.kernels.cards.card_features import count_classes
 
         more, ways = self._next(turn)
         now, then, ordered = (i.tables() for i in (self.indexer(turn), self.indexer(turn + 1), self.ordered(turn)))

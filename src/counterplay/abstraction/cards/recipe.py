@@ -25,8 +25,8 @@ import itertools
 import re
 from typing import Literal, TypeAlias
 
-from counterplay.abstraction.cards.buckets import Recall
-from counterplay.abstraction.cards.ranges import most_merged
+from counterplay.abstraction.cards.card_abstraction import Recall
+from counterplay.abstraction.cards.strength_ranges import most_merged
 from counterplay.abstraction.cards.textures import texture_count
 from counterplay.errors import AbstractionError
 from counterplay.poker.isomorphism import HandIndexer

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 import counterplay
-from counterplay.abstraction.cards.buckets import BucketTable, CardAbstraction
+from counterplay.abstraction.cards.card_abstraction import BucketTable, CardAbstraction
 from counterplay.abstraction.cards.features import CardFeatures
 from counterplay.abstraction.cards.percentile import percentile
 

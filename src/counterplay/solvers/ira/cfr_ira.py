@@ -24,11 +24,11 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.abstraction.abstraction import Abstraction
-from counterplay.abstraction.forgetting import compile_by_name, whole_path
+from counterplay.abstraction.infosets.abstraction import Abstraction
+from counterplay.abstraction.infosets.by_name import compile_by_name, whole_path
 from counterplay.errors import SolverError
-from counterplay.game.base import Game
-from counterplay.kernels.cfr_ira import (
+from counterplay.game.game import Game
+from counterplay.kernels.history.cfr_ira import (
     SAMPLE_NEXT,
     Reading,
     Scratch,
@@ -36,11 +36,10 @@ from counterplay.kernels.cfr_ira import (
     iterate_cfr_ira,
     match_merged,
 )
+from counterplay.kernels.history.changing_sets import GameArrays, SetArrays, forward_merged
 from counterplay.kernels.jit import form_arrays
-from counterplay.kernels.refine import GameArrays, SetArrays, forward_merged
-from counterplay.solvers.base import Solver, check_memory
 from counterplay.solvers.cfr import ROUNDING
-from counterplay.solvers.ira.sets import (
+from counterplay.solvers.ira.changing_abstraction import (
     GIVEN,
     as_abstraction,
     check_recall,
@@ -52,8 +51,9 @@ from counterplay.solvers.ira.sets import (
     start_abstraction,
     utility_ranges,
 )
-from counterplay.strategy.profile import Profile, Provenance
-from counterplay.tree.arrays import GameTree
+from counterplay.solvers.solver import Solver, check_memory
+from counterplay.strategy.tabular import Provenance, TabularStrategy
+from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["CfrIra", "CfrIraConfig"]
 
@@ -302,11 +302,11 @@ class CfrIra(Solver):
         uniform = 1.0 / np.repeat(actions, actions)
         return np.where(totals > 0.0, used / np.where(totals > 0.0, totals, 1.0), uniform)
 
-    def profile(self) -> Profile:
+    def profile(self) -> TabularStrategy:
         """The average profile of the original game, with its provenance."""
         settings = dataclasses.asdict(self.config)
         origin = Provenance(self.algorithm, settings, self.config.seed, self.iterations, self.seconds)
-        return Profile.from_tree(self.tree, self.strategy(), origin)
+        return TabularStrategy.from_tree(self.tree, self.strategy(), origin)
 
     def tables(self) -> dict[str, NDArray[Any]]:
         """Regrets, average, sets, samples and the state of the sampling."""

@@ -22,15 +22,14 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.abstraction.abstraction import Abstraction
-from counterplay.abstraction.forgetting import compile_by_name, whole_path
+from counterplay.abstraction.infosets.abstraction import Abstraction
+from counterplay.abstraction.infosets.by_name import compile_by_name, whole_path
 from counterplay.errors import SolverError
-from counterplay.game.base import Game
-from counterplay.kernels.fpira import CASE_1, CASE_2, DONE, LARGEST_RESPONSE, Scratch, iterate_fpira
+from counterplay.game.game import Game
+from counterplay.kernels.history.changing_sets import GameArrays, SetArrays, forward_merged
+from counterplay.kernels.history.fpira import CASE_1, CASE_2, DONE, LARGEST_RESPONSE, Scratch, iterate_fpira
 from counterplay.kernels.jit import form_arrays
-from counterplay.kernels.refine import GameArrays, SetArrays, forward_merged
-from counterplay.solvers.base import Solver, check_memory
-from counterplay.solvers.ira.sets import (
+from counterplay.solvers.ira.changing_abstraction import (
     GIVEN,
     as_abstraction,
     check_recall,
@@ -41,8 +40,9 @@ from counterplay.solvers.ira.sets import (
     set_tables,
     start_abstraction,
 )
-from counterplay.strategy.profile import Profile, Provenance
-from counterplay.tree.arrays import GameTree
+from counterplay.solvers.solver import Solver, check_memory
+from counterplay.strategy.tabular import Provenance, TabularStrategy
+from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["Fpira", "FpiraConfig"]
 
@@ -186,10 +186,10 @@ class Fpira(Solver):
         """The average profile in the original game."""
         return np.asarray(self.average[self.sets.entry_map])
 
-    def profile(self) -> Profile:
+    def profile(self) -> TabularStrategy:
         """The average profile of the original game, with its provenance."""
         origin = Provenance(self.algorithm, dataclasses.asdict(self.config), None, self.iterations, self.seconds)
-        return Profile.from_tree(self.tree, self.strategy(), origin)
+        return TabularStrategy.from_tree(self.tree, self.strategy(), origin)
 
     def tables(self) -> dict[str, NDArray[Any]]:
         """The average, the sets and the counters."""

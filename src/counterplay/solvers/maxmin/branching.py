@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.solvers.highs import InfeasibleError
-from counterplay.solvers.maxmin.problem import MaxminProblem
+from counterplay.lp.highs import InfeasibleError
+from counterplay.solvers.maxmin.maxmin_problem import MaxminProblem
 from counterplay.solvers.maxmin.reconstruct import reconstruct
 from counterplay.solvers.maxmin.relaxation import Relaxation, RelaxedSolution
 

@@ -29,15 +29,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError
-from counterplay.kernels.passes import backward_best, leaf_values
-from counterplay.kernels.pruned_response import mark_wide_response
-from counterplay.solvers.highs import InfeasibleError
+from counterplay.kernels.history.passes import backward_best, leaf_values
+from counterplay.kernels.history.pruned_response import mark_wide_response
+from counterplay.lp.highs import InfeasibleError
 from counterplay.solvers.maxmin.branching import ROUNDING, BranchAndBound, Digits, Node, intervals
-from counterplay.solvers.maxmin.problem import MaxminProblem
+from counterplay.solvers.maxmin.maxmin_problem import MaxminProblem
 from counterplay.solvers.maxmin.reconstruct import PLAYED
 from counterplay.solvers.maxmin.relaxation import Relaxation, RelaxedSolution
-from counterplay.tree.meetings import build_meetings, meeting_hopes
-from counterplay.tree.sequence_matrices import decision_levels, spans
+from counterplay.tree.sequence.decision_points import build_meetings, meeting_hopes
+from counterplay.tree.sequence.matrices import decision_levels, spans
 
 __all__ = ["OracleBranchAndBound"]
 

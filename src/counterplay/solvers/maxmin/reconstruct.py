@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
-from counterplay.solvers.highs import LinearModel, solve_model
-from counterplay.solvers.maxmin.problem import MaxminProblem
-from counterplay.tree.sequence_matrices import payoff_scale, spans
+from counterplay.lp.highs import LinearModel, solve_model
+from counterplay.solvers.maxmin.maxmin_problem import MaxminProblem
+from counterplay.tree.sequence.matrices import payoff_scale, spans
 
 __all__ = ["Reconstruction", "reconstruct"]
 

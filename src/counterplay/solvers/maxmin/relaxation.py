@@ -24,12 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
-from counterplay.solvers.highs import Basis, LinearModel, LiveModel, LpSolution
+from counterplay.lp.highs import Basis, LinearModel, LiveModel, LpSolution
 from counterplay.solvers.linear_program import sequence_program
-from counterplay.solvers.maxmin.problem import MaxminProblem
-from counterplay.solvers.maxmin.programs import pure_rows
-from counterplay.tree.meetings import Meetings
-from counterplay.tree.sequence_matrices import sequence_origins, spans
+from counterplay.solvers.maxmin.maxmin_problem import MaxminProblem
+from counterplay.solvers.maxmin.maxmin_programs import pure_rows
+from counterplay.tree.sequence.decision_points import Meetings
+from counterplay.tree.sequence.matrices import sequence_origins, spans
 
 __all__ = ["Relaxation", "RelaxedSolution"]
 

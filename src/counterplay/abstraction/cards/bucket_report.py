@@ -1,0 +1,116 @@
+"""What is in the buckets of a card abstraction: how heavy they are, how strong, and a few hands of each.
+
+Deals are drawn at random and looked up, so that every family and recall is told in the same way; the figures are means
+over these deals.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from counterplay.abstraction.cards.card_abstraction import CardAbstraction
+from counterplay.abstraction.cards.features import CardFeatures
+from counterplay.poker.cards import cards_text
+
+__all__ = ["RoundReport", "report_cards"]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class RoundReport:
+    """The buckets of a round that were met, weakest first.
+
+    Attributes
+    ----------
+    name : str
+        How they were made.
+    count : int
+        Buckets in all, those that were not met included.
+    bucket : (M,) int64
+        Their numbers.
+    mass : (M,) float64
+        Share of the deals.
+    strength : (M,) float64
+        Mean of the hand strength at the showdown.
+    spread : (M,) float64
+        Its standard deviation.
+    histogram : (M, bins) float64
+        The distribution of the hand strength at the showdown.
+    hands : tuple of tuples of str
+        A few hands of each, as ``AsKd QhJhTh``.
+    """
+
+    name: str
+    count: int
+    bucket: npt.NDArray[np.int64]
+    mass: npt.NDArray[np.float64]
+    strength: npt.NDArray[np.float64]
+    spread: npt.NDArray[np.float64]
+    histogram: npt.NDArray[np.float64]
+    hands: tuple[tuple[str, ...], ...]
+
+
+def random_deals(cards: npt.NDArray[Any], size: int, deals: int, seed: int) -> npt.NDArray[np.uint8]:
+    """So many random deals of ``size`` cards: (deals, size)."""
+    generator = np.random.default_rng(seed)
+    order = np.argsort(generator.random((deals, len(cards)), dtype=np.float32), axis=1)[:, :size]
+    return np.asarray(cards)[order].astype(np.uint8)
+
+
+def report_cards(
+    abstraction: CardAbstraction, features: CardFeatures, deals: int = 100_000, examples: int = 4, seed: int = 0
+) -> tuple[RoundReport, ...]:
+    """Look into the buckets of every round.
+
+    Parameters
+    ----------
+    abstraction : CardAbstraction
+        What is looked into.
+    features : CardFeatures
+        Of the same cards.
+    deals : int
+        Random deals that are looked up.
+    examples : int
+        Hands shown of each bucket.
+    seed : int
+        Of the deals.
+    """
+    shape, hole = abstraction.shape, abstraction.shape[0]
+    dealt = random_deals(features.cards, sum(shape), deals, seed)
+    found = abstraction.buckets(dealt[:, :hole], dealt[:, hole:])
+    strength = features.strengths()[features.indexer(len(shape) - 1).indices(dealt)] / features.unit
+    bin_of = np.minimum(features.bins - 1, np.floor(strength * features.bins + 1e-9).astype(np.int64))
+    rounds = []
+    for turn, table in enumerate(abstraction.rounds):
+        seen = sum(shape[: turn + 1])
+        bucket, place = np.unique(found[:, turn], return_inverse=True)
+        number = np.bincount(place)
+        mean = np.bincount(place, strength) / number
+        square = np.bincount(place, strength**2) / number
+        cells = np.bincount(place * features.bins + bin_of, minlength=len(bucket) * features.bins)
+        histogram = cells.reshape(len(bucket), features.bins) / number[:, None]
+        hands = _examples(dealt[:, :seen], place, len(bucket), hole, examples)
+        order = np.argsort(mean, kind="stable")
+        rounds.append(
+            RoundReport(
+                table.name, table.count, bucket[order].astype(np.int64), number[order] / deals, mean[order],
+                np.sqrt(np.maximum(square - mean**2, 0))[order], histogram[order], tuple(hands[at] for at in order),
+            )
+        )  # fmt: skip
+    return tuple(rounds)
+
+
+def _examples(
+    dealt: npt.NDArray[np.uint8], place: npt.NDArray[np.int64], count: int, hole: int, examples: int
+) -> list[tuple[str, ...]]:
+    order = np.argsort(place, kind="stable")
+    starts = np.searchsorted(place[order], np.arange(count + 1))
+    hands = []
+    for bucket in range(count):
+        rows = dealt[order[starts[bucket] : starts[bucket + 1]][:examples]]
+        texts = [f"{cards_text(sorted(row[:hole])[::-1])} {cards_text(row[hole:])}".strip() for row in rows.tolist()]
+        hands.append(tuple(texts))
+    return hands

@@ -1,0 +1,77 @@
+"""How much memory building a card abstraction takes, told before it starts."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from counterplay.abstraction.cards.features import CardFeatures
+from counterplay.errors import MemoryLimitError
+from counterplay.tree.history.sizes import available_memory, format_bytes
+
+if TYPE_CHECKING:
+    from counterplay.abstraction.cards.recipe import CardRecipe
+
+__all__ = ["build_bytes", "check_memory"]
+
+
+def build_bytes(features: CardFeatures, recipe: CardRecipe, max_table: int) -> int:
+    """About how many bytes building needs at its peak: what is kept, and the largest round on top of it."""
+    kept = 0
+    most = 0
+    last = features.rounds - 1
+    counts = recipe.counts(features.deck, features.shape)
+    for turn, entry in enumerate(recipe.rounds):
+        if entry.family == "lossless":
+            continue
+        size = features.size(turn)
+        domain = size
+        if turn and not recipe.rounds[turn - 1].forgets:
+            domain = features.ordered(turn).size()
+            domain = size if domain > max_table else domain
+        kept += domain * np.min_scalar_type(max(1, counts[turn] - 1)).itemsize
+        if turn < last:
+            size_of = np.min_scalar_type(features.runouts(turn)).itemsize
+            table = size * (16 + features.bins * size_of)
+        else:
+            table = 2 * size
+        columns = {"KE": features.bins - 1 if turn < last else 1, "KO": 8}.get(entry.family, 0)
+        if entry.family == "PA":
+            columns = counts[turn + 1]
+        if columns:
+            width = 1 if size > 20_000_000 else np.min_scalar_type(_most(features, turn, entry.family)).itemsize
+            work = size * (columns * width + 8 + 8 + 4 + 8)
+        else:
+            work = domain * 40
+        most = max(most, table + work)
+    return kept + most
+
+
+def _most(features: CardFeatures, turn: int, family: str) -> int:
+    """The largest number in a row of points."""
+    if family == "KO":
+        return 65535
+    if turn == features.rounds - 1:
+        return features.unit
+    if family == "PA":
+        return math.comb(len(features.cards) - features.shape[0] - features.board(turn), features.shape[turn + 1])
+    return features.runouts(turn)
+
+
+def check_memory(features: CardFeatures, recipe: CardRecipe, max_table: int, limit: int | None) -> None:
+    """Refuse what would not fit.
+
+    Raises
+    ------
+    MemoryLimitError
+        With the estimate and the limit.
+    """
+    needed = build_bytes(features, recipe, max_table)
+    allowed = available_memory() if limit is None else limit
+    if needed > allowed:
+        raise MemoryLimitError(
+            f"building {recipe} takes about {format_bytes(needed)} and {format_bytes(allowed)} may be used; "
+            "use fewer buckets, another family, or a higher memory limit"
+        )

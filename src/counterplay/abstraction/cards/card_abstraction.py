@@ -1,0 +1,334 @@
+"""``CardAbstraction``: which bucket a hand falls into in each round, as tables and as a file.
+
+The abstraction of cards maps what a player sees of the cards, his own and the board, to a bucket; betting is untouched
+(Johanson 2016, sections 5.2 and 5.4).  With *imperfect recall* the bucket of a round depends on the cards alone, and
+earlier buckets are forgotten.  With *perfect recall* a bucket stands for the whole sequence of buckets so far: it tells
+the buckets of all earlier rounds.  Where each bucket is split into ``k`` of the next round, as building does it, bucket
+``b`` of a round comes from bucket ``b // k`` of the round before.
+
+A table is indexed by the number of a hand up to a permutation of suits (``counterplay.poker.isomorphism``), for a shape
+of its own: most features do not tell in which order the board came, so that river hands are numbered as (2, 5), which
+has 123 million numbers instead of 2,428 million.  Where the bucket also depends on the bucket before, the table gives
+a *class* of hands and ``cuts`` the bucket for each pair of an earlier bucket and a class.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+import counterplay
+from counterplay.errors import AbstractionError
+from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.isomorphism import HandIndexer
+from counterplay.storage import read_container, write_container
+
+__all__ = ["KIND", "BucketTable", "CardAbstraction", "Recall", "deck_shape"]
+
+KIND = "card-abstraction"
+"""What the header of a ``.cpa`` file says it is."""
+
+MAX_BUCKETS = 2**31 - 1
+"""Buckets are numbered by int32."""
+
+Recall: TypeAlias = Literal["perfect", "imperfect"]
+Table: TypeAlias = npt.NDArray[Any]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class BucketTable:
+    """The buckets of one round.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        How the cards seen so far are grouped when a hand is numbered: (2, 3, 1), or (2, 4) where their order is of no
+        matter.
+    count : int
+        How many buckets the round has; with perfect recall, how many sequences of buckets.
+    table : array (N,) or None
+        The class of each number of ``HandIndexer(shape)``; None where every number is a class of its own.
+    cuts : array (buckets of the round before, classes) or None
+        The bucket of a class after an earlier bucket; None where classes are buckets.
+    name : str
+        How the buckets were made, such as ``KE570``.
+    """
+
+    shape: tuple[int, ...]
+    count: int
+    table: Table | None = None
+    cuts: Table | None = None
+    name: str = ""
+
+    @property
+    def bytes(self) -> int:
+        """Memory of the arrays."""
+        return sum(0 if array is None else array.nbytes for array in (self.table, self.cuts))
+
+    def look_up(self, index: npt.NDArray[np.int64], before: npt.NDArray[np.int32] | None) -> npt.NDArray[np.int32]:
+        """The buckets of hands by their numbers, after the buckets of the round before."""
+        classes = index if self.table is None else self.table[index]
+        if self.cuts is not None:
+            classes = self.cuts[before, classes]
+        return classes.astype(np.int32)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CardAbstraction:
+    """Buckets of hands, round by round, for one deck and shape of the rounds.
+
+    Attributes
+    ----------
+    deck : (ranks, suits)
+        The deck, see ``counterplay.poker.cards.deck``.
+    shape : tuple of int
+        Hole cards, then the board cards that each later round deals: (2, 3, 1, 1) is hold'em.
+    rounds : tuple of BucketTable
+        One for each round.
+    recall : "perfect" or "imperfect"
+        Whether a bucket stands for all buckets before it.
+    provenance : mapping
+        How it was made: families, seed, version, seconds.
+    """
+
+    deck: tuple[int, int]
+    shape: tuple[int, ...]
+    rounds: tuple[BucketTable, ...]
+    recall: Recall = "imperfect"
+    provenance: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if len(self.rounds) != len(self.shape):
+            raise AbstractionError(f"the shape {self.shape} needs {len(self.shape)} tables; got {len(self.rounds)}")
+        if self.recall not in ("perfect", "imperfect"):
+            raise AbstractionError(f"recall is perfect or imperfect; got {self.recall!r}")
+        for turn, (table, indexer) in enumerate(zip(self.rounds, self._indexers, strict=True)):
+            _check_table(table, turn, sum(self.shape[: turn + 1]), indexer, self.rounds[turn - 1] if turn else None)
+
+    # ------------------------------------------------------------------------------------------ simple ones
+
+    @classmethod
+    def lossless(cls, deck: tuple[int, int], shape: Sequence[int]) -> CardAbstraction:
+        """A bucket for each hand up to a permutation of suits: nothing is lost, and everything is remembered."""
+        sizes = HandIndexer(tuple(shape), *deck).sizes
+        rounds = [BucketTable(tuple(shape[: turn + 1]), size, name="lossless") for turn, size in enumerate(sizes)]
+        return cls(deck, tuple(shape), tuple(rounds), "perfect", {"version": counterplay.__version__})
+
+    @classmethod
+    def single(cls, deck: tuple[int, int], shape: Sequence[int]) -> CardAbstraction:
+        """One bucket for all hands in every round."""
+        rounds = []
+        for turn in range(len(shape)):
+            whole = (sum(shape[: turn + 1]),) if turn == 0 else (shape[0], sum(shape[1 : turn + 1]))
+            size = HandIndexer(whole, *deck).size()
+            rounds.append(BucketTable(whole, 1, np.zeros(size, dtype=np.uint8), name="1"))
+        return cls(deck, tuple(shape), tuple(rounds), "imperfect", {"version": counterplay.__version__})
+
+    @classmethod
+    def percentile(
+        cls,
+        deck: tuple[int, int],
+        shape: Sequence[int],
+        counts: int | Sequence[int],
+        metric: Literal["ehs", "ehs2"] = "ehs",
+        recall: Recall = "imperfect",
+    ) -> CardAbstraction:
+        """Percentile buckets of E[HS] or E[HS²], so many in each round (after each earlier bucket, if remembered)."""
+        from counterplay.abstraction.cards.build_cards import build_cards
+        from counterplay.abstraction.cards.recipe import parse_recipe
+
+        if metric not in ("ehs", "ehs2"):
+            raise AbstractionError(f"hands are ranked by ehs or ehs2; got {metric!r}")
+        numbers = [counts] * len(shape) if isinstance(counts, int) else counts
+        family = "PE" if metric == "ehs" else "PS"
+        text = ",".join(f"{family}{number}" for number in numbers)
+        return build_cards(deck, tuple(shape), parse_recipe(text, deck, tuple(shape), recall))
+
+    # ------------------------------------------------------------------------------------------ looking up
+
+    @functools.cached_property
+    def _indexers(self) -> tuple[HandIndexer, ...]:
+        return tuple(HandIndexer(table.shape, *self.deck) for table in self.rounds)
+
+    def counts(self) -> tuple[int, ...]:
+        """How many buckets each round has; with perfect recall, how many sequences of buckets."""
+        return tuple(table.count for table in self.rounds)
+
+    def buckets(self, hole: npt.ArrayLike, board: npt.ArrayLike) -> npt.NDArray[np.int32]:
+        """The buckets of many deals of one player, in every round that the board reaches.
+
+        Parameters
+        ----------
+        hole : array (N, hole cards)
+            The player's own cards.
+        board : array (N, b)
+            The board, in the order of the rounds; it ends with any round, so that b may be 0, 3, 4 or 5 in hold'em.
+
+        Returns
+        -------
+        array (N, rounds) of int32
+            One column for each round that the board reaches.
+        """
+        own, shared = np.asarray(hole), np.asarray(board)
+        if own.ndim != 2 or shared.ndim != 2 or len(own) != len(shared) or own.shape[1] != self.shape[0]:
+            raise AbstractionError(
+                f"deals are rows of {self.shape[0]} hole cards and rows of board cards, as many of each; "
+                f"got arrays of shape {own.shape} and {shared.shape}"
+            )
+        ends = np.cumsum((0, *self.shape[1:])).tolist()
+        if shared.shape[1] not in ends:
+            raise AbstractionError(f"a board of the shape {self.shape} has one of {ends} cards; got {shared.shape[1]}")
+        cards = np.hstack([own, shared]) if shared.size else own
+        reached = ends.index(shared.shape[1]) + 1
+        found = np.empty((len(own), reached), dtype=np.int32)
+        for turn in range(reached):
+            index = self._indexers[turn].indices(cards[:, : self.shape[0] + ends[turn]])
+            found[:, turn] = self.rounds[turn].look_up(index, found[:, turn - 1] if turn else None)
+        return found
+
+    def board_buckets(self, board: Sequence[int], holes: npt.ArrayLike) -> npt.NDArray[np.int32]:
+        """The buckets of many hands that share a board, in every round that it reaches.
+
+        Parameters
+        ----------
+        board : cards
+            The board, in the order of the rounds.
+        holes : array (N, hole cards)
+            The hands.
+
+        Returns
+        -------
+        array (N, rounds) of int32
+            -1 where a hand cannot be held with the board of that round.
+        """
+        own = np.asarray(holes)
+        ends = np.cumsum((0, *self.shape[1:])).tolist()
+        if len(board) not in ends:
+            raise AbstractionError(f"a board of the shape {self.shape} has one of {ends} cards; got {len(board)}")
+        found = np.full((len(own), ends.index(len(board)) + 1), -1, dtype=np.int32)
+        for turn in range(found.shape[1]):
+            seen = np.array(board[: ends[turn]], dtype=own.dtype)
+            free = np.flatnonzero(~np.isin(own, seen).any(axis=1))
+            cards = np.hstack([own[free], np.broadcast_to(seen, (len(free), len(seen)))])
+            index = self._indexers[turn].indices(cards)
+            found[free, turn] = self.rounds[turn].look_up(index, found[free, turn - 1] if turn else None)
+        return found
+
+    def check_game(self, game: GameDefinition) -> None:
+        """Refuse a game with other cards.
+
+        Raises
+        ------
+        AbstractionError
+            If its deck or its rounds differ.
+        """
+        deck, shape = deck_shape(game)
+        if (deck, shape) != (self.deck, self.shape):
+            raise AbstractionError(
+                f"this card abstraction is for {_cards_text(self.deck, self.shape)}; "
+                f"the game has {_cards_text(deck, shape)}; build one for it with `counterplay abstract`"
+            )
+
+    # ------------------------------------------------------------------------------------------ files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a ``.cpa`` file, atomically; docs/card-abstraction.md tells what is in it."""
+        header = {
+            "deck": list(self.deck),
+            "shape": list(self.shape),
+            "recall": self.recall,
+            "rounds": [{"shape": list(table.shape), "count": table.count, "name": table.name} for table in self.rounds],
+            "provenance": dict(self.provenance),
+        }
+        arrays = {}
+        for turn, table in enumerate(self.rounds):
+            for part, array in (("table", table.table), ("cuts", table.cuts)):
+                if array is not None:
+                    arrays[f"{part}_{turn}"] = array
+        write_container(path, KIND, header, arrays)
+
+    @classmethod
+    def load(
+        cls, path: str | os.PathLike[str], game: GameDefinition | None = None, verify: bool = True
+    ) -> CardAbstraction:
+        """Read a ``.cpa`` file; the tables are memory maps.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        game : GameDefinition, optional
+            The game that it must fit.
+        verify : bool
+            Whether to compare the checksum, which reads the whole file.
+
+        Raises
+        ------
+        StrategyError
+            If the file is damaged, cut off or of another kind.
+        AbstractionError
+            If its tables do not fit its cards, or it is for other cards than the game's.
+        """
+        header, arrays = read_container(path, KIND, verify)
+        try:
+            rounds = tuple(
+                BucketTable(
+                    tuple(entry["shape"]),
+                    entry["count"],
+                    arrays.get(f"table_{turn}"),
+                    arrays.get(f"cuts_{turn}"),
+                    entry["name"],
+                )
+                for turn, entry in enumerate(header["rounds"])
+            )
+            made = cls(
+                tuple(header["deck"]), tuple(header["shape"]), rounds, header["recall"], header["provenance"]
+            )  # fmt: skip
+        except (KeyError, TypeError) as error:
+            raise AbstractionError(f"{path} is damaged: its header lacks {error}") from None
+        except AbstractionError as error:
+            raise AbstractionError(f"{path} is damaged: {error}") from error
+        if game is not None:
+            made.check_game(game)
+        return made
+
+
+def deck_shape(game: GameDefinition) -> tuple[tuple[int, int], tuple[int, ...]]:
+    """The deck (ranks, suits) of a game, and its shape: hole cards, then the board cards of each later round."""
+    first, *later = game.board_cards
+    if first or not all(later):
+        raise AbstractionError(
+            "a card abstraction needs a first round without board cards and later ones with some; "
+            f"the game deals {game.board_cards}"
+        )
+    return (game.ranks, game.suits), (game.hole_cards, *later)
+
+
+def _cards_text(deck: tuple[int, int], shape: tuple[int, ...]) -> str:
+    return f"{deck[0]} ranks, {deck[1]} suits and rounds of {', '.join(map(str, shape))} cards"
+
+
+def _check_table(table: BucketTable, turn: int, cards: int, indexer: HandIndexer, before: BucketTable | None) -> None:
+    if sum(table.shape) != cards:
+        raise AbstractionError(f"hands of round {turn} have {cards} cards; its table is for {table.shape}")
+    if not 1 <= table.count <= MAX_BUCKETS:
+        raise AbstractionError(f"a round has 1 to {MAX_BUCKETS:,} buckets; round {turn} has {table.count:,}")
+    classes = indexer.size()
+    if table.table is not None:
+        if table.table.shape != (classes,):
+            raise AbstractionError(
+                f"the table of round {turn} must have {classes:,} entries for the shape {table.shape}; "
+                f"got an array of shape {table.table.shape}"
+            )
+    elif table.cuts is None and table.count != classes:
+        raise AbstractionError(f"round {turn} without a table has {classes:,} buckets; got {table.count:,}")
+    if table.cuts is not None and (before is None or table.cuts.ndim != 2 or len(table.cuts) != before.count):
+        raise AbstractionError(
+            f"the cuts of round {turn} need a row for each bucket of the round before; got {table.cuts.shape}"
+        )

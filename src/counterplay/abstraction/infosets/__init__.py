@@ -1,0 +1,1 @@
+"""Abstractions of infosets of any game: partitions with an inverse."""

@@ -1,0 +1,125 @@
+"""Games whose players forget, by name: ``bluff(1,1) forgetting last-bids=2``.
+
+What can be forgotten is, first, what the game itself offers (``Game.forgets``), and for every game:
+
+    initial         all but the number of own moves and of actions (Čermák 2018, section 5.2.1.1)
+    match=PATTERN   whatever a regular expression matches in the name of an information set
+    map=FILE        what a saved abstraction merges
+    nothing         nothing: the game as it is
+
+Several are separated by commas and applied one after the other; ``initial`` and ``map`` stand alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+from collections.abc import Callable
+
+from counterplay.abstraction.infosets.abstraction import Abstraction
+from counterplay.abstraction.infosets.builders import abstract_by_key, initial_abstraction, null_abstraction
+from counterplay.errors import AbstractionError
+from counterplay.game.game import Game
+from counterplay.game.registry import make
+from counterplay.tree.history.compile import compile_game
+from counterplay.tree.history.game_tree import GameTree
+
+__all__ = ["GENERAL", "abstraction_by_name", "compile_by_name", "split_name", "whole_path"]
+
+GENERAL = {
+    "initial": "all but the number of own moves and of actions",
+    "match=PATTERN": "whatever a regular expression matches in the name of an information set",
+    "map=FILE": "what a saved abstraction merges",
+    "nothing": "nothing",
+}
+"""What the players of any game can forget, with a line of help."""
+
+_WORD = " forgetting "
+
+
+def split_name(name: str) -> tuple[str, str | None]:
+    """The game and what is forgotten, from ``GAME forgetting WHAT``.
+
+    The word may stand in the path of a game as well: what is forgotten begins like something that can be.
+    """
+    parts = name.split(_WORD)
+    for place in range(1, len(parts)):
+        what = _WORD.join(parts[place:])
+        if re.match(r"\s*(?:[A-Za-z][\w-]*=|(?:initial|nothing)\s*$)", what):
+            return _WORD.join(parts[:place]), what
+    if len(parts) == 1 or os.path.isfile(re.sub(r"\.py:.*", ".py", name, flags=re.DOTALL)):
+        return name, None
+    return parts[0], _WORD.join(parts[1:])  # so that the refusal says what the game can forget
+
+
+def whole_path(what: str) -> str:
+    """The same with the whole path of a map, so that a checkpoint finds it from any folder."""
+    name, equals, path = what.partition("=")
+    return f"map={os.path.abspath(path)}" if equals and name == "map" else what
+
+
+def abstraction_by_name(game: Game, tree: GameTree, what: str) -> Abstraction:
+    """The abstraction of a game that ``what`` asks for, such as ``last-bids=2``.
+
+    Raises
+    ------
+    AbstractionError
+        If it cannot be read, or does not fit the game.
+    GameError
+        If the game cannot forget that.
+    """
+    if what == "initial":
+        return initial_abstraction(tree)
+    if what == "nothing":
+        return null_abstraction(tree)
+    if what.startswith("map="):
+        saved = dataclasses.replace(Abstraction.load(what.removeprefix("map=")), name=whole_path(what))
+        saved.apply(tree)  # refuses what does not fit
+        return saved
+    steps = [_forget(game, part) for part in _split(game, what)]
+
+    def key(player: int, infoset: str) -> str:
+        for step in steps:
+            infoset = step(infoset)
+        return infoset
+
+    return abstract_by_key(tree, key, what)
+
+
+def compile_by_name(spec: GameTree | Game | str, memory_limit: int | None = None) -> GameTree:
+    """Compile a game, or the abstract game that a name such as ``bluff(1,1) forgetting last-bids=2`` asks for."""
+    if isinstance(spec, GameTree):
+        return spec
+    what = None
+    if isinstance(spec, str):
+        spec, what = split_name(spec)
+    game = make(spec)
+    tree = compile_game(game, memory_limit=memory_limit)
+    return tree if what is None else abstraction_by_name(game, tree, what).apply(tree)
+
+
+def _split(game: Game, what: str) -> list[str]:
+    """The parts of ``a=1,b=2``; a comma in a regular expression needs no care unless NAME= of something that can be
+    forgotten follows it.
+    """
+    names = "|".join(map(re.escape, [*game.forgets, "match", "map"]))
+    parts = re.split(rf",\s*(?=(?:{names})=)", what.lstrip())  # spaces at the end may belong to a pattern
+    alone = [part for part in parts if part in ("initial", "nothing") or part.startswith("map=")]
+    if alone and len(parts) > 1:
+        raise AbstractionError(f"{alone[0]!r} cannot be combined with anything else; got {what!r}")
+    return parts
+
+
+def _forget(game: Game, what: str) -> Callable[[str], str]:
+    name, equals, value = what.partition("=")
+    if not equals or (name not in game.forgets and name != "match"):
+        offers = ", ".join([*(f"{key}=..." for key in game.forgets), *GENERAL])
+        raise AbstractionError(f"cannot forget {what!r}; {game.spec()} can forget {offers}")
+    if name == "match":
+        try:
+            pattern = re.compile(value)
+        except re.error as error:
+            raise AbstractionError(f"{value!r} is not a regular expression: {error}") from None
+        return lambda infoset: pattern.sub("", infoset)
+    return game.forget(name, value)

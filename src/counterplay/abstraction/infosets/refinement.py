@@ -1,0 +1,99 @@
+"""Refinement: an abstraction whose sets are parted, and abstractions given by arrays alone.
+
+Čermák 2018, section 5.2: the algorithms there only ever part merged sets, so that the abstraction moves from the one
+they start with towards the game itself.  The actions of what is parted keep their places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.abstraction.infosets.abstraction import Abstraction
+from counterplay.errors import AbstractionError
+from counterplay.tree.history.game_tree import GameTree
+
+__all__ = ["from_map", "is_refinement", "refine", "split"]
+
+
+def from_map(
+    tree: GameTree, infoset_map: NDArray[np.integer], action_map: NDArray[np.integer], name: str
+) -> Abstraction:
+    """The abstraction that merges information sets with equal numbers.
+
+    Parameters
+    ----------
+    tree : GameTree
+        The real game.
+    infoset_map : (I,) integers
+        The number of each information set; any numbers will do.
+    action_map : (E,) integers
+        The place of each real entry among the actions of its abstract set.
+    name : str
+        What the abstraction is called.
+
+    The abstract sets are numbered player by player in the order of their first members, and named after them.
+    """
+    _, first, numbers, sizes = np.unique(infoset_map, return_index=True, return_inverse=True, return_counts=True)
+    order = np.argsort(first, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    leaders = first[order].tolist()
+    names, labels = [], []
+    for leader, size in zip(leaders, sizes[order].tolist(), strict=True):
+        own = tree.infoset_names[leader]
+        names.append(own if size == 1 else f"{own} and {size - 1} more")
+        places = action_map[tree.infoset_offset[leader] : tree.infoset_offset[leader + 1]]
+        row = tree.actions_of(leader)
+        labels.append(tuple(row[move] for move in np.argsort(places, kind="stable")))
+    return Abstraction(
+        name=name,
+        game=tree.name,
+        digest=tree.digest,
+        infoset_map=rank[numbers].astype(np.int32),
+        action_map=np.asarray(action_map, np.int32),
+        set_player=tree.infoset_player[leaders].astype(np.int8),
+        set_names=tuple(names),
+        set_actions=tuple(labels),
+    )
+
+
+def refine(
+    abstraction: Abstraction, tree: GameTree, parts: NDArray[np.integer], name: str | None = None
+) -> Abstraction:
+    """Part merged sets: information sets stay together if they were and have equal numbers in ``parts`` (I,)."""
+    if len(parts) != len(abstraction.infoset_map):
+        raise AbstractionError(f"{len(parts)} parts for the {len(abstraction.infoset_map)} sets of {abstraction.game}")
+    _, numbers = np.unique(parts, return_inverse=True)
+    pairs = abstraction.infoset_map.astype(np.int64) * (int(numbers.max(initial=0)) + 1) + numbers
+    return from_map(tree, pairs, abstraction.action_map, name or f"{abstraction.name}, refined")
+
+
+def split(
+    abstraction: Abstraction, tree: GameTree, groups: Sequence[Sequence[int]], name: str | None = None
+) -> Abstraction:
+    """Take groups of information sets out of their abstract sets, each group as a set of its own; the rest stays.
+
+    Raises
+    ------
+    AbstractionError
+        If a group is spread over several abstract sets, or an information set is in two groups.
+    """
+    parts = np.zeros(len(abstraction.infoset_map), np.int64)
+    for number, group in enumerate(groups, start=1):
+        merged = {int(abstraction.infoset_map[infoset]) for infoset in group}
+        if len(merged) != 1 or np.any(parts[list(group)] != 0):
+            raise AbstractionError(f"group {number} must lie in one abstract set, apart from the others; got {group}")
+        parts[list(group)] = number
+    return refine(abstraction, tree, parts, name)
+
+
+def is_refinement(fine: Abstraction, coarse: Abstraction) -> bool:
+    """Whether each set of ``fine`` lies in one set of ``coarse``, with the same actions in the same places."""
+    if fine.digest != coarse.digest or not np.array_equal(fine.action_map, coarse.action_map):
+        return False
+    owner = np.full(fine.num_sets, -1)
+    owner[fine.infoset_map] = coarse.infoset_map
+    return bool(np.array_equal(owner[fine.infoset_map], coarse.infoset_map))

@@ -1,0 +1,120 @@
+"""What an agent is: it sees where a hand stands and returns an action.
+
+In poker that is played from a competition definition an agent sees a ``MatchState`` and answers in the letters of the
+protocol (``f``, ``c``, ``r``, ``r250``).  In any other game it sees a ``Decision`` and answers with one of its
+actions.  An agent that always plays the same probabilities in the same situation is a ``Policy``: in games that can be
+compiled it is turned into a profile, and hands are then played by a kernel.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from counterplay.errors import GameError
+from counterplay.poker.acpc.match_state import MatchState
+from counterplay.strategy.tabular import Provenance, TabularStrategy
+from counterplay.tree.history.game_tree import GameTree
+
+__all__ = ["Agent", "Choices", "Decision", "Policy", "Seen", "choices", "policy_profile"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Decision:
+    """A decision in a game that is not a poker definition: who moves, what he knows, what he can do."""
+
+    hand_id: int
+    player: int
+    infoset: str
+    actions: tuple[str, ...]
+
+
+Seen: TypeAlias = MatchState | Decision
+"""What an agent sees when it must act."""
+
+
+class Agent:
+    """Base class of agents."""
+
+    def act(self, seen: Seen) -> str:
+        """The action to take."""
+        raise NotImplementedError  # protocol
+
+    def observe(self, state: MatchState) -> None:
+        """Called by the client when a hand is over, with what this player sees of it."""
+
+
+class Policy(Agent):
+    """An agent whose probabilities depend on nothing but what it sees now.
+
+    Parameters
+    ----------
+    seed : int
+        Of the random numbers with which actions are drawn.
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self.random = random.Random(seed)
+
+    def distribution(self, seen: Seen) -> Sequence[tuple[str, float]]:
+        """Actions with their probabilities, which sum to 1."""
+        raise NotImplementedError  # protocol
+
+    def act(self, seen: Seen) -> str:
+        """Draw an action."""
+        options = self.distribution(seen)
+        if len(options) == 1:
+            return options[0][0]
+        left = self.random.random()
+        for action, probability in options:
+            left -= probability
+            if left < 0.0:
+                return action
+        return max(options, key=lambda option: option[1])[0]  # rounding alone leads here
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Choices:
+    """The actions of a betting game by kind; ``raises`` are the smallest first."""
+
+    fold: str | None
+    call: str
+    raises: Sequence[str]
+
+
+_KINDS = {"fold": 0, "f": 0, "call": 1, "check": 1, "c": 1, "k": 1, "raise": 2, "bet": 2, "r": 2, "b": 2}
+
+
+def choices(seen: Seen) -> Choices:
+    """Fold, call and raise in what an agent sees; of no-limit raises the smallest alone."""
+    if isinstance(seen, MatchState):
+        betting = seen.betting
+        span = betting.raise_range()
+        raises = () if span is None else (("r",) if seen.game.limit else (f"r{span[0]}",))
+        return Choices("f" if betting.can_fold() else None, "c", raises)
+    kinds: list[list[str]] = [[], [], []]
+    for action in seen.actions:
+        kind = _KINDS.get(action.rstrip("0123456789").lower())
+        if kind is None:
+            actions = ", ".join(seen.actions)
+            raise GameError(f"this agent plays fold, call and raise; {seen.infoset!r} has the actions {actions}")
+        kinds[kind].append(action)
+    if not kinds[1]:
+        raise GameError(f"there is no check or call at {seen.infoset!r}; it has the actions {', '.join(seen.actions)}")
+    return Choices(kinds[0][0] if kinds[0] else None, kinds[1][0], kinds[2])
+
+
+def policy_profile(policy: Policy, tree: GameTree) -> TabularStrategy:
+    """A policy as a profile of a compiled game, for all seats."""
+    values = np.zeros(tree.num_entries)
+    for infoset, name in enumerate(tree.infoset_names):
+        actions = tree.actions_of(infoset)
+        first = int(tree.infoset_offset[infoset])
+        seen = Decision(0, int(tree.infoset_player[infoset]), name, actions)
+        for action, probability in policy.distribution(seen):
+            values[first + actions.index(action)] += probability
+    return TabularStrategy.from_tree(tree, values, Provenance(type(policy).__name__))

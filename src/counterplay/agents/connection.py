@@ -1,0 +1,101 @@
+"""Lines over a TCP connection, with deadlines, and with a bound on what the other side can make us hold.
+
+A line of the protocol has at most 4096 bytes.  Of a longer one nothing is kept: it is told once as ``LineTooLong``,
+and the bytes up to its end are thrown away as they come.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+
+from counterplay.errors import CounterplayError
+from counterplay.poker.acpc.match_state import MAX_LINE
+
+__all__ = ["Connection", "ConnectionLostError", "LineTooLongError", "connect"]
+
+CHUNK = 1 << 16
+
+
+class ConnectionLostError(CounterplayError):
+    """The other side is gone, or does not answer in time."""
+
+
+class LineTooLongError(CounterplayError):
+    """A line has more bytes than the protocol allows; the rest of it will be skipped."""
+
+
+class Connection:
+    """One side of a conversation in lines."""
+
+    def __init__(self, link: socket.socket) -> None:
+        link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.link = link
+        self._buffer = b""
+        self._skipping = False
+
+    def send(self, text: str, seconds: float | None = None) -> None:
+        """Send a line; ``seconds`` is how long the other side may refuse to take it."""
+        try:
+            self.link.settimeout(seconds)
+            self.link.sendall(f"{text}\r\n".encode("ascii", "replace"))
+        except TimeoutError:
+            raise ConnectionLostError(f"does not read what it is sent, for {seconds:g} s") from None
+        except OSError as error:
+            raise ConnectionLostError(f"the connection is lost: {error.strerror or error}") from None
+
+    def read(self, deadline: float | None = None) -> str | None:
+        """The next line without its end; None at the end of the conversation.
+
+        Parameters
+        ----------
+        deadline : float, optional
+            A time of ``time.monotonic``; without one we wait for ever.
+        """
+        while True:
+            end = self._buffer.find(b"\n")
+            if end >= 0:
+                line, self._buffer = self._buffer[:end], self._buffer[end + 1 :]
+                if self._skipping:
+                    self._skipping = False
+                    continue
+                if len(line) > MAX_LINE:
+                    raise LineTooLongError(f"a line has at most {MAX_LINE} bytes; got {len(line)}")
+                return line.rstrip(b"\r").decode("ascii", "replace")
+            if self._skipping or len(self._buffer) > MAX_LINE:
+                self._buffer = b""
+                if not self._skipping:
+                    self._skipping = True
+                    raise LineTooLongError(f"a line has at most {MAX_LINE} bytes; this one has not ended")
+            if not self._receive(deadline):
+                return None
+
+    def _receive(self, deadline: float | None) -> bool:
+        """Wait for more; False at the end of the conversation."""
+        left = None if deadline is None else deadline - time.monotonic()
+        try:
+            if left is not None and left <= 0:
+                raise TimeoutError
+            self.link.settimeout(left)
+            data = self.link.recv(CHUNK)
+        except TimeoutError:
+            raise ConnectionLostError("no answer in time") from None
+        except OSError as error:
+            raise ConnectionLostError(f"the connection is lost: {error.strerror or error}") from None
+        self._buffer += data
+        return bool(data)
+
+    def close(self) -> None:
+        """Hang up."""
+        with contextlib.suppress(OSError):
+            self.link.close()
+
+
+def connect(host: str, port: int, seconds: float = 60.0) -> Connection:
+    """Call a dealer."""
+    try:
+        return Connection(socket.create_connection((host, port), timeout=seconds))
+    except (OSError, OverflowError) as error:
+        text = getattr(error, "strerror", None) or error
+        raise ConnectionLostError(f"cannot connect to {host}, port {port}: {text}; is a dealer there?") from None

@@ -1,0 +1,162 @@
+"""Matches through our dealer, over TCP: programs in any language against each other and against our agents.
+
+A program is started with two arguments, the host and the port of its seat, as a competition entry's ``startme.sh`` is.
+Our own agents play as clients in threads.  Every seating is a match of its own with the same seed: with rotation,
+position p of hand h holds the same cards in each, so the score of a deal is the mean over seatings of that hand.
+
+Each seating leaves a log and a transaction log.  One that is complete is read and not played again; one that was cut
+off goes on where it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import subprocess
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from counterplay.agents.arena import Arena
+from counterplay.agents.client import play_as_client
+from counterplay.agents.dealer import LOOPBACK, Dealer, DealerConfig
+from counterplay.agents.entries import Entry
+from counterplay.agents.matches import seatings_of
+from counterplay.agents.tally import Tally
+from counterplay.errors import CounterplayError, GameError
+from counterplay.poker.acpc.match_log import MatchLog, read_log
+from counterplay.poker.poker_game import PokerFile
+
+__all__ = ["MatchAbortedError", "Times", "play_with_programs"]
+
+GOODBYE_SECONDS = 10.0
+"""How long a program may run on after its match, by the rules of the competition."""
+
+
+class MatchAbortedError(CounterplayError):
+    """A match that ended early; says who was at fault and how."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Times:
+    """Time limits in milliseconds, as the dealer takes them."""
+
+    response_ms: int = 600_000
+    hand_ms: int = 600_000
+    per_hand_ms: int = 7_000
+    start_ms: int = 60_000
+
+
+def play_with_programs(
+    arena: Arena, entries: Sequence[Entry], hands: int, seed: int, folder: Path, label: str, times: Times | None = None
+) -> Tally:
+    """Play a duplicate match through the dealer and return its tally.
+
+    Parameters
+    ----------
+    arena : Arena
+        A poker game.
+    entries : sequence of Entry
+        One for each seat.
+    hands : int
+        Hands of each seating, which are the deals of the match.
+    seed : int
+        Of the cards and of our agents.
+    folder : Path
+        Where logs go, and what programs write.
+    label : str
+        How the files are called.
+    times : Times, optional
+        Time limits.
+
+    Raises
+    ------
+    MatchAbortedError
+        If a player does not come, does not answer in time, or hangs up.
+    """
+    scores = np.zeros((hands, len(entries)))
+    seatings = seatings_of(arena.players)
+    numbers = {entry.name: number for number, entry in enumerate(entries)}
+    for turn, seating in enumerate(seatings):
+        name = f"{label}.{turn}"
+        log = _play_seating(arena, [entries[agent] for agent in seating], hands, seed, folder, name, times or Times())
+        for record in log.records:
+            for who, value in zip(record.names, record.values, strict=True):
+                scores[record.hand_id, numbers[who]] += float(value)
+    return Tally.of(scores / len(seatings))
+
+
+def _play_seating(
+    arena: Arena, seats: Sequence[Entry], hands: int, seed: int, folder: Path, name: str, times: Times
+) -> MatchLog:
+    """One seating; read from its log if that is complete."""
+    game = arena.definition()
+    log = folder / f"{name}.log"
+    if log.exists():
+        with contextlib.suppress(GameError):  # a log that was cut off is written anew when the match is resumed
+            found = read_log(log, game)
+            if found.seats and len(found.records) == hands:
+                return found
+    config = DealerConfig(
+        name=name, game=game, hands=hands, seed=seed % 2**32, players=tuple(entry.name for entry in seats),
+        game_file=arena.name.replace(" ", ""), log=log, transactions=folder / f"{name}.tlog", append=True,
+        response_ms=times.response_ms, hand_ms=times.hand_ms, per_hand_ms=times.per_hand_ms, start_ms=times.start_ms,
+    )  # fmt: skip
+    said: list[str] = []
+    dealer = Dealer(config, said.append)
+    started: list[subprocess.Popen[bytes]] = []
+    threads: list[threading.Thread] = []
+    try:
+        for number, (entry, port) in enumerate(zip(seats, dealer.ports, strict=True)):
+            if entry.program is not None:
+                started.append(_start(entry, port, folder / f"{name}.player{number}"))
+            else:
+                threads.append(_seat_agent(arena, entry, port, seed + number))
+        outcome = dealer.play()
+    finally:
+        dealer.close()
+        for process in started:
+            _end(process)
+        for thread in threads:
+            thread.join(GOODBYE_SECONDS)
+    if outcome.score is None:
+        fault = "" if outcome.seat is None else f"{seats[outcome.seat].name} "
+        raise MatchAbortedError(f"{name}: {fault}{outcome.reason} (hand {outcome.hands})")
+    return read_log(log, game)
+
+
+def _start(entry: Entry, port: int, files: Path) -> subprocess.Popen[bytes]:
+    """Start a program; what it writes goes to files beside the log."""
+    words = entry.program or []
+    with open(f"{files}.std", "wb") as out, open(f"{files}.err", "wb") as err:
+        try:
+            return subprocess.Popen([*words, LOOPBACK, str(port)], stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+        except OSError as error:
+            raise MatchAbortedError(f"{entry.name} cannot be started: {error.strerror or error}") from None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Wait for a program to see that its match is over, and end it if it does not."""
+    for ending in (process.terminate, process.kill):
+        try:
+            process.wait(GOODBYE_SECONDS)
+            return
+        except subprocess.TimeoutExpired:
+            ending()
+    process.wait()
+
+
+def _seat_agent(arena: Arena, entry: Entry, port: int, seed: int) -> threading.Thread:
+    """One of our agents as a client in a thread."""
+    game = arena.definition()
+    agent = entry.agent(Arena(arena.name, PokerFile(game, arena.name)), seed)
+
+    def run() -> None:
+        with contextlib.suppress(CounterplayError):  # the dealer tells who was at fault
+            play_as_client(agent, game, LOOPBACK, port)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    return thread

@@ -1,0 +1,153 @@
+"""All equilibria of a two-player zero-sum game with perfect recall at once: the best and the worst of them.
+
+The equilibrium strategies of a player are the realisation plans that are sure of the game's value: the first player's
+program (``linear_program``) with its objective turned into a constraint, ``f q >= value``.  They form a polytope, so
+any linear question about them is a linear program: which equilibrium earns most against a given opponent, how often an
+action is played at least and at most, and the domination value of a strategy (Gibson 2014, section 3.5.1, due to
+Waugh): by how much an opponent who plays an equilibrium, the one that punishes most, can gain from it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, vstack
+
+from counterplay.errors import GameError, SolverError
+from counterplay.lp.highs import LinearModel, solve_model
+from counterplay.solvers.linear_program import require_zero_sum, sequence_program
+from counterplay.strategy.tabular import Provenance, TabularStrategy
+from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.sequence.matrices import behavioural_strategy, payoff_matrix, payoff_scale, realisation_plan
+
+__all__ = ["Equilibria", "ExtremeEquilibrium"]
+
+Float64 = NDArray[np.float64]
+
+VALUE_SLACK = 1e-10
+"""By how much an equilibrium strategy may miss the value, in shares of the largest payoff; rounding needs some."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ExtremeEquilibrium:
+    """An equilibrium strategy that is best or worst by some measure.
+
+    Attributes
+    ----------
+    player : int
+        Whose strategy it is.
+    objective : float
+        The measure.
+    profile : TabularStrategy
+        The strategy of that player; the other player's sets are uniform.
+    """
+
+    player: int
+    objective: float
+    profile: TabularStrategy
+
+
+class Equilibria:
+    """The equilibrium strategies of both players of a two-player zero-sum game with perfect recall.
+
+    Parameters
+    ----------
+    tree : GameTree
+        The game.
+
+    Attributes
+    ----------
+    value : float
+        What the game is worth to the first player.
+    """
+
+    def __init__(self, tree: GameTree) -> None:
+        require_zero_sum(tree, "the linear program")
+        self.tree = tree
+        self._programs = [self._polytope(player) for player in range(2)]
+
+    def _polytope(self, player: int) -> LinearModel:
+        """The program of a player with the objective as its last row."""
+        scale = payoff_scale(self.tree.sequences.leaf_payoff)
+        model = sequence_program(self.tree, player, scale=scale)
+        solution = solve_model(model)
+        assert solution is not None  # there is no time limit
+        if player == 0:
+            self.value = solution.value / scale * self.tree.sequences.unit
+        slack = VALUE_SLACK * max(1.0, float(np.abs(model.matrix.data).max()))
+        promise = csr_array(model.cost[None, :])
+        return LinearModel(
+            cost=np.zeros_like(model.cost),
+            matrix=vstack([model.matrix, promise], format="csr"),
+            row_lower=np.append(model.row_lower, solution.value - slack),
+            row_upper=np.append(model.row_upper, np.inf),
+            lower=model.lower,
+            upper=model.upper,
+        )
+
+    def extreme(self, player: int, objective: Float64, largest: bool = True) -> ExtremeEquilibrium:
+        """The equilibrium strategy of a player that is best by a linear measure of its realisation plan.
+
+        Parameters
+        ----------
+        player : int
+            Whose strategies are compared.
+        objective : (S_player,) float64
+            The weight of each sequence of the player.
+        largest : bool
+            The most, or else the least.
+        """
+        form = self.tree.sequences
+        if player not in (0, 1):
+            raise GameError(f"{self.tree.name} has players 0 and 1; got {player}")
+        if objective.shape != (form.sequences_of(player),):
+            raise SolverError(
+                f"the objective needs a number for each of the {form.sequences_of(player)} sequences of player "
+                f"{player + 1}; got an array of shape {objective.shape}"
+            )
+        program = self._programs[player]
+        cost = np.zeros_like(program.cost)
+        scale = payoff_scale(objective)
+        cost[: len(objective)] = scale * objective
+        solution = solve_model(dataclasses.replace(program, cost=cost, maximise=largest))
+        assert solution is not None
+        plan = np.zeros(form.num_sequences)
+        first = int(form.sequence_start[player])
+        plan[first : first + len(objective)] = solution.primal[: len(objective)]
+        profile = TabularStrategy.from_tree(self.tree, behavioural_strategy(self.tree, plan), Provenance("equilibrium"))
+        return ExtremeEquilibrium(player, solution.value / scale, profile)
+
+    def against(self, player: int, opponent: TabularStrategy, largest: bool = True) -> ExtremeEquilibrium:
+        """The equilibrium strategy of a player that earns most (or least) against a given strategy of the other."""
+        form = self.tree.sequences
+        plan = realisation_plan(self.tree, opponent.for_tree(self.tree))
+        other = 1 - player
+        low, high = form.sequence_start[other], form.sequence_start[other + 1]
+        return self.extreme(player, np.asarray(payoff_matrix(form, player) @ plan[low:high]), largest)
+
+    def reach_range(self, player: int, infoset: str, action: str) -> tuple[float, float]:
+        """How often an equilibrium strategy comes to an information set by its own choices and takes an action there:
+        least and most.
+        """
+        form = self.tree.sequences
+        entry = self.tree.entry(player, infoset, action)
+        number = self.tree.find_infoset(player, infoset)
+        decision = int(np.flatnonzero(form.decision_infoset == number)[0])
+        place = int(form.decision_first[decision]) + entry - int(form.decision_entry[decision])
+        objective = np.zeros(form.sequences_of(player))
+        objective[place - int(form.sequence_start[player])] = 1.0
+        least, most = (self.extreme(player, objective, largest).objective for largest in (False, True))
+        return least, most
+
+    def domination_value(self, player: int, profile: TabularStrategy) -> float:
+        """How much more than the value the opponent can get from a player's strategy while playing an equilibrium.
+
+        Dom_i(σ_i) = max over equilibrium strategies of the other of u_-i(σ_i, ·), plus what the game is worth to i
+        (Gibson 2014, section 3.5.1).  It is 0 for every equilibrium strategy, and at most what the strategy can be
+        exploited for.
+        """
+        other = 1 - player
+        worth = self.value if player == 0 else -self.value
+        return self.against(other, profile).objective + worth

@@ -1,0 +1,65 @@
+"""Regret against everything that could happen: minimax regret in small games (Gibson 2014, section 2.3).
+
+regret_i(σ_i) is the most that player i can come to regret having chosen σ_i, over all that the others may do: the
+largest difference between the best reply and σ_i.  A minimax-regret strategy makes it least; in a minimax-regret
+equilibrium every player's does.  Iterated regret minimisation (Halpern and Pass 2012) keeps the pure strategies with
+the least regret, forgets the others, and repeats.  All of this works on the normal form.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.lp.treeplex import solve_program
+from counterplay.tree.sequence.matrices import payoff_scale
+from counterplay.tree.sequence.normal_form import NormalForm
+
+__all__ = ["iterated_regret", "minimax_regret", "minimax_regret_gap", "worst_regret"]
+
+Float64 = NDArray[np.float64]
+
+
+def worst_regret(form: NormalForm, player: int, weights: Float64) -> float:
+    """regret_i of a mixed strategy."""
+    table = form.table(player)
+    return float((table.max(axis=0) - weights @ table).max())
+
+
+def minimax_regret(form: NormalForm, player: int) -> tuple[float, Float64]:
+    """The least regret that a mixed strategy of the player can have, and that strategy; by linear programming."""
+    scale = payoff_scale(form.table(player))
+    table = scale * form.table(player)
+    rows, columns = table.shape
+    value, solution = solve_program(
+        np.append(np.zeros(rows), -1.0),
+        "minimax regret",
+        A_ub=np.hstack((-table.T, -np.ones((columns, 1)))),
+        b_ub=-table.max(axis=0),
+        A_eq=np.append(np.ones(rows), 0.0)[None, :],
+        b_eq=np.ones(1),
+        bounds=[(0, None)] * rows + [(None, None)],
+    )
+    return -value / scale, solution[:-1]
+
+
+def minimax_regret_gap(form: NormalForm, mixtures: list[Float64]) -> float:
+    """How far mixed strategies, one for each player, are from a minimax-regret equilibrium: the largest excess."""
+    return max(
+        worst_regret(form, player, weights) - minimax_regret(form, player)[0] for player, weights in enumerate(mixtures)
+    )
+
+
+def iterated_regret(form: NormalForm) -> list[NDArray[np.int64]]:
+    """The pure strategies of each player that survive iterated regret minimisation."""
+    remaining = [np.arange(size) for size in form.shape]
+    while True:
+        kept = []
+        for player, own in enumerate(remaining):
+            cells = form.payoffs[player][np.ix_(*remaining)]
+            table = np.moveaxis(cells, player, 0).reshape(len(own), -1)
+            regret = (table.max(axis=0) - table).max(axis=1)
+            kept.append(own[regret <= regret.min() + 1e-12 * float(np.abs(table).max())])
+        if all(len(new) == len(old) for new, old in zip(kept, remaining, strict=True)):
+            return remaining
+        remaining = kept

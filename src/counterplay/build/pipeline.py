@@ -1,0 +1,446 @@
+"""From the rules of a poker game to an agent: abstraction, solving, evaluation (Johanson 2016, section 1.2).
+
+Everything goes into one folder:
+
+    build.json        the plan, and what every finished stage found
+    cards.cpa         the card abstraction
+    pairs.counts      how often buckets meet, to measure exploitability in the abstract game
+    solve.checkpoint  the run of the solver
+    agent.strategy    the strategy: what agents and matches play
+    report.json       all numbers;  report.md tells them
+
+A stage that is finished is in ``build.json`` and is not done again.  The solver writes checkpoints on its way; card
+features are kept in a cache of their own.  So a build that was killed goes on with the stage that it was in.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from counterplay.abstraction.cards import build_cards, deck_shape
+from counterplay.abstraction.cards.card_abstraction import KIND as CARD_KIND
+from counterplay.abstraction.cards.bucket_games import bucket_game, poker_definition
+from counterplay.agents.matches import play_match
+from counterplay.build.presets import MOST_BUCKETS, OPPONENTS, Plan
+from counterplay.errors import CounterplayError, GameError, StrategyError
+from counterplay.evaluation.board_bounds import bound_exploitability
+from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.solvers.bucket_mccfr import BucketSolver, make_bucket_solver, resume_buckets
+from counterplay.solvers.solver import Progress, Until
+from counterplay.storage import read_container, write_container
+from counterplay.strategy.bucket_strategy import KIND as PROFILE_KIND
+from counterplay.strategy.bucket_strategy import BucketStrategy
+from counterplay.evaluation.bucket_pairs import BucketPairs, count_bucket_pairs, measure_buckets
+from counterplay.evaluation.lifted_buckets import measure_real
+
+__all__ = ["Pipeline", "Step"]
+
+STATE, CARDS, PAIRS, CHECKPOINT, AGENT = (
+    "build.json", "cards.cpa", "pairs.counts", "solve.checkpoint", "agent.strategy",
+)  # fmt: skip
+
+PAIRS_KIND = "bucket-pairs"
+MATCH = "match "
+"""How the stage of a match begins."""
+
+BOARD_COST = 50
+"""Bounds of exploitability take a board where counting buckets takes so many, and about as long."""
+FEWEST_BOARDS = 10
+
+CHECKPOINT_SECONDS = 60.0
+SHARES = tuple(2.0**-power for power in range(6, -1, -1))
+"""Where on the way the strategy is measured: shares of the time or of the iterations."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """Where a build is: a stage, what it does now, which share of it is done, and seconds left in all if known."""
+
+    stage: str
+    text: str
+    share: float
+    left: float | None
+
+
+class Pipeline:
+    """A build in a folder.
+
+    Parameters
+    ----------
+    plan : Plan
+        What to make.
+    folder : path
+        Where; made if it is not there.  A build of the same plan that was stopped there goes on.
+    cache : path, optional
+        Where features of cards are kept; None keeps them in memory only.
+    memory_limit : int, optional
+        Bytes that may be used; by default what the machine has free.
+    progress : callable, optional
+        Called with a ``Step`` now and then.
+
+    Raises
+    ------
+    GameError
+        If the folder holds another build, or something else.
+    """
+
+    TITLES: ClassVar[Mapping[str, str]] = {
+        "cards": "card abstraction",
+        "pairs": "how often buckets meet",
+        "solve": "solving the abstract game",
+        "real": "exploitability in the real game",
+        **{MATCH + name: f"match against {name}" for name in OPPONENTS},
+    }
+    """The stages in order, and what they are called."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        folder: str | os.PathLike[str],
+        cache: str | os.PathLike[str] | None = None,
+        memory_limit: int | None = None,
+        progress: Callable[[Step], None] | None = None,
+    ) -> None:
+        self.plan = plan
+        self.folder = Path(folder)
+        self.cache = cache
+        self.memory_limit = memory_limit
+        self.progress = progress
+        self.definition = poker_definition(plan.game)
+        self.done: dict[str, Any] = {}
+        self._game: BucketGame | None = None
+        self._open()
+
+    def _work(self, stage: str) -> dict[str, Any]:
+        """Do a stage and return what it found."""
+        if stage.startswith(MATCH):
+            return self._match(stage.removeprefix(MATCH))
+        work = {"cards": self._cards, "pairs": self._pairs, "solve": self._solve, "real": self._real}
+        return work[stage]()
+
+    def run(self) -> dict[str, Any]:
+        """Do what is left and return the report; Ctrl-C leaves what is finished."""
+        for name, title in self.TITLES.items():
+            if name in self.done:
+                self._check(name)
+                continue
+            self._started = time.perf_counter()
+            self._tell(title, title, 0.0)
+            spent = self._clock(name)
+            found = self._work(name)
+            self.done[name] = {**found, **spent()}
+            self.state["parts"].pop(name, None)
+            self._save()
+            self._tell(title, title, 1.0)
+        return self.report()
+
+    def report(self) -> dict[str, Any]:
+        """All numbers so far."""
+        done, big_blind = self.done, float(self.definition.big_blind)
+        curve = done.get("solve", {}).get("curve", [])
+        last = curve[-1] if curve and curve[-1]["exploitability"] is not None else None
+        return {
+            "game": self.plan.game,
+            "preset": self.plan.preset,
+            "rounds": self.plan.rounds,
+            "bets": self.plan.bets,
+            "abstraction_information_sets": done.get("cards", {}).get("information_sets"),
+            "algorithm": self.plan.algorithm,
+            "iterations": done.get("solve", {}).get("iterations"),
+            "abstract": None if last is None else {
+                "exploitability": last["exploitability"],
+                "exploitability_mbb": 1000 * last["exploitability"] / big_blind,
+                "boards": done["pairs"]["boards"],
+                "exact": done["pairs"]["exact"],
+            },
+            "abstract_reason": None if last is not None else done.get("pairs", {}).get("reason"),
+            **{key: done.get("real", {}).get(key) for key in ("value", "exploitability", "exploitability_mbb")},
+            "reason": done.get("real", {}).get("reason"),
+            "bounds": done.get("real", {}).get("bounds"),
+            "matches": {name: done[MATCH + name] for name in OPPONENTS if MATCH + name in done},
+            "curve": curve,
+            "stages": {name: {key: row[key] for key in ("seconds", "cpu_seconds")} for name, row in done.items()},
+            "seconds": sum(row["seconds"] for row in done.values()),
+            "cpu_seconds": sum(row["cpu_seconds"] for row in done.values()),
+            "agent": str(self.folder / AGENT),
+            "plan": dataclasses.asdict(self.plan),
+        }  # fmt: skip
+
+    # ------------------------------------------------------------------------------------------ stages
+
+    def _cards(self) -> dict[str, Any]:
+        def tell(stage: str, share: float) -> None:
+            self._tell(self.TITLES["cards"], stage, share)
+
+        plan = self.plan
+        deck, shape = deck_shape(self.definition)
+        made = build_cards(deck, shape, plan.recipe(), None, self.cache, plan.threads, tell, self.memory_limit)
+        made.save(self.folder / CARDS)
+        self._game = None
+        return {"buckets": list(made.counts()), "recall": made.recall, "information_sets": self.game.num_infosets}
+
+    def _pairs(self) -> dict[str, Any]:
+        """Count how often buckets meet, if the abstract game can be measured in."""
+        reason = None
+        if self.definition.players != 2:
+            reason = f"best responses over buckets are for two players; {self.plan.game} has {self.definition.players}"
+        elif self.done["cards"]["recall"] != "perfect":
+            reason = "best responses over buckets need perfect recall"
+        elif self._lossless():
+            return {"reason": None, "boards": None, "exact": True, "counted": False}
+        elif self.done["cards"]["buckets"][-1] > MOST_BUCKETS:
+            reason = f"the last round has more than {MOST_BUCKETS} buckets"
+        if reason is not None:
+            return {"reason": reason, "boards": None, "exact": None, "counted": False}
+
+        def tell(counted: int, total: int) -> None:
+            self._tell(self.TITLES["pairs"], f"{counted:,} of {total:,} boards", counted / total)
+
+        pairs = self._count(None, tell)
+        _save_pairs(self.folder / PAIRS, self.game, pairs)
+        return {"reason": None, "boards": pairs.boards, "exact": pairs.exact, "counted": True}
+
+    def _lossless(self) -> bool:
+        """Whether the abstract game is the real one, and has too many hands for matrices of buckets."""
+        whole = self.plan.bets is None and all(entry.family == "lossless" for entry in self.plan.recipe().rounds)
+        return whole and self.done["cards"]["buckets"][-1] > MOST_BUCKETS
+
+    def _count(self, boards: int | None, tell: Callable[[int, int], None]) -> BucketPairs:
+        """Over all boards where these are not too many."""
+        try:
+            return count_bucket_pairs(self.game, boards, self.plan.seed, tell, self.plan.threads)
+        except GameError:
+            if boards is not None:
+                raise
+            return self._count(self.plan.boards, tell)
+
+    def _solve(self) -> dict[str, Any]:
+        plan, part = self.plan, self._part("solve")
+        solver = self._solver()
+        pairs = _load_pairs(self.folder / PAIRS, self.game) if self.done["pairs"]["counted"] else None
+        if "budget" not in part:
+            part["budget"] = plan.iterations if plan.seconds is None else self._seconds_left()
+            part["curve"] = []
+            self._save()
+        curve: list[dict[str, Any]] = part["curve"]
+        spent = self._clock("solve")
+        shares = SHARES[-1:] if self.done["pairs"]["reason"] else SHARES  # nothing to stop for on the way
+        for share in shares[len(curve) :]:
+            goal = _goal(plan, part["budget"], share)
+            result = solver.run(goal, self._watch(solver, part["budget"]))
+            if result.status == "interrupted":
+                solver.save(self.folder / CHECKPOINT)
+                raise KeyboardInterrupt
+            found = self._exploitability(solver, pairs)
+            curve.append({
+                "iterations": solver.iterations,
+                "seconds": solver.seconds,
+                "cpu_seconds": solver.cpu_seconds,
+                "exploitability": found,
+            })  # fmt: skip
+            solver.save(self.folder / CHECKPOINT)
+            part |= spent()
+            self._save()
+        solver.profile().save(self.folder / AGENT)
+        return {"iterations": solver.iterations, "nodes": solver.nodes, "curve": curve}
+
+    def _exploitability(self, solver: BucketSolver, pairs: BucketPairs | None) -> float | None:
+        """Of the strategy so far, inside the abstract game; None where it is not measured."""
+        if pairs is not None:
+            return measure_buckets(self.game, pairs, solver.strategy()).exploitability
+        if self.done["pairs"]["reason"]:
+            return None
+        try:
+            return measure_real(solver.profile(storage="float64"), self.memory_limit, self.plan.threads).exploitability
+        except GameError:
+            return None
+
+    def _real(self) -> dict[str, Any]:
+        """What the strategy is worth in the real game, where its public tree is small enough."""
+        try:
+            found = measure_real(self.profile(), self.memory_limit, self.plan.threads)
+        except GameError as error:
+            return {"reason": str(error), "bounds": self._bounds()}
+        return {
+            "reason": None,
+            "bounds": None,
+            "value": list(found.value),
+            "exploitability": found.exploitability,
+            "exploitability_mbb": 1000 * found.exploitability / self.definition.big_blind,
+        }
+
+    def _bounds(self) -> dict[str, Any] | None:
+        """What boards drawn at random tell of the exploitability in the real game, where two play it."""
+
+        def tell(counted: int, total: int) -> None:
+            self._tell(self.TITLES["real"], f"{counted:,} of {total:,} boards", counted / total)
+
+        boards = max(FEWEST_BOARDS, self.plan.boards // BOARD_COST)
+        try:
+            found = bound_exploitability(self.profile(), boards, seed=self.plan.seed, progress=tell)
+        except GameError:
+            return None
+        return found.told(float(self.definition.big_blind))
+
+    def _match(self, opponent: str) -> dict[str, Any]:
+        players = self.definition.players
+        entries = [str(self.folder / AGENT), *[opponent] * (players - 1)]
+        result = play_match(self.plan.game, entries, self.plan.deals, self.plan.seed)
+        mean, half = result.mbb(0).told()
+        return {"mbb": mean, "mbb_95": half, "deals": result.deals, "hands": result.hands}
+
+    # ------------------------------------------------------------------------------------------ what stages share
+
+    @property
+    def game(self) -> BucketGame:
+        """The abstract game."""
+        if self._game is None:
+            self._game = bucket_game(self.plan.game, [self.folder / CARDS], self.plan.bets)
+        return self._game
+
+    def profile(self) -> BucketStrategy:
+        """The strategy that was found."""
+        return BucketStrategy.load(self.folder / AGENT, self.game)
+
+    def _solver(self) -> BucketSolver:
+        """The run that was stopped, or a new one."""
+        plan, path = self.plan, self.folder / CHECKPOINT
+        if path.is_file() and "budget" in self._part("solve"):
+            return resume_buckets(path, [self.folder / CARDS], self.memory_limit)
+        settings = {**plan.settings, "seed": plan.seed, "threads": plan.threads}
+        return make_bucket_solver(
+            plan.game, [self.folder / CARDS], plan.algorithm, plan.bets, self.memory_limit, **settings
+        )
+
+    def _watch(self, solver: BucketSolver, budget: float) -> Callable[[Progress], None]:
+        saved = time.monotonic()
+
+        def tick(now: Progress) -> None:
+            nonlocal saved
+            reached = now.iterations if self.plan.seconds is None else now.seconds
+            self._tell(self.TITLES["solve"], f"{now.iterations:,} iterations", min(1.0, reached / budget))
+            if time.monotonic() - saved > CHECKPOINT_SECONDS:
+                solver.save(self.folder / CHECKPOINT)
+                saved = time.monotonic()
+
+        return tick
+
+    def _seconds_left(self) -> float:
+        """What the other stages leave of the time, at least a quarter of all."""
+        assert self.plan.seconds is not None
+        return max(self.plan.seconds / 4, self.plan.seconds - self._spent() - self.plan.reserve)
+
+    def _left(self) -> float | None:
+        """Seconds to the end of the plan, as far as that is known."""
+        if self.plan.seconds is None:
+            return None
+        return max(0.0, self.plan.seconds - self._spent() - (time.perf_counter() - self._started))
+
+    def _spent(self) -> float:
+        """Seconds of the finished stages."""
+        return float(sum(row["seconds"] for row in self.done.values()))
+
+    def _tell(self, stage: str, text: str, share: float) -> None:
+        if self.progress is not None:
+            self.progress(Step(stage, text, share, self._left()))
+
+    # ------------------------------------------------------------------------------------------ the folder
+
+    def _open(self) -> None:
+        path = self.folder / STATE
+        self._started = time.perf_counter()
+        if path.is_file():
+            self._read(path)
+            return
+        if self.folder.exists() and (not self.folder.is_dir() or any(self.folder.iterdir())):
+            raise GameError(f"{self.folder} is there, but no build was started in it; name another folder with --out")
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CounterplayError(f"{self.folder} cannot be made: {error.strerror or error}") from None
+        self.state: dict[str, Any] = {"build": 1, "plan": dataclasses.asdict(self.plan), "done": self.done, "parts": {}}
+        self._save()
+
+    def _read(self, path: Path) -> None:
+        try:
+            self.state = json.loads(path.read_text(encoding="utf-8"))
+            plan, self.done, _ = self.state["plan"], self.state["done"], self.state["parts"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}; remove the folder") from None
+        different = self.plan.differences(plan)
+        if different:
+            raise GameError(
+                f"{self.folder} holds a build with other settings: {', '.join(different)}; "
+                "give the same settings to go on, or another folder with --out"
+            )
+
+    def _save(self) -> None:
+        """Write ``build.json``, at once or not at all."""
+        part = self.folder / f".{STATE}.part"
+        try:
+            part.write_text(json.dumps(self.state, indent=1) + "\n", encoding="utf-8")
+            os.replace(part, self.folder / STATE)
+        except OSError as error:
+            raise CounterplayError(f"{self.folder / STATE} cannot be written: {error.strerror or error}") from None
+
+    def _clock(self, name: str) -> Callable[[], dict[str, float]]:
+        """Tells the time spent in a stage from now on, added to what was spent in it before."""
+        part = self._part(name)
+        wall = time.perf_counter() - part.get("seconds", 0.0)
+        cpu = time.process_time() - part.get("cpu_seconds", 0.0)
+        return lambda: {"seconds": time.perf_counter() - wall, "cpu_seconds": time.process_time() - cpu}
+
+    def _part(self, name: str) -> dict[str, Any]:
+        """What an unfinished stage has found so far."""
+        parts: dict[str, Any] = self.state["parts"]
+        found: dict[str, Any] = parts.setdefault(name, {})
+        return found
+
+    def _check(self, name: str) -> None:
+        """Refuse to go on when what a finished stage has made is lost or damaged."""
+        made = {"cards": (CARDS, CARD_KIND), "solve": (AGENT, PROFILE_KIND)}.get(name)
+        if name == "pairs" and self.done[name]["counted"]:
+            made = PAIRS, PAIRS_KIND
+        if made is None:
+            return
+        path = self.folder / made[0]
+        if not path.is_file():
+            raise StrategyError(f"{path} is gone; remove the folder {self.folder} to build again")
+        read_container(path, made[1])
+
+
+def _goal(plan: Plan, budget: float, share: float) -> Until:
+    if plan.seconds is None:
+        return Until(iterations=max(1, round(budget * share)))
+    return Until(seconds=budget * share)
+
+
+def _save_pairs(path: Path, game: BucketGame, pairs: BucketPairs) -> None:
+    header = {"fingerprint": game.fingerprint, "boards": pairs.boards, "exact": pairs.exact}
+    arrays: dict[str, Any] = {}
+    for turn, (likely, ahead) in enumerate(zip(pairs.likely, pairs.ahead, strict=True)):
+        arrays |= {f"likely_{turn}": likely, f"ahead_{turn}": ahead}
+        arrays |= {f"before_{turn}_{who}": row for who, row in enumerate(pairs.before[turn])}
+    write_container(path, PAIRS_KIND, header, arrays)
+
+
+def _load_pairs(path: Path, game: BucketGame) -> BucketPairs:
+    header, arrays = read_container(path, PAIRS_KIND)
+    if header.get("fingerprint") != game.fingerprint:
+        raise StrategyError(f"{path} belongs to another card abstraction")
+    every = range(game.rounds)
+    return BucketPairs(
+        tuple(np.asarray(arrays[f"likely_{turn}"]) for turn in every),
+        tuple(np.asarray(arrays[f"ahead_{turn}"]) for turn in every),
+        tuple((np.asarray(arrays[f"before_{turn}_0"]), np.asarray(arrays[f"before_{turn}_1"])) for turn in every),
+        header["boards"],
+        header["exact"],
+    )

@@ -1,0 +1,200 @@
+"""What ``build`` is asked for: presets, and the plan that a preset makes for a game.
+
+A preset says how long everything may take and how large the abstract game may be; the plan says it in full, so that a
+build that was stopped can be compared with it.  Cards are not abstracted where the abstract game is small enough
+without that.  Otherwise every round gets the same number of percentile buckets of E[HS²], the most that fit: with
+perfect recall for two players, because only then exploitability can be measured inside the abstract game (Johanson
+2016, section 3.4), and with imperfect recall for more, where nothing of the kind can be measured.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from counterplay.abstraction.cards import CardRecipe, RoundRecipe, deck_shape, parse_recipe
+from counterplay.abstraction.cards.bucket_games import poker_definition
+from counterplay.abstraction.cards.abstract_sizes import abstract_size
+from counterplay.errors import GameError, MemoryLimitError
+from counterplay.poker.raise_sizes import bet_abstraction
+from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.isomorphism import HandIndexer
+
+__all__ = ["OPPONENTS", "PRESETS", "Plan", "Preset", "make_plan"]
+
+OPPONENTS = ("call", "raise", "fifty-fifty", "uniform")
+"""The agents that a strategy is matched against."""
+
+MOST_BUCKETS = 2048
+"""Exploitability inside an abstract game takes matrices of so many buckets of the last round at most."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Preset:
+    """How much a build may cost.
+
+    Attributes
+    ----------
+    about : str
+        For people.
+    seconds : float or None
+        Everything together; the solver gets what the other stages leave of it.
+    reserve : float
+        Seconds kept for the matches and measurements after solving.
+    iterations : int or None
+        What the solver does where no time is given.
+    infosets : int
+        Information sets of the abstract game, at most where there is a choice.
+    boards : int
+        Boards drawn to count how often buckets meet, where there are too many to count all.
+    deals : int
+        Different deals of each match; each is played in all seatings.
+    threads : int
+        Of the solver and the features of the cards.
+    algorithm : str
+        A sampled algorithm.
+    settings : mapping
+        Changes to its defaults.
+    """
+
+    about: str
+    seconds: float | None
+    reserve: float
+    iterations: int | None
+    infosets: int
+    boards: int
+    deals: int
+    threads: int
+    algorithm: str = "external-sampling"
+    settings: Mapping[str, Any] = dataclasses.field(default_factory=lambda: {"storage": "float32"})
+
+
+PRESETS: Mapping[str, Preset] = {
+    "tiny": Preset("seconds, for a first look and for tests", None, 0.0, 20_000, 20_000, 200, 100, 1),
+    "laptop": Preset("ten minutes on two cores", 600.0, 130.0, None, 4_000_000, 10_000, 10_000, 2),
+    "evening": Preset("two hours on two cores", 7200.0, 400.0, None, 8_000_000, 20_000, 20_000, 2),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """Everything that decides what a build makes; a folder belongs to one plan."""
+
+    game: str
+    preset: str
+    rounds: str
+    bets: str | None
+    algorithm: str
+    settings: Mapping[str, Any]
+    seconds: float | None
+    reserve: float
+    iterations: int | None
+    boards: int
+    deals: int
+    threads: int
+    seed: int
+
+    def recipe(self) -> CardRecipe:
+        """The buckets of each round."""
+        return parse_recipe(self.rounds, *deck_shape(poker_definition(self.game)))
+
+    def differences(self, other: Mapping[str, Any]) -> list[str]:
+        """The settings in which another plan is different, as texts for people."""
+        own = dataclasses.asdict(self)
+        return [f"{name} is {other.get(name)!r} there" for name in own if own[name] != other.get(name)]
+
+
+def make_plan(
+    game: str,
+    preset: str = "laptop",
+    rounds: str | None = None,
+    bets: str | None = None,
+    seed: int = 0,
+    **changes: Any,
+) -> Plan:
+    """The plan of a preset for a game.
+
+    Parameters
+    ----------
+    game : str
+        A poker game with a definition, by name or file.
+    preset : str
+        One of ``PRESETS``.
+    rounds : str, optional
+        A card abstraction as ``parse_recipe`` reads it, in place of the one chosen.
+    bets : str, optional
+        An abstraction of the bets; no-limit games need one.
+    seed : int
+        Of everything that is drawn.
+    **changes
+        Other values for ``seconds``, ``iterations``, ``boards``, ``deals``, ``threads``; those that are None change
+        nothing.
+
+    Raises
+    ------
+    GameError
+        If there is no such preset, or the betting is too large.
+    """
+    if preset not in PRESETS:
+        close = difflib.get_close_matches(preset, PRESETS, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(PRESETS)}"
+        raise GameError(f"unknown preset {preset!r}; {hint}")
+    chosen = PRESETS[preset]
+    wanted = {name: value for name, value in changes.items() if value is not None}
+    for name, value in wanted.items():
+        if not value > 0:
+            raise GameError(f"{name} must be above 0; got {value!r}")
+    if "iterations" in wanted:
+        wanted.setdefault("seconds", None)
+    elif "seconds" in wanted:
+        wanted.setdefault("iterations", None)
+        wanted["reserve"] = min(chosen.reserve, wanted["seconds"] / 4)
+    definition = poker_definition(game)
+    deck, shape = deck_shape(definition)
+    recipe = _choose(definition, chosen.infosets, bets) if rounds is None else parse_recipe(rounds, deck, shape)
+    fields = {field.name: getattr(chosen, field.name) for field in dataclasses.fields(chosen) if field.name in _COSTS}
+    fields |= wanted
+    return Plan(
+        game=game, preset=preset, rounds=str(recipe), bets=bets, algorithm=chosen.algorithm,
+        settings=dict(chosen.settings), seed=seed, **fields,
+    )  # fmt: skip
+
+
+_COSTS = ("seconds", "reserve", "iterations", "boards", "deals", "threads")
+
+
+def _choose(game: GameDefinition, infosets: int, bets: str | None) -> CardRecipe:
+    """The finest buckets with at most so many information sets; two in each round if even these are more."""
+    deck, shape = deck_shape(game)
+    sizes = HandIndexer(shape, *deck).sizes
+    abstraction = None if bets is None else bet_abstraction(bets)
+    try:
+        points = abstract_size(game, sizes, abstraction).decisions
+    except MemoryLimitError as error:
+        raise GameError(f"{error}; name the bets that are left, such as --bets fcpa") from None
+
+    def fits(counts: tuple[int, ...]) -> bool:
+        return sum(count * number for count, number in zip(counts, points, strict=True)) <= infosets
+
+    lossless = CardRecipe(tuple(RoundRecipe("lossless", size) for size in sizes))
+    if game.three_card_hands or fits(sizes):  # hand strength knows no hands of three cards
+        return lossless
+    forgets = game.players > 2
+    best = None
+    for count in range(2, MOST_BUCKETS + 1):
+        rounds = [_round(count, size, forgets and turn < len(sizes) - 1) for turn, size in enumerate(sizes)]
+        recipe = CardRecipe(tuple(rounds))
+        counts = recipe.counts(deck, shape)
+        if best is not None and not (fits(counts) and counts[-1] <= MOST_BUCKETS):
+            break
+        best = recipe
+    assert best is not None
+    return best
+
+
+def _round(count: int, size: int, forgets: bool) -> RoundRecipe:
+    if count >= size:
+        return RoundRecipe("lossless", size, forgets=forgets)
+    return RoundRecipe("PS", count, forgets=forgets)

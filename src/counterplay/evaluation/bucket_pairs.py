@@ -1,0 +1,270 @@
+"""Exploitability inside an abstract game of two players with perfect recall, without a tree of histories.
+
+What the cards come to is the joint distribution of the two players' buckets and who wins, which is counted over all
+boards and pairs of hands (or over boards drawn at random, where there are too many).  With it a best response is one
+walk over the betting tree for each player (Johanson 2016, section 3.4: "abstract best response", feasible with perfect
+recall only; Gibson et al. 2012 measure 2-NL hold'em so).
+
+Boards drawn at random make the number an estimate, and too high rather than too low: a best response then also knows
+which boards were drawn.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import threading
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.errors import AbstractionError, GameError, StrategyError
+from counterplay.evaluation.measurement import Measurement
+from counterplay.kernels.buckets.bucket_response import BucketMatrices, count_pairs, respond
+from counterplay.kernels.cards.isomorphism import index_hands
+from counterplay.poker.buckets.board_sampler import every_board
+from counterplay.poker.buckets.bucket_game import BucketGame, RoundBuckets, hand_indexer
+from counterplay.poker.evaluator import rank_holes
+from counterplay.poker.three_cards import showdown_tables
+from counterplay.runtime.chunks import in_chunks
+
+__all__ = ["BucketPairs", "count_bucket_pairs", "hand_buckets", "measure_buckets"]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class BucketPairs:
+    """What the cards of an abstract game of two players come to.
+
+    Attributes
+    ----------
+    likely, ahead : tuple of (B1, B2) float64
+        By round: how likely the buckets meet, and how much more likely the first player wins with them than loses.
+    before : tuple of pairs of (B,) int64
+        By round: the bucket of the round before for each bucket of the first and of the second player.
+    boards : int
+        Boards counted.
+    exact : bool
+        Whether these were all.
+    """
+
+    likely: tuple[NDArray[np.float64], ...]
+    ahead: tuple[NDArray[np.float64], ...]
+    before: tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]
+    boards: int
+    exact: bool
+
+    def seen_by(self, player: int) -> BucketMatrices:
+        """The same as the kernel takes it."""
+        rounds = len(self.likely)
+        widest = max(max(matrix.shape) for matrix in self.likely)
+        likely, ahead = np.zeros((2, rounds, widest, widest))
+        kinds, before = np.zeros((rounds, 2), np.int64), np.zeros((rounds, 2, widest), np.int64)
+        for turn in range(rounds):
+            here, won = self.likely[turn], self.ahead[turn]
+            here, won = (here.T, won.T) if player == 0 else (here, -won)
+            kinds[turn] = here.shape[::-1]
+            likely[turn, : kinds[turn, 1], : kinds[turn, 0]] = here
+            ahead[turn, : kinds[turn, 1], : kinds[turn, 0]] = won
+            for place, who in enumerate((player, 1 - player)):
+                before[turn, place, : kinds[turn, place]] = self.before[turn][who]
+        return BucketMatrices(likely, ahead, kinds, before)
+
+
+def count_bucket_pairs(
+    game: BucketGame,
+    boards: int | None = None,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+    threads: int = 1,
+) -> BucketPairs:
+    """Count how often buckets meet, and who wins, over all boards.
+
+    Parameters
+    ----------
+    game : BucketGame
+        A game of two players with perfect recall.
+    boards : int, optional
+        Draw so many boards instead.
+    seed : int
+        Of the boards drawn.
+    progress : callable, optional
+        Called with the number of boards counted and of all.
+    threads : int
+        How many share the boards; counts are whole numbers, so that the result does not depend on it.
+
+    Raises
+    ------
+    AbstractionError
+        If a player forgets: one bucket can follow different ones of the round before.
+    GameError
+        If there are not two players, or too many boards and no number of them to draw.
+    """
+    if game.players != 2:
+        raise GameError(f"best responses over buckets are for two players; {game.name} has {game.players}")
+    shared, weights, exact = _boards(game, boards, seed)
+    counter = _Counter(game)
+    parts: dict[int, _Counts] = {}
+    counted = itertools.count(1)
+
+    def work(first: int, last: int) -> None:
+        part = parts.setdefault(threading.get_ident(), _Counts.empty(game))
+        for board, weight in zip(shared[first:last], weights[first:last].tolist(), strict=True):
+            counter.add(part, board, weight)
+            if progress is not None:
+                progress(next(counted), len(shared))
+
+    in_chunks(work, len(shared), 1 + len(shared) // (8 * threads), threads)
+    whole = functools.reduce(_Counts.joined, parts.values())
+    total = whole.likely.sum()
+    return _marginals(whole.likely / total, whole.ahead / total, whole.before, len(shared), exact)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Counts:
+    """Pairs of buckets in the last round, and where buckets come from, on some of the boards."""
+
+    likely: NDArray[np.float64]
+    ahead: NDArray[np.float64]
+    before: list[list[NDArray[np.int64]]]
+
+    @classmethod
+    def empty(cls, game: BucketGame) -> _Counts:
+        kinds = [[table.count for table in tables] for tables in game.buckets]
+        likely, ahead = np.zeros((2, kinds[0][-1], kinds[1][-1]))
+        return cls(likely, ahead, [[np.full(row[turn], -1) for row in kinds] for turn in range(game.rounds)])
+
+    def joined(self, other: _Counts) -> _Counts:
+        """The counts of both; buckets must come from the same ones."""
+        for turn, pair in enumerate(other.before):
+            for who, known in enumerate(pair):
+                now = np.flatnonzero(known >= 0)
+                _remember(self.before[turn][who], now, known[now], who, turn)
+        return _Counts(self.likely + other.likely, self.ahead + other.ahead, self.before)
+
+
+class _Counter:
+    """Counts the pairs of hands on a board."""
+
+    def __init__(self, game: BucketGame) -> None:
+        rules = game.definition
+        self.game = game
+        self.ranking = showdown_tables(rules)
+        self.holes = np.array(list(itertools.combinations(sorted(rules.deck), rules.hole_cards)), np.uint8)
+        self.sets = (np.uint64(1) << self.holes.astype(np.uint64)).sum(axis=1, dtype=np.uint64)
+
+    def add(self, counts: _Counts, board: NDArray[np.uint8], weight: float) -> None:
+        """Count one board."""
+        game, holes = self.game, self.holes
+        rank = rank_holes(board.tolist(), holes, self.ranking).astype(np.int64) - 1
+        held = np.flatnonzero(rank >= 0)
+        last: list[NDArray[np.int64]] = []
+        for who in range(2):
+            if who == 1 and game.buckets[0] is game.buckets[1]:
+                last.append(last[0])
+                for turn in range(game.rounds):
+                    counts.before[turn][1] = counts.before[turn][0]
+                continue
+            found = hand_buckets(game, who, holes[held], board)
+            for turn in range(1, game.rounds):
+                _remember(counts.before[turn][who], found[turn], found[turn - 1], who, turn)
+            wide = np.zeros(len(holes), np.int64)
+            wide[held] = found[-1]
+            last.append(wide)
+        count_pairs(self.sets, rank, last[0], last[1], weight, counts.likely, counts.ahead)
+
+
+def measure_buckets(game: BucketGame, pairs: BucketPairs, strategy: NDArray[np.float64] | None = None) -> Measurement:
+    """Value and best responses of a profile inside an abstract game.
+
+    Parameters
+    ----------
+    game : BucketGame
+        The game.
+    pairs : BucketPairs
+        What its cards come to.
+    strategy : (E,) float64, optional
+        The probabilities of all entries; the uniform profile by default.
+    """
+    if strategy is not None and strategy.shape != (game.num_entries,):
+        raise StrategyError(f"{game.name} has {game.num_entries} entries; got an array of {strategy.shape}")
+    chances = np.zeros(0) if strategy is None else np.ascontiguousarray(strategy, dtype=np.float64)
+    walks = game.walks()
+    rows = game.depth + game.rounds + 2
+    found: list[list[float]] = [[], []]
+    for player in range(2):
+        cards = pairs.seen_by(player)
+        for place, best in enumerate((False, True)):
+            reach, value = np.ones((2, rows, cards.likely.shape[1]))
+            respond(
+                walks.nodes, walks.utility, game.slot_start, game.slot_width, cards, player, best, chances, 0, 0, 0,
+                reach, value,
+            )  # fmt: skip
+            found[place].append(float(value[0, : cards.kinds[0, 0]].sum()))
+    return Measurement(tuple(found[0]), tuple(found[1]))
+
+
+def _boards(game: BucketGame, boards: int | None, seed: int) -> tuple[NDArray[np.uint8], NDArray[np.float64], bool]:
+    """Boards of the last round in the order dealt, how many each stands for, and whether these are all."""
+    rules = game.definition
+    shape = tuple(count for count in rules.board_cards if count)
+    if boards is not None and shape:
+        draw = np.random.default_rng(seed)
+        deck = np.array(rules.deck, np.uint8)
+        rows = [draw.choice(deck, sum(shape), replace=False) for _ in range(boards)]
+        return np.array(rows, np.uint8).reshape(boards, sum(shape)), np.ones(boards), False
+    return *every_board(game), True
+
+
+def hand_buckets(
+    game: BucketGame, player: int, holes: NDArray[np.uint8], board: NDArray[np.uint8]
+) -> list[NDArray[np.int64]]:
+    """The buckets of hands that share a board, in each round that the board reaches."""
+    rules = game.definition
+    found: list[NDArray[np.int64]] = []
+    for table, end in zip(game.buckets[player], rules.board_ends, strict=True):
+        if end > len(board):
+            break
+        hands = np.hstack([holes, np.broadcast_to(board[:end], (len(holes), end))]).astype(np.uint8)
+        index = np.empty(len(hands), np.int64)
+        index_hands(hand_indexer(tuple(table.shape), rules.ranks, rules.suits).tables(), hands, index)
+        found.append(_look_up(table, index, found[-1] if found else None))
+    return found
+
+
+def _look_up(table: RoundBuckets, index: NDArray[np.int64], before: NDArray[np.int64] | None) -> NDArray[np.int64]:
+    classes = index if table.table is None else table.table[index].astype(np.int64)
+    return classes if table.cuts is None else table.cuts[before, classes].astype(np.int64)
+
+
+def _remember(known: NDArray[np.int64], now: NDArray[np.int64], then: NDArray[np.int64], who: int, turn: int) -> None:
+    """Note which bucket each bucket comes from; refuse two."""
+    fresh = known[now] < 0
+    known[now[fresh]] = then[fresh]
+    wrong = np.flatnonzero(known[now] != then)
+    if len(wrong):
+        bucket = int(now[wrong[0]])
+        raise AbstractionError(
+            f"player {who + 1} forgets: bucket {bucket} of round {turn} follows the buckets {int(known[bucket])} and "
+            f"{int(then[wrong[0]])}; a best response inside the abstract game needs perfect recall"
+        )
+
+
+def _marginals(
+    likely: NDArray[np.float64], ahead: NDArray[np.float64], before: list[list[NDArray[np.int64]]], boards: int,
+    exact: bool,
+) -> BucketPairs:  # fmt: skip
+    """The matrices of all rounds from those of the last."""
+    every = [(likely, ahead)]
+    for turn in range(len(before) - 1, 0, -1):
+        one, other = np.maximum(before[turn][0], 0), np.maximum(before[turn][1], 0)  # buckets never met weigh nothing
+        shape = (len(before[turn - 1][0]), len(before[turn - 1][1]))
+        fewer = []
+        for matrix in every[0]:
+            found = np.zeros(shape)
+            np.add.at(found, (one[:, None], other[None, :]), matrix)
+            fewer.append(found)
+        every.insert(0, (fewer[0], fewer[1]))
+    parents = tuple((np.maximum(one, 0), np.maximum(other, 0)) for one, other in before)
+    return BucketPairs(tuple(row[0] for row in every), tuple(row[1] for row in every), parents, boards, exact)

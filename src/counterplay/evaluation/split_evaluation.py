@@ -1,0 +1,300 @@
+"""Exact best responses in poker games whose public tree does not fit: split at the first deal.
+
+Johanson 2016, sections 2.4 and 2.6 (accelerated best response).  The *trunk* is the betting before the first board
+cards.  The opponent's reaches are carried down the trunk to its links; below each first deal, the public tree that
+starts there is walked once for each link that the opponent reaches; the values of our hands are carried up the trunk.
+The node arrays of the betting are laid out once, and meet the deals below one first deal at a time.
+
+Branches that the opponent never plays into are not walked.  An opponent who does not look at his cards has one row of
+probabilities for each node; any other strategy is asked for all public states below a first deal, which is for games
+where these fit into memory.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.errors import GameError, StrategyError
+from counterplay.evaluation.measurement import Measurement
+from counterplay.evaluation.public_walker import PublicWalker, plain_tables
+from counterplay.kernels.public.piece_steps import RESPONSE, VALUE
+from counterplay.poker.betting import build_betting_tree
+from counterplay.poker.board_parts import FirstDeals
+from counterplay.poker.board_tree import DealTree
+from counterplay.poker.poker_game import PokerGame
+from counterplay.poker.poker_public_tree import assemble
+from counterplay.runtime.jobs import JobProgress, Jobs
+from counterplay.strategy.public_strategy import CardFree, PublicProfile, PublicStrategy, fill_table
+from counterplay.tree.public.public_tree import CUT, FOLD, LINK, PublicTree
+
+__all__ = [
+    "SplitGame", "card_free_value", "evaluate_public", "evaluate_split", "game_header", "node_rows", "strategy_text",
+]  # fmt: skip
+
+Vector = NDArray[np.float64]
+Pair = tuple[PublicStrategy, PublicStrategy]
+
+MOST_ENTRIES = 1 << 28
+"""Entries of tables below one first deal that are still filled in."""
+
+_NO_SCALE = np.zeros(0, np.float32)
+
+
+class SplitGame:
+    """A poker game as a trunk and what lies below each of its first deals.
+
+    Attributes
+    ----------
+    first : FirstDeals
+        The deals.
+    tree : PublicTree
+        The whole betting, with the deals below one first deal.
+    links : list of int
+        The links of the trunk.
+    """
+
+    def __init__(self, game: PokerGame, isomorphic: bool = True) -> None:
+        self.name = game.spec()
+        self.first = FirstDeals(game.definition, isomorphic)
+        deals = self.first.deals(0)
+        betting = build_betting_tree(game.definition)
+        self.tree = assemble(
+            betting, deals, self.name, game.definition.hole_cards, float(game.definition.big_blind)
+        )  # fmt: skip
+        self.level = np.searchsorted(deals.level_start, self.tree.deal_low, side="right") - 1
+        trunk = np.flatnonzero(self.tree.kind[: self.tree.piece_size[0]] == LINK)
+        if np.any(self.tree.link_deal[trunk] == CUT):
+            raise GameError(f"the betting of {self.name} before its first deal is too long to be split off")
+        self.links: list[int] = trunk.tolist()
+
+    def below(self, deals: DealTree) -> PublicTree:
+        """The tree with the deals below another first deal."""
+        tree = self.tree
+        bounds = np.array(deals.level_start, np.int32)
+        low, high = bounds[self.level], bounds[self.level + 1]
+        base, block = tree.base.copy(), tree.block.copy()
+        for player in (0, 1):
+            nodes = np.flatnonzero(tree.kind == player)
+            start, actions = deals.hands[player].start, tree.num_children[nodes].astype(np.int64)
+            size = actions * (start[high[nodes]] - start[low[nodes]])
+            base[nodes] = np.cumsum(size) - size - actions * start[low[nodes]]
+            size = (high[nodes] - low[nodes]).astype(np.int64)
+            block[nodes] = np.cumsum(size) - size - low[nodes]
+        return dataclasses.replace(
+            tree, deal_low=low, deal_high=high, base=base, block=block, deal_parent=deals.parent,
+            deal_first=deals.first, deal_count=deals.count, deal_root=np.full(len(deals.parent), -1, np.int32),
+            deal_weight=deals.weight, deal_prob=deals.prob, hands=deals.hands, deal_text=deals.text,
+        )  # fmt: skip
+
+    def link_reaches(self, player: int, strategy: PublicStrategy) -> dict[int, Vector]:
+        """The reaches of a player's hands at the links of the trunk that he reaches with some."""
+        tree, found = self.tree, {}
+        waiting = [(0, tree.hands[player].root_reach)]
+        while waiting:
+            node, reach = waiting.pop()
+            if tree.kind[node] == LINK:
+                found[node] = reach
+            if tree.kind[node] > 1:
+                continue
+            rows = strategy.probabilities(tree, node, 0).T if tree.kind[node] == player else None
+            for a in range(int(tree.num_children[node])):
+                after = reach if rows is None else reach * rows[a]
+                if np.any(after > 0):
+                    waiting.append((int(tree.first_child[node]) + a, after))
+        return found
+
+
+def node_rows(tree: PublicTree, strategies: tuple[CardFree, CardFree]) -> tuple[NDArray[np.int64], Vector]:
+    """Where the row of each node begins, and the rows, of players who do not look at their cards."""
+    count = np.where(tree.kind < 2, tree.num_children, 0).astype(np.int64)
+    rows = [strategies[tree.kind[node]].row(tree.actions_of(node)) for node in np.flatnonzero(count).tolist()]
+    return np.cumsum(count) - count, np.concatenate(rows)
+
+
+def card_free_value(tree: PublicTree, strategies: tuple[CardFree, CardFree]) -> float:
+    """What player 0 wins when nobody looks at his cards: showdowns are worth nothing, by symmetry."""
+    value, waiting = 0.0, [(0, 1.0)]
+    while waiting:
+        node, reach = waiting.pop()
+        kind = tree.kind[node]
+        if kind == FOLD:
+            value += reach * float(tree.payoff[node])
+        elif kind == LINK:
+            waiting.append((int(tree.first_child[node]), reach))
+        elif kind < 2:
+            row = strategies[kind].row(tree.actions_of(node))
+            waiting += [(int(tree.first_child[node]) + a, reach * p) for a, p in enumerate(row.tolist()) if p > 0]
+    return value
+
+
+def game_header(game: PokerGame) -> dict[str, str]:
+    """What a file says about the game that it is about: the name, and a fingerprint of the rules."""
+    rules = hashlib.sha256(repr(game.definition).encode()).hexdigest()
+    return {"game": game.spec(), "rules": rules}
+
+
+def strategy_text(strategies: Pair) -> str:
+    """What a file says about the strategies that it is about."""
+    return ", ".join(repr(strategy) for strategy in strategies)
+
+
+def _card_free(strategies: Pair) -> tuple[CardFree, CardFree] | None:
+    first, second = strategies
+    return (first, second) if isinstance(first, CardFree) and isinstance(second, CardFree) else None
+
+
+class _Worker(threading.local):
+    """The walker of one thread."""
+
+    walker: PublicWalker | None = None
+
+
+class _Split:
+    """The walks below first deals; one row of values for each walk and link of the trunk."""
+
+    def __init__(self, game: SplitGame, strategies: Pair) -> None:
+        self.game, self.strategies = game, strategies
+        self.free = _card_free(strategies)
+        self.base: NDArray[np.int64] | None = None
+        self.rows: Vector = np.zeros(0)
+        if self.free is not None:
+            self.base, self.rows = node_rows(game.tree, self.free)
+        self.walks = [(0, RESPONSE), (1, RESPONSE)] + ([] if self.free else [(0, VALUE)])
+        self.reaches = [game.link_reaches(1 - player, strategies[1 - player]) for player, _ in self.walks]
+        self.worker = _Worker()
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Of what a job finds: walks x links x hands."""
+        return len(self.walks), len(self.game.links), self.game.tree.hands[0].count(0)
+
+    def _walk(self, walker: PublicWalker, number: int, tables: Any, **where: Any) -> Vector:
+        player, mode = self.walks[number]
+        if self.free is not None:
+            none = plain_tables(np.zeros(0))
+            return walker.walk(player, mode, none, self.rows, _NO_SCALE, **where)
+        ones = [np.ones(blocks, np.float32) for blocks in walker.tree.num_blocks]
+        own = plain_tables(tables[player], ones[player])
+        return walker.walk(player, mode, own, tables[1 - player], ones[1 - player], **where)
+
+    def _tables(self, tree: PublicTree) -> list[Vector] | None:
+        if self.free is not None:
+            return None
+        if sum(tree.num_entries) > MOST_ENTRIES:
+            raise StrategyError(
+                f"a strategy that looks at its cards has {sum(tree.num_entries):,} entries below one deal of "
+                f"{tree.name}; measure it in a smaller game"
+            )
+        return [fill_table(tree, player, self.strategies[player]) for player in (0, 1)]
+
+    def below(self, number: int) -> Vector:
+        """What our hands win below a first deal, by walk and link, as it is added at the start."""
+        game, deals = self.game, self.game.first.deals(number)
+        tree = game.below(deals)
+        if self.worker.walker is None:
+            self.worker.walker = PublicWalker(tree, hands=len(game.first.holes))
+        walker = self.worker.walker
+        walker.load(tree, self.base)
+        tables = self._tables(tree)
+        found = np.zeros(self.shape)
+        for walk, (player, _) in enumerate(self.walks):
+            own, other = deals.hands[player], deals.hands[1 - player]
+            up = own.parent[own.slice(1)]
+            part = deals.weight[1] * own.multiplicity[own.slice(1)] / own.multiplicity[up]
+            for link, reach in self.reaches[walk].items():
+                root = int(tree.first_child[link])
+                reaches = (np.ones(own.count(1)), reach[other.parent[other.slice(1)]])
+                values = self._walk(walker, walk, tables, root=root, deal=1, reaches=reaches)
+                found[walk, game.links.index(link)] = np.bincount(up, part * values, own.count(0))
+        return found
+
+    def finish(self, found: Vector) -> list[float]:
+        """The value of each walk, from the sums at the links."""
+        tree = self.game.tree
+        walker = PublicWalker(tree)
+        walker.load(tree, self.base)
+        tables = None if self.free else [self._trunk_table(player) for player in (0, 1)]
+        values = []
+        for walk, (player, _) in enumerate(self.walks):
+            at = np.zeros((int(tree.piece_size[0]), self.shape[2]))
+            at[self.game.links] = found[walk]
+            hands = self._walk(walker, walk, tables, link_values=at)
+            values.append(float(hands @ tree.hands[player].root_weight))
+        return values
+
+    def _trunk_table(self, player: int) -> Vector:
+        """A table that is filled in for the trunk only, whose entries come first."""
+        tree = self.game.tree
+        nodes = [node for node in range(int(tree.piece_size[0])) if tree.kind[node] == player]
+        table = np.zeros(max((tree.entries(node, 0).stop for node in nodes), default=0))
+        for node in nodes:
+            table[tree.entries(node, 0)] = self.strategies[player].probabilities(tree, node, 0).T.ravel()
+        return table
+
+
+def evaluate_split(
+    game: PokerGame,
+    strategies: Pair,
+    threads: int = 1,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: str | os.PathLike[str] | None = None,
+    progress: Callable[[JobProgress], None] | None = None,
+    isomorphic: bool = True,
+) -> Measurement:
+    """Measure a pair of strategies exactly, one first deal at a time.
+
+    Parameters
+    ----------
+    game : PokerGame
+        A game of two players with board cards.
+    strategies : pair of PublicStrategy
+        Of players 0 and 1.  With ``isomorphic`` they must play hands alike that differ in the names of suits only.
+    threads : int
+        How many first deals are walked at once; results are the same to the bit.
+    checkpoint, resume : path, optional
+        Where what was found is kept, and the file to go on from.
+    progress : callable, optional
+        Called after each first deal.
+
+    Raises
+    ------
+    GameError
+        If the game cannot be split.
+    StrategyError
+        If a strategy is a table of the whole game, or its entries below one deal do not fit, or ``resume`` is of
+        another evaluation.
+    """
+    if any(isinstance(strategy, PublicProfile) for strategy in strategies):
+        raise StrategyError("a profile holds entries of the whole public tree; measure it there, not split")
+    split = _Split(SplitGame(game, isomorphic), strategies)
+    about = {"strategies": strategy_text(strategies), "method": "general", "isomorphic": isomorphic}
+    jobs = Jobs(game_header(game) | about, len(split.game.first), split.shape, checkpoint, resume)
+    values = split.finish(jobs.run(split.below, threads, progress))
+    if split.free is not None:
+        values.append(card_free_value(split.game.tree, split.free))
+    return Measurement((values[2], -values[2]), (values[0], values[1]))
+
+
+def evaluate_public(tree: PublicTree, strategies: Pair, threads: int = 1) -> Measurement:
+    """Measure a pair of strategies on a public tree that fits as a whole."""
+    walker = PublicWalker(tree, threads)
+    free = _card_free(strategies)
+    if free is None:
+        return walker.measure((fill_table(tree, 0, strategies[0]), fill_table(tree, 1, strategies[1])))
+    base, rows = node_rows(tree, free)
+    walker.load(tree, base)
+    best = []
+    for player in (0, 1):
+        none = plain_tables(np.zeros(0))
+        values = walker.walk(player, RESPONSE, none, rows, _NO_SCALE)
+        best.append(float(values @ tree.hands[player].root_weight))
+    value = card_free_value(tree, free)
+    return Measurement((value, -value), (best[0], best[1]))

@@ -1,0 +1,356 @@
+"""Algorithms side by side: the same budget, several seeds, means with 95 % intervals.
+
+Each run is measured on a logarithmic grid of its budget (iterations, histories touched or seconds).  Only the steps of
+a solver count as its time, measuring does not, so that algorithms with cheap iterations are not charged for being
+looked at.  Intervals are Student's t over the seeds, as in the reading of Gibson et al. 2012, section 5.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import numbers
+import re
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.abstraction.infosets.by_name import compile_by_name
+from counterplay.errors import SolverError
+from counterplay.evaluation.responses import exploitability
+from counterplay.game.game import Game
+from counterplay.solvers import ALGORITHMS, Progress, Solver, check_algorithm, make_solver
+from counterplay.solvers.solver import setting_value
+from counterplay.strategy.tabular import TabularStrategy
+from counterplay.tree.history.game_tree import GameTree
+
+__all__ = ["Band", "Budget", "Comparison", "Run", "compare", "interval", "parse_algorithms", "read_off", "run_solver"]
+
+Axis: TypeAlias = Literal["iterations", "nodes", "seconds", "cpu_seconds"]
+AXES: tuple[Literal["iterations", "nodes", "seconds"], ...] = ("iterations", "nodes", "seconds")
+
+POINTS_PER_DECADE = 8
+"""How often exploitability is measured while what was spent grows tenfold."""
+
+CALL_SECONDS = 0.1
+"""How long one call of a solver should take, so that Ctrl-C and a limit of seconds are noticed."""
+
+CALL_NODES = 1e6
+"""The same where a limit of nodes must be met without looking at the clock."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Budget:
+    """What each run may spend: exactly one of the three; and how often it is measured on the way."""
+
+    iterations: int | None = None
+    nodes: int | None = None
+    seconds: float | None = None
+    points: int = POINTS_PER_DECADE
+
+    def __post_init__(self) -> None:
+        given = [name for name in AXES if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise SolverError(f"give one budget: iterations, nodes or seconds; got {', '.join(given) or 'none'}")
+        limit = getattr(self, given[0])
+        whole = given[0] != "seconds"
+        fits = isinstance(limit, numbers.Integral if whole else numbers.Real) and not isinstance(limit, bool)
+        if not fits or not 0 < limit < math.inf:
+            raise SolverError(f"{given[0]} must be a positive {'whole ' if whole else ''}number; got {limit!r}")
+        if not isinstance(self.points, numbers.Integral) or isinstance(self.points, bool) or self.points < 1:
+            raise SolverError(f"points of a decade must be a whole number, at least 1; got {self.points!r}")
+
+    @property
+    def axis(self) -> Literal["iterations", "nodes", "seconds"]:
+        """What is limited."""
+        return next(name for name in AXES if getattr(self, name) is not None)
+
+    @property
+    def limit(self) -> float:
+        """How much of it."""
+        return float(getattr(self, self.axis))
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One run: what was asked for, the seed (None for an algorithm that makes no random choices), its curve."""
+
+    algorithm: str
+    seed: int | None
+    curve: tuple[Progress, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Band:
+    """A mean curve with its 95 % interval over the seeds."""
+
+    x: tuple[float, ...]
+    mean: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """Several algorithms on one game.
+
+    Attributes
+    ----------
+    game : str
+        The game.
+    budget : Budget
+        What each run could spend.
+    runs : tuple of Run
+        All runs, those of one algorithm together.
+    uniform : float
+        Exploitability of the profile that plays every action alike, for reference.
+    """
+
+    game: str
+    budget: Budget
+    runs: tuple[Run, ...]
+    uniform: float
+
+    @property
+    def algorithms(self) -> tuple[str, ...]:
+        """The algorithms, in the order in which they were asked for."""
+        return tuple(dict.fromkeys(run.algorithm for run in self.runs))
+
+    def of(self, algorithm: str) -> list[Run]:
+        """The runs of one algorithm."""
+        return [run for run in self.runs if run.algorithm == algorithm]
+
+    def final(self, algorithm: str) -> tuple[float, float]:
+        """Mean of the final exploitability, and half the width of its 95 % interval (NaN for a single run)."""
+        return interval([run.curve[-1].exploitability for run in self.of(algorithm)])
+
+    def band(self, algorithm: str, axis: Axis) -> Band:
+        """The curve of an algorithm over one axis."""
+        curves = [run.curve for run in self.of(algorithm)]
+        grid = _common_grid(curves, axis)
+        rows = np.array([_interpolate(curve, axis, grid) for curve in curves])
+        pairs = [interval(rows[:, column].tolist()) for column in range(len(grid))]
+        means = tuple(mean for mean, _ in pairs)
+        widths = [0.0 if math.isnan(half) else half for _, half in pairs]
+        return Band(
+            tuple(grid.tolist()),
+            means,
+            tuple(mean - half for mean, half in zip(means, widths, strict=True)),
+            tuple(mean + half for mean, half in zip(means, widths, strict=True)),
+        )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One line for each algorithm: final exploitability and means of what was spent."""
+        lines = []
+        for algorithm in self.algorithms:
+            runs = self.of(algorithm)
+            ends = [run.curve[-1] for run in runs]
+            mean, half = self.final(algorithm)
+            lines.append({
+                "algorithm": algorithm,
+                "runs": len(runs),
+                "exploitability": mean,
+                "interval": None if math.isnan(half) else half,
+                "iterations": float(np.mean([end.iterations for end in ends])),
+                "nodes": float(np.mean([end.nodes for end in ends])),
+                "seconds": float(np.mean([end.seconds for end in ends])),
+                "cpu_seconds": float(np.mean([end.cpu_seconds for end in ends])),
+            })  # fmt: skip
+        return lines
+
+    def as_dict(self) -> dict[str, Any]:
+        """The comparison for JSON."""
+        return {
+            "game": self.game,
+            "budget": {self.budget.axis: getattr(self.budget, self.budget.axis)},
+            "uniform_exploitability": self.uniform,
+            "algorithms": self.rows(),
+            "runs": [
+                {
+                    "algorithm": run.algorithm,
+                    "seed": run.seed,
+                    **{name: [getattr(point, name) for point in run.curve]
+                       for name in ("iterations", "nodes", "seconds", "cpu_seconds", "exploitability")},
+                }
+                for run in self.runs
+            ],
+        }  # fmt: skip
+
+
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """Mean of some numbers and half the width of its 95 % interval by Student's t; NaN for a single number."""
+    mean = float(np.mean(values))
+    if len(values) < 2:
+        return mean, math.nan
+    from scipy.stats import t
+
+    return mean, float(t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / math.sqrt(len(values)))
+
+
+def parse_algorithms(text: str) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Algorithms with settings from text such as ``cfr+,average-strategy-sampling(beta=1000,tau=100)``.
+
+    Returns the name and the settings of each by what it is called in the text.
+    """
+    found: dict[str, tuple[str, dict[str, Any]]] = {}
+    for part in re.split(r",(?![^()]*\))", text):
+        label = part.strip()
+        match = re.fullmatch(r"([^()\s]+)(?:\((.*)\))?", label)
+        if match is None:
+            raise SolverError(f"algorithms are written like cfr+,probing(probes=2); got {label!r}")
+        name, inside = match.groups()
+        check_algorithm(name)
+        if label in found:
+            raise SolverError(f"{label} is named twice; change a setting, or name it once")
+        settings = {}
+        for setting in (inside or "").split(","):
+            key, equals, value = setting.partition("=")
+            if equals:
+                settings[key.strip()] = setting_value(value.strip())
+            elif setting.strip():
+                raise SolverError(f"settings are written NAME=VALUE; got {setting.strip()!r} in {label!r}")
+        found[label] = (name, settings)
+    return found
+
+
+def compare(
+    game: GameTree | Game | str,
+    algorithms: str | Sequence[str],
+    budget: Budget,
+    seeds: int | Sequence[int] = 5,
+    *,
+    memory_limit: int | None = None,
+    callback: Callable[[str, int | None, Progress], None] | None = None,
+) -> Comparison:
+    """Run algorithms on a game, each with several seeds.
+
+    Parameters
+    ----------
+    game : GameTree, Game or str
+        The game.
+    algorithms : str or sequence of str
+        Names, each with settings of its own in brackets where they are wanted.
+    budget : Budget
+        What each run may spend.
+    seeds : int or sequence of int
+        How many (then 0, 1, ...), or which.  Algorithms without random choices run once.
+    memory_limit : int, optional
+        Bytes that may be used.
+    callback : callable, optional
+        Called with the algorithm, the seed and the progress at every point that was measured.
+    """
+    chosen = parse_algorithms(algorithms if isinstance(algorithms, str) else ",".join(algorithms))
+    marks = _seeds(seeds)
+    tree = compile_by_name(game, memory_limit)
+    for name, settings in chosen.values():
+        make_solver(tree, name, memory_limit, **settings)  # a wrong setting is told before the first run, not between
+    runs = []
+    for label, (name, settings) in chosen.items():
+        seeded = ALGORITHMS[name].seeded and "seed" not in settings
+        for seed in marks if seeded else [None]:
+            own = settings if seed is None else {**settings, "seed": seed}
+            solver = make_solver(tree, name, memory_limit, **own)
+            notify = None if callback is None else _bound(callback, label, seed)
+            runs.append(Run(label, seed, tuple(run_solver(solver, budget, notify))))
+    return Comparison(tree.name, budget, tuple(runs), exploitability(tree, TabularStrategy.uniform(tree)))
+
+
+def _seeds(seeds: int | Sequence[int]) -> list[int]:
+    """The seeds: so many, or those given."""
+    if isinstance(seeds, numbers.Integral) and not isinstance(seeds, bool):
+        marks = list(range(int(seeds)))
+    elif isinstance(seeds, Sequence | np.ndarray) and not isinstance(seeds, str):
+        marks = [mark.item() if isinstance(mark, np.generic) else mark for mark in seeds]
+    else:
+        raise SolverError(f"seeds is how many, or a list of them; got {seeds!r}")
+    if not marks:
+        raise SolverError(f"seeds must be at least 1; got {seeds!r}")
+    if len(set(marks)) < len(marks):
+        raise SolverError(f"every seed counts once, or the intervals are too narrow; got {marks}")
+    return marks
+
+
+def _bound(
+    callback: Callable[[str, int | None, Progress], None], label: str, seed: int | None
+) -> Callable[[Progress], None]:
+    return lambda progress: callback(label, seed, progress)
+
+
+def run_solver(solver: Solver, budget: Budget, callback: Callable[[Progress], None] | None = None) -> list[Progress]:
+    """Advance a solver through a budget and measure it on the way.
+
+    Budgets of iterations and of nodes give the same curve every time (but for its seconds): the points depend on
+    counts alone.
+    """
+    solver.step(0)  # kernels are compiled before the clock starts
+    curve: list[Progress] = []
+    spent = [0.0, 0.0]  # seconds and CPU seconds of steps
+    for target in _targets(budget):
+        _advance(solver, budget.axis, target, spent)
+        measured = solver.check().exploitability
+        solver.seconds, solver.cpu_seconds = spent
+        point = Progress(solver.iterations, spent[0], spent[1], measured, solver.iterations, solver.nodes)
+        if not curve or point.iterations > curve[-1].iterations:
+            curve.append(point)
+            if callback is not None:
+                callback(point)
+        if solver.finished:
+            break
+    return curve
+
+
+def _targets(budget: Budget) -> list[float]:
+    """A logarithmic grid that ends at the limit."""
+    start = budget.limit
+    low = {"iterations": 1.0, "nodes": max(1.0, start / 1e4), "seconds": start / 1e3}[budget.axis]
+    steps = int(budget.points * math.log10(start / low))
+    grid = [start / 10 ** (step / budget.points) for step in range(steps, -1, -1)]
+    return grid if budget.axis == "seconds" else sorted({float(round(point)) for point in grid})
+
+
+def _advance(solver: Solver, axis: Axis, target: float, spent: list[float]) -> None:
+    """Step until a target is reached; at least one iteration is made in all."""
+    pace = 1
+    while not solver.finished:
+        left = target - (spent[0] if axis == "seconds" else getattr(solver, axis))
+        if left <= 0 and solver.iterations > 0:
+            return
+        count = pace
+        if axis == "iterations":
+            count = min(pace, int(left))
+        elif axis == "nodes" and solver.iterations > 0:
+            # a quarter of what is left, single iterations at last: where a run ends does not depend on the clock
+            count = max(1, int(min(left / 4, CALL_NODES) * solver.iterations / solver.nodes))
+        elif axis == "seconds" and solver.iterations > 0 and spent[0] > 0:
+            count = min(pace, max(1, int(left * solver.iterations / spent[0])))
+        before, cpu_before = time.perf_counter(), time.process_time()
+        solver.step(max(1, count))
+        took = time.perf_counter() - before
+        spent[0] += took
+        spent[1] += time.process_time() - cpu_before
+        pace = max(1, min(8 * count, int(count * CALL_SECONDS / max(took, 1e-9))))
+
+
+def _common_grid(curves: Sequence[Sequence[Progress]], axis: Axis) -> NDArray[np.float64]:
+    """The points of the first curve that lie in the span of all of them."""
+    low = max(getattr(curve[0], axis) for curve in curves)
+    high = min(getattr(curve[-1], axis) for curve in curves)
+    inside = [x for x in (getattr(point, axis) for point in curves[0]) if low < x < high]
+    return np.array(sorted({float(low), *inside, float(max(low, high))}))
+
+
+def read_off(curve: Sequence[Progress], axis: Axis, x: float) -> float:
+    """Exploitability at a place between the points of a curve."""
+    return float(_interpolate(curve, axis, np.array([x]))[0])
+
+
+def _interpolate(curve: Sequence[Progress], axis: Axis, grid: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A curve read off between its points, both scales logarithmic where nothing is 0."""
+    x = np.array([float(getattr(point, axis)) for point in curve])
+    y = np.array([point.exploitability for point in curve])
+    if x.min() <= 0.0 or y.min() <= 0.0 or grid.min() <= 0.0:
+        return np.asarray(np.interp(grid, x, y), dtype=np.float64)
+    return np.asarray(np.exp(np.interp(np.log(grid), np.log(x), np.log(y))), dtype=np.float64)

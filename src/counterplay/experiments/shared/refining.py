@@ -1,0 +1,135 @@
+"""What the experiments on self-refining abstractions share: the games, the settings, a run with what it stored.
+
+Čermák 2018, section 5.3.  Exploitability there is the sum over players, which is NashConv here.  One iteration updates
+both players (the source does not say; its library does so).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from collections.abc import Iterable, Sequence
+
+from counterplay.analysis.memory_words import MemoryWords, memory_words
+from counterplay.errors import CounterplayError
+from counterplay.solvers import CfrIra, DoubleOracle, Fpira, Solver, make_solver
+from counterplay.solvers.solver import next_check
+from counterplay.tree import compile_game
+from counterplay.tree.history.game_tree import GameTree
+
+__all__ = [
+    "GAMES", "LARGE", "SETTINGS", "SMALL", "TARGET", "Point", "mean", "pick_games", "run_to", "solver_for", "trees",
+]  # fmt: skip
+
+GAMES = {
+    "GP4": "graph_pursuit(4)",
+    "GP5": "graph_pursuit(5)",
+    "GP6": "graph_pursuit(6)",
+    "GS4": "ii_goofspiel(4)",
+    "GS5": "ii_goofspiel(5)",
+    "GS6": "ii_goofspiel(6)",
+    "P111": "generic_poker(1,1,1)",
+    "P122": "generic_poker(1,2,2)",
+    "P222": "generic_poker(2,2,2)",
+    "P224": "generic_poker(2,2,4)",
+}
+"""The games by the names that the source gives them."""
+
+SMALL = ("GP5", "GS5", "P222")
+LARGE = ("GP6", "GS6", "P224")
+QUICK = ("GP4", "GS4", "P111")
+
+SETTINGS = {
+    f"B{k_b}H{k_h}": (k_b, k_h) for k_b, k_h in ((10, 90), (50, 50), (100, 0), (100, 900), (500, 500), (1000, 0))
+}
+"""How many sets are sampled for the bound and for the heuristic update, by the names in the source."""
+
+TARGET = 0.05
+DELAY = 100
+
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    """Where a run was: iterations, NashConv, abstract sets, words of memory, CPU seconds without measuring."""
+
+    iterations: int
+    nash_conv: float
+    sets: int
+    seconds: float
+    words: MemoryWords | None = None
+
+
+def pick_games(games: str | None, quick: bool) -> tuple[str, ...]:
+    """The games of an option such as ``GP5,GS5``, or the usual ones."""
+    if games is None:
+        return QUICK if quick else SMALL
+    chosen = tuple(name.strip() for name in games.split(","))
+    for name in chosen:
+        if name not in GAMES:
+            raise CounterplayError(f"unknown game {name!r}; there are {', '.join(GAMES)}")
+    return chosen
+
+
+def trees(names: Iterable[str]) -> dict[str, GameTree]:
+    """The games, compiled."""
+    return {name: compile_game(GAMES[name]) for name in names}
+
+
+def solver_for(tree: GameTree, algorithm: str, seed: int = 0, forced: bool = False) -> Solver:
+    """A solver by the name of the source: CFR+, FPIRA, double oracle, or CFR+IRA by its sample sizes (B10H90).
+
+    With ``forced`` CFR+IRA samples sets with one action as well.
+    """
+    if algorithm in SETTINGS:
+        k_b, k_h = SETTINGS[algorithm]
+        return make_solver(
+            tree, "cfr+ira", k_b=k_b, k_h=k_h, delay=DELAY, seed=seed, skip_single_action=not forced
+        )  # fmt: skip
+    if algorithm == "CFR+":
+        return make_solver(tree, "cfr+", delay=DELAY)
+    if algorithm == "FPIRA":
+        return make_solver(tree, "fpira")
+    if algorithm == "double oracle":
+        return make_solver(tree, "double-oracle", default="first")  # as in the thesis
+    raise CounterplayError(
+        f"unknown algorithm {algorithm!r}; there are CFR+, FPIRA, double oracle, {', '.join(SETTINGS)}"
+    )
+
+
+def run_to(solver: Solver, target: float, most: int, *, words: bool = False) -> list[Point]:
+    """Run until NashConv is at most ``target``, or ``most`` iterations are done; what was met at growing distances.
+
+    NashConv is always that of the exact best responses in the original game.  Words are counted whenever it has fallen
+    by a tenth, and at the end.
+    """
+    solver.step(0)  # kernels are compiled before the clock starts
+    points: list[Point] = []
+    seconds, counted = 0.0, math.inf
+    while True:
+        before = time.process_time()
+        solver.step(min(next_check(solver.iterations), most) - solver.iterations)
+        seconds += time.process_time() - before
+        measured = solver.measure().nash_conv
+        sets = _used_sets(solver)
+        ends = measured <= target or solver.iterations >= most or solver.finished
+        stored = memory_words(solver) if words and (ends or measured < 0.9 * counted) else None
+        if stored is not None:
+            counted = measured
+        points.append(Point(solver.iterations, measured, sets, seconds, stored))
+        if ends:
+            return points
+
+
+def _used_sets(solver: Solver) -> int:
+    """The information sets for which an algorithm keeps numbers."""
+    if isinstance(solver, CfrIra | Fpira):
+        return int(solver.sets.totals[0])
+    if isinstance(solver, DoubleOracle):
+        return sum(solver.restricted.sizes()[0])
+    return int(solver.tree.num_infosets)
+
+
+def mean(values: Sequence[float]) -> float | None:
+    """The mean, or None of nothing."""
+    return sum(values) / len(values) if values else None

@@ -1,0 +1,1 @@
+"""Kernels over betting trees with buckets of hands."""

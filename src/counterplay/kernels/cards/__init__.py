@@ -1,0 +1,1 @@
+"""Kernels over cards: ranking hands, suit isomorphism, features, clustering."""

@@ -1,0 +1,1 @@
+"""Kernels over history trees and sequence forms."""

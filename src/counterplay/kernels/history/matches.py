@@ -1,0 +1,81 @@
+"""Hands between strategies on a compiled tree, every deal in several seatings.
+
+On a tree of histories the k-th chance event of a deal is drawn with the same random number in every seating, so that
+positions hold the same cards as long as the events before were the same; on a betting tree the cards were dealt before
+(``counterplay.kernels.buckets.deal_batches``).  Actions are drawn anew in each seating.  Every deal has random numbers
+of its own that follow from its index: what a deal brings does not depend on which deals are played with it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from counterplay.kernels.history.walks import (
+    GOLDEN,
+    MIX_1,
+    MIX_2,
+    U27,
+    U30,
+    U31,
+    WalkArrays,
+    chance_outcome,
+    deal_of,
+    draw,
+    look,
+    matched_action,
+)  # fmt: skip
+from counterplay.kernels.jit import inlined, kernel
+
+
+@inlined
+def stream(seed: np.uint64, index: np.uint64) -> np.uint64:
+    """The state from which the random numbers of a deal start."""
+    now = seed ^ ((index + np.uint64(1)) * MIX_2)
+    now = (now ^ (now >> U30)) * MIX_1
+    now = (now ^ (now >> U27)) * GOLDEN
+    return now ^ (now >> U31)
+
+
+@kernel
+def play_deals(
+    walk: WalkArrays,  # IN
+    deals: np.ndarray | None,  # IN  (deals, S) int64: the cards as walks take them; None where the tree deals
+    strategies: np.ndarray,  # IN  (n*E,) any numbers: of each agent, in proportion to the probabilities
+    seatings: np.ndarray,  # IN  (S, n) int64: which agent sits in each position
+    chance_seed: np.uint64,  # IN
+    action_seed: np.uint64,  # IN
+    first: int,  # IN  index of the first deal
+    dice: np.ndarray,  # scratch (D,) float64: the random number of each chance event on a line
+    scores: np.ndarray,  # OUT (deals, n) float64: mean over seatings of what each agent has won
+) -> None:
+    """Play deals ``first``, ``first + 1``, ... in all seatings."""
+    nodes, threshold, alias, utility, players = walk
+    entries = len(strategies) // players
+    chance_state = np.zeros(1, np.uint64)
+    action_state = np.zeros(1, np.uint64)
+    for deal in range(len(scores)):
+        index = np.uint64(first + deal)
+        chance_state[0] = stream(chance_seed, index)
+        action_state[0] = stream(action_seed, index)
+        shift = deal_of(deals, deal)
+        thrown = 0
+        for agent in range(players):
+            scores[deal, agent] = 0.0
+        for seating in range(len(seatings)):
+            events = 0
+            mover, child, count, place = look(nodes, 0, shift)
+            while mover <= players:
+                if mover == players:
+                    if events == thrown:
+                        dice[thrown] = draw(chance_state)
+                        thrown += 1
+                    pick = chance_outcome(threshold, alias, place, count, dice[events])
+                    events += 1
+                else:
+                    own = seatings[seating, mover] * entries
+                    pick = matched_action(strategies, own + place, count, draw(action_state))
+                mover, child, count, place = look(nodes, child + pick, shift)
+            for position in range(players):
+                scores[deal, seatings[seating, position]] += utility[place * players + position]
+        for agent in range(players):
+            scores[deal, agent] /= len(seatings)  # after the sum, which is exact for whole chips

@@ -1,0 +1,1 @@
+"""Kernels over public trees: vectors over private hands."""

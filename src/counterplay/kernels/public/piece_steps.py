@@ -1,0 +1,518 @@
+"""What a walk over a public tree does in one piece: strategies and reaches forwards, values and updates backwards.
+
+Johanson 2016, sections 2.4, 3.3 and 9.3.  ``kernels.public.public_cfr`` goes from piece to piece; the samplers of
+``kernels.public.public_sampling`` take the same steps with other vectors.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.kernels.jit import inlined, kernel
+from counterplay.kernels.public.runouts import runout_values
+from counterplay.kernels.public.terminal import (
+    additive_values,
+    factored_values,
+    fold_values,
+    matrix_values,
+    row_values,
+    showdown_values,
+)  # fmt: skip
+from counterplay.kernels.wide_rows import WIDE, rows_from_vectors, vectors_from_rows
+
+UPDATE, RESPONSE, VALUE = 0, 1, 2
+"""Modes: CFR, best response, expected value."""
+
+_FEW = 12
+"""Up to so many hands, loops go hand by hand: loops over hands then cost more to start than to run."""
+
+_LEAST = 1e-33
+"""Below this a block of integers counts as 0: its scale would leave the range of float32."""
+
+_LINK, _FOLD, _SHOWDOWN, _MATRIX, _FACTORED = 2, 3, 4, 5, 6
+
+
+class NodeArrays(NamedTuple):
+    """The fields of a ``PublicTree`` that kernels read, which tells the meaning of each, and matrices of run-outs."""
+
+    kind: Any
+    first_child: Any
+    num_children: Any
+    base: Any
+    block: Any
+    reach_slot: Any
+    piece_size: Any
+    link_deal: Any
+    payoff: Any
+    data: Any
+    factor: Any
+    deal_first: Any
+    deal_count: Any
+    deal_root: Any
+    deal_weight: Any
+    matrix: Any
+    factor_class: Any
+    factor_count: Any
+    runout: Any
+    """(N,) float64: of a link after which there is nothing but a showdown, the stake, if there are matrices."""
+    runout_at: Any
+    """(D,) int64: where the matrix of a deal begins in ``runout_matrix``."""
+    runout_matrix: Any
+    """See ``kernels.public.runouts``."""
+
+
+class HandArrays(NamedTuple):
+    """The fields of ``Hands`` that kernels read; ``plain``: the classes of a deal stand for as many real hands as those
+    they are a part of.
+    """
+
+    start: Any
+    parent: Any
+    multiplicity: Any
+    card: Any
+    rank: Any
+    twin: Any
+    real_start: Any
+    real_class: Any
+    real_rank: Any
+    real_card: Any
+    plain: Any
+
+
+class Tables(NamedTuple):
+    """The tables of one player.  Values are ``table * scale[block]``; scales are 1 unless tables hold small integers.
+
+    ``average``, ``prediction`` and ``response`` may be empty: then none is kept.
+    """
+
+    regret: Any
+    regret_scale: Any
+    average: Any
+    average_scale: Any
+    prediction: Any
+    response: Any
+
+
+class Rule(NamedTuple):
+    """The numbers that make a member of the CFR family, for one iteration."""
+
+    keep_positive: float
+    keep_negative: float
+    floor: bool
+    weight: float
+    tie: float
+    prune: bool
+    quantised: bool
+    salt: int
+
+
+class Scratch(NamedTuple):
+    """Vectors of a walk, one after the other: levels x nodes of a piece x ``stride`` hands; ``reach`` has one more
+    node in each piece, ``value`` one more at the end, which nobody reads.
+
+    ``ends`` takes the ends of a piece; the fields after it are those of ``row_values``.
+    """
+
+    reach: Any
+    value: Any
+    sigma: Any
+    alive: Any
+    position: Any
+    sums: Any
+    totals: Any
+    ends: Any
+    theirs: Any
+    mine: Any
+    by_card: Any
+    factor: Any
+    reach_place: Any
+    value_place: Any
+    stride: int
+    piece: int
+
+
+@inlined
+def match_hands(
+    table: Any, scale: float, prediction: Any, first: Any, n: Any, actions: Any, tie: float, sigma: Any, s: Any,
+    stride: Any, totals: Any,
+) -> None:  # fmt: skip
+    """Regret matching for all hands of a public state, into one vector for each action from ``s`` on.
+
+    All numbers are of the type of the vectors, so that loops over hands need not widen them.
+    """
+    number = sigma.dtype.type
+    zero, one, least, scale = number(0.0), number(1.0), number(tie), number(scale)
+    share = number(1.0 / np.float64(actions))
+    if n <= _FEW and len(prediction) == 0:
+        for h in range(n):
+            total = zero
+            for a in range(actions):
+                wish = number(table[first + a * n + h]) * scale
+                wish = wish if wish > least else zero
+                sigma[s + a * stride + h] = wish
+                total += wish
+            if total > zero:
+                total = one / total
+                for a in range(actions):
+                    sigma[s + a * stride + h] *= total
+            else:
+                for a in range(actions):
+                    sigma[s + a * stride + h] = share
+        return
+    for h in range(n):
+        totals[h] = zero
+    for a in range(actions):
+        row, out = first + a * n, s + a * stride
+        if len(prediction) > 0:
+            for h in range(n):
+                wish = number(table[row + h]) * scale + number(prediction[row + h])
+                wish = wish if wish > least else zero
+                sigma[out + h] = wish
+                totals[h] += wish
+        else:
+            for h in range(n):
+                wish = number(table[row + h]) * scale
+                wish = wish if wish > least else zero
+                sigma[out + h] = wish
+                totals[h] += wish
+    for h in range(n):  # one division for each hand, and none of zero by zero
+        total = totals[h]
+        totals[h] = one / total if total > zero else zero
+    for a in range(actions):
+        out = s + a * stride
+        for h in range(n):
+            sigma[out + h] = sigma[out + h] * totals[h] if totals[h] > zero else share
+
+
+@inlined
+def any_above(vector: Any, first: Any, n: Any) -> bool:
+    for h in range(n):  # noqa: SIM110  numba has no generators
+        if vector[first + h] != 0.0:
+            return True
+    return False
+
+
+@inlined
+def hands_at(hands: HandArrays, deal: Any) -> Any:
+    return np.uint64(hands.start[deal + 1] - hands.start[deal])
+
+
+@inlined
+def go_forward(
+    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: int, tables: Tables, opp_table: Any,
+    opp_scale: Any, opp_prediction: Any, rule: Rule, locked: Any, root: Any, deal: Any, level: Any, scratch: Scratch,
+) -> None:  # fmt: skip
+    """Strategies and reaches of a piece.  ``alive[.., p]`` says whether the reach of p is more than 0 somewhere."""
+    reach, sigma, alive = scratch.reach, scratch.sigma, scratch.alive
+    stride = np.uint64(scratch.stride)
+    reach_at = np.uint64(level * (scratch.piece + 1)) * stride
+    sigma_at = np.uint64(level * scratch.piece) * stride
+    own_n, opp_n = hands_at(own, deal), hands_at(opp, deal)
+    for j in range(tree.piece_size[root]):
+        node = root + j
+        kind = tree.kind[node]
+        if kind > 1:
+            continue
+        actions = np.uint64(tree.num_children[node])
+        child = np.uint64(tree.first_child[node] - root)
+        if not alive[level, j, 1 - me] and (mode != UPDATE or (rule.prune and not alive[level, j, me])):
+            for a in range(actions):
+                alive[level, child + a, 0] = False
+                alive[level, child + a, 1] = False
+            continue
+        block = tree.block[node] + deal
+        at = sigma_at + child * stride
+        mine = kind == me
+        if mine and mode == RESPONSE and not locked[node]:
+            for a in range(actions):
+                alive[level, child + a, 0] = alive[level, j, 0]
+                alive[level, child + a, 1] = alive[level, j, 1]
+            continue
+        n = own_n if mine else opp_n
+        before = reach_at + np.uint64(tree.reach_slot[kind, node]) * stride
+        if not mine and len(opp_scale) == 0:  # the opponent does not look at his hand: one row for each node
+            for a in range(actions):
+                share = reach.dtype.type(opp_table[np.uint64(tree.base[node]) + a])
+                alive[level, child + a, me] = alive[level, j, me]
+                alive[level, child + a, 1 - me] = share > 0.0
+                if share > 0.0:
+                    after = reach_at + (child + a) * stride
+                    for h in range(n):
+                        reach[after + h] = reach[before + h] * share
+            continue
+        first = np.uint64(tree.base[node] + tree.num_children[node] * (own.start[deal] if mine else opp.start[deal]))
+        if mine:
+            match_hands(tables.regret, tables.regret_scale[block], tables.prediction, first, n, actions, rule.tie,
+                        sigma, at, stride, scratch.totals)  # fmt: skip
+        else:
+            match_hands(opp_table, opp_scale[block], opp_prediction, first, n, actions, rule.tie, sigma, at, stride,
+                   scratch.totals)  # fmt: skip
+        for a in range(actions):
+            after, row = reach_at + (child + a) * stride, at + a * stride
+            for h in range(n):
+                reach[after + h] = reach[before + h] * sigma[row + h]
+            alive[level, child + a, 1 - kind] = alive[level, j, 1 - kind]
+            alive[level, child + a, kind] = any_above(reach, after, n)
+
+
+@inlined
+def end_values(
+    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: Any, deal: Any, reach: Any,
+    r: Any, sums: Any, value: Any, v: Any,
+) -> None:  # fmt: skip
+    """The values of our hands at an end; ``reach`` from ``r`` on in, ``value`` from ``v`` on out."""
+    kind = tree.kind[node]
+    sign = 1.0 if me == 0 else -1.0
+    n, others = hands_at(own, deal), hands_at(opp, deal)
+    if kind in (_FOLD, _SHOWDOWN):
+        mine = np.uint64(own.start[deal])
+        low, high = np.uint64(opp.real_start[deal]), np.uint64(opp.real_start[deal + 1])
+        if kind == _FOLD:
+            fold_values(sign * tree.payoff[node], pair_hands, own.card, own.twin, mine, n, opp.real_class,
+                        opp.real_card, low, high, reach, r, sums, value, v)  # fmt: skip
+        else:
+            showdown_values(tree.payoff[node], own.card, own.rank, mine, n, opp.real_class, opp.real_rank,
+                            opp.real_card, low, high, reach, r, sums, value, v)  # fmt: skip
+        return
+    at = np.uint64(tree.data[node])
+    sign *= tree.payoff[node]
+    if kind == _MATRIX:
+        matrix_values(me, sign, tree.matrix, at, reach, r, others, value, v, n)
+    elif kind == _FACTORED:
+        row = tree.factor[node]
+        factored_values(me, sign, tree.matrix, at, tree.factor_class, row, tree.factor_count[me, row],
+                        tree.factor_count[1 - me, row], reach, r, others, sums, value, v, n)  # fmt: skip
+    else:
+        own_at = at if me == 0 else at + others
+        additive_values(sign, tree.matrix, own_at, at + n if me == 0 else at, reach, r, others, value, v, n)
+
+
+@inlined
+def ends_of_piece(
+    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, root: Any, deal: Any, level: Any,
+    scratch: Scratch,
+) -> None:  # fmt: skip
+    """The values of our hands at all folds and showdowns of a piece that the opponent reaches, ``WIDE`` at a time."""
+    reach, value, ends, factor = scratch.reach, scratch.value, scratch.ends, scratch.factor
+    stride, wide = np.uint64(scratch.stride), np.uint64(WIDE)
+    reach_at = np.uint64(level * (scratch.piece + 1)) * stride
+    value_at = np.uint64(level * scratch.piece) * stride
+    n, others = hands_at(own, deal), hands_at(opp, deal)
+    low, high = np.uint64(opp.real_start[deal]), np.uint64(opp.real_start[deal + 1])
+    sign = 1.0 if me == 0 else -1.0
+    count = 0
+    for fold in range(2):
+        for j in range(tree.piece_size[root]):
+            if tree.kind[root + j] == _SHOWDOWN - fold and scratch.alive[level, j, 1 - me]:
+                ends[count] = j
+                count += 1
+    for first in range(0, count, WIDE):
+        here = min(count - first, WIDE)
+        for lane in range(WIDE):
+            j = ends[first + min(lane, here - 1)]
+            node = root + j
+            scratch.reach_place[lane] = reach_at + np.uint64(tree.reach_slot[1 - me, node]) * stride
+            scratch.value_place[lane] = value_at + np.uint64(j) * stride
+            payoff, shown = tree.payoff[node], tree.kind[node] == _SHOWDOWN
+            factor[lane] = payoff if shown else 0.0
+            factor[WIDE + lane] = -payoff if shown else sign * payoff
+            factor[2 * WIDE + lane] = sign * payoff if pair_hands and not shown else 0.0
+            if lane >= here:  # nothing is there: the last end once more, and nobody reads it
+                scratch.value_place[lane] = np.uint64(len(value)) - stride
+        for o in range(np.uint64(0), others, wide):
+            rows_from_vectors(reach, scratch.reach_place, o, scratch.theirs, o * wide)
+        row_values(tree.kind[root + ends[first]] == _SHOWDOWN, own.card, own.rank, own.twin, np.uint64(own.start[deal]),
+                   n, opp.real_class, opp.real_rank, opp.real_card, low, high, scratch.theirs, stride, factor,
+                   scratch.by_card, scratch.mine)  # fmt: skip
+        for h in range(np.uint64(0), n, wide):
+            vectors_from_rows(value, scratch.value_place, h, scratch.mine, h * wide)
+
+
+@kernel
+def _store_integers(
+    table: Any, scales: Any, block: int, first: Any, n: Any, actions: Any, new: Any, s: Any, stride: Any, salt: int,
+) -> None:  # fmt: skip
+    """Write a block of a table of integers from the vectors that begin at ``s``.
+
+    The block gets a scale of its own, so that the largest number fills the range; numbers are rounded up or down at
+    random with the right mean, because what is added in an iteration is often less than one unit.
+    """
+    number = new.dtype.type
+    least, most = number(0.0), number(0.0)
+    for a in range(actions):
+        for h in range(n):
+            one = new[s + a * stride + h]
+            least = one if one < least else least
+            most = one if one > most else most
+    largest = max(most, -least)
+    scales[block] = largest / 32766.0 if largest > _LEAST else 1.0
+    inverse = number(1.0 / np.float64(scales[block]))  # as it will be read
+    dice = (np.uint64(salt) * np.uint64(0x9E3779B97F4A7C15)) ^ (np.uint64(block) * np.uint64(0xBF58476D1CE4E5B9))
+    unit = number(1.0 / 16777216.0)
+    for a in range(actions):
+        row, out = first + a * n, s + a * stride
+        dice = dice * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+        start = np.uint32(dice >> np.uint64(32))
+        for h in range(n):  # multiples of the golden section from a random start: even in [0, 1), hand by hand
+            up = np.uint32(start + np.uint32(h) * np.uint32(2654435769)) >> np.uint32(8)
+            table[row + h] = np.int16(np.floor(new[out + h] * inverse + number(np.int32(up)) * unit))
+
+
+@inlined
+def update_tables(
+    tables: Tables, rule: Rule, locked: bool, block: Any, first: Any, n: Any, actions: Any, reach: Any, r: Any,
+    sigma: Any, s: Any, value: Any, v: Any, here: Any, stride: Any,
+) -> None:  # fmt: skip
+    """Add an iteration's regrets and strategy; the vectors of the children in ``sigma`` and ``value`` are used up.
+
+    ``r``, ``s``, ``v`` and ``here`` say where our reach, our strategy, the values of the children and the value of
+    the node begin.  Where the strategy is locked both tables hold it, and stay.
+    """
+    averaged = len(tables.average) > 0 and rule.weight > 0.0 and not locked
+    number = value.dtype.type
+    zero, share = number(0.0), number(rule.weight)
+    keep_positive, keep_negative = number(rule.keep_positive), number(rule.keep_negative)
+    if n <= _FEW and len(tables.prediction) == 0 and not rule.quantised:
+        for h in range(n):
+            weight, base = rule.weight * reach[r + h], value[here + h]
+            for a in range(actions):
+                entry = first + a * n + h
+                if averaged:
+                    tables.average[entry] += weight * sigma[s + a * stride + h]
+                if not locked:
+                    old = tables.regret[entry]
+                    keep = rule.keep_positive if old > 0.0 else rule.keep_negative
+                    new = old * keep + (value[v + a * stride + h] - base)
+                    tables.regret[entry] = 0.0 if rule.floor and new < 0.0 else new
+        return
+    if averaged:
+        if rule.quantised:
+            scale = number(tables.average_scale[block])
+            for a in range(actions):
+                row, play = first + a * n, s + a * stride
+                for h in range(n):
+                    sigma[play + h] = number(tables.average[row + h]) * scale + share * reach[r + h] * sigma[play + h]
+            _store_integers(tables.average, tables.average_scale, block, first, n, actions, sigma, s, stride, rule.salt)
+        else:
+            for a in range(actions):
+                row, play = first + a * n, s + a * stride
+                for h in range(n):
+                    tables.average[row + h] += share * reach[r + h] * sigma[play + h]
+    if locked:
+        return
+    scale = number(tables.regret_scale[block])
+    for a in range(actions):
+        row, gain = first + a * n, v + a * stride
+        if len(tables.prediction) > 0:
+            for h in range(n):
+                tables.prediction[row + h] = value[gain + h] - value[here + h]
+        if rule.floor:
+            for h in range(n):
+                new = number(tables.regret[row + h]) * scale * keep_positive + (value[gain + h] - value[here + h])
+                value[gain + h] = new if new > zero else zero
+        else:
+            for h in range(n):
+                old = number(tables.regret[row + h]) * scale
+                keep = keep_positive if old > zero else keep_negative
+                value[gain + h] = old * keep + (value[gain + h] - value[here + h])
+        if not rule.quantised:
+            for h in range(n):
+                tables.regret[row + h] = value[gain + h]
+    if rule.quantised:
+        _store_integers(tables.regret, tables.regret_scale, block, first, n, actions, value, v, stride, rule.salt + 1)
+
+
+@inlined
+def go_backward(
+    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: int, pair_hands: bool, tables: Tables,
+    rule: Rule, locked: Any, root: Any, deal: Any, level: Any, scratch: Scratch,
+) -> None:  # fmt: skip
+    """Values of a piece, from its leaves to its root; updates of our tables on the way."""
+    reach, value, sigma, alive = scratch.reach, scratch.value, scratch.sigma, scratch.alive
+    stride = np.uint64(scratch.stride)
+    reach_at = np.uint64(level * (scratch.piece + 1)) * stride
+    value_at = np.uint64(level * scratch.piece) * stride
+    n = hands_at(own, deal)
+    together = n > _FEW and tree.piece_size[root] > 1
+    if together:
+        ends_of_piece(tree, own, opp, me, pair_hands, root, deal, level, scratch)
+    for j in range(tree.piece_size[root] - 1, -1, -1):
+        node = root + j
+        kind = tree.kind[node]
+        here = value_at + np.uint64(j) * stride
+        if not alive[level, j, 1 - me] and (mode != UPDATE or kind > 1 or (rule.prune and not alive[level, j, me])):
+            for h in range(n):
+                value[here + h] = 0.0
+            continue
+        if kind == _LINK:
+            if tree.runout[node] != 0.0:
+                r = reach_at + np.uint64(tree.reach_slot[1 - me, node]) * stride
+                runout_values(me, tree.runout[node], tree.runout_matrix, np.uint64(tree.runout_at[deal]),
+                              own.multiplicity, np.uint64(own.start[deal]), n, reach, r, hands_at(opp, deal), stride,
+                              value, here)  # fmt: skip
+            continue  # the walk has filled the others in
+        if kind > 1:
+            if together and (kind in (_FOLD, _SHOWDOWN)):
+                continue
+            r = reach_at + np.uint64(tree.reach_slot[1 - me, node]) * stride
+            end_values(tree, own, opp, me, pair_hands, node, deal, reach, r, scratch.sums, value, here)
+            continue
+        actions = np.uint64(tree.num_children[node])
+        child = np.uint64(tree.first_child[node] - root)
+        first = value_at + child * stride
+        if kind != me:
+            for h in range(n):
+                value[here + h] = value[first + h]
+            for a in range(np.uint64(1), actions):
+                row = first + a * stride
+                for h in range(n):
+                    value[here + h] += value[row + h]
+        elif mode == RESPONSE and not locked[node]:
+            for h in range(n):
+                value[here + h] = value[first + h]
+            for a in range(np.uint64(1), actions):
+                row = first + a * stride
+                for h in range(n):
+                    value[here + h] = max(value[here + h], value[row + h])
+            if len(tables.response) > 0:
+                entry = np.uint64(tree.base[node] + tree.num_children[node] * own.start[deal])
+                for h in range(n):
+                    found = False
+                    for a in range(actions):
+                        best = not found and value[first + a * stride + h] == value[here + h]
+                        tables.response[entry + a * n + h] = 1.0 if best else 0.0
+                        found = found or best
+        else:
+            for h in range(n):
+                value[here + h] = 0.0
+            for a in range(actions):
+                row = first + a * stride
+                for h in range(n):
+                    value[here + h] += sigma[row + h] * value[row + h]
+            if mode == UPDATE:
+                entry = np.uint64(tree.base[node] + tree.num_children[node] * own.start[deal])
+                r = reach_at + np.uint64(tree.reach_slot[me, node]) * stride
+                update_tables(tables, rule, locked[node], tree.block[node] + deal, entry, n, actions, reach, r, sigma,
+                        first, value, first, here, stride)  # fmt: skip
+
+
+@inlined
+def enter_piece(
+    tree: NodeArrays, hands: HandArrays, player: int, link: Any, below: Any, cut: bool, deal: Any, level: Any,
+    scratch: Scratch,
+) -> bool:  # fmt: skip
+    """A player's reach at the root of a piece, from that at the link above it; whether it is more than 0 somewhere."""
+    stride = np.uint64(scratch.stride)
+    above = np.uint64(level * (scratch.piece + 1) + tree.reach_slot[player, link]) * stride
+    to = np.uint64((level + 1) * (scratch.piece + 1) + tree.reach_slot[player, below]) * stride
+    first, n = np.uint64(hands.start[deal]), hands_at(hands, deal)
+    reach = scratch.reach
+    if cut:
+        for h in range(n):
+            reach[to + h] = reach[above + h]
+    else:
+        for h in range(n):
+            reach[to + h] = reach[above + hands.parent[first + h]]
+    return any_above(reach, to, n)

@@ -1,0 +1,1 @@
+"""Linear programs: HiGHS, treeplexes and proofs in exact fractions."""

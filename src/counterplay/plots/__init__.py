@@ -1,0 +1,1 @@
+"""Everything that draws: the only package that imports matplotlib."""

@@ -1,0 +1,1 @@
+"""Formats and deals of the Annual Computer Poker Competition: definitions, match states, logs."""

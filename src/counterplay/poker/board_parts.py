@@ -1,0 +1,145 @@
+"""The deals of a card game, a first deal at a time: for games whose deals do not fit into memory at once.
+
+Johanson 2016, section 2.4: subgames that start at different deals share nothing.  ``FirstDeals`` lists the first deals
+of a game up to renaming suits (1,755 flops in Texas hold'em), and makes the deals below each when they are asked for.
+The arrays are those of ``deal_cards``, made by one kernel for all boards.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.errors import GameError
+from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.board_tree import (
+    TRASH,
+    DealTree,
+    _Deal,
+    _next_deals,
+    _pair_mass,
+    _Renamings,
+    hole_hands,
+)  # fmt: skip
+from counterplay.poker.cards import cards_text
+from counterplay.poker.three_cards import showdown_tables
+from counterplay.tree.public.public_tree import Hands
+
+if TYPE_CHECKING:
+    from counterplay.kernels.cards.hand_classes import HandSet
+
+__all__ = ["FirstDeals"]
+
+
+class FirstDeals:
+    """The first public deals of a game in which everybody can hold every hand.
+
+    Parameters
+    ----------
+    game : GameDefinition
+        A game of two players that deals cards to the board after its first round.
+    isomorphic : bool
+        Take deals and hands together that differ in the names of suits only.
+
+    Raises
+    ------
+    GameError
+        If the game deals no cards to the board, or some before the first action.
+    """
+
+    def __init__(self, game: GameDefinition, isomorphic: bool = True) -> None:
+        self.rounds = [cards for cards in game.board_cards if cards]
+        if game.players != 2 or game.board_cards[0] or not self.rounds:
+            raise GameError(
+                "a game is split at its first deal if it has two players, deals cards to the board, none before the "
+                "first action; measure others whole"
+            )
+        self.deck, self.hole_cards = game.deck, game.hole_cards
+        self._tables = showdown_tables(game)
+        self.holes = hole_hands(game.deck, game.hole_cards)
+        self._full = np.ones(len(self.holes))
+        self._names = _Renamings(game.suits, self.holes, (self._full, self._full), isomorphic)
+        self._start = _Deal((), "", np.arange(len(self._names.card)), -1, 1.0, 1.0)
+        self._first = _next_deals(self.deck, self._names, self._start, 0, self.rounds[0], 2 * self.hole_cards)
+        self._mass = _pair_mass(self.holes, (self._full, self._full), (), self.hole_cards)
+
+    def __len__(self) -> int:
+        return len(self._first)
+
+    @property
+    def texts(self) -> list[str]:
+        """The cards of each first deal."""
+        return [deal.text for deal in self._first]
+
+    def others(self, level: int) -> int:
+        """How many hands an opponent can hold beside ours at a level of deals."""
+        return math.comb(len(self.deck) - sum(self.rounds[:level]) - self.hole_cards, self.hole_cards)
+
+    def deals(self, number: int) -> DealTree:
+        """The start, one first deal as deal 1, and all deals after it."""
+        levels = [[self._start], [self._first[number]]]
+        first_of_level = 1
+        for cards in self.rounds[1:]:
+            above = levels[-1]
+            levels.append([
+                after for i, deal in enumerate(above)
+                for after in _next_deals(self.deck, self._names, deal, first_of_level + i, cards, 2 * self.hole_cards)
+            ])  # fmt: skip
+            first_of_level += len(above)
+        deals = list(itertools.chain.from_iterable(levels))
+        parent = np.array([deal.parent for deal in deals], np.int32)
+        count = np.bincount(parent[1:], minlength=len(deals)).astype(np.int32)
+        first = np.where(count > 0, 1 + np.cumsum(count) - count, -1).astype(np.int32)
+        starts = (0, *itertools.accumulate(len(level) for level in levels))
+        hands = self._hands(deals, parent, starts[-2])
+        return DealTree(
+            parent, first, count, np.array([deal.weight for deal in deals]), np.array([deal.prob for deal in deals]),
+            starts, (hands, hands), tuple(deal.text for deal in deals),
+        )  # fmt: skip
+
+    @functools.cached_property
+    def _hand_set(self) -> HandSet:
+        from counterplay.kernels.cards.hand_classes import HandSet
+
+        held = self.holes[:, : self.hole_cards].astype(np.int64)
+        real = self.holes.copy()
+        if self.hole_cards == 1:
+            real[:, 1] = TRASH
+        cards = (np.uint64(1) << held.astype(np.uint64)).sum(axis=1, dtype=np.uint64)
+        key = self._tables.card_key[held].sum(axis=1)
+        return HandSet(key, cards, self._names.hand.astype(np.uint16), self.holes, real)
+
+    @functools.cached_property
+    def _labels(self) -> tuple[str, ...]:
+        least = np.unique(self._names.hand.min(axis=0))
+        return tuple(cards_text(hand[: self.hole_cards]) for hand in self.holes[least])
+
+    def _hands(self, deals: list[_Deal], parent: NDArray[np.int32], last: int) -> Hands:
+        from counterplay.kernels.cards.hand_classes import ClassArrays, class_hands
+
+        sizes = np.array([len(deal.cards) for deal in deals])
+        board = np.zeros((len(deals), max(int(sizes.max()), 1)), np.uint8)
+        for row, deal in zip(board, deals, strict=True):
+            row[: len(deal.cards)] = deal.cards
+        live = sum(math.comb(len(self.deck) - size, self.hole_cards) for size in sizes.tolist())
+        short = [np.empty(live, np.uint16) for _ in range(5)]
+        cards = [np.empty((live, 2), np.uint8) for _ in range(2)]
+        start, real_start = (np.zeros(len(deals) + 1, np.int64) for _ in range(2))
+        renaming_start = np.cumsum([0, *(len(deal.renamings) for deal in deals)])
+        renaming = np.concatenate([deal.renamings for deal in deals])
+        made = ClassArrays(start, short[0], short[1], cards[0], short[2], real_start, short[3], short[4], cards[1])
+        classes = class_hands(
+            self._tables, self._hand_set, board, sizes, parent, renaming_start, renaming, last, made
+        )  # fmt: skip
+        twin = np.arange(classes, dtype=np.int64) - np.repeat(start[:-1], np.diff(start))
+        reach = np.ones(int(start[1]))
+        return Hands(
+            start, made.parent[:classes], made.multiplicity[:classes], reach,
+            made.multiplicity[: len(reach)] / self._mass, made.card[:classes], made.rank[:classes],
+            twin.astype(np.uint16), real_start, made.real_class, made.real_rank, made.real_card, self._labels,
+        )  # fmt: skip

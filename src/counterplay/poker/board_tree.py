@@ -1,0 +1,307 @@
+"""The public deals of a card game and the hands that can be held at each, up to renaming suits.
+
+Johanson 2016, section 2.4.  From a deal, the next cards that a renaming of suits turns into each other, among the
+renamings that leave the cards already dealt as they are, are one deal that stands for all of them; it carries the
+renamings that also leave it alone.  Hands at a deal are classes under those.  Renamings are only used if they leave
+the given ranges as they are.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.errors import GameError
+from counterplay.poker.cards import CARDS, MAX_SUITS, cards_text
+from counterplay.poker.evaluator import rank_holes
+from counterplay.tree.public.public_tree import NO_HAND, Hands
+
+if TYPE_CHECKING:
+    from counterplay.kernels.cards.evaluator import HandTables
+
+__all__ = ["DealTree", "deal_cards", "hole_hands"]
+
+TRASH, NOTHING = 52, 53
+"""The second card of a hand of one card: where its sum goes, and where nothing is read."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class DealTree:
+    """The deals of a game, level by level (level: how often cards were dealt).
+
+    Attributes
+    ----------
+    parent, first, count : (D,) int32 arrays
+        As ``deal_parent``, ``deal_first`` and ``deal_count`` of a ``PublicTree``.
+    weight, prob : (D,) float64 arrays
+        As ``deal_weight`` and ``deal_prob`` there.
+    level_start : tuple of int
+        The deals of level l are ``level_start[l] .. level_start[l + 1] - 1``.
+    hands : pair of Hands
+        Of players 0 and 1.
+    text : tuple of str
+        The board of each deal, ``QsJh2h 3c``.
+    """
+
+    parent: NDArray[np.int32]
+    first: NDArray[np.int32]
+    count: NDArray[np.int32]
+    weight: NDArray[np.float64]
+    prob: NDArray[np.float64]
+    level_start: tuple[int, ...]
+    hands: tuple[Hands, Hands]
+    text: tuple[str, ...]
+
+
+def hole_hands(deck: Sequence[int], hole_cards: int) -> NDArray[np.uint8]:
+    """All hands of one or two hole cards, each row with ascending cards; one card has ``NOTHING`` beside it."""
+    if hole_cards not in (1, 2):
+        raise GameError(f"public trees are for one or two hole cards; got {hole_cards}")
+    cards = sorted(deck)
+    if hole_cards == 1:
+        return np.array([(card, NOTHING) for card in cards], np.uint8)
+    return np.array(list(itertools.combinations(cards, 2)), np.uint8)
+
+
+@dataclasses.dataclass
+class _Deal:
+    cards: tuple[int, ...]
+    text: str
+    renamings: NDArray[np.int64]  # rows of ``_Renamings``
+    parent: int
+    weight: float
+    prob: float
+
+
+class _Renamings:
+    """All renamings of suits that leave the ranges as they are, applied to cards and to hands."""
+
+    def __init__(
+        self, suits: int, holes: NDArray[np.uint8], ranges: Sequence[NDArray[np.float64]], isomorphic: bool
+    ) -> None:
+        kept = list(range(MAX_SUITS - suits))
+        orders = [(*kept, *order) for order in itertools.permutations(range(MAX_SUITS - suits, MAX_SUITS))]
+        cards = np.arange(64, dtype=np.int64)
+        self.card = np.stack(
+            [np.where(cards < CARDS, cards & ~3 | np.array(order)[cards & 3], cards) for order in orders]
+        )
+        self.number = np.full((64, 64), NO_HAND, np.int64)
+        self.number[holes[:, 0], holes[:, 1]] = np.arange(len(holes))
+        self.number[holes[:, 1], holes[:, 0]] = np.arange(len(holes))
+        self.hand = np.stack([self.number[row[holes[:, 0]], row[holes[:, 1]]] for row in self.card])
+        same = [all(np.array_equal(given[row], given) for given in ranges) for row in self.hand]
+        keep = np.flatnonzero(same) if isomorphic else np.array([0])
+        self.card, self.hand = self.card[keep], self.hand[keep]
+
+
+def deal_cards(
+    deck: Sequence[int],
+    suits: int,
+    hole_cards: int,
+    board: Sequence[int],
+    rounds: Sequence[int],
+    ranges: tuple[NDArray[np.float64], NDArray[np.float64]],
+    isomorphic: bool = True,
+    tables: HandTables | None = None,
+) -> DealTree:
+    """The deals after a board.
+
+    Parameters
+    ----------
+    deck : cards
+        All cards of the game.
+    suits : int
+        Number of suits of the deck.
+    hole_cards : int
+        1 or 2.
+    board : cards
+        What lies on the table at deal 0.
+    rounds : sequence of int
+        Cards dealt at each level after that.
+    ranges : pair of float64 arrays
+        The weight of each hand of ``hole_hands`` for each player; 0 leaves it out.
+    isomorphic : bool
+        Take deals and hands together that differ in the names of suits only.
+    tables : HandTables, optional
+        Another order of hands than the usual one (``counterplay.poker.three_cards``).
+    """
+    holes = hole_hands(deck, hole_cards)
+    names = _Renamings(suits, holes, ranges, isomorphic)
+    start = _stabiliser(names, np.arange(len(names.card)), tuple(board))
+    levels = [[_Deal(tuple(board), cards_text(board), start, -1, 1.0, 1.0)]]
+    first_of_level = 0
+    for number in rounds:
+        above, below = levels[-1], []
+        for i, deal in enumerate(above):
+            below += _next_deals(deck, names, deal, first_of_level + i, number, 2 * hole_cards)
+        first_of_level += len(above)
+        levels.append(below)
+    deals = list(itertools.chain.from_iterable(levels))
+    parent = np.array([deal.parent for deal in deals], np.int32)
+    count = np.bincount(parent[1:], minlength=len(deals)).astype(np.int32)
+    first = np.where(count > 0, 1 + np.cumsum(count) - count, -1).astype(np.int32)
+    starts = (0, *itertools.accumulate(len(level) for level in levels))
+    return DealTree(
+        parent, first, count, np.array([deal.weight for deal in deals]), np.array([deal.prob for deal in deals]),
+        starts, _hands(holes, names, deals, starts[-2], ranges, hole_cards, tables), tuple(deal.text for deal in deals),
+    )  # fmt: skip
+
+
+def _stabiliser(names: _Renamings, among: NDArray[np.int64], cards: tuple[int, ...]) -> NDArray[np.int64]:
+    """Which renamings leave a set of cards as it is."""
+    if len(among) == 1 or not cards:
+        return among
+    image = np.sort(names.card[among][:, list(cards)], axis=1)
+    return np.asarray(among[(image == np.sort(cards)).all(axis=1)])
+
+
+def _next_deals(deck: Sequence[int], names: _Renamings, deal: _Deal, number: int, cards: int, held: int) -> list[_Deal]:
+    """The deals after one, each standing for those that renaming turns into it; ``held`` cards are in hands."""
+    left = np.array(sorted(set(deck) - set(deal.cards)), np.int64)
+    raw = left[:, None] if cards == 1 else np.array(list(itertools.combinations(left.tolist(), cards)), np.int64)
+    place = 64 ** np.arange(cards - 1, -1, -1)
+    image = np.sort(names.card[deal.renamings][:, raw], axis=2) @ place
+    code, size = np.unique(image.min(axis=0), return_counts=True)
+    chance = 1.0 / math.comb(len(left) - held, cards)
+    after = []
+    for value, orbit in zip(code.tolist(), size.tolist(), strict=True):
+        dealt = tuple((value // 64 ** np.arange(cards - 1, -1, -1) % 64).tolist())
+        keep = _stabiliser(names, deal.renamings, dealt)
+        text = f"{deal.text} {cards_text(dealt)}".strip()
+        after.append(_Deal((*deal.cards, *dealt), text, keep, number, chance * orbit, orbit / len(raw)))
+    return after
+
+
+def _hands(
+    holes: NDArray[np.uint8],
+    names: _Renamings,
+    deals: list[_Deal],
+    last: int,
+    ranges: tuple[NDArray[np.float64], NDArray[np.float64]],
+    hole_cards: int,
+    tables: HandTables | None,
+) -> tuple[Hands, Hands]:
+    """The classes of hands at each deal, for both players; ``last`` is the first deal at which ranks count."""
+    same = np.array_equal(ranges[0] > 0, ranges[1] > 0)
+    made = [_Classes(holes, weights, hole_cards) for weights in ranges[: 1 if same else 2]]
+    for number, deal in enumerate(deals):
+        live = np.asarray(~np.isin(holes, deal.cards).any(axis=1))
+        rank = np.zeros(len(holes), np.uint16)
+        if number >= last:
+            rank = rank_holes(deal.cards, holes[:, :hole_cards], tables)
+        for classes in made:
+            classes.add(deal, names, live, rank)
+            if number < last:
+                classes.numbers.append(classes.number.astype(np.uint16))
+        pair = (made[0], made[-1])
+        for mine, other in ((pair[0], pair[1]), (pair[1], pair[0])) if not same else ((pair[0], pair[0]),):
+            mine.twins.add(other.number[mine.last])
+    first, second = made[0], made[-1]
+    disjoint = _pair_mass(holes, ranges, deals[0].cards, hole_cards)
+    return first.finish(ranges[0], ranges[1], disjoint), second.finish(ranges[1], ranges[0], disjoint)
+
+
+def _pair_mass(
+    holes: NDArray[np.uint8],
+    ranges: tuple[NDArray[np.float64], NDArray[np.float64]],
+    board: tuple[int, ...],
+    hole_cards: int,
+) -> float:
+    """The total weight of pairs of hands that can be dealt together beside the board."""
+    live = ~np.isin(holes, board).any(axis=1)
+    by_card = np.zeros((2, 64))
+    for player in (0, 1):
+        for column in range(hole_cards):
+            np.add.at(by_card[player], holes[live, column], ranges[player][live])
+    weight = ranges[0][live] * ranges[1][live].sum()
+    for column in range(hole_cards):
+        weight = weight - ranges[0][live] * by_card[1, holes[live, column]]
+    if hole_cards == 2:
+        weight = weight + ranges[0][live] * ranges[1][live]
+    return float(weight.sum())
+
+
+class _Numbers:
+    """An array of uint16 that grows; arrays put together at the end would be held twice."""
+
+    def __init__(self) -> None:
+        self._held = bytearray()
+
+    def add(self, numbers: NDArray[Any]) -> None:
+        self._held += numbers.astype(np.uint16).tobytes()
+
+    def array(self) -> NDArray[np.uint16]:
+        return np.frombuffer(self._held, np.uint16)
+
+
+class _Classes:
+    """The arrays of ``Hands`` of one player, deal by deal."""
+
+    def __init__(self, holes: NDArray[np.uint8], weights: NDArray[np.float64], hole_cards: int) -> None:
+        self.holes = holes
+        self.held = weights > 0
+        self.hole_cards = hole_cards
+        self.number = np.full(len(holes), NO_HAND, np.int64)  # class of each hand at the deal that was added last
+        self.last = np.zeros(0, np.int64)  # first members of those classes
+        self.start, self.real_start = [0], [0]
+        self.parents, self.multiplicities, self.shown = _Numbers(), _Numbers(), _Numbers()
+        self.ranks, self.twins = _Numbers(), _Numbers()
+        self.real_classes, self.real_ranks, self.real_hands = _Numbers(), _Numbers(), _Numbers()
+        self.numbers: list[NDArray[np.uint16]] = []  # ``number`` of each deal that has deals after it
+
+    def add(self, deal: _Deal, names: _Renamings, live: NDArray[np.bool_], rank: NDArray[np.uint16]) -> None:
+        """The classes at the next deal."""
+        hands = np.flatnonzero(live & self.held)
+        hands = hands[np.argsort(rank[hands], kind="stable")]
+        if len(deal.renamings) == 1:
+            shown, number, size = hands, np.arange(len(hands)), np.ones(len(hands), np.int64)
+        else:
+            least = names.hand[deal.renamings][:, hands].min(axis=0)
+            shown, number, size = _grouped(hands, least)
+        self.last = shown
+        self.number[:] = NO_HAND
+        self.number[hands] = number
+        above = self.numbers[deal.parent] if deal.parent >= 0 else np.zeros(len(self.holes), np.uint16)
+        self.parents.add(above[shown])
+        self.multiplicities.add(size)
+        self.shown.add(shown)
+        self.ranks.add(rank[shown])
+        self.real_classes.add(number)
+        self.real_ranks.add(rank[hands])
+        self.real_hands.add(hands)
+        self.start.append(self.start[-1] + len(shown))
+        self.real_start.append(self.real_start[-1] + len(hands))
+
+    def finish(self, own: NDArray[np.float64], other: NDArray[np.float64], disjoint: float) -> Hands:
+        """The arrays; ``disjoint`` is the weight of all pairs of hands, with which values are divided."""
+        shown, real = self.shown.array(), self.real_hands.array()
+        card, real_card = self.holes[shown], self.holes[real].copy()
+        if self.hole_cards == 1:
+            real_card[:, 1] = TRASH
+        first = shown[: self.start[1]]
+        weight = (
+            own[first] * self.multiplicities.array()[: len(first)] / disjoint if disjoint > 0 else np.zeros(len(first))
+        )
+        return Hands(
+            np.array(self.start, np.int64), self.parents.array(), self.multiplicities.array(),
+            own[first].astype(np.float64), weight, card, self.ranks.array(), self.twins.array(),
+            np.array(self.real_start, np.int64), self.real_classes.array(), self.real_ranks.array(),
+            real_card, tuple(cards_text(hand[: self.hole_cards]) for hand in self.holes[first]),
+        )  # fmt: skip
+
+
+def _grouped(
+    hands: NDArray[np.int64], least: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Hands with the same ``least`` are one class, in the order of their first members: first member, number, size."""
+    _, first, inverse, size = np.unique(least, return_index=True, return_inverse=True, return_counts=True)
+    order = np.argsort(first)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return hands[first[order]], place[inverse], size[order]

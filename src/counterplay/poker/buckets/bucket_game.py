@@ -1,0 +1,484 @@
+"""``BucketGame``: a betting tree that all deals share, and a bucket for each hand and round.
+
+The third compiled form of a game, for poker that is too large for a tree of histories (Gibson 2014, section 5.6;
+Johanson 2016, section 3.4).  Chance is sampled in the real game, hands are mapped to buckets, and regrets lie in tables
+by (betting, bucket, action): the abstract game is never built as a deck.  Each player may have an abstraction of his
+own (Johanson 2016, section 4.4).
+
+A table is one flat array.  The decisions of a player in a round are a *slot*, and a slot has a block for each bucket
+with an entry for each action of its decisions::
+
+    entry = slot_start[slot] + bucket * slot_width[slot] + node_offset[node] + action
+
+so that a walk, in which a player has one bucket a round, stays within few neighbouring blocks.  What is won at an end
+depends on the chips that each player has put in, on who has folded, and at a showdown on the order of the hands
+(3 orders of two hands, 13 of three): ends that agree in these share a row of ``utility``.
+
+The tables of buckets are those of ``abstraction.cards`` (``BucketTable``); this module knows arrays alone, for it
+comes before.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.errors import AbstractionError, GameError
+from counterplay.game.game import TERMINAL
+from counterplay.poker.acpc.definition import GameDefinition, format_definition
+from counterplay.poker.betting import BettingCounts, BettingTree, build_betting_tree, count_betting
+from counterplay.poker.isomorphism import HandIndexer
+from counterplay.poker.raise_sizes import BetAbstraction
+from counterplay.poker.rules import Betting
+
+if TYPE_CHECKING:
+    from counterplay.kernels.history.walks import WalkArrays
+
+__all__ = ["AbstractSize", "BucketGame", "RoundBuckets", "abstract_size", "weak_orders"]
+
+MAX_PLAYERS = 6
+"""The hands of six players have 4,683 orders."""
+
+MAX_HAND = 7
+"""Hands of more cards are not ranked in batches."""
+
+
+class RoundBuckets(Protocol):
+    """The buckets of a round, as ``abstraction.cards.BucketTable`` has them."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How the cards are grouped when a hand is numbered by ``HandIndexer``."""
+
+    @property
+    def count(self) -> int:
+        """How many buckets there are."""
+
+    @property
+    def table(self) -> NDArray[Any] | None:
+        """The class of each number; None where each is a class of its own."""
+
+    @property
+    def cuts(self) -> NDArray[Any] | None:
+        """The bucket by the bucket of the round before and the class; None where classes are buckets."""
+
+
+Buckets = tuple[tuple[RoundBuckets, ...], ...]
+"""By player and round."""
+
+
+@dataclasses.dataclass(frozen=True)
+class AbstractSize:
+    """How large an abstract game is; counted from the rules, before anything is built.
+
+    Attributes
+    ----------
+    betting : BettingCounts
+        The betting tree.
+    infosets, entries : int
+        Information sets, and pairs of one and an action.
+    players : int
+        Number of players.
+    """
+
+    betting: BettingCounts
+    infosets: int
+    entries: int
+    players: int
+
+    @property
+    def tree_bytes(self) -> int:
+        """About what the betting tree takes at most while it is laid out for walks."""
+        return self.betting.nodes * (20 + 4 * self.players + 4 + 16 + 40)
+
+
+def abstract_size(
+    game: GameDefinition, counts: Sequence[Sequence[int]], bets: BetAbstraction | None = None
+) -> AbstractSize:
+    """The size of an abstract game with so many buckets, by player and round."""
+    betting = count_betting(game, bets)
+    infosets = entries = 0
+    for player, buckets in enumerate(counts):
+        infosets += sum(k * n for k, n in zip(buckets, betting.player_decisions[player], strict=True))
+        entries += sum(k * n for k, n in zip(buckets, betting.player_pairs[player], strict=True))
+    return AbstractSize(betting, infosets, entries, game.players)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class BucketGame:
+    """A betting tree with buckets.  S slots of decisions: players x rounds.
+
+    Attributes
+    ----------
+    name : str
+        What the game is called.
+    definition : GameDefinition
+        What is played.
+    bets : BetAbstraction or None
+        The raises that are left of a no-limit game.
+    buckets : tuple of tuples of RoundBuckets
+        The buckets by player and round.
+    tree : BettingTree
+        The betting.
+    node_offset : (nodes,) uint32
+        Of a decision: where its entries begin in the block of a bucket.  Of an end: its row of ``utility``, the first
+        one of a showdown.
+    slot_start, slot_width : (S,) int64
+        Where the entries of a slot begin, and how many each bucket has; slot ``round * players + player``.
+    slot_decisions : (S,) int64
+        How many decisions a slot has.
+    utility : (Z, players) float64
+        What each player wins; a showdown has a row for each of ``weak_orders``.
+    cards : tuple of str
+        The files that the buckets are from: one for all players, or one for each; empty if from none.
+    """
+
+    name: str
+    definition: GameDefinition
+    bets: BetAbstraction | None
+    buckets: Buckets
+    tree: BettingTree
+    node_offset: NDArray[np.uint32]
+    slot_start: NDArray[np.int64]
+    slot_width: NDArray[np.int64]
+    slot_decisions: NDArray[np.int64]
+    utility: NDArray[np.float64]
+    cards: tuple[str, ...] = ()
+
+    @classmethod
+    def build(
+        cls,
+        definition: GameDefinition,
+        buckets: Sequence[RoundBuckets] | Sequence[Sequence[RoundBuckets]],
+        bets: BetAbstraction | None = None,
+        name: str = "poker",
+        cards: Sequence[str] = (),
+        max_nodes: int = 100_000_000,
+    ) -> BucketGame:
+        """Build the betting tree and number the entries.
+
+        Parameters
+        ----------
+        definition : GameDefinition
+            What is played.
+        buckets : sequence
+            The buckets of each round, for all players; or such a sequence for each player.
+        bets : BetAbstraction, optional
+            The raises that are left of a no-limit game.
+        name : str
+            What the game is called.
+        cards : sequence of str
+            The files that the buckets are from, to be told in checkpoints and profiles.
+        max_nodes : int
+            Most nodes of the betting tree.
+
+        Raises
+        ------
+        AbstractionError
+            If the buckets are for other cards.
+        MemoryLimitError
+            If the betting tree is too large.
+        """
+        by_player = _by_player(definition, buckets)
+        tree = build_betting_tree(definition, bets, max_nodes)
+        players, slots = definition.players, definition.players * definition.rounds
+        decisions = np.flatnonzero(tree.player != TERMINAL)
+        slot = tree.round[decisions].astype(np.int64) * players + tree.player[decisions]
+        width = np.zeros(slots, np.int64)
+        count = np.bincount(slot, minlength=slots)
+        offset = np.zeros(len(tree), np.uint32)
+        place = walk_order(tree)
+        for number in range(slots):
+            nodes = decisions[slot == number]
+            nodes = nodes[np.argsort(place[nodes])]
+            sizes = tree.num_children[nodes].astype(np.int64)
+            width[number] = sizes.sum()
+            offset[nodes] = np.cumsum(sizes) - sizes
+        kinds = np.array([by_player[number % players][number // players].count for number in range(slots)])
+        start = np.concatenate(([0], np.cumsum(width * kinds)[:-1])).astype(np.int64)
+        utility = _number_ends(tree, offset)
+        return cls(name, definition, bets, by_player, tree, offset, start, width, count, utility, tuple(cards))
+
+    # ------------------------------------------------------------------------------------------ questions
+
+    @property
+    def players(self) -> int:
+        """Number of players."""
+        return self.definition.players
+
+    @property
+    def rounds(self) -> int:
+        """Number of rounds."""
+        return self.definition.rounds
+
+    @property
+    def big_blind(self) -> float:
+        """Chips in one big blind."""
+        return float(self.definition.big_blind)
+
+    @property
+    def slot_buckets(self) -> NDArray[np.int64]:
+        """How many buckets each slot has."""
+        return np.array([table.count for turn in zip(*self.buckets, strict=True) for table in turn], np.int64)
+
+    @property
+    def num_entries(self) -> int:
+        """Pairs of an information set and an action."""
+        return int((self.slot_width * self.slot_buckets).sum())
+
+    @property
+    def num_infosets(self) -> int:
+        """Pairs of a decision of the betting tree and a bucket of its player."""
+        return int((self.slot_decisions * self.slot_buckets).sum())
+
+    @functools.cached_property
+    def depth(self) -> int:
+        """The most actions on a line of betting."""
+        return len(node_levels(self.tree)) - 1
+
+    @functools.cached_property
+    def widest(self) -> int:
+        """The most actions of a decision."""
+        return int(self.tree.num_children.max(initial=1))
+
+    @property
+    def tree_bytes(self) -> int:
+        """Bytes of the betting tree and of its layout for walks."""
+        return self.tree.nbytes + self.node_offset.nbytes + 16 * len(self.tree)
+
+    def slot_of(self, node: int) -> int:
+        """The slot of a decision."""
+        return int(self.tree.round[node]) * self.players + int(self.tree.player[node])
+
+    def entry(self, node: int, bucket: int) -> int:
+        """The first entry of an information set: a decision of the betting tree and a bucket of its player."""
+        slot = self.slot_of(node)
+        return int(self.slot_start[slot] + bucket * self.slot_width[slot] + int(self.node_offset[node]))
+
+    def bucket(self, player: int, turn: int, hole: Sequence[int], board: Sequence[int]) -> int:
+        """The bucket of a player's hand in a round; ``board`` may go on beyond the round."""
+        tables, ends = self.buckets[player], self.definition.board_ends
+        first = turn
+        while tables[first].cuts is not None:  # it goes by the bucket before
+            first -= 1
+        found = 0
+        for table, end in zip(tables[first : turn + 1], ends[first : turn + 1], strict=True):
+            found = _look_up(table, self._indexer(tuple(table.shape)).index((*hole, *board[:end])), found)
+        return found
+
+    def blocks(self) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
+        """The entries of each slot and bucket: from, to, and where the decisions begin among them, the end included."""
+        decisions = np.flatnonzero(self.tree.player != TERMINAL)
+        slot = self.tree.round[decisions].astype(np.int64) * self.players + self.tree.player[decisions]
+        for number, (start, width, kinds) in enumerate(
+            zip(self.slot_start.tolist(), self.slot_width.tolist(), self.slot_buckets.tolist(), strict=True)
+        ):
+            offset = np.append(np.sort(self.node_offset[decisions[slot == number]]).astype(np.int64), width)
+            for bucket in range(kinds if width else 0):
+                first = start + bucket * width
+                yield first, first + width, offset
+
+    def origin(self) -> dict[str, Any]:
+        """What makes the abstract game again, beside its name."""
+        return {"cards": list(self.cards), "bets": None if self.bets is None else self.bets.text()}
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """Digest of the rules, the bets and all bucket tables."""
+        digest = hashlib.sha256(format_definition(self.definition).encode())
+        digest.update((self.bets.text() if self.bets is not None else "all").encode())
+        met: dict[int, bytes] = {}
+        for table in (table for player in self.buckets for table in player):
+            if id(table) not in met:
+                met[id(table)] = _digest(table)
+            digest.update(met[id(table)])
+        return digest.hexdigest()
+
+    def _indexer(self, shape: tuple[int, ...]) -> HandIndexer:
+        return hand_indexer(shape, self.definition.ranks, self.definition.suits)
+
+    # ------------------------------------------------------------------------------------------ for kernels
+
+    def walks(self) -> WalkArrays:
+        """The betting tree as the sampling kernels take it, nodes in ``walk_order``; made once."""
+        return self._walks
+
+    @functools.cached_property
+    def _walks(self) -> WalkArrays:
+        from counterplay.kernels.history.walks import SLOT_BITS, WalkArrays
+
+        tree, players = self.tree, self.players
+        nodes = np.zeros((len(tree), 4), np.uint32)
+        end, showdown = tree.player == TERMINAL, tree.showdowns()
+        slot = tree.round.astype(np.int64) * players + tree.player
+        slot[end] = np.where(showdown[end], self.showdown_slot, self.fold_slot)
+        place = walk_order(tree)
+        nodes[place, 0] = np.where(end, players + 1, tree.player) + (slot << SLOT_BITS)
+        nodes[place, 1] = np.where(end, 0, place[tree.first_child])
+        nodes[place, 2] = tree.num_children
+        nodes[place, 3] = self.node_offset
+        none = np.zeros(0)
+        return WalkArrays(nodes.ravel(), none, none.astype(np.uint32), self.utility.ravel(), players)
+
+    @property
+    def showdown_slot(self) -> int:
+        """The slot of ends at which cards decide; the deal says how."""
+        return self.players * self.rounds
+
+    @property
+    def fold_slot(self) -> int:
+        """The slot of ends at which all but one have folded; the deal adds nothing."""
+        return self.showdown_slot + 1
+
+    @property
+    def num_slots(self) -> int:
+        """Slots of decisions and of ends."""
+        return self.fold_slot + 1
+
+
+@functools.lru_cache(maxsize=32)
+def hand_indexer(shape: tuple[int, ...], ranks: int, suits: int) -> HandIndexer:
+    """An indexer, made once."""
+    return HandIndexer(shape, ranks, suits)
+
+
+@functools.lru_cache(maxsize=MAX_PLAYERS)
+def weak_orders(players: int) -> tuple[tuple[int, ...], ...]:
+    """The orders that hands can have, ties allowed: for each player how many hands his beats.
+
+    >>> weak_orders(2)
+    ((0, 0), (0, 1), (1, 0))
+    >>> len(weak_orders(3))
+    13
+    """
+    found = set()
+    for ranks in itertools.product(range(players), repeat=players):
+        found.add(tuple(sum(other < own for other in ranks) for own in ranks))
+    return tuple(sorted(found))
+
+
+def node_levels(tree: BettingTree) -> list[slice]:
+    """The nodes of each level; they are numbered level by level."""
+    levels, low, high = [], 0, 1
+    while low < high:
+        levels.append(slice(low, high))
+        low, high = high, high + int(tree.num_children[low:high].sum())
+    return levels
+
+
+def walk_order(tree: BettingTree) -> NDArray[np.int64]:
+    """The place of each node when all that follows a node lies together: siblings, then what is below each in turn.
+
+    Walks go down; with the nodes level by level they would find every node of a large tree in another page.
+    """
+    levels = node_levels(tree)
+    below = np.zeros(len(tree), np.int64)  # nodes below a node
+    for above, level in zip(reversed(levels[:-1]), reversed(levels[1:]), strict=True):
+        total = np.concatenate(([0], np.cumsum(1 + below[level])))
+        first = np.concatenate(([0], np.cumsum(tree.num_children[above])))
+        below[above] = total[first[1:]] - total[first[:-1]]
+    place = np.zeros(len(tree), np.int64)
+    block = np.ones(len(tree), np.int64)  # where the children of a node begin
+    for level in levels[1:]:
+        parent = tree.parent[level]
+        number = np.arange(level.start, level.stop) - tree.first_child[parent]
+        before = np.cumsum(below[level]) - below[level]
+        before -= before[np.arange(len(parent)) - number]
+        place[level] = block[parent] + number
+        block[level] = block[parent] + tree.num_children[parent] + before
+    return place
+
+
+def _by_player(game: GameDefinition, buckets: Sequence[Any]) -> Buckets:
+    """The buckets of each player, after checking that they are for the game's cards."""
+    if game.players > MAX_PLAYERS:
+        raise GameError(f"an abstract game has at most {MAX_PLAYERS} players; got {game.players}")
+    if game.hole_cards + game.board_ends[-1] > MAX_HAND:
+        held = game.hole_cards + game.board_ends[-1]
+        raise GameError(f"hands of an abstract game have at most {MAX_HAND} cards; got {held}")
+    rows = list(buckets)
+    each = [tuple(row) for row in rows] if rows and isinstance(rows[0], Sequence) else [tuple(rows)] * game.players
+    if len(each) != game.players:
+        raise AbstractionError(f"the game has {game.players} players; got the buckets of {len(each)}")
+    for tables in each:
+        if len(tables) != game.rounds:
+            raise AbstractionError(f"the game has {game.rounds} rounds; got the buckets of {len(tables)}")
+        for number, table in enumerate(tables):
+            cards = game.hole_cards + game.board_ends[number]
+            if sum(table.shape) != cards:
+                raise AbstractionError(f"hands of round {number} have {cards} cards; its buckets are for {table.shape}")
+            size = hand_indexer(tuple(table.shape), game.ranks, game.suits).size()
+            if table.table is not None and table.table.shape != (size,):
+                raise AbstractionError(
+                    f"the buckets of round {number} must be a table of {size} hands of {game.ranks} ranks and "
+                    f"{game.suits} suits; got {table.table.shape}"
+                )
+            _check_range(table, number, size)
+    return tuple(each)
+
+
+def _check_range(table: RoundBuckets, number: int, size: int) -> None:
+    """Refuse buckets that do not exist: kernels trust them."""
+    last = table.cuts if table.cuts is not None else table.table
+    if last is None:
+        low, high = 0, size - 1
+    else:
+        low, high = (int(last.min()), int(last.max())) if last.size else (0, 0)
+    if low < 0 or high >= table.count:
+        raise AbstractionError(f"buckets of round {number} are 0 to {table.count - 1}; got {low} to {high}")
+    if table.cuts is not None:
+        classes = size - 1 if table.table is None else int(table.table.max())
+        if classes >= table.cuts.shape[1]:
+            raise AbstractionError(f"round {number} has {table.cuts.shape[1]} classes of hands; got {classes + 1}")
+
+
+def _look_up(table: RoundBuckets, index: int, before: int) -> int:
+    found = index if table.table is None else int(table.table[index])
+    return found if table.cuts is None else int(table.cuts[before, found])
+
+
+def _digest(table: RoundBuckets) -> bytes:
+    digest = hashlib.sha256(f"{tuple(table.shape)} {table.count}".encode())
+    for array in (table.table, table.cuts):
+        digest.update(b"none" if array is None else np.ascontiguousarray(array).data)
+    return digest.digest()
+
+
+def _number_ends(tree: BettingTree, offset: NDArray[np.uint32]) -> NDArray[np.float64]:
+    """Give every end its row of the utilities, which are returned; ends with the same chips share rows."""
+    end, showdown = tree.player == TERMINAL, tree.showdowns()
+    orders = weak_orders(tree.game.players)
+    rows: list[tuple[float, ...]] = []
+    for kind, ranks in ((end & ~showdown, [None]), (showdown, list(orders))):
+        nodes = np.flatnonzero(kind)
+        first, number = _alike(tree, nodes)
+        offset[nodes] = len(rows) + number * len(ranks)
+        for node in nodes[first].tolist():
+            spent = tuple(tree.spent[node].tolist())
+            betting = Betting(
+                tree.game, tree.game.rounds - 1, spent, max(spent), 0, int(tree.folded[node]), (), 0, 0, TERMINAL
+            )  # fmt: skip
+            rows += [tuple(map(float, betting.values(order))) for order in ranks]
+    return np.array(rows, np.float64).reshape(len(rows), tree.game.players)
+
+
+def _alike(tree: BettingTree, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number nodes by chips and folded players: the first node of each number, and the number of each node."""
+    base = int(tree.spent[nodes].max(initial=0)) + 1
+    players = tree.game.players
+    if base**players << players < 1 << 62:
+        key = tree.folded[nodes].astype(np.int64)
+        for position in range(players):
+            key = key * base + tree.spent[nodes, position]
+        _, first, number = np.unique(key, return_index=True, return_inverse=True)
+    else:
+        key = np.column_stack((tree.folded[nodes], tree.spent[nodes]))
+        _, first, number = np.unique(key, axis=0, return_index=True, return_inverse=True)
+    return first.astype(np.int64), number.astype(np.int64).ravel()

@@ -1,0 +1,117 @@
+"""Deals for walks over a betting tree, in batches: cards from a seed, buckets, the order of the hands.
+
+All cards of a hand are dealt at once, which is what sampling every chance event on the way amounts to.  The random
+numbers of the deals are a stream of their own, so that deals do not depend on how many are made at a time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.kernels.buckets.deal_batches import deal_cards, gather_hands, shift_buckets, shift_showdowns
+from counterplay.kernels.cards.evaluator import rank_hands
+from counterplay.kernels.cards.isomorphism import index_hands
+from counterplay.poker.buckets.bucket_game import BucketGame, hand_indexer, weak_orders
+from counterplay.poker.three_cards import showdown_tables
+
+__all__ = ["DealSampler"]
+
+
+class DealSampler:
+    """Makes the deals of an abstract game; each thread needs its own.
+
+    Parameters
+    ----------
+    game : BucketGame
+        The game.
+    size : int
+        Most deals at a time.
+    """
+
+    def __init__(self, game: BucketGame, size: int) -> None:
+        rules = game.definition
+        self.game = game
+        self.size = size
+        self.deck = np.array(rules.deck, np.uint8)
+        self._stock = self.deck.copy()
+        self._dealt = np.empty((size, rules.cards_dealt), np.uint8)
+        self._seen = [rules.hole_cards + end for end in rules.board_ends]
+        self._hands = [np.empty((size, seen), np.uint8) for seen in self._seen]
+        self._index = np.empty(size, np.int64)
+        self._bucket = np.empty(size, np.int64)
+        self._rank = np.empty((game.players, size), np.uint16)
+        self._shift = np.zeros((size, game.num_slots), np.int64)
+        self._codes = order_codes(game.players)
+        self._tables = plain_tables(game)
+        self._ranking = showdown_tables(rules)
+
+    @staticmethod
+    def nbytes(game: BucketGame, size: int) -> int:
+        """Bytes that a sampler will allocate."""
+        rules = game.definition
+        cards = rules.cards_dealt + sum(rules.hole_cards + end for end in rules.board_ends)
+        return size * (cards + 16 + 2 * game.players + 8 * game.num_slots) + 104
+
+    def deal(self, state: NDArray[np.uint64], count: int) -> NDArray[np.int64]:
+        """So many deals as walks take them, (count, slots); overwritten by the next call.
+
+        Parameters
+        ----------
+        state : (1,) uint64
+            Of the random numbers; it moves on.
+        count : int
+            How many, at most ``size``.
+        """
+        dealt = self._dealt[:count]
+        deal_cards(self.deck, state, self._stock, dealt)
+        return self.shifts(dealt)
+
+    def shifts(self, dealt: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """Given cards, hole cards by player and then the board, as walks take them."""
+        game, rules, count = self.game, self.game.definition, len(dealt)
+        index, bucket, shift = self._index[:count], self._bucket[:count], self._shift[:count]
+        board = rules.hole_cards * game.players
+        for player in range(game.players):
+            own = rules.hole_cards * player
+            for turn, (numbering, table, cuts) in enumerate(self._tables[player]):
+                hands = self._hands[turn][:count]
+                gather_hands(dealt, own, rules.hole_cards, board, hands)
+                index_hands(numbering, hands, index)
+                slot = turn * game.players + player
+                start, width = int(game.slot_start[slot]), int(game.slot_width[slot])
+                shift_buckets(index, table, cuts, start, width, slot, bucket, shift)
+            rank_hands(self._ranking, self._hands[-1][:count], self._rank[player, :count])
+        shift_showdowns(self._rank[:, :count], self._codes, game.showdown_slot, shift)
+        return shift
+
+
+def plain_tables(game: BucketGame) -> list[list[tuple[Any, NDArray[Any] | None, NDArray[Any] | None]]]:
+    """By player and round: what numbers hands, the class of each number, and the cuts, as kernels take them."""
+    rules = game.definition
+    return [
+        [
+            (
+                hand_indexer(tuple(table.shape), rules.ranks, rules.suits).tables(),
+                _plain(table.table),
+                _plain(table.cuts),
+            )
+            for table in tables
+        ]
+        for tables in game.buckets
+    ]
+
+
+def _plain(array: NDArray[Any] | None) -> NDArray[Any] | None:
+    """The array itself where it is a memory map, which kernels are slower to be called with."""
+    return None if array is None else np.asarray(array)
+
+
+def order_codes(players: int) -> NDArray[np.int16]:
+    """The number of each of ``weak_orders`` by how many hands each player's beats, read as digits."""
+    codes = np.full(players**players, -1, np.int16)
+    for number, order in enumerate(weak_orders(players)):
+        codes[sum(beaten * players**player for player, beaten in enumerate(order))] = number
+    return codes

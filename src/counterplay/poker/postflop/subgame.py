@@ -1,0 +1,326 @@
+"""Subgames of hold'em: a board, a pot, what is left to bet, a range for each player, and the sizes they may bet.
+
+This is what postflop solvers solve.  Player 0 is out of position (``oop``) and acts first on every street, player 1 is
+in position (``ip``).  Each player has put half of the pot in: who wins it gains the other half and what the opponent
+has bet since, so that the game is zero-sum; there is no rake.
+
+A bet is rounded to whole ``chip``s.  The least bet is one chip, the least raise that of the last bet or raise; a size
+below is raised to it, one above the stack is all in, and one that leaves less than the all-in threshold says becomes
+all in as well.  Equal sizes are one action.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.errors import GameError, MemoryLimitError
+from counterplay.poker.board_tree import DealTree, deal_cards
+from counterplay.poker.cards import card_text, deck, parse_cards
+from counterplay.poker.poker_public_tree import dealt, put_together
+from counterplay.poker.postflop.bet_sizes import PLAYERS, STREETS, BetSize, StreetSizes, bet_amount, parse_sizes
+from counterplay.poker.ranges import holdem_hands, parse_range
+from counterplay.tree.public.public_tree import FOLD, SHOWDOWN, PublicNode, PublicTree
+
+__all__ = ["Subgame", "subgame_by_name"]
+
+MAX_NODES = 1_000_000
+"""Nodes of the betting after which a subgame is refused."""
+
+MAX_ACTIONS = 200
+"""Actions in a row after which a subgame is refused."""
+
+TOLERANCE = 1e-9
+"""Share of a stack that is no bet: what is left of it by rounding errors alone."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Subgame:
+    """A subgame; the texts are read by ``parse_range`` and ``parse_sizes``.
+
+    Attributes
+    ----------
+    board : str
+        Three, four or five cards, ``QsJh2h``.
+    pot : float
+        Chips in the pot.
+    stack : float
+        Chips that each player has left (the smaller stack of the two).
+    oop, ip : str
+        The ranges of who acts first and last.
+    bets, raises : str
+        Sizes.
+    donks : str or None
+        Sizes of the first bet of a street by the player out of position after he called a bet on the street before;
+        None for those of ``bets``.
+    allin_threshold : float
+        A bet that takes at least this share of what the player has left is all in.
+    chip : float
+        Bets are multiples of this.
+    isomorphic : bool
+        Take hands and cards together that differ in suits only, where board and ranges allow.
+    """
+
+    board: str
+    pot: float
+    stack: float
+    oop: str
+    ip: str
+    bets: str = "50%,allin"
+    raises: str = "60%,allin"
+    donks: str | None = None
+    allin_threshold: float = 0.67
+    chip: float = 1.0
+    isomorphic: bool = True
+
+    def __post_init__(self) -> None:
+        if len(self.cards) not in (3, 4, 5):
+            raise GameError(f"a board has 3, 4 or 5 cards; got {len(self.cards)} in {self.board!r}")
+        for name, amount in (("pot", self.pot), ("stack", self.stack), ("chip", self.chip)):
+            if not isinstance(amount, int | float) or not 0 < amount < math.inf:
+                raise GameError(f"the {name} must be more than 0 chips; got {amount!r}")
+        if not 0 < self.allin_threshold <= 1:
+            raise GameError(
+                f"the all-in threshold is a share of the stack, above 0 and at most 100%; got {self.allin_threshold!r}"
+            )
+        self.sizes  # noqa: B018  # what cannot be read is told here
+        if not self.pair_weight > 0:
+            raise GameError(f"no hand of oop goes with a hand of ip on {self.board}: they share their cards")
+
+    @functools.cached_property
+    def cards(self) -> tuple[int, ...]:
+        """The cards of the board."""
+        return parse_cards(self.board)
+
+    @functools.cached_property
+    def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The weight of each hand for each player, 0 for hands that the board makes impossible."""
+        live = ~np.isin(holdem_hands(), self.cards).any(axis=1)
+        found = []
+        for name, text in zip(PLAYERS, (self.oop, self.ip), strict=True):
+            weights = parse_range(text, f"range of {name}") * live
+            if not weights.any():
+                raise GameError(
+                    f"the range of {name} has no hand left on {''.join(map(card_text, self.cards))}; got {text!r}"
+                )
+            found.append(weights)
+        return found[0], found[1]
+
+    @functools.cached_property
+    def pair_weight(self) -> float:
+        """The total weight of pairs of hands that can be held together."""
+        first, second = self.ranges
+        hands = holdem_hands()
+        by_card = np.zeros(52)
+        for column in (0, 1):
+            np.add.at(by_card, hands[:, column], second)
+        beside = second.sum() - by_card[hands].sum(axis=1) + second
+        weight = float(first @ beside)
+        return weight if weight > 1e-12 * float(first.sum() * second.sum()) else 0.0
+
+    @functools.cached_property
+    def sizes(self) -> tuple[StreetSizes, StreetSizes, StreetSizes]:
+        """Sizes of bets, raises and donk bets."""
+        bets = parse_sizes(self.bets, "bets")
+        donks = bets if self.donks is None else parse_sizes(self.donks, "donks")
+        return bets, parse_sizes(self.raises, "raises", raises=True), donks
+
+    @property
+    def first_street(self) -> int:
+        """0 on the flop, 1 on the turn, 2 on the river."""
+        return len(self.cards) - 3
+
+    @property
+    def name(self) -> str:
+        """The name that makes the subgame again: ``holdem`` and its fields as JSON."""
+        return f"holdem{json.dumps(dataclasses.asdict(self))}"
+
+    @property
+    def title(self) -> str:
+        """The subgame in a few words."""
+        return f"{self.board.replace(' ', '')}, pot {self.pot:g}, stack {self.stack:g}"
+
+    def betting(self, spans: list[tuple[int, int]]) -> PublicNode:
+        """The betting, over deals with these numbers on each street that is left."""
+        return _Betting(self, spans).root()
+
+    def spent(self, node: str) -> tuple[float, float]:
+        """What each player has put in after the actions of a node's text, the pot at the start not counted."""
+        street, before, player, checked = [0.0, 0.0], 0.0, 0, False
+        for word in node.split():
+            amount = street[player]
+            if word == "call":
+                amount = max(street)
+            elif word == "allin":
+                amount = self.stack - before
+            elif word not in ("check", "fold"):
+                amount = float(word.removeprefix("bet").removeprefix("raise"))
+            street[player] = amount
+            if word == "call" or (word == "check" and checked):
+                street, before, player, checked = [0.0, 0.0], before + street[0], 0, False
+            else:
+                player, checked = 1 - player, True
+        return before + street[0], before + street[1]
+
+    def deals(self) -> DealTree:
+        """The cards that can come, and the hands that can be held with each."""
+        rounds = [1] * (5 - len(self.cards))
+        return deal_cards(deck(), 4, 2, self.cards, rounds, self.ranges, self.isomorphic)
+
+    def tree(self) -> PublicTree:
+        """The compiled subgame.
+
+        Raises
+        ------
+        MemoryLimitError
+            If the betting has too many nodes.
+        """
+        deals = self.deals()
+        spans = list(zip(deals.level_start, deals.level_start[1:], strict=False))
+        largest = self.pot / 2 + self.stack
+        return put_together(self.betting(spans), deals, self.name, 2, largest, None)
+
+
+def subgame_by_name(name: str) -> Subgame:
+    """The subgame that ``Subgame.name`` stands for.
+
+    Raises
+    ------
+    GameError
+        If the name is none of a subgame.
+    """
+    try:
+        return Subgame(**json.loads(name.removeprefix("holdem")))
+    except (ValueError, TypeError) as error:
+        raise GameError(f"a subgame is named holdem{{...}} with its fields as JSON; got {name!r} ({error})") from None
+
+
+@dataclasses.dataclass(frozen=True)
+class _Spot:
+    """Where the betting is: a street, who acts, what each has put in on it and before it, what was played.
+
+    ``raises`` counts bets and raises on the street, ``step`` is the last of them, ``bettor`` who made the last bet of
+    the street before (-1: nobody), ``passed`` whether the first player has checked.
+    """
+
+    street: int
+    player: int
+    put: tuple[float, float]
+    before: float
+    raises: int
+    step: float
+    bettor: int
+    passed: bool
+    text: str
+
+
+class _Betting:
+    """Makes the nodes of a subgame's betting."""
+
+    def __init__(self, game: Subgame, spans: list[tuple[int, int]]) -> None:
+        self.game = game
+        self.first = game.first_street
+        self.spans = spans
+        self.nodes = 0
+
+    def root(self) -> PublicNode:
+        return self._street(self.first, 0.0, -1, "")
+
+    def _street(self, street: int, spent: float, bettor: int, text: str) -> PublicNode:
+        """The start of a street; each player has put ``spent`` in before it."""
+        return self._decision(_Spot(street, 0, (0.0, 0.0), spent, 0, self.game.chip, bettor, False, text))
+
+    def _decision(self, spot: _Spot) -> PublicNode:
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            raise MemoryLimitError(
+                f"the betting has more than {MAX_NODES:,} nodes; give fewer sizes, larger ones or a smaller stack"
+            )
+        if spot.text.count(" ") >= MAX_ACTIONS:
+            raise GameError(
+                f"the betting goes on for more than {MAX_ACTIONS} actions; give larger sizes, a smaller stack, or at "
+                "most so many raises a street, such as 20c3r"
+            )
+        actions, children = zip(*self._actions(spot), strict=True)
+        return PublicNode(spot.player, self._span(spot.street), list(children), tuple(actions), spot.text)
+
+    def _actions(self, spot: _Spot) -> Iterator[tuple[str, PublicNode]]:
+        player, other = spot.player, 1 - spot.player
+        most = max(spot.put)
+        if spot.put[player] < most:
+            yield "fold", self._fold(spot, f"{spot.text} fold".strip())
+            text = f"{spot.text} call".strip()
+            spent = self._spent(spot, most)
+            yield "call", self._closed(spot, spent, other, text)
+            if spent == self.game.stack:
+                return  # the opponent is all in
+        else:
+            text = f"{spot.text} check".strip()
+            if spot.passed:
+                yield "check", self._closed(spot, spot.before, -1, text)
+            else:
+                yield "check", self._decision(dataclasses.replace(spot, player=other, passed=True, text=text))
+        for amount in self._amounts(spot):
+            all_in = self._spent(spot, amount) == self.game.stack
+            action = "allin" if all_in else f"{'raise' if spot.raises else 'bet'}{amount:.12g}"
+            put = (amount, spot.put[1]) if player == 0 else (spot.put[0], amount)
+            yield action, self._decision(dataclasses.replace(
+                spot, player=other, put=put, raises=spot.raises + 1, step=amount - most, passed=True,
+                text=f"{spot.text} {action}".strip(),
+            ))  # fmt: skip
+
+    def _amounts(self, spot: _Spot) -> list[float]:
+        """To how many chips on this street the player may bet or raise, ascending, each once."""
+        game, before = self.game, max(spot.put)
+        limit = game.stack - spot.before
+        pot = game.pot + 2 * (spot.before + before)
+        found = set()
+        for size in self._sizes(spot):
+            left = limit - before
+            wanted = bet_amount(size, pot, before, left, len(STREETS) - spot.street, spot.raises)
+            if wanted is None:
+                continue
+            amount = max(game.chip * math.floor(wanted / game.chip + 0.5), before + spot.step)
+            mine = limit - spot.put[spot.player]
+            large = amount - spot.put[spot.player] >= game.allin_threshold * mine
+            if large or self._spent(spot, amount) == game.stack:
+                amount = limit
+            found.add(min(amount, limit))
+        return sorted(found)
+
+    def _spent(self, spot: _Spot, amount: float) -> float:
+        """What a player has put in who has put an amount in on this street; the stack itself if that is all in."""
+        spent, stack = spot.before + amount, self.game.stack
+        return stack if spent >= stack * (1 - TOLERANCE) else spent
+
+    def _sizes(self, spot: _Spot) -> tuple[BetSize, ...]:
+        bets, raises, donks = self.game.sizes
+        kind = raises if spot.raises else bets
+        if spot.raises == 0 and spot.player == 0 and spot.bettor == 1:
+            kind = donks
+        return kind[spot.player][spot.street]
+
+    def _fold(self, spot: _Spot, text: str) -> PublicNode:
+        lost = self.game.pot / 2 + spot.before + spot.put[spot.player]
+        payoff = -lost if spot.player == 0 else lost
+        return PublicNode(FOLD, self._span(spot.street), text=text, payoff=payoff)
+
+    def _closed(self, spot: _Spot, spent: float, bettor: int, text: str) -> PublicNode:
+        """The betting of a street is over; each player has put ``spent`` in so far."""
+        if spent >= self.game.stack or spot.street + 1 == len(STREETS):
+            last = len(STREETS) - 1
+            node = PublicNode(SHOWDOWN, self._span(last), text=text, payoff=self.game.pot / 2 + spent)
+            return self._dealt(node, spot.street, last)
+        return self._dealt(self._street(spot.street + 1, spent, bettor, text), spot.street, spot.street + 1)
+
+    def _dealt(self, node: PublicNode, before: int, after: int) -> PublicNode:
+        return dealt(node, before - self.first, after - self.first, self.spans)
+
+    def _span(self, street: int) -> tuple[int, int]:
+        return self.spans[street - self.first]

@@ -1,0 +1,168 @@
+"""The arrays of a changing abstraction: made from an abstraction, read back as one; and what updates read of the game.
+
+The solvers of this package work on the real game with perfect recall.  An abstraction is only an indirection from
+real to abstract entries (``kernels.history.changing_sets.SetArrays``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.abstraction.infosets.abstraction import Abstraction
+from counterplay.abstraction.infosets.builders import initial_abstraction, null_abstraction
+from counterplay.abstraction.infosets.by_name import abstraction_by_name
+from counterplay.abstraction.infosets.refinement import from_map
+from counterplay.errors import SolverError
+from counterplay.game.game import TERMINAL
+from counterplay.game.registry import make
+from counterplay.kernels.history.changing_sets import GameArrays, SetArrays, update_pool
+from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.sequence.sequence_form import chance_reach, sequences_at
+
+__all__ = [
+    "GIVEN", "action_places", "as_abstraction", "check_recall", "game_arrays", "game_bytes", "histories_by_infoset",
+    "set_arrays", "set_bytes", "set_tables", "start_abstraction", "utility_ranges",
+]  # fmt: skip
+
+GIVEN = "given"
+"""What the setting ``forget`` says when the abstraction to start from was handed over as an object."""
+
+
+def check_recall(tree: GameTree, algorithm: str) -> None:
+    """Refuse a game in which somebody forgets.
+
+    Raises
+    ------
+    SolverError
+        The player is named.
+    """
+    for player in range(tree.players):
+        if not tree.sequences.has_perfect_recall(player):
+            raise SolverError(
+                f"{algorithm} starts from the whole game and abstracts it itself, but in {tree.name} player "
+                f"{player + 1} forgets; give the game without it and what to forget at first as forget=WHAT"
+            )
+
+
+def start_abstraction(tree: GameTree, forget: str) -> Abstraction:
+    """The abstraction to start from, by name (``initial``, ``nothing``, ``map=FILE`` or what the game offers)."""
+    if forget in (GIVEN, "initial"):  # a checkpoint of an abstraction that was given brings the sets itself
+        return initial_abstraction(tree)
+    if forget == "nothing":
+        return null_abstraction(tree)
+    return abstraction_by_name(make(tree.name), tree, forget)
+
+
+def set_bytes(tree: GameTree) -> int:
+    """Bytes of the arrays of ``set_arrays``."""
+    return 4 * tree.num_entries + tree.num_infosets * (9 * 4 + 1) + 8 * tree.players + 16
+
+
+def set_arrays(tree: GameTree, abstraction: Abstraction, least_actions: int) -> tuple[NDArray[Any], ...]:
+    """The fields of ``SetArrays`` for an abstraction of a tree."""
+    abstraction._check(tree)
+    infosets, sets = tree.num_infosets, abstraction.num_sets
+    sizes = np.asarray(abstraction.sizes)
+    actions = np.array([len(row) for row in abstraction.set_actions], np.int64)
+    member = np.argsort(abstraction.infoset_map, kind="stable").astype(np.int32)
+    position = np.empty(infosets, np.int32)
+    position[member] = np.arange(infosets)
+
+    def padded(values: Any, kind: Any) -> NDArray[Any]:
+        array = np.zeros(infosets, kind)
+        array[:sets] = values
+        return array
+
+    arrays = SetArrays(
+        set_of=abstraction.infoset_map.astype(np.int32).copy(),
+        entry_map=abstraction.entry_map.astype(np.uint32),
+        entry=padded(np.cumsum(actions) - actions, np.int32),
+        actions=padded(actions, np.int32),
+        owner=padded(abstraction.set_player, np.int8),
+        start=padded(np.cumsum(sizes) - sizes, np.int32),
+        size=padded(sizes, np.int32),
+        member=member,
+        position=position,
+        pool=np.zeros(infosets, np.int32),
+        pool_place=np.full(infosets, -1, np.int32),
+        pool_size=np.zeros(tree.players, np.int64),
+        totals=np.array([sets, actions.sum()], np.int64),
+    )
+    for number in range(sets):
+        update_pool(arrays, tree.player_infosets, least_actions, number)
+    return tuple(arrays)
+
+
+def set_tables(sets: SetArrays) -> dict[str, NDArray[Any]]:
+    """The arrays as a checkpoint holds them, the live ones; unsigned numbers seen as signed ones."""
+    arrays = sets._asdict()
+    return {f"sets.{name}": arrays[name].view(np.int32) if name == "entry_map" else arrays[name] for name in arrays}
+
+
+def action_places(tree: GameTree, sets: SetArrays) -> NDArray[np.int64]:
+    """The place of each real entry among the actions of its abstract set."""
+    first = sets.entry[sets.set_of].astype(np.int64)
+    return np.asarray(sets.entry_map.astype(np.int64) - np.repeat(first, np.diff(tree.infoset_offset)))
+
+
+def as_abstraction(tree: GameTree, sets: SetArrays, name: str) -> Abstraction:
+    """The abstraction that the arrays stand for."""
+    return from_map(tree, sets.set_of, action_places(tree, sets), name)
+
+
+def game_bytes(tree: GameTree) -> int:
+    """Bytes of the arrays of ``game_arrays``."""
+    decisions = int(np.count_nonzero(tree.player >= 0))
+    ids = 8 * (tree.num_infosets + 1 + tree.players + 1) + 8 * tree.num_infosets
+    return ids + 8 * (tree.num_infosets + 1) + decisions * (4 * (tree.players - 1) + 8)
+
+
+def game_arrays(tree: GameTree) -> tuple[NDArray[Any], ...]:
+    """The fields of ``GameArrays`` for a tree with perfect recall, where a decision point is an information set."""
+    infoset_of = tree.sequences.decision_infoset
+    decision_of = np.empty(tree.num_infosets, np.int32)
+    decision_of[infoset_of] = np.arange(tree.num_infosets)
+    return tuple(
+        GameArrays(tree.infoset_offset, tree.player_infosets, decision_of, infoset_of, *histories_by_infoset(tree))
+    )
+
+
+def histories_by_infoset(
+    tree: GameTree,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    """The decisions of each information set: where they start, the others' sequences, the probability of chance."""
+    own = sequences_at(tree)
+    nodes = np.flatnonzero(tree.player >= 0)
+    nodes = nodes[np.argsort(tree.infoset[nodes], kind="stable")]
+    start = np.searchsorted(tree.infoset[nodes], np.arange(tree.num_infosets + 1)).astype(np.int64)
+    others = np.empty((len(nodes), tree.players - 1), np.int32)
+    mover = tree.player[nodes]
+    for player in range(tree.players):
+        here = mover == player
+        rest = [other for other in range(tree.players) if other != player]
+        for column, other in enumerate(rest):
+            others[here, column] = own[other][nodes[here]]
+    return start, others, chance_reach(tree)[nodes]
+
+
+def utility_ranges(tree: GameTree) -> NDArray[np.float64]:
+    """Δ_I: the range of what its player can still end with at each information set."""
+    ends = tree.player == TERMINAL
+    result = np.zeros(tree.num_infosets)
+    levels = [np.flatnonzero(tree.depth == depth) for depth in range(int(tree.depth.max()), 0, -1)]
+    for player in range(tree.players):
+        worst, best = np.full(tree.num_histories, np.inf), np.full(tree.num_histories, -np.inf)
+        worst[ends] = best[ends] = tree.utility[tree.outcome[ends], player]
+        for level in levels:
+            np.minimum.at(worst, tree.parent[level], worst[level])
+            np.maximum.at(best, tree.parent[level], best[level])
+        nodes = np.flatnonzero(tree.player == player)
+        low, high = np.full(tree.num_infosets, np.inf), np.full(tree.num_infosets, -np.inf)
+        np.minimum.at(low, tree.infoset[nodes], worst[nodes])
+        np.maximum.at(high, tree.infoset[nodes], best[nodes])
+        own = tree.infoset_player == player
+        result[own] = (high - low)[own]
+    return result

@@ -1,0 +1,212 @@
+"""``MaxminSolver``: the strategy with the best guaranteed value of a player who forgets, between two bounds.
+
+An iteration is a node of branch and bound, or a program of BASE.  The lower bound is what a best response leaves to the
+strategy that is given back, so it can be checked with nothing but that strategy; the upper bound comes from
+relaxations.  In a game that abstracts the maximiser only, the lower bound holds in the original game too (Čermák 2018,
+corollary 4.4.1), for the opponent is the same.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.abstraction.infosets.by_name import compile_by_name
+from counterplay.errors import SolverError
+from counterplay.game.game import Game
+from counterplay.kernels.history.passes import forward_reach
+from counterplay.kernels.jit import form_arrays
+from counterplay.solvers.linear_program import LinearProgram
+from counterplay.solvers.maxmin.branching import BranchAndBound
+from counterplay.solvers.maxmin.digit_refinement import RefiningProgram
+from counterplay.solvers.maxmin.maxmin_problem import MaxminProblem, check_maxmin
+from counterplay.solvers.maxmin.oracles import OracleBranchAndBound
+from counterplay.solvers.solver import Solver, check_memory
+from counterplay.strategy.tabular import Provenance, TabularStrategy
+from counterplay.tree.history.game_tree import GameTree
+
+__all__ = ["MaxminConfig", "MaxminSolver"]
+
+Float64 = NDArray[np.float64]
+METHODS = ("auto", "base", "irabnb", "doirabnb")
+
+
+@dataclasses.dataclass(frozen=True)
+class MaxminConfig:
+    """Settings of the maxmin algorithms.
+
+    Attributes
+    ----------
+    player : {1, 2}
+        Who maximises.
+    method : {"auto", "base", "irabnb", "doirabnb"}
+        The refined mixed-integer program, branch and bound, or that on a restricted game that grows; auto is the last
+        one, or irabnb against an opponent without A-loss recall, whom only base and irabnb take.
+    epsilon : float
+        The gap between the bounds at which the problem counts as solved, in shares of the largest utility.
+    """
+
+    player: int = 1
+    method: Literal["auto", "base", "irabnb", "doirabnb"] = "auto"
+    epsilon: float = 1e-4
+
+    def __post_init__(self) -> None:
+        if isinstance(self.player, bool) or self.player not in (1, 2):
+            raise SolverError(f"player must be 1 or 2; got {self.player!r}")
+        if self.method not in METHODS:
+            raise SolverError(f"method must be one of {', '.join(METHODS)}; got {self.method!r}")
+        number = isinstance(self.epsilon, int | float) and not isinstance(self.epsilon, bool)
+        if not number or not 1e-8 <= self.epsilon < 1:
+            raise SolverError(f"epsilon must be a number from 1e-8 to 1; got {self.epsilon!r}")
+
+
+class MaxminSolver(Solver):
+    """Maxmin strategies of two-player zero-sum games without absent-mindedness.
+
+    Parameters
+    ----------
+    game : GameTree, Game or str
+        What to solve.
+    config : MaxminConfig, optional
+        The settings.
+    algorithm : str
+        What to call the algorithm in results.
+    memory_limit : int, optional
+        Bytes that the programs may take; by default what the machine has free.
+
+    Attributes
+    ----------
+    problem : MaxminProblem
+        Who maximises what.
+    search : BranchAndBound or RefiningProgram
+        The state of the algorithm, with the bounds.
+    """
+
+    kind = "maxmin"
+    config_class = MaxminConfig
+    default_iterations = 10**9  # it ends by itself
+
+    def __init__(
+        self,
+        game: GameTree | Game | str,
+        config: MaxminConfig | None = None,
+        algorithm: str = "maxmin",
+        memory_limit: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.config = config or MaxminConfig()
+        self.algorithm = algorithm
+        self.tree = compile_by_name(game, memory_limit)
+        player = self.config.player - 1
+        check_maxmin(self.tree, player)
+        check_memory(f"{algorithm} on {self.tree.name}", self.memory_bytes(self.tree), memory_limit)
+        self.form = form_arrays(self.tree.sequences)
+        self.problem = MaxminProblem(self.tree, player)
+        self.fallback = np.zeros(self.tree.num_entries)
+        self.fallback[self.tree.infoset_offset[:-1]] = 1.0
+        self.search = self._make_search()
+
+    def _make_search(self) -> BranchAndBound | RefiningProgram:
+        method = self.config.method
+        if method == "auto":
+            method = "doirabnb" if self.problem.a_loss else "irabnb"
+        gap = self.config.epsilon * self.problem.scale
+        if method == "base":
+            return RefiningProgram(self.problem, gap, self.fallback)
+        kind = BranchAndBound if method == "irabnb" else OracleBranchAndBound
+        return kind(self.problem, gap, self.fallback)
+
+    @staticmethod
+    def memory_bytes(tree: GameTree) -> int:
+        """Bytes that the programs and their solution will take, roughly: twice those of the sequence form's."""
+        return 2 * LinearProgram.memory_bytes(tree)
+
+    @property
+    def table_bytes(self) -> int:
+        """Bytes of what the solver itself holds; programs are rebuilt when they are needed."""
+        return self.fallback.nbytes
+
+    @property
+    def iterations(self) -> int:
+        """Nodes taken, or programs of BASE solved."""
+        return self.search.expanded
+
+    @property
+    def finished(self) -> bool:
+        """Whether the bounds have met."""
+        return self.search.finished
+
+    @property
+    def value_bounds(self) -> tuple[float, float] | None:
+        """What the maximiser's strategy is sure of, and what no strategy is worth more than."""
+        low, high = self.search.lower, self.search.upper
+        return (low + 0.0, high + 0.0) if math.isfinite(low) and math.isfinite(high) else None  # no minus zero
+
+    def details(self) -> dict[str, Any]:
+        """The player, the bounds, and the size of the restricted game, if there is one."""
+        bounds = self.value_bounds
+        found: dict[str, Any] = {
+            "player": self.config.player,
+            "lower_bound": None if bounds is None else bounds[0],
+            "upper_bound": None if bounds is None else bounds[1],
+            "forgetful_sets": len(self.problem.sets),
+        }
+        if isinstance(self.search, OracleBranchAndBound):
+            start, allowed = self.tree.sequences.sequence_start, self.search.relaxation.allowed
+            found["restricted_sequences"] = [int(allowed[start[p] : start[p + 1]].sum()) for p in range(2)]
+        return found
+
+    def step(self, iterations: int = 1) -> None:
+        """Advance by some nodes, or until the problem is solved; out of time, a node is left undone."""
+        for _ in range(iterations):
+            if self.finished or not self.search.advance(self.deadline):
+                return
+
+    def strategy(self) -> Float64:
+        """The best strategy of the maximiser so far, and a best response of the opponent to it."""
+        tree, form, problem = self.tree, self.tree.sequences, self.problem
+        probabilities = self.fallback.copy()
+        own = slice(
+            *(int(tree.infoset_offset[tree.player_infosets[one]]) for one in (problem.player, problem.player + 1))
+        )
+        probabilities[own] = self.search.strategy[own]
+        reach = np.ones(form.num_sequences)
+        forward_reach(self.form, problem.player, probabilities, reach)
+        choice = problem.response(reach)[2]
+        played = np.zeros(form.num_sequences, bool)
+        played[problem.pure_plan(choice)] = True
+        for point in range(int(form.decision_start[problem.other]), int(form.decision_start[problem.other + 1])):
+            if played[form.decision_parent[point]] and choice[point]:
+                entry = int(form.decision_entry[point])
+                probabilities[entry : entry + int(form.decision_actions[point])] = 0.0
+                probabilities[entry + choice[point]] = 1.0
+        return probabilities
+
+    def profile(self) -> TabularStrategy:
+        """That profile, with its provenance."""
+        origin = Provenance(self.algorithm, dataclasses.asdict(self.config), None, self.iterations, self.seconds)
+        return TabularStrategy.from_tree(self.tree, self.strategy(), origin)
+
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """What the search keeps in arrays."""
+        return self.search.tables()
+
+    def state(self) -> dict[str, Any]:
+        """What else it keeps."""
+        return self.search.state()
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over a checkpoint."""
+        self.search.restore(state)
+
+    @classmethod
+    def from_checkpoint(
+        cls, game: GameTree | Game | str, config: Mapping[str, Any], algorithm: str, memory_limit: int | None
+    ) -> Self:
+        """A fresh solver with the settings of a checkpoint."""
+        return cls(game, MaxminConfig(**config), algorithm, memory_limit)

@@ -1,0 +1,304 @@
+"""CFR over the public tree: CFR, CFR+, linear, discounted and predictive CFR with vectors over hands.
+
+Johanson 2016, sections 3.3 and 9.3.  The family and its settings are those of ``solvers.cfr``; an iteration walks the
+public tree once for each player instead of the histories, with the same result: every hand sees all hands of the
+opponent at once, ends cost time in proportion to the hands, and deals that differ in the names of suits are one.
+
+Tables hold float64, float32, or integers of 16 bits with a scale for each public state (the thesis stores scaled
+integers too, section 9.3).  Beside tables of less than float64 the vectors of walks are float32 as well, which
+measures exploitability to about a millionth of the largest pot; ``evaluate`` measures a saved profile in float64.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.errors import SolverError
+from counterplay.evaluation.measurement import Measurement
+from counterplay.evaluation.public_walker import PublicWalker, scratch_bytes
+from counterplay.game.game import Game
+from counterplay.kernels.public.piece_steps import UPDATE, Tables
+from counterplay.kernels.public.public_cfr import iterate_public, iteration_rule
+from counterplay.poker.poker_public_tree import public_tree_by_name
+from counterplay.runtime.threads import finish
+from counterplay.solvers.cfr import CFR_PRESETS, ROUNDING, CfrConfig, ProfileKind, check_storage
+from counterplay.solvers.solver import Solver, changed, check_memory
+from counterplay.strategy.public_strategy import PublicProfile
+from counterplay.strategy.tabular import Provenance
+from counterplay.tree.public.public_tree import PublicTree
+
+__all__ = ["PublicConfig", "PublicSolver", "public_config"]
+
+SINGLE_ROUNDING = 1e-7
+"""``ROUNDING`` of walks whose vectors are float32; with it, runs agree with those in float64 as long as tables do."""
+
+FEW = 100_000
+"""Entries up to which iterations follow each other inside one kernel: the way from Python to a walk takes longer."""
+
+SMALL = 4_000_000
+"""Entries up to which tables are float64 when nothing is said."""
+
+
+@dataclasses.dataclass(frozen=True)
+class PublicConfig(CfrConfig):
+    """One member of the CFR family on a public tree; see ``CfrConfig`` for the settings that are not told here.
+
+    Attributes
+    ----------
+    storage : {"auto", "float64", "float32", "int16"}
+        Type of the tables; auto is float64 for small games and float32 for large ones.
+    threads : int
+        How many share a walk.
+    """
+
+    storage: Literal["auto", "float64", "float32", "int16"] = "auto"  # type: ignore[assignment]
+    threads: int = 1
+
+    storages: ClassVar[tuple[str, ...]] = ("auto", "float64", "float32", "int16")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.threads, int) or not 1 <= self.threads <= 1024:
+            raise SolverError(f"threads must be a whole number from 1 to 1024; got {self.threads!r}")
+        if self.profile == "best":
+            raise SolverError("on a public tree the profile is average or last; got 'best'")
+        if self.fallback != "uniform" or self.tremble:
+            raise SolverError(
+                "on a public tree there are no settings fallback and tremble; use --representation history"
+            )
+
+
+def public_config(name: str, changes: Mapping[str, Any]) -> PublicConfig:
+    """A preset of the CFR family for the public tree, with some settings changed."""
+    preset = dataclasses.asdict(CFR_PRESETS[name])
+    del preset["storage"]
+    return changed(PublicConfig(**preset), changes, name)
+
+
+class PublicSolver(Solver):
+    """Full-width CFR on a public tree, two players.
+
+    Parameters
+    ----------
+    game : PublicTree, Game or str
+        What to solve.
+    config : PublicConfig or str
+        A configuration or the name of a preset.
+    algorithm : str, optional
+        What to call the algorithm in results.
+    memory_limit : int, optional
+        Bytes that the tables may take; by default what the machine has free.
+    """
+
+    kind = "public"
+    config_class = PublicConfig
+    check_ratio = 1.25
+    tree: PublicTree
+
+    def __init__(
+        self,
+        game: PublicTree | Game | str,
+        config: PublicConfig | str = "cfr+",
+        algorithm: str | None = None,
+        memory_limit: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.config = public_config(config, {}) if isinstance(config, str) else config
+        self.algorithm = algorithm or (config if isinstance(config, str) else "cfr-variant")
+        self.tree = self.compiled(game, memory_limit)
+        tree = self.tree
+        needed = self.memory_bytes(tree, self.config)
+        check_memory(f"{self.algorithm} on {tree.name}", needed, memory_limit, "try storage int16 or an abstraction")
+        kind = table_type(tree, self.config.storage)
+        check_storage(tree.name, tree.scale, kind.name)
+        self.quantised = kind == np.int16
+        self.player_tables = (self._empty(0, kind), self._empty(1, kind))
+        self.locked = np.zeros(tree.num_nodes, np.bool_)
+        self.walker = PublicWalker(tree, self.config.threads, kind=_float_type(kind))
+        self._clock = np.zeros(1, np.int64)
+        copies = 0 if self.config.alternating else tree.num_entries[0]
+        self._frozen = np.zeros(copies, kind)
+        self._frozen_scale = np.ones(tree.num_blocks[0] if copies else 0, np.float32)
+        self._frozen_prediction = np.zeros(copies if self.config.predictive else 0, _float_type(kind))
+        self._out = np.zeros(max(tree.hands[0].most, tree.hands[1].most))
+
+    def _empty(self, player: int, kind: np.dtype[Any]) -> Tables:
+        entries, blocks = self.tree.num_entries[player], self.tree.num_blocks[player]
+        averaged = self.config.keeps_average
+        return Tables(
+            np.zeros(entries, kind), np.ones(blocks, np.float32), np.zeros(entries if averaged else 0, kind),
+            np.ones(blocks if averaged else 0, np.float32),
+            np.zeros(entries if self.config.predictive else 0, _float_type(kind)), np.zeros(0),
+        )  # fmt: skip
+
+    @classmethod
+    def compiled(cls, game: Any, memory_limit: int | None) -> PublicTree:
+        """The public tree of a game."""
+        return public_tree_by_name(game, memory_limit)
+
+    @staticmethod
+    def memory_bytes(tree: PublicTree, config: PublicConfig | str) -> int:
+        """Bytes of all tables that a solver will allocate, and of the vectors of its walks."""
+        config = public_config(config, {}) if isinstance(config, str) else config
+        kind = table_type(tree, config.storage)
+        entries = sum(tree.num_entries)
+        size = entries * (1 + config.keeps_average) * kind.itemsize
+        predicted = config.predictive * _float_type(kind).itemsize
+        size += entries * predicted
+        size += 0 if config.alternating else tree.num_entries[0] * (kind.itemsize + predicted)
+        return size + 8 * sum(tree.num_blocks) + scratch_bytes(tree, config.threads, _float_type(kind))
+
+    @property
+    def iterations(self) -> int:
+        """Iterations done so far."""
+        return int(self._clock[0])
+
+    @property
+    def nodes(self) -> int:
+        """Public states touched so far: both walks of an iteration see all of them."""
+        return 2 * self.iterations * self.tree.num_public_states
+
+    def step(self, iterations: int = 1) -> None:
+        """Advance by some iterations."""
+        if self.config.threads > 1 or sum(self.tree.num_entries) > FEW:
+            for _ in range(iterations):
+                finish(self._step_by_walks)
+            return
+        config, walker, tree = self.config, self.walker, self.tree
+        iterate_public(
+            walker.nodes, walker.hands[0], walker.hands[1], tree.pair_hands, *self.player_tables, self._frozen,
+            self._frozen_scale, self._frozen_prediction, self.locked, config.alternating, config.regret_floor,
+            *self._exponents(), config.delay, config.shifted, self._tie, self.quantised, tree.hands[0].root_reach,
+            tree.hands[1].root_reach, int(iterations), self._clock, walker.scratch, self._out,
+        )  # fmt: skip
+
+    @property
+    def _tie(self) -> float:
+        return (ROUNDING if self.walker.kind == np.float64 else SINGLE_ROUNDING) * self.tree.scale
+
+    def _exponents(self) -> tuple[float, float, float]:
+        config = self.config
+        alpha = np.nan if config.alpha is None else float(config.alpha)
+        return alpha, np.nan if config.beta is None else float(config.beta), float(config.gamma)
+
+    def _step_by_walks(self) -> None:
+        config = self.config
+        first, second = self.player_tables
+        time = self.iterations + 1
+        rule = iteration_rule(
+            time, config.regret_floor, *self._exponents(), config.delay, config.shifted, self._tie, self.quantised,
+            config.predictive,
+        )  # fmt: skip
+        seen = (first.regret, first.regret_scale, first.prediction)
+        if not config.alternating:
+            self._frozen[:], self._frozen_scale[:] = first.regret, first.regret_scale
+            self._frozen_prediction[:] = first.prediction
+            seen = (self._frozen, self._frozen_scale, self._frozen_prediction)
+        self.walker.walk(0, UPDATE, first, second.regret, second.regret_scale, second.prediction, rule, self.locked)
+        self.walker.walk(1, UPDATE, second, *seen, rule, self.locked)
+        self._clock[0] = time
+
+    def lock(self, node: int, deal: int, probabilities: NDArray[np.float64]) -> None:
+        """Fix the strategy at a public state; the node is locked at all its deals (uniform where none was given).
+
+        Parameters
+        ----------
+        node, deal : int
+            The public state.
+        probabilities : array, hands x actions
+            What is played there.
+        """
+        player = int(self.tree.kind[node])
+        if player > 1:
+            raise SolverError(f"only decisions can be locked; node {node} is none")
+        tables = self.player_tables[player]
+        rows = np.asarray(probabilities, np.float64).T
+        if rows.shape != (self.tree.num_children[node], self.tree.hands[player].count(deal)):
+            raise SolverError(f"a lock at this node takes hands x actions; got {rows.T.shape}")
+        if not np.all(rows >= 0):
+            raise SolverError(f"probabilities of a lock are at least 0; got {rows.T.tolist()}")
+        here, held = self.tree.entries(node, deal), rows.ravel()
+        if self.quantised:
+            held = np.rint(held * 32766)
+            tables.regret_scale[self.tree.block[node] + deal] = 1 / 32766
+        tables.regret[here] = held
+        if len(tables.average):  # the kernels leave both alone
+            tables.average[here] = held
+        self.locked[node] = True
+
+    def strategy(self, kind: ProfileKind | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Weights of the profile that the solver stands for, one table for each player; see ``PublicProfile``."""
+        (first, _), (second, _) = self._weights(kind)
+        return first, second
+
+    def _weights(self, kind: ProfileKind | None) -> list[tuple[NDArray[Any], NDArray[np.float32]]]:
+        kind = kind or self.config.profile
+        if kind == "average" and not self.config.keeps_average:
+            raise SolverError(f"this solver keeps no average (its profile is {self.config.profile!r})")
+        if kind == "average" and self.iterations > self.config.delay:
+            return [(tables.average, tables.average_scale) for tables in self.player_tables]
+        return [(tables.regret, tables.regret_scale) for tables in self.player_tables]
+
+    def profile(self, kind: ProfileKind | None = None) -> PublicProfile:
+        """A profile with its provenance."""
+        settings = {**dataclasses.asdict(self.config), "profile": kind or self.config.profile}
+        origin = Provenance(self.algorithm, settings, None, self.iterations, self.seconds)
+        first, second = self.strategy(kind)
+        return PublicProfile(self.tree.name, self.tree.fingerprint, (first, second), origin, self.locked.copy())
+
+    def measure(self, kind: ProfileKind | None = None) -> Measurement:
+        """Measure a profile exactly."""
+        (first, first_scale), (second, second_scale) = self._weights(kind)
+        return self.walker.measure((first, second), (first_scale, second_scale), self.locked)
+
+    def check(self) -> Measurement:
+        """Measure what a run goes by: best responses alone."""
+        (first, first_scale), (second, second_scale) = self._weights(None)
+        return self.walker.measure((first, second), (first_scale, second_scale), self.locked, valued=False)
+
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """Regrets, averages, predictions and their scales, locks, and the number of iterations."""
+        held: dict[str, NDArray[Any]] = {"clock": self._clock, "locked": self.locked}
+        for player, tables in enumerate(self.player_tables):
+            for name in ("regret", "regret_scale", "average", "average_scale", "prediction"):
+                held[f"{name}_{player}"] = getattr(tables, name)
+        return held
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Nothing is derived from the tables."""
+
+    def identity(self) -> dict[str, str]:
+        """What a checkpoint says of its game."""
+        return {"game": self.tree.name, "fingerprint": self.tree.fingerprint}
+
+    @classmethod
+    def named(cls, game: Any, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Self:
+        """A solver for one of ``CFR_PRESETS``, with some settings changed."""
+        return cls(game, public_config(algorithm, settings), algorithm, memory_limit)
+
+    @classmethod
+    def from_checkpoint(cls, game: Any, config: Mapping[str, Any], algorithm: str, memory_limit: int | None) -> Self:
+        """A fresh solver with the settings of a checkpoint."""
+        return cls(game, PublicConfig(**config), algorithm, memory_limit)
+
+    @property
+    def table_bytes(self) -> int:
+        """Bytes of all tables and vectors."""
+        return self.memory_bytes(self.tree, self.config)
+
+
+def table_type(tree: PublicTree, storage: str) -> np.dtype[Any]:
+    """The type of the tables; auto is float64 for small games and float32 for large ones."""
+    if storage == "auto":
+        return np.dtype(np.float64 if sum(tree.num_entries) <= SMALL else np.float32)
+    return np.dtype(storage)
+
+
+def _float_type(kind: np.dtype[Any]) -> np.dtype[Any]:
+    """The type of tables that must hold fractions."""
+    return np.dtype(np.float32) if kind == np.int16 else kind

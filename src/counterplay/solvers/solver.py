@@ -1,0 +1,515 @@
+"""What all solvers share: when to stop, how progress is told, what a finished run is.
+
+A solver owns tables and calls kernels.  ``run`` advances it in short calls, measures the strategy at iterations fixed
+in advance (each about 5 % after the one before, so measuring costs little and does not depend on the clock), and
+stops by iterations, seconds or exploitability.  Ctrl-C ends a run cleanly: the tables only change inside kernel calls,
+so the work done so far is whole and the run can go on later to the same bits.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import numbers
+import os
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.abstraction.infosets.abstraction import Abstraction
+from counterplay.abstraction.infosets.by_name import compile_by_name
+from counterplay.errors import CounterplayError, GameError, MemoryLimitError, SolverError, StrategyError
+from counterplay.evaluation.measurement import Measurement, measure_strategy
+from counterplay.game.game import Game
+from counterplay.kernels.jit import FormArrays
+from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.storage import read_container, write_container
+from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.history.sizes import available_memory, format_bytes, return_memory
+
+__all__ = [
+    "Progress", "SolveResult", "Solver", "Status", "Until", "changed", "check_memory", "next_check",
+    "setting_value",
+]  # fmt: skip
+
+Status = Literal["solved", "exploitability", "iterations", "seconds", "memory", "interrupted"]
+"""Why a run ended: nothing is left to do, the limit that was reached, full tables, or Ctrl-C."""
+
+CALL_SECONDS = 0.1
+"""How long one kernel call should take, so that Ctrl-C and progress are prompt."""
+
+CHECK_RATIO = 1.05
+"""How much later each measurement is than the one before."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Until:
+    """When to stop: at the first of the limits that are given."""
+
+    iterations: int | None = None
+    seconds: float | None = None
+    exploitability: float | None = None
+
+    def __post_init__(self) -> None:
+        limits: dict[str, Any] = dataclasses.asdict(self)
+        if all(limit is None for limit in limits.values()):
+            raise SolverError("say when to stop: give iterations, seconds or exploitability")
+        for name, limit in limits.items():
+            if limit is None:
+                continue
+            whole = name == "iterations"
+            fits = isinstance(limit, numbers.Integral if whole else numbers.Real) and not isinstance(limit, bool)
+            if not fits or not 0 < limit < math.inf:
+                raise SolverError(f"{name} must be a positive {'whole ' if whole else ''}number; got {limit!r}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Progress:
+    """Where a run is.  ``exploitability`` is the latest measured, at iteration ``measured_at``; ``nodes`` is how many
+    histories were touched; ``lower`` and ``upper`` are bounds of the value that is looked for, where there are any.
+    """
+
+    iterations: int
+    seconds: float
+    cpu_seconds: float
+    exploitability: float
+    measured_at: int
+    nodes: int = 0
+    lower: float | None = None
+    upper: float | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class SolveResult:
+    """A finished run: the profile and everything that is reported about it."""
+
+    game: str
+    algorithm: str
+    status: Status
+    profile: Any  # a TabularStrategy, or of a public tree or an abstract game the profile of that
+    measurement: Measurement
+    iterations: int
+    seconds: float
+    cpu_seconds: float
+    histories: int | None  # unknown where the game was not compiled
+    information_sets: int
+    curve: tuple[Progress, ...]
+    details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    nodes: int = 0
+    abstraction: Abstraction | None = None
+    """The abstraction that the algorithm made itself, if it did."""
+
+    @property
+    def value(self) -> tuple[float, ...]:
+        """Expected value of each player."""
+        return self.measurement.value
+
+    @property
+    def best_response(self) -> tuple[float, ...]:
+        """Value of each player's best response to the others."""
+        return self.measurement.best_response
+
+    @property
+    def nash_conv(self) -> float:
+        """Sum over players of what a best response gains."""
+        return self.measurement.nash_conv
+
+    @property
+    def exploitability(self) -> float:
+        """Mean over players of what a best response gains."""
+        return self.measurement.exploitability
+
+    @property
+    def nodes_per_second(self) -> float:
+        """Histories touched in a second."""
+        return self.nodes / self.seconds if self.seconds > 0 else 0.0
+
+
+_CONFIG = TypeVar("_CONFIG")
+
+
+def changed(config: _CONFIG, changes: Mapping[str, Any], algorithm: str) -> _CONFIG:
+    """A configuration with some settings changed.
+
+    Raises
+    ------
+    SolverError
+        If the algorithm has no such setting.
+    """
+    known = [field.name for field in dataclasses.fields(config)]  # type: ignore[arg-type]
+    unknown = sorted(set(changes) - set(known))
+    if unknown:
+        raise SolverError(f"{algorithm} has no setting {unknown[0]!r}; its settings are {', '.join(known)}")
+    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in changes.items()}
+    return dataclasses.replace(config, **plain)  # type: ignore[type-var]
+
+
+def setting_value(text: str) -> Any:
+    """A setting from text: true, false, none, a number, or the text itself."""
+    words = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    try:
+        return int(text) if text.lstrip("+-").isdigit() else float(text)
+    except ValueError:
+        return text
+
+
+def check_memory(
+    what: str, needed: int, limit: int | None, advice: str = "try storage float32 or an abstraction"
+) -> None:
+    """Refuse tables that do not fit, before they are allocated; ``advice`` says what would.
+
+    Raises
+    ------
+    MemoryLimitError
+        If ``needed`` bytes exceed the limit, or without one what the machine has free.
+    """
+    return_memory()
+    allowed = available_memory() if limit is None else limit
+    if needed > allowed:
+        raise MemoryLimitError(
+            f"{what} needs {format_bytes(needed)} of tables, but only {format_bytes(allowed)} may be used; {advice}"
+        )
+
+
+def next_check(iteration: int, ratio: float = CHECK_RATIO) -> int:
+    """The next iteration at which a run measures itself; the same for every run."""
+    check = 1
+    while check <= iteration:
+        check = max(check + 1, math.ceil(check * ratio))
+    return check
+
+
+class Solver(ABC):
+    """A solver on a compiled game.
+
+    A subclass owns tables, advances them in ``step``, names them in ``tables`` and says in ``strategy`` which profile
+    they stand for; running, measuring, saving and resuming are the same for all.
+
+    Attributes
+    ----------
+    tree : GameTree or PublicTree
+        The game, compiled.
+    form : FormArrays
+        The sequence form of a ``GameTree``, for the kernels.
+    config : dataclass
+        The settings, a frozen dataclass.
+    algorithm : str
+        The name in results.
+    seconds, cpu_seconds : float
+        Time spent so far, runs before a resume included.
+    curve : list of Progress
+        What was measured on the way.
+    deadline : float or None
+        When a run must be over, by ``time.perf_counter``; for solvers whose single iteration can take long.
+    """
+
+    kind: ClassVar[str]
+    """What checkpoints of this solver are marked with."""
+
+    config_class: ClassVar[type]
+    """The dataclass of its settings."""
+
+    default_iterations: ClassVar[int] = 1000
+    """Where a run stops that was given no limit."""
+
+    measures: ClassVar[bool] = True
+    """Whether ``measure`` tells anything; where the whole game is out of reach it gives NaN."""
+
+    check_ratio: ClassVar[float] = CHECK_RATIO
+    """How much later each measurement is than the one before; larger where measuring costs much."""
+
+    tree: Any
+    form: FormArrays
+    config: Any
+    algorithm: str
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    deadline: float | None = None
+
+    def __init__(self) -> None:
+        self.curve: list[Progress] = []
+
+    @property
+    @abstractmethod
+    def iterations(self) -> int:
+        """Iterations done so far."""
+
+    @property
+    def name(self) -> str:
+        """The game's name."""
+        return str(self.tree.name)
+
+    @property
+    def histories(self) -> int | None:
+        """How many histories the game has; None where that is not known."""
+        return int(self.tree.num_histories)
+
+    @property
+    def information_sets(self) -> int:
+        """How many information sets the tables cover."""
+        return int(self.tree.num_infosets)
+
+    @property
+    def nodes(self) -> int:
+        """Histories touched so far: all of them in each iteration, unless a solver samples."""
+        return int(self.iterations * self.tree.num_histories)
+
+    @abstractmethod
+    def step(self, iterations: int = 1) -> None:
+        """Advance by some iterations."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether further iterations would change nothing; algorithms that only converge never finish."""
+        return False
+
+    @property
+    def value_bounds(self) -> tuple[float, float] | None:
+        """Bounds of the value that the solver looks for, to be shown on the way; None where there are none."""
+        return None
+
+    def details(self) -> dict[str, Any]:
+        """Further figures for reports, by the keys that they have in JSON."""
+        return {}
+
+    @abstractmethod
+    def strategy(self) -> Any:
+        """The probabilities of the profile that the solver stands for."""
+
+    @abstractmethod
+    def profile(self) -> Any:
+        """That profile, with its provenance."""
+
+    @abstractmethod
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """The arrays that a checkpoint must hold, the live ones: ``resume`` writes into them."""
+
+    def state(self) -> dict[str, Any]:
+        """Further numbers that a checkpoint must hold, for its header."""
+        return {}
+
+    @abstractmethod
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over ``state`` after the tables were filled, and derive from both whatever else the solver keeps."""
+
+    @classmethod
+    def named(cls, game: Any, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Self:
+        """A solver for an algorithm by its name; ``settings`` change its defaults."""
+        return cls(game, changed(cls.config_class(), settings, algorithm), algorithm, memory_limit)  # type: ignore[call-arg]
+
+    @classmethod
+    @abstractmethod
+    def from_checkpoint(
+        cls, game: GameTree | Game | str, config: Mapping[str, Any], algorithm: str, memory_limit: int | None
+    ) -> Self:
+        """A fresh solver with the settings of a checkpoint."""
+
+    @classmethod
+    def compiled(cls, game: Any, memory_limit: int | None) -> Any:
+        """The game of a checkpoint; what goes wrong in a user's own file is the fault of that file."""
+        try:
+            return compile_by_name(game, memory_limit)
+        except CounterplayError:
+            raise
+        except Exception as error:
+            raise GameError(f"{game} cannot be made: {type(error).__name__}: {error}") from error
+
+    @property
+    @abstractmethod
+    def table_bytes(self) -> int:
+        """Bytes of all that the solver has allocated."""
+
+    def abstraction(self) -> Abstraction | None:
+        """The abstraction in which the solver keeps its tables, if it makes one itself."""
+        return None
+
+    def measure(self) -> Measurement:
+        """Measure the profile that the solver stands for."""
+        return measure_strategy(self.tree, self.form, self.strategy())
+
+    def check(self) -> Measurement:
+        """What ``run`` does at the iterations of its schedule, and only there, so that it does not matter where a run
+        is cut: measure, and whatever else a solver does then.
+        """
+        return self.measure()
+
+    def identity(self) -> dict[str, str]:
+        """What a checkpoint says of its game."""
+        return {"game": self.tree.name, "digest": self.tree.digest, "fingerprint": self.tree.fingerprint}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a checkpoint from which ``resume`` goes on to the same bits."""
+        header = {
+            "solver": self.kind,
+            **self.identity(),
+            "algorithm": self.algorithm,
+            "config": dataclasses.asdict(self.config),
+            "iterations": self.iterations,
+            "seconds": self.seconds,
+            "cpu_seconds": self.cpu_seconds,
+            "curve": [dataclasses.astuple(point) for point in self.curve],
+            "state": self.state(),
+        }
+        write_container(path, "checkpoint", header, self.tables())
+
+    @classmethod
+    def open_game(cls, game: Any, memory_limit: int | None) -> Any:
+        """The game that a checkpoint goes on with: the one that is given, or that of the checkpoint's header."""
+        return cls.compiled(game["game"] if isinstance(game, Mapping) else game, memory_limit)
+
+    @classmethod
+    def resume(
+        cls,
+        path: str | os.PathLike[str],
+        game: GameTree | Game | BucketGame | str | None = None,
+        memory_limit: int | None = None,
+    ) -> Self:
+        """Go on from a checkpoint; the game is made by its name unless it is given.
+
+        Raises
+        ------
+        StrategyError
+            If the checkpoint is damaged or belongs to another game or solver.
+        """
+        header, tables = read_container(path, "checkpoint")
+        damaged = f"{path} is damaged"
+        try:
+            kind, name, fingerprint = header["solver"], header["game"], header["fingerprint"]
+            config, algorithm = header["config"], header["algorithm"]
+        except (KeyError, TypeError) as error:
+            raise StrategyError(f"{damaged}: {type(error).__name__}: {error}") from None
+        if kind != cls.kind:
+            raise StrategyError(f"{path} is a checkpoint of the solver {kind!r}, not of {cls.kind!r}")
+        opened = cls.open_game(header if game is None else game, memory_limit)
+        try:
+            solver = cls.from_checkpoint(opened, config, algorithm, memory_limit)
+        except TypeError as error:  # a setting that the configuration does not have
+            raise StrategyError(f"{damaged}: {error}") from None
+        if solver.identity()["fingerprint"] != fingerprint:
+            raise StrategyError(f"{path} is a checkpoint of {name}; it does not fit {solver.name}")
+        try:
+            for key, table in solver.tables().items():
+                if (tables[key].shape, tables[key].dtype) != (table.shape, table.dtype):
+                    raise ValueError(f"table {key} is {tables[key].dtype} {tables[key].shape}")
+                table[...] = tables[key]
+            solver.seconds, solver.cpu_seconds = header["seconds"], header["cpu_seconds"]
+            solver.curve = [Progress(*point) for point in header["curve"]]
+            solver.restore(header["state"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise StrategyError(f"{damaged}: {type(error).__name__}: {error}") from None
+        return solver
+
+    def run(
+        self,
+        until: Until,
+        callback: Callable[[Progress], None] | None = None,
+        check_every: int | None = None,
+    ) -> SolveResult:
+        """Advance until a limit is reached; limits count from the solver's first iteration, resumed runs included.
+
+        Parameters
+        ----------
+        until : Until
+            When to stop.
+        callback : callable, optional
+            Called several times a second with the progress.
+        check_every : int, optional
+            Measure at multiples of this number instead of the growing distances.
+        """
+        if check_every is not None and (not isinstance(check_every, numbers.Integral) or check_every < 1):
+            raise SolverError(f"check_every must be a whole number, at least 1; got {check_every!r}")
+        if until.exploitability is not None and not self.measures:
+            raise SolverError(
+                f"exploitability of {self.name} cannot be measured without compiling it; "
+                "give iterations or seconds to stop at"
+            )
+        self.step(0)  # kernels are compiled before the clock starts
+        last = self.check() if self.iterations == 0 else self.measure()
+        if self._missed_check(check_every):
+            last = self.check()
+            self.curve.append(self._progress(last.exploitability, self.iterations))
+        status: Status = "interrupted"
+        clock, cpu_clock = time.perf_counter() - self.seconds, time.process_time() - self.cpu_seconds
+        self.deadline = None if until.seconds is None else clock + until.seconds
+        pace = 1
+        check = self._following_check(self.iterations, check_every)
+        try:
+            while True:
+                reached = self._reached(until, last)
+                if reached is not None:
+                    status = reached
+                    break
+                target = check if until.iterations is None else min(check, until.iterations)
+                before = time.perf_counter()
+                count = min(pace, target - self.iterations)
+                self.step(count)
+                after = time.perf_counter()
+                self.seconds, self.cpu_seconds = after - clock, time.process_time() - cpu_clock
+                pace = _next_pace(count, after - before)
+                if self.iterations == target or self.finished or self._out_of_time(until):
+                    last = self.check() if self.iterations == check else self.measure()
+                    check = self._following_check(self.iterations, check_every)
+                    self.curve.append(self._progress(last.exploitability, self.iterations))
+                    self.seconds, self.cpu_seconds = time.perf_counter() - clock, time.process_time() - cpu_clock
+                if callback is not None:
+                    callback(self._progress(last.exploitability, self.curve[-1].iterations if self.curve else 0))
+        except KeyboardInterrupt:
+            pass
+        return self._result(status)
+
+    def _missed_check(self, check_every: int | None) -> bool:
+        """Whether this iteration is on the schedule and was not measured: Ctrl-C came while it was computed."""
+        measured = self.curve[-1].iterations if self.curve else 0
+        return measured < self.iterations == self._following_check(self.iterations - 1, check_every)
+
+    def _following_check(self, iteration: int, check_every: int | None) -> int:
+        if check_every is None:
+            return next_check(iteration, self.check_ratio)
+        return (iteration // check_every + 1) * check_every
+
+    def _out_of_time(self, until: Until) -> bool:
+        return until.seconds is not None and self.seconds >= until.seconds
+
+    def _reached(self, until: Until, last: Measurement) -> Status | None:
+        if self.finished:
+            return "solved"
+        if until.exploitability is not None and last.exploitability <= until.exploitability:
+            return "exploitability"
+        if until.iterations is not None and self.iterations >= until.iterations:
+            return "iterations"
+        return "seconds" if self._out_of_time(until) else None
+
+    def _progress(self, exploitability: float, measured_at: int) -> Progress:
+        lower, upper = self.value_bounds or (None, None)
+        return Progress(
+            self.iterations, self.seconds, self.cpu_seconds, exploitability, measured_at, self.nodes, lower, upper
+        )
+
+    def _result(self, status: Status) -> SolveResult:
+        return SolveResult(
+            game=self.name,
+            algorithm=self.algorithm,
+            status=status,
+            profile=self.profile(),
+            measurement=self.measure(),
+            iterations=self.iterations,
+            seconds=self.seconds,
+            cpu_seconds=self.cpu_seconds,
+            histories=self.histories,
+            information_sets=self.information_sets,
+            curve=tuple(self.curve),
+            details=self.details(),
+            nodes=self.nodes,
+            abstraction=self.abstraction(),
+        )
+
+
+def _next_pace(count: int, seconds: float) -> int:
+    """How many iterations the next call should do to take about ``CALL_SECONDS``, after ``count`` took ``seconds``."""
+    return max(1, min(8 * count, int(count * CALL_SECONDS / max(seconds, 1e-9))))

@@ -1,0 +1,406 @@
+"""Monte Carlo CFR without compiling the game: walks over ``State`` objects, tables that grow by hashing.
+
+The algorithms are those of ``solvers/mccfr.py`` (Gibson 2014, algorithms 2 to 5), with the same random numbers spent
+in the same order, so that a game small enough for both gives the same regrets.  A row of a table is made when its
+information set is first met; only what walks come by takes memory, and a game of any number of histories can be
+sampled.  The price is speed (Python instead of kernels), and that nothing can be measured exactly: a best response
+would have to walk the whole game.
+
+A profile from here covers the information sets that were met, and its digest says so: it starts with ``seen:``.
+Chance sampling is left out, for it walks all actions of all players.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import sys
+import threading
+from array import array
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.errors import CounterplayError, GameError, SolverError, StrategyError
+from counterplay.evaluation.measurement import Measurement
+from counterplay.game.game import Game
+from counterplay.game.registry import make
+from counterplay.kernels.history.walks import alias_table, random_state
+from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.runtime.threads import wait_for
+from counterplay.solvers.mccfr import MccfrConfig, _name_of, average_type, mccfr_config
+from counterplay.solvers.sampling_schemes import POKER, SCHEMES, Scheme, scheme_row
+from counterplay.solvers.solver import Progress, Solver, Status, Until
+from counterplay.solvers.state_walks import TYPECODES, Walker
+from counterplay.storage import pack_texts, read_container, unpack_texts
+from counterplay.strategy.tabular import SEEN, Provenance, TabularStrategy, normalise
+from counterplay.tree.history.game_tree import GameTree, infosets_digest
+from counterplay.tree.history.sizes import available_memory
+
+__all__ = ["StateSampler"]
+
+PROBABILITY_TOLERANCE = 1e-9
+ROW_BYTES = 150
+"""About what an information set takes besides its key and its numbers: a place in a dict, an offset, its actions."""
+
+
+class StateSampler(Solver):
+    """Monte Carlo CFR on the states of a game.
+
+    Parameters
+    ----------
+    game : Game or str
+        What to solve.
+    config : MccfrConfig or str
+        A configuration or the name of a preset; any sampling but ``chance``, one thread.
+    algorithm : str, optional
+        What to call the algorithm in results; by default the name of the preset.
+    memory_limit : int, optional
+        Bytes that the tables may take; a run ends when they are full.  By default what the machine has free.
+    scheme : callable, optional
+        A sampling scheme of one's own, in place of the configuration's.
+    """
+
+    kind = "mccfr-states"
+    config_class = MccfrConfig
+    measures = False
+
+    def __init__(
+        self,
+        game: Game | str,
+        config: MccfrConfig | str = "external-sampling",
+        algorithm: str | None = None,
+        memory_limit: int | None = None,
+        scheme: Scheme | None = None,
+    ) -> None:
+        super().__init__()
+        settings = mccfr_config(config, {}) if isinstance(config, str) else config
+        if settings.sampling == "chance":
+            raise SolverError(
+                "chance-sampling walks all actions of all players and needs the compiled game; "
+                "without it use external-sampling, outcome-sampling, average-strategy-sampling or pure-cfr"
+            )
+        if settings.threads != 1:
+            raise SolverError(f"states are walked in one thread; leave out threads={settings.threads}")
+        if scheme is not None:
+            settings = dataclasses.replace(settings, scheme="custom")
+        self.config: MccfrConfig = settings
+        self.algorithm = algorithm or (config if isinstance(config, str) else _name_of(config))
+        if isinstance(game, GameTree):
+            raise SolverError(f"{game.name} is compiled; states are walked of a game or the name of one")
+        self.game = make(game)
+        players = self.game.players
+        if not isinstance(players, int) or not 1 <= players <= 100:
+            raise GameError(f"{self.game.spec()}: players must be a whole number from 1 to 100; got {players!r}")
+        self.memory_limit = available_memory() if memory_limit is None else memory_limit
+        self.regret: array[Any] = array(TYPECODES[settings.storage])
+        self.average: array[Any] = array(TYPECODES[average_type(settings.storage)])
+        self.chances = array("d")  # of a sampling scheme
+        self.rows: list[dict[Hashable, int]] = [{} for _ in range(players)]
+        self.row_player, self.row_offset = array("b"), array("q")
+        self.row_actions: list[tuple[Hashable, ...]] = []
+        self.row_names: list[str] = []
+        self.unclaimed: list[dict[str, int]] = [{} for _ in range(players)]  # rows of a checkpoint not yet met again
+        self.counters = [0, 0, 0]  # iterations, histories touched, updates cut off
+        self.random = int(random_state(settings.seed, 1)[0, 0])
+        self._action_sets: dict[tuple[Hashable, ...], tuple[Hashable, ...]] = {}
+        self._texts: list[set[str]] = [set() for _ in range(players)]  # of keys that are not texts themselves
+        self._events: dict[tuple[float, ...], tuple[list[float], list[int]]] = {}
+        self._key_bytes = 0
+        self._scheme = scheme
+        self._walker = Walker(self)
+
+    @property
+    def name(self) -> str:
+        """The game's name."""
+        return self.game.spec()
+
+    @property
+    def iterations(self) -> int:
+        """Iterations done so far."""
+        return self.counters[0]
+
+    @property
+    def nodes(self) -> int:
+        """Histories touched so far."""
+        return self.counters[1]
+
+    @property
+    def histories(self) -> int | None:
+        """Not known: the game was never seen as a whole."""
+        return None
+
+    @property
+    def infosets_seen(self) -> int:
+        """Information sets met so far."""
+        return len(self.row_actions)
+
+    @property
+    def information_sets(self) -> int:
+        """Those met so far."""
+        return self.infosets_seen
+
+    @property
+    def table_bytes(self) -> int:
+        """About how many bytes the tables take."""
+        numbers = sum(table.itemsize * len(table) for table in (self.regret, self.average, self.chances))
+        return numbers + self._key_bytes + ROW_BYTES * self.infosets_seen
+
+    def row(self, player: int, key: Hashable, actions: Sequence[Hashable]) -> int:
+        """The first entry of an information set that may be new."""
+        row = self.rows[player].get(key)
+        if row is None:
+            row = self._meet(player, key, tuple(actions))
+        known = self.row_actions[row]
+        if known is not actions and known != tuple(actions):
+            raise GameError(
+                f"{self.name}: the actions at information set {key!r} differ: {list(map(str, actions))} but "
+                f"{list(map(str, known))} earlier; the mover could tell the two apart"
+            )
+        return self.row_offset[row]
+
+    def _meet(self, player: int, key: Hashable, actions: tuple[Hashable, ...]) -> int:
+        """Make the row of an information set, or take over one from a checkpoint."""
+        text = key if isinstance(key, str) else str(key)
+        if text in self.unclaimed[player]:
+            row = self.unclaimed[player].pop(text)
+            if tuple(map(str, actions)) != self.row_actions[row]:
+                raise StrategyError(
+                    f"the checkpoint is of another game than {self.name}: the actions at {text!r} were "
+                    f"{', '.join(map(str, self.row_actions[row]))}, now {', '.join(map(str, actions))}"
+                )
+            self.row_actions[row] = self._action_sets.setdefault(actions, actions)
+            self.rows[player][key] = row
+            return row
+        if not actions or len(set(map(str, actions))) != len(actions):
+            raise GameError(f"{self.name}: information set {key!r} has no or equal actions: {list(actions)}")
+        if text in self._texts[player] or (text is not key and text in self.rows[player]):
+            raise GameError(f"{self.name}: two information sets of player {player + 1} are both written {text!r}")
+        if text is not key:
+            self._texts[player].add(text)
+        row = self._add_row(player, text, self._action_sets.setdefault(actions, actions))
+        self.rows[player][key] = row
+        zeros = [0] * len(actions)
+        self.regret.extend(zeros)
+        if self.config.keeps_average:
+            self.average.extend(zeros)
+        if self.config.sampling in ("scheme", "probing"):
+            self.chances.extend(self._scheme_row(player, text, tuple(map(str, actions))))
+        return row
+
+    def _add_row(self, player: int, text: str, actions: tuple[Hashable, ...]) -> int:
+        last = len(self.row_actions) - 1
+        self.row_offset.append(self.row_offset[last] + len(self.row_actions[last]) if last >= 0 else 0)
+        self.row_player.append(player)
+        self.row_actions.append(actions)
+        self.row_names.append(text)
+        self._key_bytes += sys.getsizeof(text)
+        return last + 1
+
+    def _scheme_row(self, player: int, text: str, actions: tuple[str, ...]) -> list[float]:
+        """The probabilities of a sampling scheme at a new information set."""
+        if self._scheme is None:
+            name = self.config.scheme
+            if name == "auto":  # as for a compiled game, with the actions met first for all of them
+                poker = set(actions) <= POKER
+                name = "bluff" if self.name.startswith("bluff") else "limit-poker" if poker else "goofspiel"
+            if name not in SCHEMES:
+                raise SolverError(f"unknown scheme {name!r}; there are auto, {', '.join(SCHEMES)}")
+            self._scheme = SCHEMES[name]
+        row = scheme_row(self._scheme, player, text, actions)
+        if len(row) != len(actions) or not all(0.0 < chance <= 1.0 for chance in row):
+            raise SolverError(
+                f"a scheme gives each action a probability above 0 and at most 1; got {row} for "
+                f"{', '.join(actions)} at {text!r}"
+            )
+        return row
+
+    def event(self, chances: tuple[float, ...]) -> tuple[list[float], list[int]]:
+        """The alias table of a chance event (see ``kernels/history/walks.py``), made when such an event is first
+        met.
+        """
+        table = self._events.get(chances)
+        if table is None:
+            total = math.fsum(chances)
+            if not all(chance >= 0.0 for chance in chances) or abs(total - 1.0) > PROBABILITY_TOLERANCE:
+                raise GameError(f"{self.name}: chance probabilities are at least 0 and sum to 1; got {list(chances)}")
+            threshold, alias = alias_table(np.array(chances))
+            table = self._events[chances] = (threshold.tolist(), alias.tolist())
+        return table
+
+    def step(self, iterations: int = 1) -> None:
+        """Advance by some iterations.
+
+        They run in a thread of their own: Ctrl-C reaches the main thread, which lets the iteration under way finish,
+        so that the tables are whole.
+        """
+        stop = threading.Event()
+        failure: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                for _ in range(iterations):
+                    if stop.is_set():
+                        break
+                    self._walker.iterate()
+            except BaseException as error:  # handed to whoever called
+                failure.append(error)
+
+        worker = threading.Thread(target=work)
+        worker.start()
+        try:
+            worker.join()
+        except KeyboardInterrupt:
+            stop.set()
+            wait_for([worker])
+            raise
+        if failure:
+            raise self._told(failure[0])
+
+    def _told(self, error: BaseException) -> BaseException:
+        """What went wrong in the rules of a user's game, in one line."""
+        if isinstance(error, CounterplayError | KeyboardInterrupt | MemoryError) or not isinstance(error, Exception):
+            return error
+        if isinstance(error, RecursionError):
+            return GameError(
+                f"{self.name}: a player has too many moves in a row for walks over states; compile the game"
+            )
+        told = GameError(f"{self.name}: the rules failed with {type(error).__name__}: {error}")
+        told.__cause__ = error
+        return told
+
+    def measure(self) -> Measurement:
+        """Nothing is measured: every number is NaN."""
+        nothing = (math.nan,) * self.game.players
+        return Measurement(nothing, nothing)
+
+    def _reached(self, until: Until, last: Measurement) -> Status | None:
+        return "memory" if self.table_bytes > self.memory_limit else super()._reached(until, last)
+
+    def details(self) -> dict[str, Any]:
+        """That states were walked."""
+        return {"representation": "states"}
+
+    def strategy(self, kind: Literal["average", "last"] | None = None) -> NDArray[np.float64]:
+        """The probabilities of a profile at the entries met so far, in the order in which they were met."""
+        kind = kind or self.config.profile
+        if kind == "average" and not self.config.keeps_average:
+            raise SolverError(f"this solver keeps no average (its profile is {self.config.profile!r})")
+        weights = np.array(self.average if kind == "average" else self.regret, dtype=np.float64)
+        return normalise(np.maximum(weights, 0.0), self._offset())
+
+    def _offset(self) -> NDArray[np.int64]:
+        return np.array([*self.row_offset, len(self.regret)], np.int64)
+
+    def profile(self, kind: Literal["average", "last"] | None = None) -> TabularStrategy:
+        """A profile of the information sets met so far; ``TabularStrategy.for_tree`` plays uniformly at the others."""
+        strategy, offset = self.strategy(kind), self._offset()
+        players = np.array(self.row_player, np.int8)
+        order = np.argsort(players, kind="stable")
+        sizes = np.diff(offset)[order]
+        names = tuple(self.row_names[row] for row in order)
+        actions = tuple(tuple(map(str, self.row_actions[row])) for row in order)
+        pieces = [strategy[offset[row] : offset[row + 1]] for row in order]
+        settings = {**dataclasses.asdict(self.config), "profile": kind or self.config.profile}
+        return TabularStrategy(
+            game=self.name,
+            digest=SEEN + infosets_digest(players[order].tolist(), names, actions),
+            players=self.game.players,
+            infoset_player=players[order],
+            infoset_offset=np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
+            infoset_names=names,
+            actions=actions,
+            probabilities=np.concatenate([np.zeros(0), *pieces]),
+            provenance=Provenance(self.algorithm, settings, self.config.seed, self.iterations, self.seconds),
+        )
+
+    def identity(self) -> dict[str, str]:
+        """What a checkpoint says of its game: its name alone, for the whole of it was never seen."""
+        return {"game": self.name, "digest": SEEN, "fingerprint": SEEN}
+
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """Copies of the tables: the live ones grow."""
+        kind = self.config.storage
+        kept = average_type(kind)
+        labels = {actions: place for place, actions in enumerate(self._label_sets())}
+        return {
+            "regret": np.array(self.regret, kind),
+            "average": np.array(self.average, kept),
+            "scheme": np.array(self.chances, np.float64),
+            "random_state": np.array([self.random], np.uint64).view(np.int64),
+            "counters": np.array(self.counters, np.int64),
+            "row_player": np.array(self.row_player, np.int8),
+            "row_labels": np.array([labels[tuple(map(str, row))] for row in self.row_actions], np.int32),
+            **pack_texts("name", self.row_names),
+        }
+
+    def _label_sets(self) -> list[tuple[str, ...]]:
+        return sorted({tuple(map(str, actions)) for actions in self.row_actions})
+
+    def state(self) -> dict[str, Any]:
+        """The labels of actions."""
+        return {"label_sets": self._label_sets()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Nothing is derived from the tables."""
+
+    @classmethod
+    def from_checkpoint(
+        cls, game: GameTree | Game | str, config: Mapping[str, Any], algorithm: str, memory_limit: int | None
+    ) -> Self:
+        """A fresh solver with the settings of a checkpoint."""
+        if isinstance(game, GameTree):
+            raise SolverError(f"{game.name} is compiled; a checkpoint of states goes on with the game itself")
+        if config.get("scheme") == "custom":
+            raise SolverError(
+                "a sampling scheme of one's own is not in the checkpoint; runs over states need a named one"
+            )
+        return cls(game, MccfrConfig(**config), algorithm, memory_limit)
+
+    @classmethod
+    def resume(
+        cls,
+        path: str | os.PathLike[str],
+        game: GameTree | Game | BucketGame | str | None = None,
+        memory_limit: int | None = None,
+    ) -> Self:
+        """Go on from a checkpoint; that it is of the same game shows at each information set that is met again."""
+        header, tables = read_container(path, "checkpoint")
+        try:
+            if header["solver"] != cls.kind:
+                raise StrategyError(f"{path} is a checkpoint of the solver {header['solver']!r}, not of {cls.kind!r}")
+            if isinstance(game, BucketGame):
+                raise SolverError(f"{path} is a checkpoint over states; it goes on with the game itself")
+            solver = cls.from_checkpoint(
+                header["game"] if game is None else game, header["config"], header["algorithm"], memory_limit
+            )
+            if solver.name != header["game"]:
+                raise StrategyError(f"{path} is a checkpoint of {header['game']}; it does not fit {solver.name}")
+            solver._fill(tables, [tuple(row) for row in header["state"]["label_sets"]])
+            solver.seconds, solver.cpu_seconds = header["seconds"], header["cpu_seconds"]
+            solver.curve = [Progress(*point) for point in header["curve"]]
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}") from None
+        return solver
+
+    def _fill(self, tables: Mapping[str, NDArray[Any]], label_sets: list[tuple[str, ...]]) -> None:
+        """Take over the tables of a checkpoint."""
+        for player, name, labels in zip(
+            tables["row_player"].tolist(), unpack_texts("name", tables), tables["row_labels"].tolist(), strict=True
+        ):
+            self.unclaimed[player][name] = self._add_row(player, name, label_sets[labels])
+        entries = sum(map(len, self.row_actions))
+        wanted: dict[str, tuple[array[Any], bool]] = {
+            "regret": (self.regret, True),
+            "average": (self.average, self.config.keeps_average),
+            "scheme": (self.chances, self.config.sampling in ("scheme", "probing")),
+        }
+        for key, (live, kept) in wanted.items():
+            if tables[key].shape != (entries * kept,):
+                raise ValueError(f"table {key} has shape {tables[key].shape}")
+            live.frombytes(np.ascontiguousarray(tables[key]).tobytes())
+        self.random = int(tables["random_state"].view(np.uint64)[0])
+        self.counters[:] = tables["counters"].tolist()

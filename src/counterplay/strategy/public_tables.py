@@ -1,0 +1,277 @@
+"""A game as its public tree, and its profiles as tables of that tree: both ways.
+
+Where the public tree comes from depends on the game, and nobody has to say it: poker deals its cards up to renaming
+suits, a game that tells its public play has it unfolded, any other is compiled and split by its information sets.
+
+A profile fits the isomorphic tree of a card game only if it plays alike with hands and boards that differ in the names
+of suits only (Johanson 2016, section 2.4); another one is refused.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.errors import MemoryLimitError, StrategyError
+from counterplay.game.game import Game
+from counterplay.game.public_play import PublicPlay
+from counterplay.game.registry import make
+from counterplay.poker.cards import parse_cards
+from counterplay.poker.poker_game import PokerGame, infoset_name
+from counterplay.poker.poker_public_tree import public_tree_of
+from counterplay.strategy.tabular import SEEN, Provenance, TabularStrategy, normalise
+from counterplay.tree.history.compile import compile_game
+from counterplay.tree.history.game_tree import GameTree, infosets_digest
+from counterplay.tree.history.sizes import available_memory, format_bytes
+from counterplay.tree.public.from_histories import PublicSplit, split_public
+from counterplay.tree.public.public_tree import LINK, PublicTree
+from counterplay.tree.public.unfold import unfold
+
+__all__ = ["PlayForm", "PokerForm", "PublicForm", "SplitForm", "public_form"]
+
+Tables = tuple[NDArray[Any], NDArray[Any]]
+
+ALIKE = 1e-9
+"""How far probabilities may differ that should be the same."""
+
+NAME_BYTES = 250
+"""Bytes of a named information set in a profile, roughly."""
+
+
+class PublicForm(ABC):
+    """A game in its public form.
+
+    Attributes
+    ----------
+    tree : PublicTree
+        Its public tree.
+    """
+
+    tree: PublicTree
+
+    @abstractmethod
+    def tables(self, profile: TabularStrategy) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The strategies of a profile as tables of the public tree.
+
+        Raises
+        ------
+        StrategyError
+            If the profile belongs to another game, or tells suits apart that the tree takes as one.
+        """
+
+    @abstractmethod
+    def profile(self, tables: Tables, provenance: Provenance | None = None) -> TabularStrategy:
+        """The strategies to which two tables are matched (in proportion to what is above 0) as a profile."""
+
+
+def public_form(game: GameTree | Game | str, isomorphic: bool = True, memory_limit: int | None = None) -> PublicForm:
+    """The public form of a game.
+
+    Parameters
+    ----------
+    game : GameTree, Game or str
+        The game; one that is compiled already is split as it is.
+    isomorphic : bool
+        Whether a game of cards takes suits as one that can be renamed.
+    memory_limit : int, optional
+        Bytes that may be used; by default what the machine has free.
+
+    Raises
+    ------
+    GameError
+        If the game has no public tree; the message says why.
+    """
+    if isinstance(game, GameTree):
+        return SplitForm(split_public(game))
+    game = make(game) if isinstance(game, str) else game
+    if isinstance(game, PokerGame) and _deals_late(game):
+        return PokerForm(game, isomorphic)
+    play = game.public_play()
+    if play is not None:
+        return PlayForm(play, game.spec(), game.big_blind, memory_limit)
+    return SplitForm(split_public(compile_game(game, memory_limit=memory_limit)))
+
+
+def _deals_late(game: PokerGame) -> bool:
+    """Whether it is a game for two in which play starts with one or two hole cards and no board."""
+    rules = game.definition
+    return rules.players == 2 and rules.hole_cards <= 2 and not rules.board_cards[0]
+
+
+class SplitForm(PublicForm):
+    """The public form of a compiled game."""
+
+    def __init__(self, split: PublicSplit) -> None:
+        self.split = split
+        self.tree = split.public
+
+    def tables(self, profile: TabularStrategy) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """As ``PublicForm.tables``."""
+        return self.split.tables(profile.for_tree(self.split.game))
+
+    def profile(self, tables: Tables, provenance: Provenance | None = None) -> TabularStrategy:
+        """As ``PublicForm.profile``."""
+        weights = np.maximum(self.split.values(tables).astype(np.float64), 0.0)
+        game = self.split.game
+        return TabularStrategy.from_tree(game, normalise(weights, game.infoset_offset), provenance)
+
+
+@dataclasses.dataclass(frozen=True)
+class _State:
+    """A public state at which a player acts, with the names of his information sets."""
+
+    player: int
+    entries: slice
+    actions: tuple[str, ...]
+    names: list[str]
+
+
+class _NamedForm(PublicForm):
+    """A form whose information sets are known by their names."""
+
+    name: str
+
+    @abstractmethod
+    def states(self) -> Iterator[_State]:
+        """All decisions; the names are those that ``key`` gives."""
+
+    def key(self, name: str) -> str:
+        """The name under which an information set of a profile is kept here."""
+        return name
+
+    def tables(self, profile: TabularStrategy) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """As ``PublicForm.tables``."""
+        first, second = (np.zeros(size) for size in self.tree.num_entries)
+        known, labels = self._keyed(profile)
+        for state in self.states():
+            rows = []
+            for name in state.names:
+                number = known.get((state.player, name))
+                if number is None or labels[number] != state.actions:
+                    raise StrategyError(
+                        f"this profile of {profile.game} does not fit {self.name}: nothing is told for information set "
+                        f"{name!r} of player {state.player + 1} with actions {', '.join(state.actions)}"
+                    )
+                rows.append(profile.probabilities[profile.infoset_offset[number] : profile.infoset_offset[number + 1]])
+            (first, second)[state.player][state.entries] = np.array(rows).T.ravel()
+        return first, second
+
+    def _keyed(self, profile: TabularStrategy) -> tuple[dict[tuple[int, str], int], tuple[tuple[str, ...], ...]]:
+        """The number of an information set of the profile for each key, after checking that those of one key agree."""
+        known: dict[tuple[int, str], int] = {}
+        offset, shares = profile.infoset_offset, profile.probabilities
+        for number, (player, name) in enumerate(
+            zip(profile.infoset_player.tolist(), profile.infoset_names, strict=True)
+        ):
+            other = known.setdefault((player, self.key(name)), number)
+            if other == number:
+                continue
+            one, two = shares[offset[number] : offset[number + 1]], shares[offset[other] : offset[other + 1]]
+            if profile.actions[number] != profile.actions[other] or np.abs(one - two).max() > ALIKE:
+                raise StrategyError(
+                    f"this profile of {profile.game} tells suits apart: it plays {one.tolist()} at {name!r} but "
+                    f"{two.tolist()} at {profile.infoset_names[other]!r}; evaluate it without isomorphism"
+                )
+        return known, profile.actions
+
+    def profile(self, tables: Tables, provenance: Provenance | None = None) -> TabularStrategy:
+        """As ``PublicForm.profile``."""
+        needed, allowed = self.tree.num_infosets * NAME_BYTES, available_memory()
+        if needed > allowed:
+            raise MemoryLimitError(
+                f"a profile with the names of {self.tree.num_infosets:,} information sets needs about "
+                f"{format_bytes(needed)}, but only {format_bytes(allowed)} may be used"
+            )
+        names: tuple[list[str], list[str]] = ([], [])
+        actions: tuple[list[tuple[str, ...]], list[tuple[str, ...]]] = ([], [])
+        weights: tuple[list[NDArray[Any]], list[NDArray[Any]]] = ([], [])
+        for state in self.states():
+            player = state.player
+            names[player].extend(state.names)
+            actions[player].extend([state.actions] * len(state.names))
+            weights[player].append(tables[player][state.entries].reshape(len(state.actions), -1).T.ravel())
+        labels = (*actions[0], *actions[1])
+        offset = np.concatenate([[0], np.cumsum([len(row) for row in labels])]).astype(np.int64)
+        values = np.maximum(np.concatenate([*weights[0], *weights[1]]), 0.0)
+        owner = np.repeat(np.array([0, 1], np.int8), [len(names[0]), len(names[1])])
+        all_names = (*names[0], *names[1])
+        return TabularStrategy(
+            game=self.name, digest=SEEN + infosets_digest(owner.tolist(), all_names, labels), players=2,
+            infoset_player=owner, infoset_offset=offset, infoset_names=all_names, actions=labels,
+            probabilities=normalise(values, offset), provenance=provenance or Provenance("by hand"),
+        )  # fmt: skip
+
+
+class PlayForm(_NamedForm):
+    """The public form of a game that tells its public play."""
+
+    def __init__(self, play: PublicPlay, name: str, big_blind: float | None, memory_limit: int | None) -> None:
+        self.play = play
+        self.name = name
+        self.tree = unfold(play, name, big_blind, memory_limit)
+
+    def states(self) -> Iterator[_State]:
+        """All decisions, from the first on."""
+        tree = self.tree
+        paths: dict[int, tuple[str, ...]] = {0: ()}
+        for node in np.flatnonzero(tree.kind <= LINK).tolist():
+            path, child = paths.pop(node), int(tree.first_child[node])
+            if tree.kind[node] == LINK:
+                paths[child] = path
+                continue
+            player, actions = int(tree.kind[node]), tree.actions_of(node)
+            names = [self.play.infoset(hand, path) for hand in tree.hands[player].labels]
+            yield _State(player, tree.entries(node, 0), actions, names)
+            for number, action in enumerate(actions):
+                if tree.kind[child + number] <= LINK:
+                    paths[child + number] = (*path, action)
+
+
+class PokerForm(_NamedForm):
+    """The public form of a game of poker; information sets are kept by their names with suits renamed."""
+
+    def __init__(self, game: PokerGame, isomorphic: bool = True) -> None:
+        self.game = game
+        self.isomorphic = isomorphic or game.isomorphic
+        self.name = game.spec()
+        self.tree = public_tree_of(game.definition, isomorphic=self.isomorphic, name=self.name)
+
+    def key(self, name: str) -> str:
+        """The name with suits renamed."""
+        if not self.isomorphic:
+            return name
+        cards, _, betting = name.partition(":")
+        return infoset_name(tuple(parse_cards(part) for part in cards.split("/")), betting, True)
+
+    def profile(self, tables: Tables, provenance: Provenance | None = None) -> TabularStrategy:
+        """As ``PublicForm.profile``; where the game itself tells suits apart, with a row for each of its hands."""
+        if not self.isomorphic or self.game.isomorphic:
+            return super().profile(tables, provenance)
+        rows = {}
+        for state in self.states():
+            shares = tables[state.player][state.entries].reshape(len(state.actions), -1)
+            rows.update({(state.player, name): shares[:, hand] for hand, name in enumerate(state.names)})
+        whole = PokerForm(self.game, isomorphic=False)
+        first, second = (np.zeros(size) for size in whole.tree.num_entries)
+        for state in whole.states():
+            columns = [rows[state.player, self.key(name)] for name in state.names]
+            (first, second)[state.player][state.entries] = np.array(columns).T.ravel()
+        return whole.profile((first, second), provenance)
+
+    def states(self) -> Iterator[_State]:
+        """All decisions, from the first on."""
+        tree, definition = self.tree, self.game.definition
+        for node in np.flatnonzero(tree.kind < LINK).tolist():
+            player, text = int(tree.kind[node]), tree.node_text[node]
+            hands, rounds = tree.hands[player], definition.board_cards[: text.count("/") + 1]
+            for deal in range(int(tree.deal_low[node]), int(tree.deal_high[node])):
+                dealt = iter(tree.deal_text[deal].split())
+                board = [parse_cards(next(dealt)) if cards else () for cards in rounds]
+                held = hands.card[hands.slice(deal), : definition.hole_cards].tolist()
+                names = [infoset_name((tuple(hole), *board), text, self.isomorphic) for hole in held]
+                yield _State(player, tree.entries(node, deal), tree.actions_of(node), names)

@@ -1,0 +1,298 @@
+"""``TabularStrategy``: a strategy for every player of a game, that knows where it came from.
+
+A behavioural strategy profile gives a probability to every (information set, action) entry.  A ``TabularStrategy``
+carries the names of its information sets and actions, so it can be read, saved and checked without compiling its game,
+and the settings of the solver that made it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import counterplay
+from counterplay.errors import StrategyError
+from counterplay.storage import pack_texts, read_container, unpack_texts, write_container
+from counterplay.tree.history.game_tree import GameTree
+
+__all__ = ["SEEN", "Provenance", "TabularStrategy", "check_strategy", "normalise"]
+
+SEEN = "seen:"
+"""How the digest of a profile starts that covers only the information sets which a run came by."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Provenance:
+    """Where a profile came from: enough to make it again."""
+
+    algorithm: str
+    settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    seed: int | None = None
+    iterations: int = 0
+    seconds: float = 0.0
+    version: str = counterplay.__version__
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class TabularStrategy:
+    """A strategy profile.
+
+    Attributes
+    ----------
+    game : str
+        The name that makes the game again.
+    digest : str
+        Fingerprint of the game's information sets (``GameTree.digest``); ``seen:`` and the fingerprint of those that
+        are here, where the game was never seen as a whole.
+    players : int
+        Number of players.
+    infoset_player : (I,) int8
+        Whose information set it is.
+    infoset_offset : (I+1,) int64
+        The entries of information set ``I`` start at ``infoset_offset[I]``.
+    infoset_names : tuple of str
+        The names of the information sets.
+    actions : tuple of tuple of str
+        The action labels of each information set.
+    probabilities : (E,) float64
+        The probability of each entry.
+    provenance : Provenance
+        Where it came from.
+    """
+
+    game: str
+    digest: str
+    players: int
+    infoset_player: NDArray[np.int8]
+    infoset_offset: NDArray[np.int64]
+    infoset_names: tuple[str, ...]
+    actions: tuple[tuple[str, ...], ...]
+    probabilities: NDArray[np.float64]
+    provenance: Provenance = Provenance("by hand")
+
+    @classmethod
+    def from_tree(
+        cls, tree: GameTree, probabilities: ArrayLike, provenance: Provenance | None = None
+    ) -> TabularStrategy:
+        """A profile of a compiled game from the probabilities of its entries.
+
+        Raises
+        ------
+        StrategyError
+            If they are not one distribution for each information set.
+        """
+        values = check_strategy(tree, probabilities).copy()  # what the caller does to the array is not ours
+        return cls(
+            game=tree.name,
+            digest=tree.digest,
+            players=tree.players,
+            infoset_player=tree.infoset_player,
+            infoset_offset=tree.infoset_offset,
+            infoset_names=tree.infoset_names,
+            actions=tuple(tree.actions_of(infoset) for infoset in range(tree.num_infosets)),
+            probabilities=values,
+            provenance=provenance or Provenance("by hand"),
+        )
+
+    @classmethod
+    def uniform(cls, tree: GameTree) -> TabularStrategy:
+        """The profile that plays every action with the same probability."""
+        sizes = np.diff(tree.infoset_offset)
+        return cls.from_tree(tree, np.repeat(1.0 / sizes, sizes), Provenance("uniform"))
+
+    @classmethod
+    def random(cls, tree: GameTree, seed: int) -> TabularStrategy:
+        """A profile drawn uniformly from all distributions at each information set."""
+        weights = np.random.default_rng(seed).exponential(size=tree.num_entries)
+        return cls.from_tree(tree, normalise(weights, tree.infoset_offset), Provenance("random", seed=seed))
+
+    @classmethod
+    def from_table(cls, tree: GameTree, table: Mapping[tuple[int, str], Mapping[str, float]]) -> TabularStrategy:
+        """A profile from ``{(player, information set name): {action: probability}}``; sets left out are uniform."""
+        values = cls.uniform(tree).probabilities.copy()
+        for (player, name), row in table.items():
+            infoset = tree.find_infoset(player, name)
+            values[tree.infoset_offset[infoset] : tree.infoset_offset[infoset + 1]] = 0.0
+            for action, probability in row.items():
+                values[tree.entry(player, name, action)] = probability
+        return cls.from_tree(tree, values)
+
+    def strategy_at(self, player: int, infoset_name: str) -> dict[str, float]:
+        """The probabilities of the actions at an information set, by name."""
+        for infoset, (owner, name) in enumerate(zip(self.infoset_player, self.infoset_names, strict=True)):
+            if owner == player and name == infoset_name:
+                return self._row(infoset)
+        raise StrategyError(
+            f"the profile of {self.game} has no information set {infoset_name!r} of player {player + 1}"
+        )
+
+    def items(self) -> Iterator[tuple[int, str, dict[str, float]]]:
+        """Player, name and distribution of every information set."""
+        for infoset, name in enumerate(self.infoset_names):
+            yield int(self.infoset_player[infoset]), name, self._row(infoset)
+
+    def _row(self, infoset: int) -> dict[str, float]:
+        first = int(self.infoset_offset[infoset])
+        return {action: float(self.probabilities[first + i]) for i, action in enumerate(self.actions[infoset])}
+
+    def for_tree(self, tree: GameTree) -> NDArray[np.float64]:
+        """The probabilities for the entries of a tree, after checking that it is the same game.
+
+        A profile that covers only part of its game plays uniformly elsewhere.
+
+        Raises
+        ------
+        StrategyError
+            If the tree has other information sets or actions.
+        """
+        if self.partial:
+            return self._spread(tree)
+        if self.digest != tree.digest:
+            raise StrategyError(
+                f"this profile was made for {self.game} ({len(self.infoset_names)} information sets); "
+                f"it does not fit {tree.name} ({tree.num_infosets} information sets)"
+            )
+        return self.probabilities
+
+    @property
+    def partial(self) -> bool:
+        """Whether it covers only the information sets that a run came by."""
+        return self.digest.startswith(SEEN)
+
+    def _spread(self, tree: GameTree) -> NDArray[np.float64]:
+        """The probabilities for the entries of a tree, by the names of information sets; uniform where none is."""
+        sizes = np.diff(tree.infoset_offset)
+        values = np.repeat(1.0 / sizes, sizes)
+        keys = zip(self.infoset_player.tolist(), self.infoset_names, strict=True)
+        known = {key: number for number, key in enumerate(keys)}
+        met = 0
+        for infoset, key in enumerate(zip(tree.infoset_player.tolist(), tree.infoset_names, strict=True)):
+            number = known.get(key)
+            if number is None:
+                continue
+            if self.actions[number] != tree.actions_of(infoset):
+                break
+            first, last = self.infoset_offset[number : number + 2]
+            values[tree.infoset_offset[infoset] : tree.infoset_offset[infoset + 1]] = self.probabilities[first:last]
+            met += 1
+        if met != len(known) or self.players != tree.players:
+            raise StrategyError(
+                f"this profile was made for {self.game}; {tree.name} lacks information sets of it, or has other actions"
+            )
+        return values
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the profile to a file, atomically."""
+        header = {
+            "game": self.game,
+            "digest": self.digest,
+            "players": self.players,
+            "label_sets": sorted(set(self.actions)),
+            "provenance": dataclasses.asdict(self.provenance),
+        }
+        number = {labels: i for i, labels in enumerate(sorted(set(self.actions)))}
+        arrays: dict[str, NDArray[Any]] = {
+            "probabilities": self.probabilities,
+            "infoset_player": self.infoset_player,
+            "infoset_offset": self.infoset_offset,
+            "infoset_labels": np.array([number[labels] for labels in self.actions], np.int32),
+            **pack_texts("name", self.infoset_names),
+        }
+        write_container(path, "profile", header, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], verify: bool = True) -> TabularStrategy:
+        """Open a profile file by memory map.
+
+        Raises
+        ------
+        StrategyError
+            If the file is damaged, foreign or too new; the message says which.
+        """
+        header, arrays = read_container(path, "profile", verify)
+        try:
+            labels = [tuple(row) for row in header["label_sets"]]
+            profile = cls(
+                game=header["game"],
+                digest=header["digest"],
+                players=header["players"],
+                infoset_player=arrays["infoset_player"],
+                infoset_offset=arrays["infoset_offset"],
+                infoset_names=unpack_texts("name", arrays),
+                actions=tuple(labels[number] for number in arrays["infoset_labels"].tolist()),
+                probabilities=arrays["probabilities"],
+                provenance=Provenance(**header["provenance"]),
+            )
+        except (KeyError, TypeError, IndexError, UnicodeDecodeError) as error:
+            raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}") from None
+        profile._check_arrays(path)
+        if verify:
+            try:
+                _check_distributions(profile.probabilities, profile.infoset_offset, profile.infoset_names)
+            except StrategyError as error:
+                raise StrategyError(f"{path} is damaged: {error}") from None
+        return profile
+
+    def _check_arrays(self, path: str | os.PathLike[str]) -> None:
+        """Refuse arrays that do not fit together: kernels trust them."""
+        sizes = [len(labels) for labels in self.actions]
+        offset = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        wanted = {
+            "infoset_player": (np.int8, (len(self.infoset_names),)),
+            "infoset_offset": (np.int64, offset.shape),
+            "probabilities": (np.float64, (int(offset[-1]),)),
+        }
+        for name, (dtype, shape) in wanted.items():
+            array = getattr(self, name)
+            if (array.dtype, array.shape) != (dtype, shape):
+                raise StrategyError(f"{path} is damaged: array {name!r} is {array.dtype} of shape {array.shape}")
+        if not np.array_equal(self.infoset_offset, offset) or 0 in sizes:
+            raise StrategyError(f"{path} is damaged: its information sets and their actions do not fit together")
+
+
+def check_strategy(tree: GameTree, probabilities: ArrayLike) -> NDArray[np.float64]:
+    """Probabilities of the entries of a tree as a flat array, after checking them: kernels trust what they get.
+
+    Raises
+    ------
+    StrategyError
+        If they are not one distribution for each information set.
+    """
+    try:
+        values = np.ascontiguousarray(probabilities, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise StrategyError(f"a strategy is an array of probabilities; got {type(probabilities).__name__}") from None
+    if values.shape != (tree.num_entries,):
+        raise StrategyError(f"{tree.name} has {tree.num_entries} entries; got an array of shape {values.shape}")
+    _check_distributions(values, tree.infoset_offset, tree.infoset_names)
+    return values
+
+
+def normalise(weights: NDArray[np.floating[Any]], offset: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Weights of entries scaled to one distribution for each information set; uniform where all are 0."""
+    if len(offset) == 1:
+        return np.zeros(0)
+    values = weights.astype(np.float64)
+    totals = np.add.reduceat(values, offset[:-1])
+    sizes = np.diff(offset)
+    values[np.repeat(totals == 0.0, sizes)] = 1.0
+    totals = np.where(totals == 0.0, sizes, totals)
+    return np.asarray(values / np.repeat(totals, sizes), dtype=np.float64)
+
+
+def _check_distributions(values: NDArray[np.float64], offset: NDArray[np.int64], names: tuple[str, ...]) -> None:
+    if not len(values):
+        return
+    totals = np.add.reduceat(values, offset[:-1])
+    wrong = ~(np.abs(totals - 1.0) <= 1e-6)
+    low = np.minimum.reduceat(values, offset[:-1])
+    wrong |= ~(low >= 0.0)
+    if wrong.any():
+        infoset = int(np.flatnonzero(wrong)[0])
+        row = values[offset[infoset] : offset[infoset + 1]].tolist()
+        raise StrategyError(f"probabilities at {names[infoset]!r} must be at least 0 and sum to 1; got {row}")

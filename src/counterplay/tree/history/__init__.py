@@ -1,0 +1,1 @@
+"""The history tree: every history of a game in flat arrays."""

@@ -1,0 +1,384 @@
+"""From a game in Python to a ``GameTree``: one walk over all histories, then array work.
+
+The walk is depth first with a stack of its own (no recursion limit) and numbers the children of a history when the
+history is expanded, so children are neighbours and parents precede them.  It calls the rules once per history and
+keeps only what the rules alone can tell; everything else (parents, depths, probabilities) is derived afterwards in
+NumPy.  What can be wrong with a user's game is found here and told with the history where it happens.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from counterplay.errors import GameError, MemoryLimitError
+from counterplay.game.game import CHANCE, TERMINAL, Game
+from counterplay.game.registry import make
+from counterplay.tree.history.game_tree import NULL, GameTree
+from counterplay.tree.history.sizes import BUILD_BYTES_PER_HISTORY, available_memory, format_bytes, preflight
+
+__all__ = ["compile_game"]
+
+PROBABILITY_TOLERANCE = 1e-9
+PROGRESS_EVERY = 1 << 14
+
+MAX_UTILITY = 1e100
+"""Largest utility; sums of regrets over iterations and histories then stay far from the largest float."""
+
+
+def compile_game(
+    game: Game | str,
+    *,
+    max_depth: int = 10_000,
+    memory_limit: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> GameTree:
+    """Compile a game into flat arrays.
+
+    Parameters
+    ----------
+    game : Game or str
+        A game, or a name that ``make`` understands.
+    max_depth : int
+        Longest history allowed; a longer one means a game that never ends.
+    memory_limit : int, optional
+        Bytes that the tree may take; by default what the machine has free.
+    progress : callable, optional
+        Called now and then with the number of histories seen so far.
+
+    Raises
+    ------
+    GameError
+        If the game contradicts itself; the message names the history.
+    MemoryLimitError
+        If the tree would not fit; raised before the walk when sampling the tree shows it, otherwise on the way.
+    """
+    game = make(game)
+    limit = available_memory() if memory_limit is None else memory_limit
+    walk = _Walk(game, max_depth, limit, progress)
+    preflight(game, limit, max_depth)
+    walk.run()
+    return walk.finish()
+
+
+def _few(values: Sequence[Any]) -> str:
+    """A list for a message, cut where it is long."""
+    if len(values) <= 20:
+        return str(list(values))
+    return f"[{', '.join(map(repr, values[:10]))}, ... {len(values):,} in all]"
+
+
+class _Walk:
+    """The walk over the histories of one game, and what it has written down."""
+
+    def __init__(self, game: Game, max_depth: int, limit: int, progress: Callable[[int], None] | None) -> None:
+        if not isinstance(game.players, int) or not 1 <= game.players <= 100:
+            raise GameError(f"{game.spec()}: players must be a whole number from 1 to 100; got {game.players!r}")
+        self.game = game
+        self.max_depth = max_depth
+        self.max_histories = min(limit // BUILD_BYTES_PER_HISTORY, 2**31 - 2)
+        self.limit = limit
+        self.progress = progress
+        self.movers = array("b")  # per history, in order of numbering
+        self.utilities = array("d")  # per terminal, in order of numbering
+        self.expanded = array("i")  # histories that have children, in order of expansion
+        self.counts = array("i")
+        self.rows = array("i")  # information set (provisional) or chance event of each expanded history
+        self.depths = array("i")
+        self.infosets: list[dict[Hashable, int]] = [{} for _ in range(game.players)]
+        self.infoset_actions: list[tuple[Hashable, ...]] = []
+        self.infoset_player: list[int] = []
+        self.events: dict[tuple[tuple[Hashable, float], ...], int] = {}
+        self.current: tuple[int, int] | None = None
+
+    def run(self) -> None:
+        """Visit every history."""
+        try:
+            self._visit_all()
+        except (GameError, MemoryError, KeyboardInterrupt):
+            raise
+        except Exception as error:
+            where = self.describe(*self.current) if self.current else "the root"
+            raise GameError(
+                f"{self.game.spec()}: the rules failed with {type(error).__name__}: {error} ({where})"
+            ) from error
+
+    def _visit_all(self) -> None:
+        players = self.game.players
+        movers, utilities, counts, rows = self.movers, self.utilities, self.counts, self.rows
+        expanded, depths, infosets, infoset_actions = self.expanded, self.depths, self.infosets, self.infoset_actions
+        root: Any = self.game.root()
+        movers.append(self._checked_mover(root.player))
+        size = 1
+        next_report = PROGRESS_EVERY
+        stack: list[tuple[Any, int, int]] = []
+        if movers[0] == TERMINAL:
+            utilities.extend(self._checked_utilities(root.utilities()))
+        else:
+            stack.append((root, 0, 0))
+        while stack:
+            state, node, depth = stack.pop()
+            self.current = (node, -1)
+            mover = movers[node]
+            if mover >= 0:
+                key = state.infoset()
+                actions = state.actions()
+                if type(actions) is not tuple:
+                    actions = tuple(actions)
+                row = infosets[mover].get(key)
+                if row is None:
+                    row = self._new_infoset(mover, key, actions, node)
+                elif infoset_actions[row] != actions:
+                    self._compare_actions(row, key, actions, node)
+                outcomes: Sequence[Hashable] = actions
+            else:
+                outcomes, row = self._chance_event(state.chance(), node)
+            expanded.append(node)
+            rows.append(row)
+            depths.append(depth)
+            counts.append(len(outcomes))
+            depth += 1
+            mark = len(stack)
+            for number, action in enumerate(outcomes):
+                self.current = (node, number)
+                child = state.child(action)
+                mover = child.player
+                if mover == TERMINAL:
+                    won = child.utilities()
+                    if len(won) != players:
+                        self._checked_utilities(won)
+                    utilities.extend(won)
+                else:
+                    if type(mover) is not int or not CHANCE <= mover < players:
+                        mover = self._checked_mover(mover)
+                    stack.append((child, size, depth))
+                movers.append(mover)
+                size += 1
+            stack[mark:] = stack[mark:][::-1]
+            if depth > self.max_depth:
+                self._too_deep(node)
+            if size >= next_report:
+                next_report = size + PROGRESS_EVERY
+                if size > self.max_histories:
+                    raise MemoryLimitError(
+                        f"{self.game.spec()}: over {size:,} histories, and {format_bytes(self.limit)} of memory are "
+                        "not enough to go on; use smaller parameters, a higher memory limit or a solver that samples"
+                    )
+                if self.progress is not None:
+                    self.progress(size)
+        if self.progress is not None:
+            self.progress(size)
+
+    def _new_infoset(self, mover: int, key: Hashable, actions: Any, node: int) -> int:
+        actions = tuple(actions)
+        if not actions:
+            raise GameError(f"{self.game.spec()}: information set {key!r} has no actions ({self.describe(node)})")
+        if len({str(action) for action in actions}) != len(actions):
+            raise GameError(f"{self.game.spec()}: information set {key!r} has equal actions: {_few(actions)}")
+        row = len(self.infoset_actions)
+        self.infosets[mover][key] = row
+        self.infoset_actions.append(actions)
+        self.infoset_player.append(mover)
+        return row
+
+    def _compare_actions(self, row: int, key: Hashable, actions: Any, node: int) -> None:
+        known = self.infoset_actions[row]
+        if tuple(actions) != known:
+            raise GameError(
+                f"{self.game.spec()}: the actions at information set {key!r} differ: {_few(actions)} "
+                f"({self.describe(node)}) but {_few(known)} earlier; the mover could tell the two apart"
+            )
+
+    def _chance_event(self, outcomes: Any, node: int) -> tuple[list[Hashable], int]:
+        pairs = tuple((label, float(probability)) for label, probability in outcomes)
+        row = self.events.get(pairs)
+        if row is None:
+            if len({str(label) for label, _ in pairs}) != len(pairs):
+                labels = _few([label for label, _ in pairs])
+                raise GameError(f"{self.game.spec()}: chance has equal outcomes: {labels} ({self.describe(node)})")
+            total = math.fsum(probability for _, probability in pairs)
+            if not all(0.0 <= probability <= 1.0 + PROBABILITY_TOLERANCE for _, probability in pairs):
+                bad = _few([probability for _, probability in pairs])
+                raise GameError(
+                    f"{self.game.spec()}: chance probabilities must lie in [0, 1]; got {bad} ({self.describe(node)})"
+                )
+            if abs(total - 1.0) > PROBABILITY_TOLERANCE:
+                raise GameError(
+                    f"{self.game.spec()}: chance probabilities sum to {total:.12g}, not to 1 ({self.describe(node)})"
+                )
+            row = self.events[pairs] = len(self.events)
+        return [label for label, _ in pairs], row
+
+    def _checked_mover(self, mover: Any) -> int:
+        if isinstance(mover, int | np.integer) and TERMINAL <= mover < self.game.players:
+            return int(mover)
+        where = self.describe(*self.current) if self.current else "the root"
+        raise GameError(
+            f"{self.game.spec()}: player must be 0 .. {self.game.players - 1}, CHANCE or TERMINAL; "
+            f"got {mover!r} ({where})"
+        )
+
+    def _checked_utilities(self, won: Any) -> Any:
+        if len(won) == self.game.players:
+            return won
+        where = self.describe(*self.current) if self.current else "the root"
+        raise GameError(
+            f"{self.game.spec()}: utilities must give one number for each of {self.game.players} players; "
+            f"got {won!r} ({where})"
+        )
+
+    def _too_deep(self, node: int) -> None:
+        start = " ".join(self.labels(node)[:8])
+        raise GameError(
+            f"{self.game.spec()}: a history has more than {self.max_depth:,} moves (it starts {start} ...); "
+            "the game seems never to end: look for a cycle, or raise max_depth"
+        )
+
+    def labels(self, node: int, action: int = -1) -> list[str]:
+        """The labels of the moves to a history, or to one of its children; works on a half-finished walk."""
+        first = np.concatenate(([1], 1 + np.cumsum(np.asarray(self.counts, dtype=np.int64))))
+        expanded = np.asarray(self.expanded, dtype=np.int64)
+        position_of = {int(history): position for position, history in enumerate(expanded)}
+        event_labels = [[str(label) for label, _ in event] for event in self.events]
+        moves = []
+        while True:
+            if action >= 0 and node in position_of:
+                position = position_of[node]
+                row = self.rows[position]
+                names = event_labels[row] if self.movers[node] == CHANCE else self.infoset_actions[row]
+                moves.append(str(names[action]))
+            if node == 0:
+                return moves[::-1]
+            position = int(np.searchsorted(first, node, side="right")) - 1
+            action = node - int(first[position])
+            node = int(expanded[position])
+
+    def describe(self, node: int, action: int = -1) -> str:
+        """Where something happens, in words for a message."""
+        moves = self.labels(node, action)
+        return f"after {', '.join(moves)}" if moves else "at the root"
+
+    def finish(self) -> GameTree:
+        """Turn what was written down into a ``GameTree``."""
+        size = len(self.movers)
+        player = np.frombuffer(self.movers, dtype=np.int8).copy()
+        expanded = np.frombuffer(self.expanded, dtype=np.int32) if self.expanded else np.empty(0, np.int32)
+        counts = np.frombuffer(self.counts, dtype=np.int32) if self.counts else np.empty(0, np.int32)
+        rows = np.frombuffer(self.rows, dtype=np.int32) if self.rows else np.empty(0, np.int32)
+        depths = np.frombuffer(self.depths, dtype=np.int32) if self.depths else np.empty(0, np.int32)
+
+        def spread(values: Any, root: int) -> Any:
+            return np.concatenate((np.array([root], np.int32), np.repeat(values, counts).astype(np.int32)))
+
+        def placed(values: Any, where: Any) -> Any:
+            column = np.full(size, NULL, np.int32)
+            column[expanded[where]] = values[where]
+            return column
+
+        everywhere = np.ones(len(expanded), bool)
+        starts = (1 + np.concatenate(([0], np.cumsum(counts, dtype=np.int64)[:-1]))).astype(np.int32)[: len(counts)]
+        num_children = placed(counts, everywhere)
+        num_children[num_children == NULL] = 0
+        is_chance = player[expanded] == CHANCE
+        number, order = self._number_infosets()
+        infoset_rows = np.where(is_chance, NULL, rows) if len(rows) else rows
+        infoset_rows[~is_chance] = number[infoset_rows[~is_chance]]
+        outcome = np.full(size, NULL, np.int32)
+        terminal = player == TERMINAL
+        outcome[terminal] = np.arange(np.count_nonzero(terminal), dtype=np.int32)
+        event_labels = tuple(tuple(str(label) for label, _ in event) for event in self.events)
+        chance_prob = self._chance_probabilities(size, expanded, starts, counts, rows, is_chance)
+        label_sets, infoset_labels = self._label_sets(order)
+        infoset_player = np.array([self.infoset_player[row] for row in order], np.int8)
+        sizes = np.array([len(self.infoset_actions[row]) for row in order], np.int64)
+        per_player = (
+            np.bincount(infoset_player, minlength=self.game.players)
+            if len(order)
+            else np.zeros(self.game.players, np.int64)
+        )
+        tree = GameTree(
+            name=self.game.spec(),
+            players=self.game.players,
+            parent=spread(expanded, NULL),
+            first_child=placed(starts, everywhere),
+            num_children=num_children,
+            depth=spread(depths + 1, 0),
+            player=player,
+            infoset=placed(infoset_rows, ~is_chance),
+            event=placed(rows, is_chance),
+            outcome=outcome,
+            chance_prob=chance_prob,
+            utility=np.frombuffer(self.utilities, dtype=np.float64).reshape(-1, self.game.players).copy(),
+            infoset_player=infoset_player,
+            infoset_offset=np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
+            infoset_labels=infoset_labels,
+            player_infosets=np.concatenate(([0], np.cumsum(per_player))).astype(np.int64),
+            infoset_names=self._infoset_names(order),
+            label_sets=label_sets,
+            event_labels=event_labels,
+            big_blind=self.game.big_blind,
+        )
+        self._check_utilities(tree)
+        return tree
+
+    def _number_infosets(self) -> tuple[Any, list[int]]:
+        """Final numbers of information sets: player by player, each in order of first meeting."""
+        order = sorted(range(len(self.infoset_player)), key=lambda row: self.infoset_player[row])
+        number = np.empty(len(order), np.int32)
+        number[order] = np.arange(len(order), dtype=np.int32)
+        return number, order
+
+    def _infoset_names(self, order: list[int]) -> tuple[str, ...]:
+        names: list[str] = [""] * len(order)
+        for player, table in enumerate(self.infosets):
+            used: dict[str, Hashable] = {}
+            for key, row in table.items():
+                name = str(key)
+                if name in used:
+                    raise GameError(
+                        f"{self.game.spec()}: two information sets of player {player + 1} are both written {name!r} "
+                        f"({used[name]!r} and {key!r}); give them keys with different text"
+                    )
+                used[name] = key
+                names[row] = name
+        return tuple(names[row] for row in order)
+
+    def _label_sets(self, order: list[int]) -> tuple[tuple[tuple[str, ...], ...], Any]:
+        numbers: dict[tuple[str, ...], int] = {}
+        column = np.empty(len(order), np.int32)
+        for infoset, row in enumerate(order):
+            labels = tuple(str(action) for action in self.infoset_actions[row])
+            column[infoset] = numbers.setdefault(labels, len(numbers))
+        return tuple(numbers), column
+
+    def _chance_probabilities(
+        self, size: int, expanded: Any, starts: Any, counts: Any, rows: Any, is_chance: Any
+    ) -> Any:
+        probabilities = np.ones(size)
+        tables = [np.array([probability for _, probability in event]) for event in self.events]
+        for position in np.flatnonzero(is_chance):
+            begin = starts[position]
+            probabilities[begin : begin + counts[position]] = tables[rows[position]]
+        return probabilities
+
+    def _check_utilities(self, tree: GameTree) -> None:
+        wrong = ~(np.abs(tree.utility) <= MAX_UTILITY).all(axis=1)  # NaN too
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            node = int(np.flatnonzero(tree.outcome == row)[0])
+            moves = ", ".join(tree.history(node)) or "the root"
+            raise GameError(
+                f"{tree.name}: utilities must be finite and at most {MAX_UTILITY:g}; "
+                f"got {tree.utility[row].tolist()} (after {moves})"
+            )
+        if self.game.zero_sum and not tree.sums_to_zero:
+            row = int(np.abs(tree.utility.sum(axis=1)).argmax())
+            node = int(np.flatnonzero(tree.outcome == row)[0])
+            raise GameError(
+                f"{tree.name}: declared zero-sum, but utilities are {tree.utility[row].tolist()} "
+                f"(after {', '.join(tree.history(node)) or 'the root'})"
+            )

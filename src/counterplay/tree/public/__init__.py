@@ -1,0 +1,1 @@
+"""The public tree: public states x private hands."""

@@ -1,0 +1,1 @@
+"""Recall theory: what players remember, and the classes of imperfect recall, each with a witness."""

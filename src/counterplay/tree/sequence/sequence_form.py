@@ -1,0 +1,335 @@
+"""``SequenceForm``: the game as each player lives it, by the player's own sequences of moves.
+
+What a player has done on the way to a history is the player's *sequence*.  The histories of one information set that
+share the mover's sequence form a *decision point*; with perfect recall a decision point is an information set, and
+in general the decision points are the information sets of the coarsest perfect-recall refinement (Čermák 2018,
+section 2.2.1).  Every terminal history is a *leaf*: one sequence for each player, and a payoff weighted by chance.
+Leaves with the same sequences are one leaf.
+
+This is all that counterfactual regrets, expected values and best responses depend on (Koller, Megiddo and von
+Stengel 1996), for any number of players and any recall: with x_j(s) the product of player j's probabilities along
+sequence s, the counterfactual value of a sequence of player i is the sum over its leaves of payoff times the x_j of
+the others, plus the values of the decision points that follow.  It is a small fraction of the history tree, and its
+passes run along arrays, which is why the solvers use it.
+
+Sequences are numbered globally, player by player, the empty one first and then in the order of decision points;
+decision points are numbered player by player in the order in which they are first met.  Both orders are topological.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.game.game import TERMINAL
+from counterplay.tree.history.game_tree import NULL, GameTree
+
+__all__ = ["SequenceForm", "build_sequence_form", "chance_reach", "decision_points", "sequences_at"]
+
+MAX_DISTINCT_CHANCES = 4096
+MAX_CHANCE_DENOMINATOR = 10**9
+"""How many different chance probabilities, and how large a denominator, are tried for whole weights."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class SequenceForm:
+    """The players' sequences, decision points and leaves.  S sequences, D decision points, L leaves, n players.
+
+    Attributes
+    ----------
+    players : int
+        Number of players n.
+    sequence_start : (n+1,) int32
+        The sequences of player ``p`` are ``sequence_start[p] .. sequence_start[p + 1] - 1``, the empty one first.
+    decision_start : (n+1,) int32
+        The decision points of player ``p`` are ``decision_start[p] .. decision_start[p + 1] - 1``.
+    decision_parent : (D,) int32
+        The sequence that leads to decision point ``d``.
+    decision_first : (D,) int32
+        The sequences that continue with an action at ``d`` start at ``decision_first[d]``, in the order of actions.
+    decision_actions : (D,) int32
+        How many actions ``d`` has.
+    decision_infoset : (D,) int32
+        The information set that ``d`` belongs to.
+    decision_entry : (D,) int32
+        The first entry (``GameTree.infoset_offset``) of that information set.
+    decision_weight : (D,) float64
+        The share of the information set's histories that lie in ``d``; 1 with perfect recall.
+    leaf_start : (S+1,) int64
+        The leaves in which sequence ``s`` is its owner's whole play are ``leaf_start[s] .. leaf_start[s + 1] - 1``;
+        each leaf with a payoff other than 0 for a player is listed once for that player.
+    leaf_others : (L, n-1) int32
+        The sequences of the other players at the leaf, in the order of players.
+    leaf_payoff : (L,) float64
+        The owner's utility times the weight of chance, summed over the histories of the leaf.  A weight is the
+        probability of chance divided by ``unit``.
+    unit : float
+        What weights are counted in.  Where the probabilities of chance are fractions with a common denominator (deals
+        of cards, dice), ``unit`` is one over it and weights are whole numbers, so that values that are equal in theory
+        are equal in floating point too; otherwise it is 1.
+    """
+
+    players: int
+    sequence_start: NDArray[np.int32]
+    decision_start: NDArray[np.int32]
+    decision_parent: NDArray[np.int32]
+    decision_first: NDArray[np.int32]
+    decision_actions: NDArray[np.int32]
+    decision_infoset: NDArray[np.int32]
+    decision_entry: NDArray[np.int32]
+    decision_weight: NDArray[np.float64]
+    leaf_start: NDArray[np.int64]
+    leaf_others: NDArray[np.int32]
+    leaf_payoff: NDArray[np.float64]
+    unit: float
+
+    @property
+    def num_sequences(self) -> int:
+        """Number of sequences of all players, the empty ones included."""
+        return int(self.sequence_start[-1])
+
+    @property
+    def num_decisions(self) -> int:
+        """Number of decision points of all players."""
+        return len(self.decision_parent)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the arrays."""
+        return sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
+
+    def sequences_of(self, player: int) -> int:
+        """Number of sequences of a player, the empty one included."""
+        return int(self.sequence_start[player + 1] - self.sequence_start[player])
+
+    def has_perfect_recall(self, player: int) -> bool:
+        """Whether each information set of the player is one decision point."""
+        low, high = self.decision_start[player], self.decision_start[player + 1]
+        infosets = self.decision_infoset[low:high]
+        return len(np.unique(infosets)) == len(infosets)
+
+
+def build_sequence_form(tree: GameTree) -> SequenceForm:
+    """Derive the sequence form of a compiled tree.
+
+    Histories are taken depth by depth.  At each depth the movers' decision points are looked up by (information set,
+    own sequence), new ones are numbered provisionally, and the sequences of the next depth follow.
+    """
+    own, renumbered = _number_sequences(tree)
+    weight, unit = _chance_weights(chance_reach(tree)[tree.player == TERMINAL])
+    start, others, payoff = _leaves(tree, own, weight, renumbered.sequence_start)
+    infosets = renumbered.infoset
+    sizes = np.bincount(tree.infoset[tree.infoset >= 0], minlength=tree.num_infosets)
+    return SequenceForm(
+        players=tree.players,
+        sequence_start=renumbered.sequence_start,
+        decision_start=renumbered.decision_start,
+        decision_parent=renumbered.parent,
+        decision_first=renumbered.first,
+        decision_actions=np.diff(tree.infoset_offset)[infosets].astype(np.int32),
+        decision_infoset=infosets,
+        decision_entry=tree.infoset_offset[infosets].astype(np.int32),
+        decision_weight=renumbered.count / sizes[infosets],
+        leaf_start=start,
+        leaf_others=others,
+        leaf_payoff=payoff,
+        unit=unit,
+    )
+
+
+def sequences_at(tree: GameTree) -> list[NDArray[np.int32]]:
+    """The sequence of each player at every history: ``sequences_at(tree)[player][h]``.  Computed anew at each call."""
+    return _number_sequences(tree)[0]
+
+
+def decision_points(tree: GameTree) -> NDArray[np.int32]:
+    """The decision point of every decision; NULL elsewhere.  Computed anew at each call."""
+    form = tree.sequences
+    own = sequences_at(tree)
+    decision_of = np.full(form.num_sequences, NULL, np.int32)
+    decision_of[_ranges(form.decision_first, form.decision_actions)] = np.repeat(
+        np.arange(form.num_decisions, dtype=np.int32), form.decision_actions
+    )
+    points = np.full(tree.num_histories, NULL, np.int32)
+    for player in range(tree.players):
+        nodes = np.flatnonzero(tree.player == player)
+        points[nodes] = decision_of[own[player][tree.first_child[nodes]]]
+    return points
+
+
+def _number_sequences(tree: GameTree) -> tuple[list[NDArray[np.int32]], _Renumbered]:
+    """The final sequence of each player at each history, and the final decision points."""
+    own, decisions = _assign_sequences(tree)
+    renumbered = _renumber(tree, decisions)
+    return [renumbered.sequence_number[player][own[player]] for player in range(tree.players)], renumbered
+
+
+@dataclasses.dataclass
+class _Decisions:
+    """Decision points of one player, provisionally numbered; sequences are numbered from 1 after the empty one."""
+
+    index: dict[int, int]  # infoset << 32 | sequence -> decision point
+    infoset: list[int]
+    parent: list[int]
+    first: list[int]
+    node: list[int]
+    count: list[int]
+    num_sequences: int = 1
+
+    def look_up(
+        self,
+        infosets: NDArray[np.int64],
+        parents: NDArray[np.int32],
+        nodes: NDArray[np.int64],
+        sizes: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """The decision points of histories, new ones made; ``sizes`` are numbers of actions by information set."""
+        keys, position, inverse, counts = np.unique(
+            (infosets << 32) | parents, return_index=True, return_inverse=True, return_counts=True
+        )
+        numbers = np.empty(len(keys), np.int64)
+        for slot, (key, where, count) in enumerate(zip(keys.tolist(), position.tolist(), counts.tolist(), strict=True)):
+            number = self.index.get(key)
+            if number is None:
+                number = self.index[key] = len(self.infoset)
+                self.infoset.append(key >> 32)
+                self.parent.append(key & 0xFFFFFFFF)
+                self.first.append(self.num_sequences)
+                self.node.append(int(nodes[where]))
+                self.count.append(0)
+                self.num_sequences += int(sizes[key >> 32])
+            self.node[number] = min(self.node[number], int(nodes[where]))
+            self.count[number] += count
+            numbers[slot] = number
+        return numbers[inverse]
+
+
+def _assign_sequences(tree: GameTree) -> tuple[list[NDArray[np.int32]], list[_Decisions]]:
+    """The provisional sequence of each player at each history, and the decision points."""
+    own = [np.zeros(tree.num_histories, np.int32) for _ in range(tree.players)]
+    decisions = [_Decisions({}, [], [], [], [], []) for _ in range(tree.players)]
+    sizes = np.diff(tree.infoset_offset)
+    order = np.argsort(tree.depth, kind="stable")
+    bounds = np.searchsorted(tree.depth[order], np.arange(int(tree.depth.max()) + 2))
+    for depth in range(len(bounds) - 1):
+        level = order[bounds[depth] : bounds[depth + 1]]
+        level = level[tree.player[level] != TERMINAL]
+        children = _ranges(tree.first_child[level], tree.num_children[level])
+        parents = np.repeat(level, tree.num_children[level])
+        for player in range(tree.players):
+            own[player][children] = own[player][parents]
+            nodes = level[tree.player[level] == player]
+            if not len(nodes):
+                continue
+            # Histories ascend within a level, so the first of equal keys is the least.
+            found = decisions[player].look_up(tree.infoset[nodes].astype(np.int64), own[player][nodes], nodes, sizes)
+            firsts = np.asarray(decisions[player].first, np.int64)[found]
+            counts = tree.num_children[nodes]
+            own[player][_ranges(tree.first_child[nodes], counts)] = _ranges(firsts, counts)
+    return own, decisions
+
+
+def _ranges(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Concatenate ``range(start, start + count)`` over pairs."""
+    total = int(counts.sum())
+    ends = np.cumsum(counts)
+    ranges: NDArray[np.int64] = np.arange(total) + np.repeat(starts.astype(np.int64) - (ends - counts), counts)
+    return ranges
+
+
+@dataclasses.dataclass
+class _Renumbered:
+    sequence_start: NDArray[np.int32]
+    decision_start: NDArray[np.int32]
+    infoset: NDArray[np.int32]
+    parent: NDArray[np.int32]
+    first: NDArray[np.int32]
+    count: NDArray[np.int64]
+    sequence_number: list[NDArray[np.int32]]  # per player: provisional sequence -> final
+
+
+def _renumber(tree: GameTree, decisions: list[_Decisions]) -> _Renumbered:
+    """Final global numbers: player by player, decision points by their first history."""
+    sizes = np.diff(tree.infoset_offset)
+    sequence_start, decision_start = [0], [0]
+    infosets, parents, firsts, counts, numbers = [], [], [], [], []
+    for found in decisions:
+        order = np.argsort(np.asarray(found.node, np.int64), kind="stable")
+        infoset = np.asarray(found.infoset, np.int64)[order]
+        actions = sizes[infoset]
+        first = sequence_start[-1] + 1 + np.cumsum(actions) - actions
+        number = np.empty(found.num_sequences, np.int32)
+        number[0] = sequence_start[-1]
+        number[_ranges(np.asarray(found.first, np.int64)[order], actions)] = _ranges(first, actions)
+        infosets.append(infoset)
+        parents.append(number[np.asarray(found.parent, np.int64)[order]])
+        firsts.append(first)
+        counts.append(np.asarray(found.count, np.int64)[order])
+        numbers.append(number)
+        sequence_start.append(sequence_start[-1] + found.num_sequences)
+        decision_start.append(decision_start[-1] + len(infoset))
+    return _Renumbered(
+        np.array(sequence_start, np.int32),
+        np.array(decision_start, np.int32),
+        np.concatenate(infosets).astype(np.int32),
+        np.concatenate(parents).astype(np.int32),
+        np.concatenate(firsts).astype(np.int32),
+        np.concatenate(counts),
+        numbers,
+    )
+
+
+def chance_reach(tree: GameTree) -> NDArray[np.float64]:
+    """The product of chance's probabilities on the way to each history."""
+    reach = tree.chance_prob.copy()
+    order = np.argsort(tree.depth, kind="stable")
+    bounds = np.searchsorted(tree.depth[order], np.arange(int(tree.depth.max()) + 2))
+    for depth in range(1, len(bounds) - 1):
+        level = order[bounds[depth] : bounds[depth + 1]]
+        reach[level] *= reach[tree.parent[level]]
+    return reach
+
+
+def _chance_weights(probabilities: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """Probabilities as whole multiples of a unit, if they have a common denominator; as they are otherwise.
+
+    Regret matching turns a rounding error at a tie into a pure strategy, so ties are worth keeping exact.
+    """
+    distinct = np.unique(probabilities)
+    if len(distinct) <= MAX_DISTINCT_CHANCES:
+        fractions = [Fraction(value).limit_denominator(MAX_CHANCE_DENOMINATOR) for value in distinct.tolist()]
+        common = math.lcm(*(fraction.denominator for fraction in fractions))
+        exact = all(abs(float(f) - p) <= 1e-12 * p for f, p in zip(fractions, distinct.tolist(), strict=True))
+        if exact and common <= MAX_CHANCE_DENOMINATOR:
+            return np.rint(probabilities * common), 1.0 / common
+    return probabilities, 1.0
+
+
+def _leaves(
+    tree: GameTree, own: list[NDArray[np.int32]], weight: NDArray[np.float64], sequence_start: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    """Leaves listed by their owner's sequence, histories with equal sequences merged."""
+    terminals = np.flatnonzero(tree.player == TERMINAL)
+    utilities = tree.utility[tree.outcome[terminals]] * weight[:, None]
+    columns = np.stack([own[player][terminals] for player in range(tree.players)], axis=1)
+    order = np.lexsort(columns.T[::-1])
+    columns, utilities = columns[order], utilities[order]
+    fresh = np.ones(len(columns), bool)
+    fresh[1:] = (columns[1:] != columns[:-1]).any(axis=1)
+    begins = np.flatnonzero(fresh)
+    columns = columns[begins]
+    payoffs = np.add.reduceat(utilities, begins, axis=0) if len(begins) else utilities
+    others, payoff, owners = [], [], []
+    for player in range(tree.players):
+        rows = np.flatnonzero(payoffs[:, player] != 0.0)
+        rows = rows[np.argsort(columns[rows, player], kind="stable")]
+        owners.append(columns[rows, player])
+        others.append(np.delete(columns[rows], player, axis=1))
+        payoff.append(payoffs[rows, player])
+    counts = np.bincount(np.concatenate(owners), minlength=int(sequence_start[-1]))
+    start = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    return start, np.ascontiguousarray(np.concatenate(others)), np.concatenate(payoff)

@@ -1,0 +1,649 @@
+"""The dealer and the client over loopback: traces, rotation, logs, every fault of a player, and matches resumed."""
+
+from __future__ import annotations
+
+import dataclasses
+import socket
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from counterplay.agents.agent import Agent, Seen
+from counterplay.agents.client import ClientReport, play_as_client
+from counterplay.agents.connection import Connection, ConnectionLostError, LineTooLongError, connect
+from counterplay.agents.dealer import LOOPBACK, Dealer, DealerConfig, Outcome
+from counterplay.agents.records import Transaction, read_transactions
+from counterplay.agents.strategy_agent import ProfileAgent
+from counterplay.agents.trivial_agents import AlwaysCall, AlwaysFold, AlwaysRaise, FiftyFifty, UniformRandom
+from counterplay.errors import CounterplayError, GameError
+from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.acpc.match_log import read_log
+from counterplay.poker.acpc.match_state import MatchState, parse_match_state
+from counterplay.poker.acpc.standard import STANDARD
+from counterplay.strategy import TabularStrategy
+from counterplay.tree import compile_game
+
+LIMIT = "holdem.limit.2p.reverse_blinds"
+NO_LIMIT = "holdem.nolimit.2p.reverse_blinds"
+PATIENCE = 120.0
+"""Seconds after which a test is given up: no test waits for that long when all is well."""
+
+SHORT_MS = 300
+"""A time limit that a player is made to miss; that player acts first, so that nobody else is under it."""
+
+
+def config(game: str = LIMIT, hands: int = 3, seed: int = 0, **more: object) -> DealerConfig:
+    names = tuple(f"P{seat + 1}" for seat in range(STANDARD[game].players))
+    return DealerConfig("test", STANDARD[game], hands, seed, names, **more)  # type: ignore[arg-type]
+
+
+@contextmanager
+def table(wanted: DealerConfig) -> Iterator[tuple[Dealer, Future[Outcome], list[str], ThreadPoolExecutor]]:
+    """A dealer at work, what it says, and threads for players."""
+    said: list[str] = []
+    dealer = Dealer(wanted, said.append)
+    with ThreadPoolExecutor(8) as pool:
+        try:
+            yield dealer, pool.submit(dealer.play), said, pool
+        finally:
+            dealer.close()
+
+
+def play(wanted: DealerConfig, *agents: Agent) -> tuple[Outcome, list[ClientReport], list[str]]:
+    """A match between our clients."""
+    with table(wanted) as (dealer, outcome, said, pool):
+        players = [
+            pool.submit(play_as_client, agent, wanted.game, LOOPBACK, port)
+            for agent, port in zip(agents, dealer.ports, strict=True)
+        ]
+        return outcome.result(PATIENCE), [player.result(PATIENCE) for player in players], said
+
+
+class Scripted:
+    """A player that speaks the protocol by hand; ``answer`` makes the lines to send for each of its turns."""
+
+    def __init__(self, port: int, game: GameDefinition, answer: Callable[[Connection, str, int], None]) -> None:
+        self.connection = connect(LOOPBACK, port)
+        self.game = game
+        self.answer = answer
+        self.lines: list[str] = []
+
+    def run(self) -> list[str]:
+        turn = 0
+        self.connection.send("VERSION:2.0.0")
+        try:
+            while (line := self.connection.read()) is not None:
+                self.lines.append(line)
+                if parse_match_state(self.game, line).my_turn:
+                    self.answer(self.connection, line, turn)
+                    turn += 1
+        except (ConnectionLostError, OSError):
+            pass
+        finally:
+            self.connection.close()
+        return self.lines
+
+
+def against(
+    wanted: DealerConfig, answer: Callable[[Connection, str, int], None], other: Agent | None = None, seat: int = 0
+) -> tuple[Outcome, ClientReport, list[str], list[str]]:
+    """A match between a scripted player and one of ours, who calls."""
+    with table(wanted) as (dealer, outcome, said, pool):
+        scripted = Scripted(dealer.ports[seat], wanted.game, answer)
+        odd = pool.submit(scripted.run)
+        even = pool.submit(play_as_client, other or AlwaysCall(), wanted.game, LOOPBACK, dealer.ports[1 - seat])
+        return outcome.result(PATIENCE), even.result(PATIENCE), said, odd.result(PATIENCE)
+
+
+def say(action: str) -> Callable[[Connection, str, int], None]:
+    return lambda connection, line, _turn: connection.send(f"{line}:{action}")
+
+
+class TestMatches:
+    def test_cards_of_the_reference_dealer(self, tmp_path: Path) -> None:
+        """Seed 0, heads-up: the first hands of the reference dealer's log."""
+        wanted = config(hands=4, log=tmp_path / "x.log")
+        outcome, reports, _ = play(wanted, AlwaysCall(), AlwaysCall())
+        log = read_log(tmp_path / "x.log", wanted.game)
+        cards = [record.state().cards_text() for record in log.records]
+        assert cards == [
+            "5d5c|9hQd/8dAs8s/4h/6d",
+            "6sKs|5dJd/2sTh2h/Qh/8h",
+            "Ah8s|2h4c/Qd7h6c/4s/Jc",
+            "4s8s|6hJd/QhJs9d/Qc/9h",
+        ]
+        assert [record.names for record in log.records] == [("P1", "P2"), ("P2", "P1")] * 2
+        assert outcome.score == log.score
+        assert log.totals() == dict(zip(("P1", "P2"), log.score, strict=True))
+        assert [report.hands for report in reports] == [4, 4]
+
+    def test_three_players(self, tmp_path: Path) -> None:
+        """Seed 0, three players: hands 0 and 1 of the reference dealer's log."""
+        wanted = config("holdem.limit.3p", hands=3, log=tmp_path / "x.log")
+        play(wanted, AlwaysCall(), AlwaysCall(), AlwaysCall())
+        records = read_log(tmp_path / "x.log", wanted.game).records
+        assert records[0].state().cards_text() == "5d5c|9hQd|8dAs/8s4h6d/5s/Js"
+        assert records[1].state().cards_text() == "Ks6h|Qs5d|Tc4d/Ah3dTd/8c/Qd"
+        assert [record.names[0] for record in records] == ["P1", "P2", "P3"]
+
+    def test_fixed_seats(self, tmp_path: Path) -> None:
+        wanted = config(hands=3, rotate=False, log=tmp_path / "x.log")
+        play(wanted, AlwaysCall(), AlwaysCall())
+        assert {record.names for record in read_log(tmp_path / "x.log", wanted.game).records} == {("P1", "P2")}
+
+    def test_the_log_is_the_reference_dealers(self, tmp_path: Path) -> None:
+        """Header, one line a hand, the score; two hands whose cards and betting are fixed."""
+        wanted = config(hands=2, log=tmp_path / "x.log", game_file="holdem.limit.2p.reverse_blinds.game")
+        play(wanted, AlwaysFold(), AlwaysRaise())
+        assert (tmp_path / "x.log").read_text().splitlines() == [
+            "# name/game/hands/seed test holdem.limit.2p.reverse_blinds.game 2 0",
+            "#--t_response 600000",
+            "#--t_hand 600000",
+            "#--t_per_hand 7000",
+            "STATE:0:rf:5d5c|9hQd:-10|10:P1|P2",
+            "STATE:1:f:6sKs|5dJd:5|-5:P2|P1",
+            "SCORE:-15|15:P1|P2",
+        ]
+
+    @pytest.mark.parametrize("game", [LIMIT, NO_LIMIT, "holdem.limit.3p", "holdem.nolimit.3p", "kuhn.limit.3p"])
+    def test_our_client_never_makes_the_dealer_warn(self, game: str, tmp_path: Path) -> None:
+        wanted = config(game, hands=60, seed=5, log=tmp_path / "x.log")
+        agents = [UniformRandom(seed) if seed else FiftyFifty(seed) for seed in range(wanted.game.players)]
+        outcome, _, _ = play(wanted, *agents)
+        assert outcome.warnings == (0,) * wanted.game.players
+        log = read_log(tmp_path / "x.log", wanted.game)
+        for record in log.records:
+            assert record.recomputed() == record.values
+        totals = log.totals()
+        assert [totals[name] for name in wanted.players] == pytest.approx([float(won) for won in outcome.score or ()])
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("game", [LIMIT, NO_LIMIT, "holdem.limit.3p", "holdem.nolimit.3p"])
+    def test_a_thousand_hands(self, game: str) -> None:
+        wanted = config(game, hands=1000, seed=6)
+        outcome, _, said = play(wanted, *(UniformRandom(seed) for seed in range(wanted.game.players)))
+        assert outcome.score is not None
+        assert not any("WARNING" in line for line in said)
+
+    def test_a_profile_at_the_table(self) -> None:
+        game = STANDARD["leduc.limit.2p"]
+        profile = TabularStrategy.uniform(compile_game("leduc"))
+        agents = [ProfileAgent(profile, seed, game) for seed in range(2)]
+        outcome, _, said = play(config("leduc.limit.2p", hands=40), *agents)
+        assert outcome.hands == 40
+        assert not any("WARNING" in line for line in said)
+
+    def test_call_against_raise(self, tmp_path: Path) -> None:
+        """Both always see the showdown for 70 chips: every hand is worth 70, 0 or -70, and seats swapped cancel."""
+        one = config(hands=30, seed=3, log=tmp_path / "1.log")
+        first, _, _ = play(one, AlwaysCall(), AlwaysRaise())
+        second, _, _ = play(config(hands=30, seed=3, log=tmp_path / "2.log"), AlwaysRaise(), AlwaysCall())
+        assert first.score is not None
+        assert second.score is not None
+        assert first.score[0] + second.score[1] == 0
+        for record in read_log(tmp_path / "1.log", one.game).records:
+            assert set(map(abs, record.values)) <= {0, 70}
+
+    def test_lines_are_shown_to_everybody(self) -> None:
+        """One state at the start, one after each action, to each seat; cards of the other at the showdown only."""
+        _, _, _, lines = against(config(hands=1), say("c"))
+        assert lines == [
+            "MATCHSTATE:0:0::5d5c|",
+            "MATCHSTATE:0:0:c:5d5c|",
+            "MATCHSTATE:0:0:cc/:5d5c|/8dAs8s",
+            "MATCHSTATE:0:0:cc/c:5d5c|/8dAs8s",
+            "MATCHSTATE:0:0:cc/cc/:5d5c|/8dAs8s/4h",
+            "MATCHSTATE:0:0:cc/cc/c:5d5c|/8dAs8s/4h",
+            "MATCHSTATE:0:0:cc/cc/cc/:5d5c|/8dAs8s/4h/6d",
+            "MATCHSTATE:0:0:cc/cc/cc/c:5d5c|/8dAs8s/4h/6d",
+            "MATCHSTATE:0:0:cc/cc/cc/cc:5d5c|9hQd/8dAs8s/4h/6d",
+        ]
+
+    def test_listens_on_loopback(self) -> None:
+        dealer = Dealer(config())
+        try:
+            assert all(listener.getsockname()[0] == "127.0.0.1" for listener in dealer._listeners)
+        finally:
+            dealer.close()
+
+    def test_messages(self) -> None:
+        said: list[str] = []
+        dealer = Dealer(config(hands=1), said.append, verbose=True)
+        with ThreadPoolExecutor(3) as pool:
+            outcome = pool.submit(dealer.play)
+            for port in dealer.ports:
+                pool.submit(play_as_client, AlwaysCall(), dealer.config.game, LOOPBACK, port)
+            outcome.result(PATIENCE)
+        kinds = [line.split(" ")[0].split(":")[0] for line in said]
+        assert {"#", "STARTED", "TO", "FROM", "STATE", "FINISHED", "SCORE"} <= set(kinds)
+        assert kinds.count("TO") == 18
+
+
+class TestFaults:
+    """What section 5 of the protocol says of each answer; the other player and the log stay whole."""
+
+    def check_aborted(self, outcome: Outcome, log: Path, hands: int, game: str = LIMIT, seat: int = 0) -> None:
+        assert outcome.score is None
+        assert outcome.seat == seat
+        assert outcome.hands == hands
+        found = read_log(log, STANDARD[game])
+        assert len(found.records) == hands
+        assert found.seats == ()
+        assert all(record.recomputed() == record.values for record in found.records)
+
+    def test_never_answers(self, tmp_path: Path) -> None:
+        wanted = config(hands=3, response_ms=10 * SHORT_MS, log=tmp_path / "x.log")
+
+        def answer(connection: Connection, line: str, turn: int) -> None:
+            if turn < 4:
+                connection.send(f"{line}:c")
+
+        outcome, other, said, _ = against(wanted, answer)
+        self.check_aborted(outcome, tmp_path / "x.log", 1)
+        assert other.hands == 1
+        assert "no answer in time" in outcome.reason
+        assert any(line.startswith("ERROR: seat 1") for line in said)
+
+    @pytest.mark.parametrize("limit", ["hand_ms", "per_hand_ms"])
+    def test_uses_up_its_time(self, limit: str, tmp_path: Path) -> None:
+        wanted = dataclasses.replace(config(hands=1, log=tmp_path / "x.log"), **{limit: SHORT_MS})
+        outcome, _, _, _ = against(wanted, lambda *_: None, seat=1)
+        self.check_aborted(outcome, tmp_path / "x.log", 0, seat=1)
+
+    def test_comments_without_end_buy_no_time(self, tmp_path: Path) -> None:
+        wanted = config(hands=1, response_ms=SHORT_MS, log=tmp_path / "x.log")
+
+        def answer(connection: Connection, _line: str, _turn: int) -> None:
+            while True:
+                connection.send("# thinking", 1.0)
+
+        outcome, _, _, _ = against(wanted, answer, seat=1)
+        self.check_aborted(outcome, tmp_path / "x.log", 0, seat=1)
+
+    def test_hangs_up_in_a_hand(self, tmp_path: Path) -> None:
+        wanted = config(hands=3, log=tmp_path / "x.log")
+
+        def answer(connection: Connection, line: str, turn: int) -> None:
+            if turn == 6:
+                connection.close()
+            else:
+                connection.send(f"{line}:c")
+
+        outcome, other, _, _ = against(wanted, answer)
+        self.check_aborted(outcome, tmp_path / "x.log", 1)
+        assert other.hands == 1
+
+    def test_the_waiting_player_hangs_up(self, tmp_path: Path) -> None:
+        """The seat that does not act is noticed at the latest when it must act."""
+        wanted = config(hands=3, log=tmp_path / "x.log")
+
+        def answer(connection: Connection, line: str, _turn: int) -> None:
+            connection.send(f"{line}:c")
+            connection.close()
+
+        outcome, other, _, _ = against(wanted, answer, seat=1)
+        self.check_aborted(outcome, tmp_path / "x.log", 0, seat=1)
+        assert other.hands == 0
+
+    @pytest.mark.parametrize(
+        "garbage",
+        ["", "hello", "MATCHSTATE:0:0", "MATCHSTATE:9:0::|:c", "MATCHSTATE:0:0:zz:5d5c|:c", "\x00\xff\x01", ":::::::c"],
+    )
+    def test_garbage_is_read_over(self, garbage: str) -> None:
+        def answer(connection: Connection, line: str, _turn: int) -> None:
+            connection.send(garbage)
+            connection.send(f"{line}:c")
+
+        outcome, other, said, _ = against(config(hands=2), answer)
+        assert outcome.score is not None
+        assert outcome.warnings[0] == 8
+        assert other.hands == 2
+        assert any(line.startswith("WARNING: seat 1") for line in said)
+
+    def test_ten_megabytes_without_a_newline(self) -> None:
+        """Told once, thrown away, and the answer behind it counts."""
+
+        def answer(connection: Connection, line: str, turn: int) -> None:
+            if turn == 0:
+                connection.link.settimeout(PATIENCE)
+                connection.link.sendall(b"x" * 10_000_000)
+                connection.link.sendall(b"\r\n")
+            connection.send(f"{line}:c")
+
+        outcome, other, said, _ = against(config(hands=2), answer)
+        assert outcome.score is not None
+        assert outcome.warnings == (1, 0)
+        assert other.hands == 2
+        assert any("4096 bytes" in line for line in said)
+
+    def test_ten_megabytes_and_silence(self, tmp_path: Path) -> None:
+        wanted = config(hands=2, response_ms=2000, log=tmp_path / "x.log")
+
+        def answer(connection: Connection, _line: str, _turn: int) -> None:
+            connection.link.settimeout(PATIENCE)
+            connection.link.sendall(b"x" * 10_000_000)
+
+        outcome, _, _, _ = against(wanted, answer, seat=1)
+        self.check_aborted(outcome, tmp_path / "x.log", 0, seat=1)
+
+    def test_late_and_early_replies_are_harmless(self) -> None:
+        """Answers to states that are past, or not there yet, are read over with a warning."""
+        before: list[str] = []
+
+        def answer(connection: Connection, line: str, _turn: int) -> None:
+            for old in before[-2:]:
+                connection.send(f"{old}:r")
+            connection.send("MATCHSTATE:0:7::5d5c|:r")
+            connection.send(f"{line}:c")
+            before.append(line)
+
+        outcome, other, _, _ = against(config(hands=2), answer)
+        assert outcome.score is not None
+        assert outcome.warnings[0] == 8 + 13  # the state not there yet each time; two old ones from the third turn on
+        assert other.hands == 2
+
+    @pytest.mark.parametrize("action", ["", ":", "x", "r r", "R9", "q5", " c", "/", "r" * 3000])
+    def test_what_is_no_action_is_a_call(self, action: str, tmp_path: Path) -> None:
+        """Without a letter of an action behind the state, or one that is unknown."""
+        wanted = config(hands=1, log=tmp_path / "x.log")
+        outcome, _, _, _ = against(wanted, say(action))
+        raises = action[:1] in ("r", "R")
+        betting = read_log(tmp_path / "x.log", wanted.game).records[0].betting.text()
+        assert betting == ("crc/rc/rc/rc" if raises else "cc/cc/cc/cc")
+        assert outcome.warnings[0] == 4
+
+    def test_no_colon_at_all(self, tmp_path: Path) -> None:
+        wanted = config(hands=1, log=tmp_path / "x.log")
+        outcome, _, _, _ = against(wanted, lambda connection, line, _turn: connection.send(line))
+        assert read_log(tmp_path / "x.log", wanted.game).records[0].betting.text() == "cc/cc/cc/cc"
+        assert outcome.warnings[0] == 4
+
+    def test_folds_when_it_could_check(self, tmp_path: Path) -> None:
+        wanted = config(hands=1, log=tmp_path / "x.log")
+        outcome, _, _, _ = against(wanted, say("f"))
+        assert read_log(tmp_path / "x.log", wanted.game).records[0].betting.text() == "cc/cc/cc/cc"
+        assert outcome.warnings == (4, 0)
+
+    def test_raises_over_the_cap(self, tmp_path: Path) -> None:
+        wanted = config(hands=1, log=tmp_path / "x.log")
+        outcome, _, _, _ = against(wanted, say("r"), AlwaysRaise())
+        assert read_log(tmp_path / "x.log", wanted.game).records[0].betting.text() == "rrrc/rrrrc/rrrrc/rrrrc"
+        assert outcome.warnings[0] > 0
+
+    @pytest.mark.parametrize(
+        ("action", "played"),
+        [
+            ("r999999", "r20000"),
+            ("r1", "r200"),
+            ("r0", "r200"),
+            ("r" + "9" * 3000, "r20000"),
+            ("r-5", "r200"),
+            ("r", "c"),
+        ],
+    )
+    def test_sizes_go_to_the_nearest_legal_one(self, action: str, played: str, tmp_path: Path) -> None:
+        wanted = config(NO_LIMIT, hands=1, log=tmp_path / "x.log")
+        outcome, _, _, _ = against(wanted, say(action))
+        betting = read_log(tmp_path / "x.log", wanted.game).records[0].betting.text()
+        assert betting.split("/")[0] == ("cc" if played == "c" else f"c{played}c")
+        assert outcome.warnings[0] >= 1
+
+    def test_other_letters_and_lost_slashes_are_understood(self, tmp_path: Path) -> None:
+        wanted = config(hands=1, log=tmp_path / "x.log")
+
+        def answer(connection: Connection, line: str, _turn: int) -> None:
+            start, place, hand, betting, cards = line.split(":")
+            connection.send(f"{start}:{place}:{hand}:{betting.replace('/', '').upper()}:{cards}:k")
+
+        outcome, _, _, _ = against(wanted, answer)
+        assert outcome.score is not None
+        assert read_log(tmp_path / "x.log", wanted.game).records[0].betting.text() == "cc/cc/cc/cc"
+
+    def test_plain_newlines_and_pieces(self) -> None:
+        """A line may end in a newline alone and come byte by byte."""
+
+        def answer(connection: Connection, line: str, _turn: int) -> None:
+            for byte in f"{line}:c\n".encode():
+                connection.link.sendall(bytes([byte]))
+
+        outcome, _, _, _ = against(config(hands=1), answer)
+        assert outcome.warnings == (0, 0)
+
+
+class TestStart:
+    @pytest.mark.parametrize("line", ["HELLO", "", "VERSION:", "VERSION:two", "x" * 9000])
+    def test_no_version_ends_the_match(self, line: str) -> None:
+        with table(config(start_ms=int(1000 * PATIENCE))) as (dealer, outcome, _, _):
+            links = [connect(LOOPBACK, port) for port in dealer.ports]
+            links[0].send(line)
+            links[1].send("VERSION:2.0.0")
+            result = outcome.result(PATIENCE)
+            for link in links:
+                link.close()
+        assert result.score is None
+        assert result.seat == 0
+        assert "sent no version" in result.reason
+
+    def test_other_versions_play(self) -> None:
+        with table(config(hands=1)) as (dealer, outcome, said, pool):
+            link = connect(LOOPBACK, dealer.ports[0])
+            link.send("VERSION:3.1.4")
+            other = pool.submit(play_as_client, AlwaysRaise(), dealer.config.game, LOOPBACK, dealer.ports[1])
+            while (line := link.read()) is not None and not line.startswith("MATCHSTATE:0:0:r:"):
+                pass
+            link.send(f"{line}:f")
+            assert outcome.result(PATIENCE).score == (-10, 10)
+            other.result(PATIENCE)
+            link.close()
+        assert any("3.1.4" in line for line in said)
+
+    def test_nobody_comes(self) -> None:
+        with table(config(start_ms=50)) as (_, outcome, _, _):
+            assert "did not connect" in outcome.result(PATIENCE).reason
+
+    def test_one_seat_one_connection(self) -> None:
+        """A listening socket is closed after its connection: a second player is turned away."""
+        with table(config(hands=1)) as (dealer, outcome, _, _):
+            first = connect(LOOPBACK, dealer.ports[0])
+            second = connect(LOOPBACK, dealer.ports[1])
+            first.send("VERSION:2.0.0")
+            second.send("VERSION:2.0.0")
+            assert first.read() is not None  # play has begun
+            with pytest.raises(ConnectionLostError, match="cannot connect"):
+                connect(LOOPBACK, dealer.ports[0])
+            first.close()
+            second.close()
+            assert outcome.result(PATIENCE).score is None
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"hands": 0}, "at least 1 hand"),
+            ({"seed": -1}, "seed"),
+            ({"players": ("a",)}, "played by 2"),
+            ({"players": ("a", "b c")}, "no blanks"),
+            ({"ports": (1,)}, "one port"),
+            ({"response_ms": 0}, "at least 1 millisecond"),
+        ],
+    )
+    def test_misuse(self, change: dict[str, object], message: str) -> None:
+        with pytest.raises(GameError, match=message):
+            dataclasses.replace(config(), **change)  # type: ignore[arg-type]
+
+    def test_ports(self) -> None:
+        with socket.socket() as taken:
+            taken.bind((LOOPBACK, 0))
+            taken.listen()
+            port = taken.getsockname()[1]
+            with pytest.raises(GameError, match="cannot listen"):
+                Dealer(config(ports=(port, port)))
+        with pytest.raises(GameError, match="cannot listen"):
+            Dealer(config(ports=(70000, 70001)))
+
+    def test_files_that_cannot_be_written(self, tmp_path: Path) -> None:
+        with pytest.raises(GameError, match="cannot write"):
+            Dealer(config(log=tmp_path / "none" / "x.log"))
+
+
+class Stopping(Agent):
+    """Draws as another agent does, and hangs up when it has acted often enough."""
+
+    def __init__(self, inner: Agent, actions: int) -> None:
+        self.inner = inner
+        self.left = actions
+
+    def act(self, seen: Seen) -> str:
+        if self.left == 0:
+            raise _StopError
+        self.left -= 1
+        return self.inner.act(seen)
+
+
+class _StopError(Exception):
+    pass
+
+
+class ByState(Agent):
+    """Acts by what it sees alone, so that a match that was interrupted goes on as it would have."""
+
+    def act(self, seen: Seen) -> str:
+        assert isinstance(seen, MatchState)
+        legal = seen.betting.legal_actions()
+        return legal[sum(map(ord, seen.text())) % len(legal)]
+
+
+class TestResume:
+    @pytest.mark.parametrize("stop", [0, 1, 7, 23])
+    def test_a_match_goes_on_where_it_was(self, stop: int, tmp_path: Path) -> None:
+        """Interrupted and resumed: the log of the whole match is that of one without a stop."""
+        whole = config(hands=8, seed=2, log=tmp_path / "whole.log", transactions=tmp_path / "whole.tlog")
+        play(whole, ByState(), ByState())
+        wanted = dataclasses.replace(whole, log=tmp_path / "x.log", transactions=tmp_path / "x.tlog", append=True)
+        with table(wanted) as (dealer, outcome, _, pool):
+            stopping = pool.submit(play_as_client, Stopping(ByState(), stop), wanted.game, LOOPBACK, dealer.ports[0])
+            other = pool.submit(play_as_client, ByState(), wanted.game, LOOPBACK, dealer.ports[1])
+            assert outcome.result(PATIENCE).score is None
+            assert isinstance(stopping.exception(PATIENCE), _StopError)
+            other.result(PATIENCE)
+        kept = read_transactions(tmp_path / "x.tlog")
+        with (tmp_path / "x.tlog").open("a") as file:
+            file.write("c 3 17")  # a line that a crash has cut off
+        again, reports, _ = play(wanted, ByState(), ByState())
+        assert (tmp_path / "x.log").read_text() == (tmp_path / "whole.log").read_text()
+        assert [line.action for line in read_transactions(tmp_path / "x.tlog")] == [
+            line.action for line in read_transactions(tmp_path / "whole.tlog")
+        ]
+        assert sum(report.actions for report in reports) + len(kept) == len(read_transactions(tmp_path / "x.tlog"))
+        assert again.hands == 8
+
+    def test_time_is_carried_over(self, tmp_path: Path) -> None:
+        wanted = config(hands=1, per_hand_ms=5000, transactions=tmp_path / "x.tlog", append=True)
+        slow = Transaction("c", 0, 100.0, 104.0)
+        (tmp_path / "x.tlog").write_text("".join(f"{line.text()}\n" for line in (slow, slow, slow)))
+        with table(wanted) as (dealer, outcome, _, _):
+            links = [connect(LOOPBACK, port) for port in dealer.ports]
+            for link in links:
+                link.send("VERSION:2.0.0")
+            assert "8.000 s for the match" in outcome.result(PATIENCE).reason
+            for link in links:
+                link.close()
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("nonsense\n", "is not ACTION HANDID"),
+            ("c 1 1.000000 1.000000\n", "does not fit this match"),
+            ("c 0 1.000000 1.000000\nf 0 1.000000 1.000000\n", "does not fit this match"),
+            ("f 0 1.000000 1.000000\nf 1 1.000000 1.000000\n", "after the last hand"),
+        ],
+    )
+    def test_a_log_that_does_not_fit(self, text: str, message: str, tmp_path: Path) -> None:
+        (tmp_path / "x.tlog").write_text(text)
+        wanted = config(hands=1, transactions=tmp_path / "x.tlog", append=True)
+
+        def run() -> None:
+            with table(wanted) as (dealer, outcome, _, _):
+                links = [connect(LOOPBACK, port) for port in dealer.ports]
+                for link in links:
+                    link.send("VERSION:2.0.0")
+                try:
+                    outcome.result(PATIENCE)
+                finally:
+                    for link in links:
+                        link.close()
+
+        with pytest.raises(GameError, match=message):
+            run()
+
+    def test_without_append_a_match_begins_anew(self, tmp_path: Path) -> None:
+        wanted = config(hands=2, log=tmp_path / "x.log", transactions=tmp_path / "x.tlog")
+        play(wanted, AlwaysCall(), AlwaysCall())
+        first = (tmp_path / "x.log").read_text()
+        play(wanted, AlwaysCall(), AlwaysCall())
+        assert (tmp_path / "x.log").read_text() == first
+        play(dataclasses.replace(wanted, transactions=None, append=True), AlwaysCall(), AlwaysCall())
+        assert (tmp_path / "x.log").read_text() == first + first
+
+
+class TestWire:
+    def test_lines_are_cut_out_of_what_comes(self) -> None:
+        left, right = socket.socketpair()
+        connection = Connection.__new__(Connection)
+        connection.link, connection._buffer, connection._skipping = left, b"", False
+        right.sendall(b"one\r\ntwo\n" + b"x" * 5000 + b"\nthree\n")
+        right.close()
+        got: list[str | None] = []
+        for _ in range(5):
+            try:
+                got.append(connection.read())
+            except LineTooLongError:
+                got.append("too long")
+        assert got == ["one", "two", "too long", "three", None]
+        left.close()
+
+    def test_a_line_that_nobody_takes(self) -> None:
+        """Who does not read is dropped when the line is full."""
+        with socket.create_server((LOOPBACK, 0)) as server:
+            deaf = socket.create_connection(server.getsockname())
+            link, _ = server.accept()
+        connection = Connection(link)
+
+        def flood() -> None:
+            while True:
+                connection.send("x" * 4000, SHORT_MS / 1000)
+
+        with pytest.raises(ConnectionLostError, match="does not read"):
+            flood()
+        connection.close()
+        deaf.close()
+
+    def test_nobody_there(self) -> None:
+        with socket.socket() as free:
+            free.bind((LOOPBACK, 0))
+            port = free.getsockname()[1]
+        with pytest.raises(CounterplayError, match="is a dealer there"):
+            play_as_client(AlwaysCall(), STANDARD[LIMIT], LOOPBACK, port)
+
+    def test_an_agent_that_cheats_is_told(self) -> None:
+        class Cheat(Agent):
+            def act(self, seen: Seen) -> str:
+                return "f"
+
+        with table(config(hands=1)) as (dealer, outcome, _, pool):
+            caller = pool.submit(play_as_client, AlwaysCall(), dealer.config.game, LOOPBACK, dealer.ports[1])
+            with pytest.raises(GameError, match="not legal"):
+                play_as_client(Cheat(), dealer.config.game, LOOPBACK, dealer.ports[0])
+            assert outcome.result(PATIENCE).score is None
+            caller.result(PATIENCE)
+
+
+def test_split_pots_are_exact() -> None:
+    """Scores are sums of exact values: thirds do not drift."""
+    outcome, _, _ = play(config("holdem.limit.3p", hands=200, seed=11), *(AlwaysCall() for _ in range(3)))
+    assert outcome.score is not None
+    assert sum(outcome.score) == 0
+    assert all(isinstance(won, int | Fraction) for won in outcome.score)

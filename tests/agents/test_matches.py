@@ -1,0 +1,447 @@
+"""Agents and matches in one process: what trivial agents do, duplicate scores, intervals, kernel and twin."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from counterplay.agents import AGENTS, Agent, Arena, Decision, Estimate, Tally, open_arena, play_match
+from counterplay.agents.agent import Seen, choices, policy_profile
+from counterplay.agents.infoset_names import namer
+from counterplay.agents.matches import Seeds, _dealt_scores, _on_tree, seatings_of
+from counterplay.agents.strategy_agent import ProfileAgent
+from counterplay.agents.terminal_player import HumanAgent
+from counterplay.agents.trivial_agents import AlwaysCall, AlwaysFold, AlwaysRaise, FiftyFifty, UniformRandom
+from counterplay.cli.main import main
+from counterplay.errors import CounterplayError, GameError, StrategyError
+from counterplay.game import make
+from counterplay.poker.acpc.dealing import Deal, deals
+from counterplay.poker.acpc.definition import GameDefinition, format_definition
+from counterplay.poker.acpc.match_state import MatchState, hand_values
+from counterplay.poker.acpc.standard import STANDARD
+from counterplay.poker.evaluator import rank_hand, rank_hands
+from counterplay.poker.isomorphism import HandIndexer
+from counterplay.poker.poker_game import PokerGame
+from counterplay.poker.rules import Betting
+from counterplay.solvers import solve
+from counterplay.strategy import TabularStrategy
+from counterplay.tree import compile_game
+from tests.crosstables import exact_scores
+from tests.reference.matches import play_deal
+
+HOLDEM = "holdem.limit.2p.reverse_blinds"
+NO_LIMIT = "holdem.nolimit.2p.reverse_blinds"
+
+
+def state(game: str, betting: str, seed: int = 0) -> MatchState:
+    after = Betting.after(STANDARD[game], betting)
+    return MatchState(0, after, next(deals(STANDARD[game], seed))).seen_by(after.player)
+
+
+class TestTrivialAgents:
+    @pytest.mark.parametrize(
+        ("agent", "betting", "answer"),
+        [
+            pytest.param(AlwaysFold, "", "f", id="the small blind faces a bet"),
+            pytest.param(AlwaysFold, "c", "c", id="no fold when a check is free"),
+            pytest.param(AlwaysCall, "r", "c", id="call"),
+            pytest.param(AlwaysRaise, "", "r", id="raise"),
+            pytest.param(AlwaysRaise, "rrr", "c", id="capped"),
+            pytest.param(FiftyFifty, "rrr", "c", id="capped probe"),
+        ],
+    )
+    def test_answers(self, agent: type[AlwaysCall], betting: str, answer: str) -> None:
+        assert agent(seed=3).act(state(HOLDEM, betting)) == answer
+
+    def test_no_limit_raises_are_the_smallest(self) -> None:
+        assert AlwaysRaise().act(state(NO_LIMIT, "r300")) == "r500"
+
+    def test_the_probe_never_folds(self) -> None:
+        probe = FiftyFifty(seed=1)
+        drawn = [probe.act(state(HOLDEM, "r")) for _ in range(1000)]
+        assert set(drawn) == {"c", "r"}
+        assert abs(drawn.count("r") - 500) < 100  # six standard deviations
+
+    def test_uniform_takes_every_size(self) -> None:
+        agent = UniformRandom(seed=1)
+        small = GameDefinition(limit=False, players=2, rounds=1, blinds=(1, 1), stacks=(4, 4), suits=1, ranks=3,
+                               hole_cards=1, board_cards=(0,))  # fmt: skip
+        start = MatchState(0, Betting.start(small), Deal(((51,), (47,)), ())).seen_by(0)
+        drawn = [agent.act(start) for _ in range(400)]
+        assert set(drawn) == {action for action, _ in agent.distribution(start)} == {"c", "r2", "r3", "r4"}
+        assert all(drawn.count(action) > 50 for action in set(drawn))
+
+    def test_words_of_other_games(self) -> None:
+        found = choices(Decision(0, 0, "K:b", ("fold", "call", "raise")))
+        assert (found.fold, found.call, found.raises) == ("fold", "call", ["raise"])
+        with pytest.raises(GameError, match="plays fold, call and raise"):
+            AlwaysCall().act(Decision(0, 0, "x", ("left", "right")))
+        with pytest.raises(GameError, match="no check or call"):
+            AlwaysFold().act(Decision(0, 0, "x", ("fold",)))
+
+    def test_a_policy_becomes_a_profile(self) -> None:
+        tree = compile_game("leduc")
+        profile = policy_profile(FiftyFifty(), tree)
+        assert profile.strategy_at(0, "K:kb") == {"fold": 0.0, "call": 0.5, "raise": 0.5}
+        assert policy_profile(UniformRandom(), tree).probabilities == pytest.approx(
+            TabularStrategy.uniform(tree).probabilities
+        )
+
+
+def test_fold_loses_750_to_whoever_bets() -> None:
+    """Johanson 2016, section 2.6: always-fold is exploitable for 750 mbb/g, and always-raise takes all of that."""
+    result = play_match(HOLDEM, ["fold", "raise"], 50)
+    assert result.mbb(0) == (-750.0, 0.0)
+    assert result.mbb(1) == (750.0, 0.0)
+
+
+class TestCallAgainstRaise:
+    """Both go to the showdown with 70 chips each in heads-up limit: the expected value follows by enumeration."""
+
+    def test_duplicate_is_exactly_even(self) -> None:
+        result = play_match(HOLDEM, ["call", "raise"], 300)
+        assert result.estimate(0) == (0.0, 0.0)
+        assert result.hands == 600
+
+    @pytest.mark.parametrize(("suits", "ranks"), [(3, 4), (2, 5)])
+    def test_small_decks_by_enumeration(self, suits: int, ranks: int) -> None:
+        """All deals of a small deck: mean and mean square of the caller's winnings in position 0."""
+        arena = open_arena(f"holdem_limit_2p(suits={suits},ranks={ranks})")
+        game = arena.dealt
+        assert game is not None
+        counts = {-70: 0, 0: 0, 70: 0}
+        for hole in itertools.combinations(game.deck, 2):
+            left = [card for card in game.deck if card not in hole]
+            for other in itertools.combinations(left, 2):
+                rest = [card for card in left if card not in other]
+                for board in itertools.combinations(rest, 5):
+                    one, two = rank_hand((*hole, *board)), rank_hand((*other, *board))
+                    counts[70 * ((one > two) - (one < two))] += 1
+        total = sum(counts.values())
+        mean, square = (counts[70] - counts[-70]) * 70 / total, (counts[70] + counts[-70]) * 4900 / total
+        assert mean == 0.0
+        plain = Arena(arena.name, arena.game)
+        played = 4000
+        result = play_match(plain, [AlwaysCall, AlwaysRaise], played, seed=5, duplicate=False)
+        assert abs(result.estimate(0).mean - mean) <= 4 * math.sqrt(square / played)
+        share = square / 4900
+        seen = result.tally.products[0][0] / 4900 / played
+        assert abs(seen - share) <= 4 * math.sqrt(share * (1 - share) / played) + 1e-12
+
+    def test_leduc_by_the_tree(self) -> None:
+        tree = compile_game("leduc")
+        pair = [policy_profile(AlwaysCall(), tree), policy_profile(AlwaysRaise(), tree)]
+        assert exact_scores(tree, pair) == pytest.approx([0.0, 0.0], abs=1e-12)
+        assert play_match("leduc", ["call", "raise"], 1000).estimate(0) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("game", ["kuhn", "leduc", "kuhn(players=3)", "leduc_limit_2p", "kuhn_limit_3p"])
+def test_kernel_equals_twin(game: str) -> None:
+    tree = compile_game(game)
+    profiles = [TabularStrategy.random(tree, seed) for seed in range(tree.players)]
+    seatings = seatings_of(tree.players)
+    seeds = Seeds.of(7)
+    scores = _on_tree(tree, profiles, seatings, seeds, 3, 40)
+    twin = [play_deal(tree, profiles, seatings, (seeds.deal, seeds.play), index) for index in range(3, 43)]
+    assert scores == pytest.approx(np.array(twin), abs=1e-12)
+
+
+def test_deals_do_not_depend_on_their_company() -> None:
+    tree = compile_game("leduc")
+    pair = [TabularStrategy.random(tree, 1), TabularStrategy.random(tree, 2)]
+    together = _on_tree(tree, pair, seatings_of(2), Seeds.of(1), 0, 100)
+    apart = [_on_tree(tree, pair, seatings_of(2), Seeds.of(1), first, 25) for first in (0, 25, 50, 75)]
+    assert np.array_equal(together, np.concatenate(apart))
+
+
+@pytest.mark.parametrize(
+    ("game", "count"), [("kuhn", 200_000), ("leduc", 200_000), ("kuhn(players=3)", 100_000), ("kuhn_limit_2p", 100_000)]
+)
+def test_matches_come_close_to_expected_values(game: str, count: int) -> None:
+    tree = compile_game(game)
+    profiles = [TabularStrategy.random(tree, seed + 10) for seed in range(tree.players)]
+    result = play_match(game, profiles, count, seed=4)
+    for agent, exact in enumerate(exact_scores(tree, profiles)):
+        estimate = result.estimate(agent)
+        assert abs(estimate.mean - exact) <= 2 * estimate.half  # four standard errors
+        assert 0 < estimate.half < 0.1
+
+
+def test_duplicate_lowers_the_variance() -> None:
+    tree = compile_game("leduc")
+    pair = [TabularStrategy.random(tree, 1), TabularStrategy.uniform(tree)]
+    twice = play_match("leduc", pair, 20_000).tally
+    once = play_match("leduc", pair, 40_000, duplicate=False).tally
+    assert twice.estimate(0).half < 0.95 * once.estimate(0).half
+
+
+class TestPathsAgree:
+    """The kernel, the states of a game and the dealer's deals are three ways to play the same hands."""
+
+    @pytest.mark.parametrize("game", ["kuhn", "leduc(ranks=2)", "kuhn_limit_2p"])
+    def test_states_and_dealer(self, game: str) -> None:
+        tree = compile_game(game)
+        profiles = [TabularStrategy.random(tree, seed) for seed in range(2)]
+
+        def slow(profile: TabularStrategy) -> Callable[[int], Agent]:
+            arena = open_arena(game)
+            return lambda seed: _Hidden(ProfileAgent(profile, seed, arena.dealt))
+
+        result = play_match(game, [slow(profile) for profile in profiles], 4000, seed=2)
+        exact = exact_scores(tree, profiles)
+        for agent in range(2):
+            assert abs(result.estimate(agent).mean - exact[agent]) <= 2 * result.estimate(agent).half
+
+    def test_positions_hold_the_same_cards_in_each_seating(self) -> None:
+        """Same seed, seats swapped: identical cards in each position."""
+        seen: list[list[tuple[int, MatchState]]] = [[], []]
+
+        class Watcher(AlwaysCall):
+            def __init__(self, number: int) -> None:
+                super().__init__()
+                self.number = number
+
+            def observe(self, state: MatchState) -> None:
+                seen[self.number].append((state.position or 0, state))
+
+        game = STANDARD[HOLDEM]
+        copies = [[Watcher(0), Watcher(0)], [Watcher(1), Watcher(1)]]
+        _dealt_scores(game, copies, seatings_of(2), Seeds.of(1), 0, 20)
+        assert len(seen[0]) == 40
+        for (one, first), (two, second) in zip(seen[0], seen[1], strict=True):
+            assert one == two
+            assert first.deal == second.deal
+
+
+class _Hidden(Agent):
+    """An agent that does not show that it is a policy."""
+
+    def __init__(self, inner: Agent) -> None:
+        self.inner = inner
+
+    def act(self, seen: Seen) -> str:
+        return self.inner.act(seen)
+
+
+class TestNames:
+    @pytest.mark.parametrize(
+        ("solved", "played"),
+        [
+            ("kuhn", "kuhn.limit.2p"),
+            ("kuhn(players=3)", "kuhn.limit.3p"),
+            ("leduc", "leduc.limit.2p"),
+            ("leduc(suited=true)", "leduc.limit.2p"),
+            ("leduc_limit_2p", "leduc.limit.2p"),
+            ("leduc_limit_2p(isomorphic=true)", "leduc.limit.2p"),
+            ("leduc_nolimit_2p(stack=300)", ""),
+            ("holdem_2_1(ranks=4,suits=2,isomorphic=true)", ""),
+        ],
+    )
+    def test_every_state_has_the_name_of_its_information_set(self, solved: str, played: str) -> None:
+        """Random hands: each decision is known to a profile, with the actions that are legal there."""
+        made = make(solved)
+        game = STANDARD[played] if played else made.definition if isinstance(made, PokerGame) else None
+        assert game is not None
+        agent = ProfileAgent(TabularStrategy.uniform(compile_game(solved)), 1, game)
+        stream = deals(game, 3)
+        for hand in range(60):
+            full = MatchState(hand, Betting.start(game), next(stream))
+            while not full.betting.finished:
+                seen = full.seen_by(full.betting.player)
+                assert {action for action, _ in agent.distribution(seen)} == set(seen.betting.legal_actions())
+                full = full.act(agent.act(seen))
+
+    def test_values_agree(self) -> None:
+        """A match of hand-written Leduc strategies under the dealer's rules is worth what the tree says."""
+        tree = compile_game("leduc")
+        profiles = [TabularStrategy.random(tree, 1), TabularStrategy.random(tree, 2)]
+        result = play_match("leduc.limit.2p", profiles, 3000, seed=1)
+        exact = exact_scores(tree, profiles)
+        assert abs(result.estimate(0).mean - exact[0]) <= 2 * result.estimate(0).half
+
+    def test_other_games_are_refused(self) -> None:
+        with pytest.raises(GameError, match="another game"):
+            namer(make("leduc"), STANDARD["kuhn.limit.2p"])
+        with pytest.raises(GameError, match="another game"):
+            namer(make("goofspiel"), STANDARD["kuhn.limit.2p"])
+        with pytest.raises(StrategyError, match="cannot play kuhn"):
+            play_match("kuhn", [TabularStrategy.uniform(compile_game("leduc")), "call"], 5)
+
+    def test_unknown_situations_are_told(self) -> None:
+        agent = ProfileAgent(TabularStrategy.uniform(compile_game("kuhn")))
+        with pytest.raises(StrategyError, match="does not know 'Z:'"):
+            agent.act(Decision(0, 0, "Z:", ("check", "bet")))
+        with pytest.raises(StrategyError, match="give it the definition"):
+            agent.act(state("kuhn.limit.2p", ""))
+
+
+class TestTally:
+    def test_intervals(self) -> None:
+        rng = np.random.default_rng(1)
+        scores = rng.normal(2.0, 3.0, (500, 2))
+        tally = Tally.of(scores[:200]) + Tally.of(scores[200:])
+        for agent in range(2):
+            half = 1.96 * scores[:, agent].std(ddof=1) / math.sqrt(500)
+            assert tally.estimate(agent) == pytest.approx((scores[:, agent].mean(), half))
+        apart = scores[:, 0] - scores[:, 1]
+        assert tally.difference(0, 1) == pytest.approx((apart.mean(), 1.96 * apart.std(ddof=1) / math.sqrt(500)))
+        assert Tally.from_dict(json.loads(json.dumps(tally.as_dict()))) == tally
+
+    def test_too_few_deals(self) -> None:
+        assert Tally.of(np.ones((1, 2))).estimate(0) == (1.0, math.inf)
+        with pytest.raises(GameError, match="no deal"):
+            Tally.empty(2).estimate(0)
+
+    def test_coverage_of_the_interval(self) -> None:
+        """Of 300 small matches about 95 % hold the exact value: at least 90 %, which is four deviations below."""
+        tree = compile_game("leduc")
+        pair = [TabularStrategy.random(tree, 1), TabularStrategy.random(tree, 2)]
+        exact = exact_scores(tree, pair)[0]
+        held = sum(play_match("leduc", pair, 400, seed=seed).estimate(0).holds(exact) for seed in range(300))
+        assert held >= 270
+
+    def test_units(self) -> None:
+        assert Estimate(1.0, 0.5).scaled(2.0) == (2.0, 1.0)
+        result = play_match("matrix", ["uniform", "uniform"], 10)
+        with pytest.raises(GameError, match="no big blind"):
+            result.mbb(0)
+        assert "mbb" not in result.as_dict()["agents"][0]
+
+
+def test_seatings() -> None:
+    assert seatings_of(2) == [(0, 1), (1, 0)]
+    assert len(seatings_of(3)) == 6
+    assert len(seatings_of(5)) == 5
+    for players in range(2, 7):
+        for agent in range(players):
+            positions = [seating.index(agent) for seating in seatings_of(players)]
+            assert {positions.count(position) for position in range(players)} == {len(positions) // players}
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: play_match("leduc", ["call"], 5), "is played by 2; got 1"),
+        (lambda: play_match("leduc", ["call", "call"], 0), "at least 1 deal; got 0"),
+        (lambda: play_match("leduc", ["call", "cal"], 1), "did you mean 'call'"),
+        (lambda: play_match("leduc", ["a b=call", "call"], 1), "no blanks"),
+        (lambda: play_match("leduc", ["call", "program:/nowhere"], 1), "cannot be started"),
+        (lambda: play_match("goofspiel(cards=3)", ["call", "uniform"], 1), "plays fold, call and raise"),
+    ],
+)
+def test_misuse(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(CounterplayError, match=message):
+        call()
+
+
+def test_names_are_told_apart() -> None:
+    result = play_match("kuhn", ["call", "call"], 5)
+    assert result.names == ("call", "call-2")
+    assert play_match("kuhn", ["me=call", "raise"], 5).names == ("me", "raise")
+
+
+class TestHuman:
+    def test_asks_until_the_answer_is_legal(self) -> None:
+        said: list[str] = []
+        answers = iter(["x", "r", "c"])
+        agent = HumanAgent(lambda _prompt: next(answers), said.append)
+        assert agent.act(state(HOLDEM, "rrr")) == "c"
+        assert any("not possible" in line for line in said)
+
+    def test_any_game(self) -> None:
+        answers = itertools.cycle(["check", "fold"])
+        agent = HumanAgent(lambda _prompt: next(answers), lambda _line: None)
+        assert agent.act(Decision(0, 0, "K:", ("check", "bet"))) == "check"
+        assert agent.act(Decision(0, 0, "K:kb", ("fold", "call"))) == "fold"
+
+    def test_sees_how_a_hand_ends(self) -> None:
+        said: list[str] = []
+        full = MatchState(4, Betting.after(STANDARD[HOLDEM], "rf"), next(deals(STANDARD[HOLDEM], 0)))
+        HumanAgent(lambda _prompt: "", said.append).observe(full.seen_by(0))
+        assert "hand 4 is over" in said[0]
+        assert "you won -10" in said[0]
+
+    def test_nobody_there(self) -> None:
+        def gone(_prompt: str) -> str:
+            raise EOFError
+
+        with pytest.raises(CounterplayError, match="nobody is there"):
+            HumanAgent(gone, lambda _line: None).act(state(HOLDEM, ""))
+
+
+class TestVerb:
+    def test_json(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        path = tmp_path / "kuhn.profile"
+        solve("kuhn", algorithm="cfr+", iterations=200).profile.save(path)
+        assert main(["match", f"eq={path}", "uniform", "--deals", "50000", "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert told["game"] == "kuhn"
+        assert told["hands"] == 100_000
+        best, worst = told["agents"]
+        assert (best["name"], worst["name"]) == ("eq", "uniform")
+        assert best["mbb"] > 50  # Gibson 2014, table 4.1: the equilibria win 111 to 167 from Uni
+        assert told["differences"][0]["chips"] == pytest.approx(2 * best["chips"])
+
+    def test_for_people(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        path = tmp_path / "three.game"
+        path.write_text(format_definition(STANDARD["kuhn.limit.3p"]))
+        assert main(["match", "call", "raise", "fold", "--game", str(path), "--deals", "20"]) == 0
+        told = capsys.readouterr().out
+        assert "20 deals in 6 seatings, 120 hands" in told
+        assert "mbb/g" in told
+        assert "call - raise" in told
+
+    def test_one_deal_has_no_interval(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["match", "call", "raise", "--game", "kuhn", "--deals", "1", "--json"]) == 0
+        told = json.loads(capsys.readouterr().out, parse_constant=lambda word: pytest.fail(word))
+        assert told["agents"][0]["chips_95"] is None
+
+    def test_misuse(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["match", "call", "raise"]) == 2
+        assert "--game" in capsys.readouterr().err
+
+    def test_human(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        import io
+
+        monkeypatch.setattr("sys.stdin", io.StringIO("nonsense\n" + "call\nfold\ncheck\n" * 30))
+        assert main(["match", "human", "call", "--game", "kuhn", "--deals", "2"]) == 0
+        told = capsys.readouterr()
+        assert "hand 0" in told.err
+        assert "2 deals" in told.out
+
+
+@pytest.mark.slow
+def test_call_against_raise_over_all_boards() -> None:
+    """Heads-up limit by exact enumeration of all boards and all pairs of hands: the share of ties, and play."""
+    boards = HandIndexer((5,))
+    classes = np.arange(boards.size())
+    ties = 0
+    for board, weight in zip(boards.hands(classes), boards.orbits(classes).tolist(), strict=True):
+        left = np.setdiff1d(np.arange(52, dtype=np.uint8), board)
+        one, two = np.triu_indices(len(left), 1)
+        hands = np.empty((len(one), 7), np.uint8)
+        hands[:, 0], hands[:, 1], hands[:, 2:] = left[one], left[two], board
+        group = np.unique(rank_hands(hands), return_inverse=True)[1]
+        alike = np.bincount(group)
+        sharing = np.bincount(np.concatenate((47 * group + one, 47 * group + two)))
+        same = int((alike * (alike - 1) // 2).sum()) - int((sharing * (sharing - 1) // 2).sum())
+        ties += weight * same  # of two hands with one rank, those that share a card cannot be dealt together
+    total = math.comb(52, 5) * math.comb(47, 2) * math.comb(45, 2) // 2
+    share = 1 - ties / total
+    played = 20_000
+    result = play_match(HOLDEM, ["call", "raise"], played, seed=9, duplicate=False)
+    assert abs(result.estimate(0).mean) <= 4 * 70 * math.sqrt(share / played)
+    seen = result.tally.products[0][0] / 4900 / played
+    assert abs(seen - share) <= 4 * math.sqrt(share * (1 - share) / played)
+
+
+def test_hand_values_are_those_of_the_state() -> None:
+    full = MatchState(0, Betting.after(STANDARD[HOLDEM], "cc/cc/cc/cc"), next(deals(STANDARD[HOLDEM], 0)))
+    assert sum(hand_values(full.betting, full.deal)) == 0
+    assert set(AGENTS) >= {"fold", "call", "raise", "fifty-fifty", "uniform"}

@@ -1,0 +1,454 @@
+"""Tournaments: exact cross tables, both rankings, crashes, programs at our dealer, reports and the verbs."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree
+from pathlib import Path
+
+import pytest
+
+from counterplay.agents.agent import policy_profile
+from counterplay.agents.arena import open_arena
+from counterplay.agents.entries import AGENTS, make_entries
+from counterplay.agents.external_programs import MatchAbortedError, Times, play_with_programs
+from counterplay.agents.ranking import bankroll, run_off
+from counterplay.agents.tally import Estimate
+from counterplay.agents.tournament_report import html_report, markdown_report
+from counterplay.agents.tournaments import Tournament, TournamentConfig, TournamentResult
+from counterplay.cli.main import main
+from counterplay.errors import GameError
+from counterplay.experiments.kuhn_tournament import AGENTS as KUHN_AGENTS
+from counterplay.experiments.kuhn_tournament import PUBLISHED, kuhn_agent
+from counterplay.poker.acpc.standard import STANDARD
+from counterplay.solvers import solve
+from counterplay.strategy import TabularStrategy
+from counterplay.tree import compile_game
+from tests.crosstables import exact_scores
+
+PROGRAM = '''#!{python}
+"""A player of the protocol in a few lines, with nothing of counterplay in it: checks and calls."""
+import socket, sys
+
+link = socket.create_connection((sys.argv[1], int(sys.argv[2])))
+link.sendall(b"VERSION:2.0.0\\r\\n")
+hands = 0
+for line in link.makefile("r", newline="\\n"):
+    line = line.rstrip("\\r\\n")
+    if line[:1] in "#;":
+        continue
+    _, position, hand, betting, cards = line.split(":")
+    # In Kuhn poker for two: position 0 acts first and third, position 1 second.
+    over = betting in ("cc", "crc", "crf", "rc", "rf")
+    if not over and len(betting) % 2 == int(position):
+        {answer}
+    hands += over
+print(hands)
+'''
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> str:
+    return write_program(tmp_path / "startme.sh", 'link.sendall((line + ":c\\r\\n").encode())')
+
+
+def write_program(path: Path, answer: str) -> str:
+    path.write_text(PROGRAM.format(python=sys.executable, answer=answer))
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return f"program:{path}"
+
+
+def config(
+    game: str = "kuhn", entries: str = "call raise fold uniform", deals: int = 1000, **more: object
+) -> TournamentConfig:
+    return TournamentConfig(game, tuple(entries.split()), deals, **more)  # type: ignore[arg-type]
+
+
+class TestCrossTables:
+    """What is played lies within the intervals of what is exact: 2.5 half widths, 4.9 standard errors."""
+
+    def check(self, result: TournamentResult, profiles: dict[str, TabularStrategy], game: str) -> None:
+        tree = compile_game(game)
+        scale = 1000 / (tree.big_blind or 1.0)
+        inside = 0
+        table = result.cross_table()
+        for agents in itertools.combinations(range(len(result.names)), tree.players):
+            exact = exact_scores(tree, [profiles[result.names[agent]] for agent in agents])
+            for seat, agent in enumerate(agents):
+                others = tuple(other for other in agents if other != agent)
+                found = table[agent, others]
+                assert abs(found.mean - scale * exact[seat]) <= 2.5 * found.half + 1e-9
+                inside += abs(found.mean - scale * exact[seat]) <= found.half + 1e-9
+        assert inside >= 0.8 * len(table)
+
+    @pytest.mark.parametrize(
+        ("game", "deals"), [("kuhn(players=3)", 20_000), ("leduc(players=3,ranks=3)", 20_000), ("leduc", 50_000)]
+    )
+    def test_trivial_agents(self, game: str, deals: int, tmp_path: Path) -> None:
+        names = "call raise fold uniform fifty-fifty"
+        result = Tournament(tmp_path, config(game, names, deals, seed=1)).run()
+        tree = compile_game(game)
+        self.check(result, {name: policy_profile(AGENTS[name](), tree) for name in names.split()}, game)
+
+    def test_strategy_files(self, tmp_path: Path) -> None:
+        tree = compile_game("kuhn(players=3)")
+        profiles = {"eq": solve("kuhn(players=3)", algorithm="cfr+", iterations=300).profile}
+        profiles |= {f"r{seed}": TabularStrategy.random(tree, seed) for seed in range(3)}
+        entries = []
+        for name, profile in profiles.items():
+            profile.save(tmp_path / f"{name}.profile")
+            entries.append(f"{name}={tmp_path / name}.profile")
+        result = Tournament(tmp_path / "t", config("kuhn(players=3)", " ".join(entries), 30_000)).run()
+        self.check(result, profiles, "kuhn(players=3)")
+
+    def test_dealt_by_definition(self, tmp_path: Path) -> None:
+        """Three-player Kuhn from its competition definition."""
+        names = "call raise uniform"
+        result = Tournament(tmp_path, config("kuhn.limit.3p", names, 10_000)).run()
+        tree = compile_game("kuhn_limit_3p")
+        self.check(result, {name: policy_profile(AGENTS[name](), tree) for name in names.split()}, "kuhn_limit_3p")
+
+
+class TestRanking:
+    def test_the_mock_tournament(self, tmp_path: Path) -> None:
+        """Gibson 2014, table 4.1, played: scores of Uni, ND, NID and the equilibria in milli-chips a game."""
+        tree = compile_game("kuhn")
+        entries = []
+        for name in KUHN_AGENTS:
+            kuhn_agent(tree, name).save(tmp_path / f"{name}.profile")
+            entries.append(f"{name}={tmp_path / name}.profile")
+        result = Tournament(tmp_path / "t", config("kuhn", " ".join(entries), 400_000, piece=400_000)).run()
+        table = result.cross_table()
+        for row, name in enumerate(KUHN_AGENTS):
+            for column in range(len(KUHN_AGENTS)):
+                published = PUBLISHED[name][column]
+                if published is not None:
+                    found = table[row, (column,)]
+                    assert abs(found.mean - published) <= 2.5 * found.half + 0.5
+        ranked = [result.names[agent] for agent, _ in result.bankroll()]
+        assert set(ranked[:3]) == {"Nash-0", "Nash-0.5", "Nash-1"}
+        assert ranked[3:] == ["NID", "ND", "Uni"]
+        leaving = [[result.names[agent] for agent in step.leaving] for step in result.run_off()]
+        assert leaving[:3] == [["Uni"], ["ND"], ["NID"]]
+
+    def test_run_off_differs_from_bankroll(self) -> None:
+        """Whoever lives off the weakest leads the bankroll and loses the run-off."""
+        rows = {(0, 1): 90.0, (0, 2): -10.0, (0, 3): 90.0, (1, 2): -20.0, (1, 3): 50.0, (2, 3): 30.0}
+        scores = {match: [Estimate(mean, 1.0), Estimate(-mean, 1.0)] for match, mean in rows.items()}
+        assert [agent for agent, _ in bankroll(scores, range(4))] == [0, 2, 1, 3]
+        rounds = run_off(scores, range(4), 2)
+        assert [step.leaving for step in rounds] == [(3,), (1,), ()]
+        assert rounds[-1].table[0][0] == 2
+
+    def test_ties_leave_together(self) -> None:
+        even = {match: [Estimate(0.0, 1.0)] * 2 for match in itertools.combinations(range(4), 2)}
+        assert [step.leaving for step in run_off(even, range(4), 2)] == [()]
+        rows = {(0, 1): 4.0, (0, 2): 4.0, (1, 2): 0.0, (0, 3): 0.0, (1, 3): -4.0, (2, 3): -4.0}
+        scores = {match: [Estimate(mean, 1.0), Estimate(-mean, 1.0)] for match, mean in rows.items()}
+        assert run_off(scores, range(4), 2)[0].leaving == (1, 2)
+
+    def test_three_players(self) -> None:
+        scores = {
+            match: [Estimate(float(agent) - sum(match) / 3, 0.3) for agent in match]
+            for match in itertools.combinations(range(5), 3)
+        }
+        assert [step.leaving for step in run_off(scores, range(5), 3)] == [(0,), (1,), ()]
+
+    def test_intervals(self) -> None:
+        scores = {(0, 1): [Estimate(1.0, 3.0)] * 2, (0, 2): [Estimate(3.0, 4.0)] * 2}
+        apart = dict(bankroll(scores, range(3)))
+        together = dict(bankroll(scores, range(3), shared_deals=True))
+        assert apart[0] == (2.0, 2.5)
+        assert together[0] == (2.0, 3.5)
+
+
+class _KilledError(Exception):
+    pass
+
+
+class TestCrashes:
+    def test_a_tournament_goes_on(self, tmp_path: Path) -> None:
+        """Stopped again and again, with half a line left behind: the result is that of one run, to the last bit."""
+        wanted = config("leduc", deals=1000, piece=100)
+        whole = Tournament(tmp_path / "whole", wanted).run()
+        pieces = 0
+
+        def stop_after(count: int) -> None:
+            def progress(_done: int, _all: int) -> None:
+                nonlocal pieces
+                pieces += 1
+                if pieces % count == 0:
+                    raise _KilledError
+
+            Tournament(tmp_path / "x", wanted).run(progress=progress)
+
+        for count in (7, 11, 13):
+            with pytest.raises(_KilledError):
+                stop_after(count)
+            with (tmp_path / "x" / "results.jsonl").open("a") as file:
+                file.write('{"match": 5, "pie')
+        assert 0 < Tournament(tmp_path / "x").result().missing < 60
+        done = Tournament(tmp_path / "x").run()
+        assert done.tallies == whole.tallies
+        assert done.missing == 0
+        lines = (tmp_path / "x" / "results.jsonl").read_text().splitlines()
+        assert len(lines) == len({(json.loads(line)["match"], json.loads(line)["piece"]) for line in lines}) == 60
+        again = Tournament(tmp_path / "x").run(progress=lambda *_: pytest.fail("nothing was left to play"))
+        assert again.tallies == whole.tallies
+
+    def test_workers_change_nothing(self, tmp_path: Path) -> None:
+        wanted = config("kuhn", deals=400, piece=100)
+        one = Tournament(tmp_path / "1", wanted).run()
+        two = Tournament(tmp_path / "2", wanted).run(workers=2)
+        assert one.tallies == two.tallies
+
+    @pytest.mark.slow
+    def test_a_killed_process(self, tmp_path: Path) -> None:
+        """Killed outright while it plays, then run to its end."""
+        words = [sys.executable, "-m", "counterplay", "tournament", str(tmp_path / "x"), "call", "uniform", "raise"]
+        words += ["--game", "holdem.limit.2p.reverse_blinds", "--deals", "3000", "--piece", "50"]
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
+        results = tmp_path / "x" / "results.jsonl"
+        while process.poll() is None and not (results.exists() and results.read_text().count("\n") >= 5):
+            time.sleep(0.05)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        done = Tournament(tmp_path / "x").run()
+        whole = Tournament(tmp_path / "whole", done.config).run()
+        assert done.tallies == whole.tallies
+
+    def test_one_process_at_a_time(self, tmp_path: Path) -> None:
+        wanted = config(deals=20, piece=10)
+
+        def again(_done: int, _all: int) -> None:
+            with pytest.raises(GameError, match="another process"):
+                Tournament(tmp_path, wanted).run()
+
+        Tournament(tmp_path, wanted).run(progress=again)
+
+    def test_other_tournaments_are_refused(self, tmp_path: Path) -> None:
+        Tournament(tmp_path, config())
+        with pytest.raises(GameError, match="another tournament"):
+            Tournament(tmp_path, config(deals=7))
+        with pytest.raises(GameError, match="holds no tournament"):
+            Tournament(tmp_path / "none")
+
+    def test_changed_strategies_are_refused(self, tmp_path: Path) -> None:
+        tree = compile_game("kuhn")
+        path = tmp_path / "a.profile"
+        TabularStrategy.random(tree, 1).save(path)
+        wanted = config(entries=f"{path} call", deals=10)
+        Tournament(tmp_path / "t", wanted).run()
+        TabularStrategy.random(tree, 2).save(path)
+        with pytest.raises(GameError, match="strategy of a has changed"):
+            Tournament(tmp_path / "t", wanted)
+
+    @pytest.mark.parametrize("damage", ["nonsense\n", "{}\n", '{"match": 0, "piece": 0, "deals": 1}\n'])
+    def test_damaged_results(self, damage: str, tmp_path: Path) -> None:
+        tournament = Tournament(tmp_path, config(deals=10))
+        (tmp_path / "results.jsonl").write_text(damage)
+        with pytest.raises(GameError, match="line 1 is damaged"):
+            tournament.run()
+
+    def test_damaged_settings(self, tmp_path: Path) -> None:
+        (tmp_path / "tournament.json").write_text("{")
+        with pytest.raises(GameError, match="cannot be read as a tournament"):
+            Tournament(tmp_path)
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"deals": 0}, "deals must be at least 1"),
+            ({"piece": 0}, "piece must be at least 1"),
+            ({"seed": -1}, "at least 0"),
+            ({"entries": "call"}, "got 1 entries"),
+            ({"entries": "call nothing"}, "no agent or strategy file"),
+        ],
+    )
+    def test_misuse(self, change: dict[str, object], message: str, tmp_path: Path) -> None:
+        with pytest.raises(GameError, match=message):
+            Tournament(tmp_path, config(**change))  # type: ignore[arg-type]
+        with pytest.raises(GameError, match="at least 1 worker"):
+            Tournament(tmp_path / "x", config()).run(workers=0)
+
+    def test_shared_deals(self, tmp_path: Path) -> None:
+        """The same cards in all matches: two copies of one policy win the same from always-fold, deal by deal."""
+        wanted = config(entries="fold a=raise b=raise", deals=200, shared_deals=True)
+        result = Tournament(tmp_path, wanted).run()
+        assert result.tallies[0, 1] == result.tallies[0, 2]
+
+
+class TestPrograms:
+    def test_a_program_of_ones_own(self, program: str, tmp_path: Path) -> None:
+        """A foreign program that always calls in a tournament with ours: exact scores against always-raise."""
+        wanted = config("kuhn.limit.2p", f"mine={program} raise fold", 20)
+        result = Tournament(tmp_path / "t", wanted).run()
+        assert result.missing == 0
+        table = result.cross_table()
+        assert table[0, (1,)] == (0.0, 0.0)
+        assert table[0, (2,)].mean == 0.0
+        told = sorted((tmp_path / "t").glob("match0.*.std"))
+        assert [path.read_text().split() for path in told] == [["20"], ["20"]]
+        logs = sorted((tmp_path / "t").glob("match0.*.log"))
+        assert [line.split(":")[-1] for log in logs for line in log.read_text().splitlines()[-1:]] == [
+            "mine|raise",
+            "raise|mine",
+        ]
+
+    def test_logs_that_are_complete_are_not_played_again(self, program: str, tmp_path: Path) -> None:
+        arena = open_arena("kuhn.limit.2p")
+        entries = make_entries([f"mine={program}", "uniform"])
+        first = play_with_programs(arena, entries, 15, 3, tmp_path, "m")
+        written = {path: path.stat().st_mtime_ns for path in tmp_path.glob("m.*log")}
+        assert play_with_programs(arena, entries, 15, 3, tmp_path, "m") == first
+        assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("m.*log")} == written
+
+    def test_a_log_that_was_cut_off_goes_on(self, program: str, tmp_path: Path) -> None:
+        arena = open_arena("kuhn.limit.2p")
+        entries = make_entries([f"mine={program}", "call"])
+        first = play_with_programs(arena, entries, 15, 3, tmp_path, "m")
+        for name in ("m.1.log", "m.1.tlog"):
+            lines = (tmp_path / name).read_text().splitlines(keepends=True)
+            (tmp_path / name).write_text("".join(lines[:9]) + lines[9][:7])
+        assert play_with_programs(arena, entries, 15, 3, tmp_path, "m") == first
+
+    def test_a_program_that_fails(self, tmp_path: Path) -> None:
+        """It is named, the other matches are played, and the verdict stands in the report."""
+        bad = write_program(tmp_path / "bad.sh", "sys.exit(3)")
+        wanted = config("kuhn.limit.2p", f"bad={bad} call raise", 5)
+        result = Tournament(tmp_path / "t", wanted).run()
+        assert result.missing == 2
+        assert len(result.aborted) == 2
+        assert all(re.search(r": bad (has hung up|the connection is lost)", reason) for reason in result.aborted)
+        assert result.cross_table()[1, (2,)].mean == 0.0
+        assert "ended early" in markdown_report(result)
+
+    def test_a_program_that_does_not_come(self, tmp_path: Path) -> None:
+        lazy = tmp_path / "lazy.sh"
+        lazy.write_text("#!/bin/sh\nexit 0\n")
+        lazy.chmod(0o755)
+        entries = make_entries([f"lazy=program:{lazy}", "call"])
+        with pytest.raises(MatchAbortedError, match="lazy did not connect"):
+            play_with_programs(open_arena("kuhn"), entries, 5, 1, tmp_path, "m", Times(start_ms=300))
+
+    def test_only_poker(self, program: str, tmp_path: Path) -> None:
+        with pytest.raises(GameError, match="the protocol cannot play it"):
+            Tournament(tmp_path, config("goofspiel(cards=3)", f"uniform {program}"))
+
+
+class TestReports:
+    @pytest.fixture
+    def result(self, tmp_path: Path) -> TournamentResult:
+        return Tournament(tmp_path, config("kuhn(players=3)", "call raise fold a<b=uniform", 500)).run()
+
+    def test_markdown(self, result: TournamentResult) -> None:
+        text = markdown_report(result)
+        tables = re.findall(r"(?:^\|.*\n?)+", text, re.MULTILINE)
+        assert len(tables) == 3
+        for table in tables:
+            assert len({line.count("|") for line in table.strip().splitlines()}) == 1
+        assert "| fold |" in text
+        assert "mbb/g" in text
+
+    def test_html(self, result: TournamentResult) -> None:
+        text = html_report(result)
+        assert "a&lt;b" in text
+        assert "a<b" not in text
+        drawings = re.findall(r"<svg.*?</svg>", text, re.DOTALL)
+        assert len(drawings) == 2
+        for drawing in drawings:
+            xml.etree.ElementTree.fromstring(drawing)
+        assert text.count("<table>") == 3
+
+    def test_before_anything_is_played(self, tmp_path: Path) -> None:
+        empty = Tournament(tmp_path / "t", config()).result()
+        assert "Not finished" in markdown_report(empty)
+        assert "<svg" not in html_report(empty)
+
+    def test_chips_where_there_is_no_blind(self, tmp_path: Path) -> None:
+        result = Tournament(tmp_path / "t", config("matrix", "uniform x=uniform", 50)).run()
+        assert result.unit == "chips a hand"
+        assert html_report(result)
+
+
+class TestVerbs:
+    def test_tournament(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        folder = str(tmp_path / "t")
+        words = ["tournament", folder, "call", "raise", "me=fold", "--game", "leduc", "--deals", "300", "--json"]
+        assert main(words) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert told["entries"] == ["call", "raise", "me"]
+        assert told["bankroll"][-1] == {"name": "me", "score": -500.0, "score_95": 0.0}
+        assert told["hands"] == 3 * 600
+        assert Path(told["report"]).read_text().startswith("<!doctype html>")
+        assert main(["tournament", folder]) == 0
+        assert "Instant run-off" in capsys.readouterr().out
+
+    @pytest.mark.parametrize("words", [["x"], ["x", "call", "call"], ["x", "--game", "kuhn"]])
+    def test_misuse(
+        self, words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        assert main(["tournament", *words]) == 2
+        assert "counterplay: " in capsys.readouterr().err
+
+    def test_dealer_and_agents(self, tmp_path: Path) -> None:
+        """Three processes: the dealer prints its ports, agents come, the score is the last line."""
+        counterplay = [sys.executable, "-m", "counterplay"]
+        game = "leduc.limit.2p"
+        words = ["dealer", str(tmp_path / "m"), game, "30", "7", "A", "B", "-T", "-q", "--start_timeout", "120000"]
+        dealer = subprocess.Popen([*counterplay, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert dealer.stdout is not None
+        ports = dealer.stdout.readline().split()
+        players = [
+            subprocess.Popen([*counterplay, "agent", name, game, "127.0.0.1", port, "--json"], stdout=subprocess.PIPE)
+            for name, port in zip(("call", "uniform"), ports, strict=True)
+        ]
+        out, err = dealer.communicate(timeout=120)
+        assert dealer.returncode == 0, err
+        assert re.fullmatch(r"SCORE:-?\d+\|-?\d+:A\|B", out.strip())
+        assert err.startswith("# name/game/hands/seed ")
+        assert [json.loads(player.communicate(timeout=120)[0])["hands"] for player in players] == [30, 30]
+        assert (tmp_path / "m.log").read_text().splitlines()[-1] == out.strip()
+        assert len((tmp_path / "m.tlog").read_text().splitlines()) >= 60
+
+    def test_dealer_that_waits_in_vain(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        words = ["dealer", str(tmp_path / "m"), "kuhn", "3", "0", "A", "B", "--start_timeout", "50", "--json"]
+        assert main(words) == 1
+        told = json.loads(capsys.readouterr().out)
+        assert told["score"] is None
+        assert "did not connect" in told["reason"]
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            (["dealer", "m", "goofspiel", "3", "0", "A", "B"], "the protocol cannot play it"),
+            (["dealer", "m", "kuhn", "3", "0", "A", "B", "-p", "x"], "ports are written"),
+            (["dealer", "m", "kuhn", "0", "0", "A", "B"], "at least 1 hand"),
+            (["agent", "call", "goofspiel", "127.0.0.1", "1"], "the protocol cannot play it"),
+            (["agent", "call", "kuhn", "127.0.0.1", "1"], "is a dealer there"),
+        ],
+    )
+    def test_dealer_misuse(
+        self,
+        words: list[str],
+        message: str,
+        tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        assert main(words) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_standard_games_ship() -> None:
+    assert all(open_arena(name).definition() == game for name, game in STANDARD.items())

@@ -1,0 +1,232 @@
+"""``solve holdem`` and ``inspect``: what they print, what they leave on the disk, what they refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from counterplay.cli.holdem import pot_target
+from counterplay.cli.main import main
+from counterplay.errors import SolverError
+from counterplay.plots.hand_grids import mixture
+from counterplay.solvers.public_cfr import PublicSolver
+from counterplay.strategy.public_strategy import PublicProfile
+
+PNG = b"\x89PNG\r\n\x1a\n"
+RIVER = ["solve", "holdem", "--board", "QsJh2h3c8d", "--pot", "50", "--stack", "200", "--oop", "AA,KQs,T9s,77",
+         "--ip", "KK,AQs,QJs,65s"]  # fmt: skip
+
+
+def run_json(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    assert main([*words, "--json"]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+@pytest.fixture(scope="module")
+def river(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("river") / "river.strategy"
+    assert main([*RIVER, "--until", "0.2%", "--quiet", "--out", str(path)]) == 0
+    return path
+
+
+def test_json_of_a_subgame(capsys: pytest.CaptureFixture[str]) -> None:
+    found = run_json(capsys, *RIVER, "--until", "0.2%")
+    assert found["status"] == "exploitability"
+    assert 0 <= found["exploitability_percent"] <= 0.2
+    assert found["exploitability"] == pytest.approx(found["exploitability_percent"] * 50 / 100)
+    assert sum(found["expected_chips"]) == pytest.approx(50)
+    assert found["value"][0] == pytest.approx(found["expected_chips"][0] - 25)
+
+
+def test_memory_is_told_before_the_solve_and_the_summary_after(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*RIVER, "--iterations", "5"]) == 0
+    told = capsys.readouterr()
+    assert "KiB tree" in told.err
+    assert "tables (float64)" in told.err
+    for words in ("expected chips", "% of the pot", "all iterations are done"):
+        assert words in told.out
+
+
+def test_the_grid(river: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    picture = tmp_path / "grid.png"
+    assert main(["inspect", str(river), "--png", str(picture)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "oop on QsJh2h3c8d" in lines[0]
+    assert picture.read_bytes().startswith(PNG)
+    rows = lines[3:16]
+    assert len(rows) == 13
+    found = run_json(capsys, "inspect", str(river))
+    aces = round(100 * sum(found["hands"]["AA"]["frequencies"][1:]))
+    assert rows[0].split()[:2] == ["AA", str(aces)]
+
+
+def test_frequencies_are_means_over_hands(river: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for flags in ([], ["--hands"]):
+        found = run_json(capsys, "inspect", str(river), "--node", "check", *flags)
+        hands = found["hands"].values()
+        assert sum(hand["weight"] for hand in hands) == pytest.approx(1)
+        for action, share in enumerate(found["frequencies"]):
+            assert share == pytest.approx(sum(hand["weight"] * hand["frequencies"][action] for hand in hands))
+    assert found["actions"] == ["check", "bet25", "allin"]
+    assert found["player"] == 2
+
+
+def test_values_at_the_root_are_those_of_the_solve(river: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And equities of both players share the pot."""
+    solved = run_json(capsys, *RIVER, "--until", "0.2%")
+    found = run_json(capsys, "inspect", str(river), "--ev")
+    assert found["ev"] == pytest.approx(solved["expected_chips"][0], abs=1e-9)
+    assert 0 < found["equity"] < 1
+    assert main(["inspect", str(river), "--ev", "--hands"]) == 0
+    told = capsys.readouterr().out
+    assert f"expected value {found['ev']:.4f} chips" in told
+    assert "AsAh" in told
+
+
+def test_a_fold_is_worth_nothing_from_there_on(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    out = tmp_path / "locked.strategy"
+    lock = "bet25=fold 1"
+    solved = run_json(
+        capsys, *RIVER, "--iterations", "300", "--lock", lock, "--lock", "allin=fold 1", "--out", str(out)
+    )
+    assert solved["expected_chips"][0] > 49
+    found = run_json(capsys, "inspect", str(out), "--node", "bet25", "--ev")
+    assert found["frequencies"] == pytest.approx([1, 0, 0, 0], abs=1e-9)
+    assert found["ev"] == pytest.approx(0, abs=1e-9)
+
+
+def test_a_lock_from_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    lock, out = tmp_path / "lock.txt", tmp_path / "locked.strategy"
+    lock.write_text("call KK,AQs:0.5\nfold rest\n", encoding="utf-8")
+    assert main([*RIVER, "--iterations", "50", "--lock", f"bet25={lock}", "--out", str(out)]) == 0
+    assert "locked" in capsys.readouterr().out
+    hands = run_json(capsys, "inspect", str(out), "--node", "bet25")["hands"]
+    assert hands["KK"]["frequencies"] == pytest.approx([0, 1, 0, 0], abs=1e-9)
+    assert hands["AQs"]["frequencies"] == pytest.approx([0.5, 0.5, 0, 0], abs=1e-9)
+    assert hands["65s"]["frequencies"] == pytest.approx([1, 0, 0, 0], abs=1e-9)
+
+
+def test_a_lock_stays_with_the_strategy(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Best responses to a saved strategy keep to its lock, as those of the run that made it."""
+    out, checkpoint = tmp_path / "locked.strategy", tmp_path / "run"
+    words = [*RIVER, "--iterations", "300", "--lock", "bet25=fold 1", "--out", str(out), "--checkpoint"]
+    solved = run_json(capsys, *words, str(checkpoint))
+    found = run_json(capsys, "evaluate", str(out))
+    assert solved["locked"] == found["locked"] == ["bet25"]
+    assert found["exploitability"] == pytest.approx(solved["exploitability"], abs=1e-12)
+    assert found["unlocked"]["exploitability"] > 10 * found["exploitability"]
+    again = tmp_path / "again.strategy"
+    assert main(["solve", "--resume", str(checkpoint), "--iterations", "310", "-q", "--out", str(again)]) == 0
+    assert main(["evaluate", str(again)]) == 0
+    told = capsys.readouterr().out
+    assert "'bet25'; the best responses above keep to it" in told
+    assert "without the lock" in told
+
+
+def test_a_range_is_a_range_before_it_is_a_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("AA", "72o"), ("fold 1", "call 1"), ("opener", "AA")):
+        Path(name).write_text(text, encoding="utf-8")
+    words = [*RIVER, "--iterations", "2", "--lock", "bet25=fold 1", "--out", "x.strategy", "--oop"]
+    for given in ("AA", "opener", "./opener"):
+        assert main([*words, given]) == 0
+        capsys.readouterr()
+        assert set(run_json(capsys, "inspect", "x.strategy")["hands"]) == {"AA"}
+    found = run_json(capsys, "inspect", "x.strategy", "--node", "bet25")
+    assert found["frequencies"] == pytest.approx([1, 0, 0, 0])
+
+
+def test_integers_in_files_and_checkpoints(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    out, checkpoint = tmp_path / "int.strategy", tmp_path / "int.checkpoint"
+    words = [*RIVER, "--set", "storage=int16", "--iterations", "40", "--out", str(out), "--checkpoint", str(checkpoint)]
+    solved = run_json(capsys, *words)
+    profile = PublicProfile.load(out)
+    assert profile.tables[0].dtype == "int16"
+    again = PublicSolver.resume(checkpoint)
+    assert again.iterations == 40
+    assert again.measure().value[0] == pytest.approx(solved["value"][0], abs=1e-12)
+    assert main(["inspect", str(out)]) == 0
+
+
+def test_an_interrupted_run_leaves_a_checkpoint_with_a_short_name(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The name of a subgame holds its ranges, and may be longer than a file's."""
+    monkeypatch.chdir(tmp_path)
+    step = PublicSolver.step
+
+    def interrupted(solver: PublicSolver, iterations: int = 1) -> None:
+        step(solver, iterations)
+        if solver.iterations >= 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(PublicSolver, "step", interrupted)
+    words = [*RIVER[:-1], ",".join(f"{a}{b}s:0.5" for a in "AKQ" for b in "T987654"), "--quiet"]
+    assert main(words) == 130
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    (left,) = tmp_path.glob("holdem*.checkpoint")
+    assert f"--resume {left.name} " in capsys.readouterr().out
+    assert PublicSolver.resume(left).iterations == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["solve", "holdem"], "--board, --pot, --stack, --oop, --ip"),
+        (["solve", "leduc", "--pot", "5"], "--pot is for"),
+        ([*RIVER, "--until", "x"], "0.3% of the pot"), ([*RIVER, "--memory-limit", "1KiB"], "may be used"),
+        ([*RIVER, "--lock", "bet25"], "NODE=STRATEGY"), ([*RIVER, "--lock", "bet7=fold 1"], "there is no decision"),
+        ([*RIVER, "--bets", "0%"], "more than 0"), ([*RIVER, "--algorithm", "lp"], "solved by one of"),
+        ([*RIVER, "--representation", "history"], "--representation is not for"),
+        ([*RIVER, "--forget", "initial"], "--forget is not for"),
+        ([*RIVER, "--memory-limit", "1KiB"], "fewer sizes"),
+        ([*RIVER, "--allin-threshold", "much"], "67%"), ([*RIVER, "--oop", "AAx"], "word 1 of the range of oop"),
+    ],
+)  # fmt: skip
+def test_misuse_is_told_in_one_line(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    told = capsys.readouterr().err
+    assert message in told
+    assert len([line for line in told.splitlines() if line.startswith("counterplay:")]) == 1
+
+
+def test_inspect_refuses_other_files(tmp_path: Path, river: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = tmp_path / "kuhn.strategy"
+    assert main(["solve", "kuhn", "--iterations", "1", "--out", str(other), "--quiet"]) == 0
+    for words, message in (
+        ([str(other)], "--representation public"),
+        ([str(river), "--node", "bet7"], "after '' there are check, bet25, allin"),
+        ([str(river), "--png", str(tmp_path / "grid.txt")], ".png"),
+    ):
+        assert main(["inspect", *words]) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_targets_and_colours() -> None:
+    assert pot_target("0.3%", 50) == pytest.approx(0.15)
+    assert pot_target("0.2", 50) == 0.2
+    with pytest.raises(SolverError, match="chips"):
+        pot_target("0.3mbb", 50)
+    assert mixture((0.2, 0.3, 0.1, 0.4), ("fold", "call", "raise85", "allin")) == pytest.approx((0.2, 0.5, 0.3))
+    assert mixture((0.2, 0.8), ("c", "r")) == pytest.approx((0.0, 0.8, 0.2))
+
+
+def test_uniform_play_is_measured_on_the_public_tree_where_histories_do_not_fit(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["evaluate", "--game", "bluff(sides=5)", "--strategy", "uniform"]
+    whole = run_json(capsys, *words)
+    small = run_json(capsys, *words, "--memory-limit", "1MiB")
+    assert small["representation"] == "public"
+    assert small["information_sets"] == whole["information_sets"]
+    for name in ("value", "best_response", "exploitability"):
+        assert small[name] == pytest.approx(whole[name], abs=1e-12)
+    assert main([*words[:3], "--strategy", "random", "--memory-limit", "1MiB"]) == 2
+    assert "a higher memory limit" in capsys.readouterr().err

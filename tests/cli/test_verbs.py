@@ -1,0 +1,549 @@
+"""The command line, in process: what each verb prints, in JSON and for people, and what it leaves on the disk."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import counterplay
+from counterplay.cli import running
+from counterplay.cli import solve as solve_verb
+from counterplay.cli.common import read_memory, read_target
+from counterplay.cli.main import main
+from counterplay.cli.solve import read_settings
+from counterplay.game import game_names, make
+from counterplay.game.efg import write_efg
+from counterplay.solvers import ALGORITHMS, CFR_PRESETS, MCCFR_PRESETS, CfrSolver, Progress
+from counterplay.strategy import TabularStrategy
+from counterplay.tree import compile_game
+
+KUHN_VALUE = -1 / 18
+ROUNDING = 1e-12
+PNG = b"\x89PNG\r\n\x1a\n"
+INTERRUPTED = 130
+
+SOLVED = {"game", "algorithm", "iterations", "seconds", "value", "best_response", "nash_conv", "exploitability",
+          "information_sets", "histories", "nodes_per_second", "profile", "seed"}  # fmt: skip
+"""Keys that scripts rely on, of ``solve`` and ``evaluate``."""
+
+DESCRIBED = {"game", "players", "histories", "decisions", "terminals", "information_sets", "sequences", "recall",
+             "zero_sum", "memory_bytes"}  # fmt: skip
+"""Keys that scripts rely on, of ``info``."""
+
+MEASURED = ("value", "best_response", "nash_conv", "exploitability")
+
+MY_GAME = '''
+"""Two coins, one of which is seen."""
+
+import dataclasses
+
+from counterplay import Game, chance, decision, terminal
+
+
+@dataclasses.dataclass(frozen=True)
+class MyGame(Game):
+    """Guess the coin."""
+
+    stake: int = 1
+
+    def root(self):
+        def guess(side):
+            ends = {g: terminal(*((-self.stake, self.stake) if g == side else (1, -1))) for g in ("heads", "tails")}
+            return decision(1, "guess", ends)
+
+        return decision(0, "hide", {side: guess(side) for side in ("heads", "tails")})
+'''
+
+Run = Callable[..., str]
+RunJson = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command that must succeed and returns its standard output."""
+
+    def call(*words: str, code: int = 0) -> str:
+        capsys.readouterr()
+        assert main([str(word) for word in words]) == code
+        return capsys.readouterr().out
+
+    return call
+
+
+@pytest.fixture
+def run_json(capsys: pytest.CaptureFixture[str]) -> RunJson:
+    """Runs a command with ``--json``; its output must be one JSON object and nothing else."""
+
+    def call(*words: str, code: int = 0) -> dict[str, Any]:
+        capsys.readouterr()
+        assert main([*(str(word) for word in words), "--json"]) == code
+        printed = capsys.readouterr()
+        assert printed.err == ""
+        assert printed.out.count("\n") == 1
+        found = json.loads(printed.out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+        assert isinstance(found, dict)
+        return found
+
+    return call
+
+
+def same_measurement(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether two JSON objects tell the same numbers, to the last bit."""
+    return all(one[key] == other[key] for key in MEASURED)
+
+
+# ---------------------------------------------------------------------------------------------- JSON
+
+
+def test_json_of_solve(run_json: RunJson) -> None:
+    found = run_json("solve", "kuhn", "--iterations", "200", "--seed", "7")
+    assert found.keys() >= SOLVED
+    assert (found["game"], found["algorithm"], found["iterations"], found["status"]) == (
+        "kuhn", "cfr+", 200, "iterations",
+    )  # fmt: skip
+    assert (found["information_sets"], found["histories"], found["seed"], found["profile"]) == (12, 58, 7, None)
+    assert found["seconds"] > 0
+    assert found["nodes_per_second"] == pytest.approx(200 * 58 / found["seconds"])
+    gains = [best - value for best, value in zip(found["best_response"], found["value"], strict=True)]
+    assert found["nash_conv"] == pytest.approx(sum(gains), abs=ROUNDING)
+    assert found["exploitability"] == pytest.approx(sum(gains) / 2, abs=ROUNDING)
+    assert found["exploitability_mbb"] == pytest.approx(1000 * found["exploitability"])
+    tree = compile_game("kuhn")
+    assert found["memory_bytes"] == {
+        "tree": tree.nbytes + tree.sequences.nbytes,
+        "solver": CfrSolver.memory_bytes(tree, "cfr+"),
+    }
+
+
+def test_the_value_of_kuhn(run_json: RunJson) -> None:
+    found = run_json("solve", "kuhn", "--until", "1e-4")
+    assert found["status"] == "exploitability"
+    assert 0 <= found["exploitability"] <= 1e-4
+    assert abs(found["value"][0] - KUHN_VALUE) <= found["nash_conv"]
+    assert found["value"][0] == pytest.approx(-found["value"][1], abs=ROUNDING)
+    low, high = -found["best_response"][1], found["best_response"][0]  # what each can secure encloses the value
+    assert low - ROUNDING <= KUHN_VALUE <= high + ROUNDING
+
+
+@pytest.mark.parametrize("algorithm", [name for name, one in ALGORITHMS.items() if not (one.one_sided or one.public)])
+def test_every_algorithm_solves(run_json: RunJson, algorithm: str) -> None:
+    found = run_json("solve", "kuhn", "--algorithm", algorithm, "--until", "0.01", "--iterations", "200000")
+    ending = "solved" if ALGORITHMS[algorithm].exact else "exploitability"
+    assert (found["algorithm"], found["status"]) == (algorithm, ending)
+    assert abs(found["value"][0] - KUHN_VALUE) <= found["nash_conv"] <= 0.02
+
+
+def test_json_of_evaluate(run_json: RunJson) -> None:
+    found = run_json("evaluate", "--strategy", "uniform", "--game", "leduc")
+    assert found.keys() >= SOLVED
+    assert found["exploitability"] == pytest.approx(2.373611, abs=5e-7)
+    assert found["value"] == pytest.approx([-0.078125, 0.078125], abs=ROUNDING)
+    assert found["epsilon"] == max(b - v for b, v in zip(found["best_response"], found["value"], strict=True))
+    assert (found["game"], found["algorithm"], found["iterations"], found["seed"], found["profile"]) == (
+        "leduc", "uniform", 0, None, None,
+    )  # fmt: skip
+    assert (found["information_sets"], found["histories"]) == (288, 9457)
+
+
+def test_evaluate_random_is_drawn_from_the_seed(run_json: RunJson) -> None:
+    words = ("evaluate", "--strategy", "random", "--game", "kuhn", "--seed")
+    one, again, other = run_json(*words, "5"), run_json(*words, "5"), run_json(*words, "6")
+    assert same_measurement(one, again)
+    assert not same_measurement(one, other)
+    assert (one["seed"], other["seed"]) == (5, 6)
+
+
+@pytest.mark.parametrize("spec", ["leduc", "kuhn(players=3)", "rock_paper_scissors"])
+def test_json_of_info(run_json: RunJson, spec: str) -> None:
+    found = run_json("info", spec)
+    tree = compile_game(spec)
+    assert found.keys() >= DESCRIBED
+    players = range(tree.players)
+    assert (found["game"], found["players"], found["histories"], found["terminals"]) == (
+        spec, tree.players, tree.num_histories, tree.num_terminals,
+    )  # fmt: skip
+    assert found["decisions"] == [tree.decisions_of(player) for player in players]
+    assert found["information_sets"] == [len(tree.infosets_of(player)) for player in players]
+    assert sum(found["decisions"]) + found["chance"] + found["terminals"] == found["histories"]
+    assert found["recall"] == ["perfect"] * tree.players
+    assert found["zero_sum"] is (tree.players == 2)
+    assert found["memory_bytes"].keys() == {"tree", "walks", *CFR_PRESETS, *MCCFR_PRESETS}
+    for name in CFR_PRESETS:
+        solver = CfrSolver(tree, name)
+        tables = [value for value in vars(solver).values() if hasattr(value, "nbytes") and hasattr(value, "dtype")]
+        held = sum(table.nbytes for table in tables if table.ndim)
+        assert found["memory_bytes"][name] == held
+
+
+def test_numbers_of_leduc(run_json: RunJson) -> None:
+    found = run_json("info", "leduc")
+    assert found["sequences"] == [337, 337]
+    assert found["information_sets"] == [144, 144]
+    assert (found["histories"], found["terminals"], found["zero_sum"]) == (9457, 5520, True)
+    assert found["utilities"] == [-13.0, 13.0]
+
+
+def test_json_of_games(run_json: RunJson) -> None:
+    listed = {entry["name"]: entry for entry in run_json("games")["games"]}
+    assert list(listed) == game_names()
+    ranks = next(p for p in listed["leduc"]["parameters"] if p["name"] == "ranks")
+    assert (ranks["type"], ranks["default"]) == ("int", 3)
+    assert ranks["help"]
+
+
+# ---------------------------------------------------------------------------------------------- for people
+
+
+def test_games_are_listed(run: Run) -> None:
+    lines = run("games").splitlines()
+    assert [line for line in lines if line and not line.startswith((" ", "Also"))] == game_names()
+    assert any("suited=false  (bool)" in line for line in lines)
+    assert "openspiel:NAME" in lines[-1]
+
+
+def test_info_for_people(run: Run) -> None:
+    text = run("info", "leduc")
+    assert "9,457 (3,780 decisions, 157 chance, 5,520 terminal)" in text
+    assert "337, 337 (by player, the empty one included)" in text
+    assert "perfect, perfect (by player)" in text
+    assert re.search(r"memory, tree +\d+\.\d KiB \(\d+ bytes per history\)", text)
+
+
+def test_solve_for_people(run: Run, tmp_path: Path) -> None:
+    text = run("solve", "leduc", "--iterations", "20", "--quiet", "--out", tmp_path / "x")
+    assert text.startswith("leduc solved by cfr+: all iterations are done\n")
+    assert "value of the game" in text
+    assert "mbb/g" in text
+    assert f"counterplay evaluate {tmp_path / 'x'}" in text
+    assert "--resume" not in text
+
+
+def test_solve_of_a_forgetful_player_says_so(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "g.py"
+    path.write_text(
+        "from counterplay import Game, decision, terminal\n\n\nclass G(Game):\n    players = 1\n\n"
+        "    def root(self):\n        last = decision(0, 'i', {'a': terminal(4), 'b': terminal(1)})\n"
+        "        return decision(0, 'i', {'a': terminal(0), 'b': last})\n"
+    )
+    text = run("solve", f"{path}:G", "--iterations", "10", "--quiet")
+    assert "player 1 forgets: best responses are those of a player who remembers" in text
+    assert "value of the profile" in text
+    assert "absent-minded (by player)" in run("info", f"{path}:G")
+    measured = run("evaluate", "--strategy", "uniform", "--game", f"{path}:G")
+    assert "player 1 forgets: best responses are those of a player who remembers" in measured
+
+
+def test_evaluate_for_people(run: Run) -> None:
+    text = run("evaluate", "--strategy", "uniform", "--game", "kuhn")
+    assert text.startswith("kuhn: strategy by uniform, 0 iterations in 0.00 s\n")
+    assert "+0.125000 (player 1), -0.125000 (player 2) chips" in text
+    assert "0.458 chips per game (458 mbb/g), mean over players of what a best response gains" in text
+
+
+def test_the_version(run: Run) -> None:
+    assert run("--version") == f"counterplay {counterplay.__version__}\n"
+
+
+def plain(text: str) -> str:
+    """Text without colours."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+@pytest.mark.parametrize(
+    ("verb", "words"),
+    [
+        pytest.param([], ["games", "info", "solve", "evaluate", "draw", "--version"], id="counterplay"),
+        pytest.param(["games"], ["--json", "List the games"], id="games"),
+        pytest.param(["info"], ["GAME", "--json", "--memory-limit", "classify recall"], id="info"),
+        pytest.param(
+            ["solve"],
+            ["GAME", "--algorithm", "--iterations", "--seconds", "--until", "--out", "--plot", "--checkpoint",
+             "--resume", "--profile", "--set", "--seed", "--memory-limit", "--quiet", "--json"],
+            id="solve",
+        ),
+        pytest.param(["evaluate"], ["PROFILE", "--game", "--strategy", "--seed", "--json"], id="evaluate"),
+        pytest.param(["draw"], ["GAME", "--out", "--player", "--max-histories", "--json"], id="draw"),
+    ],
+)  # fmt: skip
+def test_help_names_every_option(run: Run, verb: list[str], words: list[str]) -> None:
+    text = plain(run(*verb, "--help"))
+    assert [word for word in words if word not in text] == []
+    assert text.split()[:2] == ["Usage:", "counterplay"]
+
+
+def test_without_words_the_help_is_shown(run: Run) -> None:
+    assert plain(run()) == plain(run("--help"))
+
+
+# ---------------------------------------------------------------------------------------------- when to stop
+
+
+def test_until_in_thousandths_of_a_big_blind(run_json: RunJson) -> None:
+    found = run_json("solve", "leduc(ante=2)", "--until", "100mbb")
+    assert found["status"] == "exploitability"
+    assert found["exploitability"] <= 0.2  # a big blind is two chips
+    assert found["exploitability_mbb"] == pytest.approx(1000 * found["exploitability"] / 2)
+
+
+def test_seconds_end_a_run(run_json: RunJson) -> None:
+    found = run_json("solve", "kuhn", "--seconds", "0.01")
+    assert found["status"] == "seconds"
+    assert found["iterations"] > 0
+
+
+def test_a_thousand_iterations_are_the_default(run_json: RunJson) -> None:
+    assert run_json("solve", "rock_paper_scissors", "-a", "cfr")["iterations"] == 1000
+
+
+@pytest.mark.parametrize(
+    ("text", "big_blind", "expected"),
+    [
+        pytest.param(None, None, None, id="none"),
+        pytest.param("1e-4", None, 1e-4, id="chips"),
+        pytest.param("0.5mbb", 2.0, 0.001, id="mbb"),
+        pytest.param(" 5 MBB ", 1.0, 0.005, id="blanks"),
+    ],
+)
+def test_targets(text: str | None, big_blind: float | None, expected: float | None) -> None:
+    assert read_target(text, "game", big_blind) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("500", 500, id="bytes"),
+        pytest.param("1.5KiB", 1536, id="KiB"),
+        pytest.param("2MB", 2_000_000, id="MB"),
+        pytest.param("1 gib", 1 << 30, id="gib"),
+        pytest.param("0.5T", 500_000_000_000, id="T"),
+    ],
+)
+def test_amounts_of_memory(text: str, expected: int) -> None:
+    assert read_memory(text) == expected
+
+
+# ---------------------------------------------------------------------------------------------- files
+
+
+def test_a_saved_strategy_measures_the_same(run_json: RunJson, tmp_path: Path) -> None:
+    path = tmp_path / "leduc.strategy"
+    solved = run_json("solve", "leduc", "--iterations", "50", "--out", path)
+    measured = run_json("evaluate", path)
+    assert solved["profile"] == measured["profile"] == str(path)
+    assert same_measurement(solved, measured)
+    assert (measured["game"], measured["algorithm"], measured["iterations"]) == ("leduc", "cfr+", 50)
+    assert same_measurement(run_json("evaluate", path, "--game", "leduc"), measured)
+    other = run_json("evaluate", path, "--game", "leduc(ante=2)")  # the same decisions for other stakes
+    assert other["game"] == "leduc(ante=2)"
+    assert not same_measurement(other, measured)
+
+
+def test_resume_goes_on_to_the_same_bits(run_json: RunJson, tmp_path: Path) -> None:
+    path = tmp_path / "leduc.checkpoint"
+    straight = run_json("solve", "leduc", "-a", "dcfr", "--iterations", "20")
+    first = run_json("solve", "leduc", "-a", "dcfr", "--iterations", "7", "--checkpoint", path)
+    assert (first["iterations"], first["checkpoint"]) == (7, str(path))
+    second = run_json("solve", "--resume", path, "--iterations", "20", "--checkpoint", path)
+    assert (second["game"], second["algorithm"], second["iterations"]) == ("leduc", "dcfr", 20)
+    assert same_measurement(second, straight)
+    named = run_json("solve", "leduc", "--resume", path, "--iterations", "20")
+    assert same_measurement(named, straight)
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+def test_plots(run_json: RunJson, tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"curve{suffix}"
+    run_json("solve", "kuhn", "--iterations", "30", "--until", "1e-9", "--plot", path)
+    start = path.read_bytes()[:64]
+    assert start.startswith({".png": PNG, ".svg": b"<?xml", ".pdf": b"%PDF-"}[suffix])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(["rock_paper_scissors", "--iterations", "5"], id="an equilibrium from the start"),
+        pytest.param(["kuhn", "--until", "1000"], id="no iteration at all"),
+    ],
+)
+def test_plots_of_runs_with_nothing_to_draw(run_json: RunJson, tmp_path: Path, words: list[str]) -> None:
+    path = tmp_path / "curve.png"
+    run_json("solve", *words, "--plot", path)
+    assert path.read_bytes().startswith(PNG)
+
+
+@pytest.mark.parametrize("kind", ["average", "last", "best"])
+def test_profiles_of_every_kind(run_json: RunJson, tmp_path: Path, kind: str) -> None:
+    path = tmp_path / kind
+    solved = run_json("solve", "leduc", "--iterations", "60", "--profile", kind, "--out", path)
+    measured = run_json("evaluate", path)
+    assert same_measurement(solved, measured)
+    assert measured["provenance"]["settings"]["profile"] == kind
+
+
+def test_the_best_profile_is_no_worse_than_the_last(run_json: RunJson) -> None:
+    words = ("solve", "leduc", "-a", "linear", "--iterations", "20", "--profile")  # each iteration is measured
+    assert run_json(*words, "best")["exploitability"] <= run_json(*words, "last")["exploitability"]
+
+
+def test_settings_are_changed_and_recorded(run_json: RunJson, tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    texts = ("delay=5", "gamma=2.5", "fallback=argmax-uniform", "alternating=false", "storage=float32")
+    changes = [word for text in texts for word in ("--set", text)]
+    changed = run_json("solve", "leduc", "--iterations", "20", *changes, "--out", path)
+    settings = run_json("evaluate", path)["provenance"]["settings"]
+    expected = {"delay": 5, "gamma": 2.5, "fallback": "argmax-uniform", "alternating": False, "storage": "float32"}
+    assert {key: settings[key] for key in expected} == expected
+    assert not same_measurement(changed, run_json("solve", "leduc", "--iterations", "20"))
+
+
+def test_settings_are_read_in_their_types() -> None:
+    texts = ["a=1", "b=-2", "c=0.5", "d=true", "e=None", "f=uniform", " g = 1e3 "]
+    expected = {"a": 1, "b": -2, "c": 0.5, "d": True, "e": None, "f": "uniform", "g": 1000.0}
+    found = read_settings(texts)
+    assert found == expected
+    assert [type(value) for value in found.values()] == [type(value) for value in expected.values()]
+
+
+def test_strategies_and_checkpoints_are_written_together(run: Run, tmp_path: Path) -> None:
+    out, checkpoint = tmp_path / "x", tmp_path / "y"
+    text = run("solve", "kuhn", "--iterations", "9", "--out", out, "--checkpoint", checkpoint, "--quiet")
+    assert re.search(rf"checkpoint +{re.escape(str(checkpoint))}\n", text)
+    profile, solver = TabularStrategy.load(out), CfrSolver.resume(checkpoint)
+    assert profile.provenance.iterations == solver.iterations == 9
+    assert profile.probabilities.tolist() == solver.strategy().tolist()
+
+
+# ---------------------------------------------------------------------------------------------- games from elsewhere
+
+
+def test_a_users_file(run_json: RunJson, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "my_game.py").write_text(MY_GAME)
+    monkeypatch.chdir(tmp_path)
+    found = run_json("solve", "./my_game.py:MyGame(stake=3)", "--until", "1e-6", "--out", "mine.strategy")
+    assert found["game"] == "./my_game.py:MyGame(stake=3)"
+    assert found["value"][0] == pytest.approx(-1, abs=1e-5)  # -3 if guessed, 1 if not, half of the time each
+    assert same_measurement(run_json("evaluate", "mine.strategy"), found)
+    assert run_json("info", "my_game.py")["information_sets"] == [1, 1]
+
+
+def test_an_efg_file(run_json: RunJson, tmp_path: Path) -> None:
+    path = tmp_path / "kuhn.efg"
+    write_efg(make("kuhn"), path)
+    found = run_json("solve", path, "--iterations", "100")
+    assert found["game"] == str(path)
+    assert same_measurement(found, run_json("solve", "kuhn", "--iterations", "100"))
+
+
+def test_a_game_of_openspiel(run_json: RunJson) -> None:
+    pytest.importorskip("pyspiel")
+    found = run_json("solve", "openspiel:kuhn_poker", "--until", "1e-4")
+    assert found["game"] == "openspiel:kuhn_poker"
+    assert abs(found["value"][0] - KUHN_VALUE) <= found["nash_conv"] <= 2e-4
+    assert (found["information_sets"], found["histories"]) == (12, 58)
+
+
+# ---------------------------------------------------------------------------------------------- interrupted
+
+
+def interrupt_at(monkeypatch: pytest.MonkeyPatch, iterations: int) -> None:
+    """Ctrl-C is pressed once the solver has done some iterations."""
+
+    def with_interrupt(solver: CfrSolver, path: Path | None, draw: Any) -> Callable[[Progress], None]:
+        def tick(progress: Progress) -> None:
+            if progress.iterations >= iterations:
+                raise KeyboardInterrupt
+
+        return tick
+
+    monkeypatch.setattr(solve_verb, "with_checkpoints", with_interrupt)
+
+
+def test_an_interrupted_run_is_saved(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupt_at(monkeypatch, 10)
+    out = tmp_path / "x"
+    text = run("solve", "kuhn", "--out", out, "--quiet", code=INTERRUPTED)
+    assert text.startswith("kuhn solved by cfr+: interrupted; the work is saved\n")
+    solver = CfrSolver.resume(f"{out}.checkpoint")
+    assert solver.iterations >= 10
+    assert TabularStrategy.load(out).provenance.iterations == solver.iterations
+    monkeypatch.undo()
+    advice = re.search(r"  counterplay (solve --resume .*?)   go on from here\n", text)
+    assert advice is not None
+    assert str(out) in advice[1]
+    assert "all iterations are done" in run(*shlex.split(advice[1]), "--quiet")  # the advice works as it stands
+
+
+def test_an_interrupted_run_without_files_is_saved_too(
+    run_json: RunJson, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupt_at(monkeypatch, 10)
+    monkeypatch.chdir(tmp_path)
+    found = run_json("solve", "kuhn(players=3)", code=INTERRUPTED)
+    assert found["status"] == "interrupted"
+    assert [entry.name for entry in tmp_path.iterdir()] == [found["checkpoint"]]
+    assert CfrSolver.resume(found["checkpoint"]).iterations == found["iterations"]
+
+
+def test_ctrl_c_before_the_first_iteration(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "slow.py"
+    path.write_text(
+        "from counterplay import Game\n\n\nclass G(Game):\n    def root(self):\n        raise KeyboardInterrupt\n"
+    )
+    for verb in ("info", "solve"):
+        assert main([verb, str(path)]) == INTERRUPTED
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert printed.err == "counterplay: interrupted\n"
+
+
+# ---------------------------------------------------------------------------------------------- progress
+
+
+def test_progress_on_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert main(["solve", "leduc(ranks=4)", "--iterations", "40", "--json"]) == 0
+    assert capsys.readouterr().err == ""  # scripts see nothing
+    assert main(["solve", "leduc(ranks=4)", "--iterations", "40"]) == 0
+    printed = capsys.readouterr()
+    assert re.search(r"40 iterations .*exploitability \d\.\d+e", plain(printed.err))
+    assert "iterations are done" in printed.out
+
+
+def test_progress_elsewhere_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
+    draw = running._plain_lines()
+    for second in range(100):
+        draw(Progress(1000 * second, float(second), float(second), 0.5 / (1 + second), 1))
+    lines = capsys.readouterr().err.splitlines()
+    found = [re.fullmatch(r"([\d,]+) iterations, (\d+) s, exploitability \d\.\d{3}e[+-]\d\d", line) for line in lines]
+    assert None not in found
+    seconds = [int(match[2]) for match in found if match]
+    gaps = [later - earlier for earlier, later in pairwise(seconds)]
+    assert len(gaps) >= 3
+    assert gaps == sorted(set(gaps))  # ever less often
+
+
+def test_checkpoints_are_written_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x"
+    saved: list[int] = []
+    original = CfrSolver.save
+
+    def save(self: CfrSolver, target: Any) -> None:
+        saved.append(self.iterations)
+        original(self, target)
+
+    monkeypatch.setattr(CfrSolver, "save", save)
+    monkeypatch.setattr(running, "CHECKPOINT_SECONDS", -1.0)
+    assert main(["solve", "kuhn", "--iterations", "30", "--checkpoint", str(path), "--quiet"]) == 0
+    assert len(saved) > 2
+    assert saved == sorted(saved)
+    assert saved[-1] == CfrSolver.resume(path).iterations == 30

@@ -1,0 +1,350 @@
+"""Best responses in games that are split at their first deal, and to players who do not look at their cards."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import counterplay as cp
+from counterplay.cli.main import main
+from counterplay.errors import GameError, StrategyError
+from counterplay.evaluation.card_free import _Betting, evaluate_card_free
+from counterplay.evaluation.measurement import Measurement
+from counterplay.evaluation.split_evaluation import SplitGame, _Split, evaluate_public, evaluate_split
+from counterplay.game.registry import make
+from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.acpc.standard import STANDARD
+from counterplay.poker.board_parts import FirstDeals
+from counterplay.poker.board_tree import deal_cards, hole_hands
+from counterplay.poker.poker_game import PokerGame, poker_game
+from counterplay.poker.poker_public_tree import public_tree_of
+from counterplay.runtime.jobs import JobProgress, read_jobs
+from counterplay.strategy.public_strategy import CARD_FREE, CardFree, FunctionStrategy, PublicProfile
+from counterplay.tree.public.public_tree import Hands, PublicTree
+
+SAME = 1e-9
+LIMIT = STANDARD["holdem.limit.2p.reverse_blinds"]
+FEW_BETS = dataclasses.replace(LIMIT, max_raises=(2, 1, 1, 1), suits=2, ranks=5)
+ALL_IN = dataclasses.replace(
+    LIMIT, limit=False, stacks=(5, 5), blinds=(2, 1), suits=2, ranks=5, raise_sizes=(), max_raises=()
+)
+SMALL: dict[str, GameDefinition | str] = {
+    "four rounds": FEW_BETS,
+    "all in before the last round": ALL_IN,
+    "one hole card, three rounds": "rhode_island(ranks=3,suits=3)",
+    "two rounds": "holdem_2_4(ranks=4,suits=3)",
+    "leduc": "leduc_limit_2p",
+}
+MIXED = CardFree(0.2, 0.5, 0.3)
+PAIRS = {
+    "always-call": (CARD_FREE["always-call"], CARD_FREE["always-call"]),
+    "50/50": (CARD_FREE["50/50"], CARD_FREE["50/50"]),
+    "folds too": (MIXED, MIXED),
+    "two agents": (CARD_FREE["always-raise"], MIXED),
+}
+TRIVIAL = {  # johanson.md E.1: best responses as dealer (player 2 here) and as big blind, mbb/g
+    "holdem_2_4": {
+        "always-fold": (1000.0, 500.0),
+        "always-call": (645.4724, 645.4724),
+        "always-raise": (2072.2807, 2072.2807),
+        "50/50": (1442.3982, 1282.1907),
+    },
+    "holdem_2_1": {
+        "always-fold": (1000.0, 500.0),
+        "always-call": (645.4724, 645.4724),
+        "always-raise": (317.3311, 267.5271),
+        "50/50": (476.8719, 475.7461),
+    },
+    "holdem_limit_2p": {
+        "always-fold": (1000.0, 500.0),
+        "always-call": (1163.4758, 1163.4758),
+        "always-raise": (3697.6929, 3697.6929),
+        "50/50": (2598.1124, 2214.9895),
+    },
+}
+
+
+@functools.cache
+def poker(name: str) -> PokerGame:
+    source = SMALL.get(name, name)
+    game = make(source) if isinstance(source, str) else poker_game(source, name)
+    assert isinstance(game, PokerGame)
+    return game
+
+
+@functools.cache
+def whole(name: str) -> PublicTree:
+    return public_tree_of(poker(name).definition, name=name)
+
+
+def close(first: Measurement, second: Measurement) -> None:
+    assert first.value == pytest.approx(second.value, abs=SAME)
+    assert first.best_response == pytest.approx(second.best_response, abs=SAME)
+
+
+def by_rank(board: str, betting: str, hand: str, actions: tuple[str, ...]) -> list[float]:
+    """A strategy that looks at ranks only, and never takes some actions."""
+    text = "|".join(["".join(sorted(board.replace(" ", "")[::2])), betting, "".join(sorted(hand[::2]))])
+    weights = [zlib.crc32(f"{text}|{action}".encode()) % 4 for action in actions]
+    total = sum(weights)
+    return [weight / total for weight in weights] if total else [1 / len(actions)] * len(actions)
+
+
+class TestFirstDeals:
+    """The deals below one first deal are those that the whole game has there."""
+
+    @pytest.mark.parametrize("name", SMALL)
+    @pytest.mark.parametrize("isomorphic", [True, False])
+    def test_parts_of_the_whole(self, name: str, isomorphic: bool) -> None:
+        game = poker(name).definition
+        full = np.ones(len(hole_hands(game.deck, game.hole_cards)))
+        rounds = [cards for cards in game.board_cards if cards]
+        every = deal_cards(game.deck, game.suits, game.hole_cards, (), rounds, (full, full), isomorphic)
+        first = FirstDeals(game, isomorphic)
+        assert len(first) == every.count[0]
+        for number in range(0, len(first), 1 + len(first) // 4):
+            deals = first.deals(number)
+            same, at = [0], [1 + number]
+            while at:
+                same += at
+                at = [d for deal in at for d in range(every.first[deal], every.first[deal] + every.count[deal])]
+            assert deals.text == tuple(every.text[deal] for deal in same)
+            assert np.array_equal(deals.weight, every.weight[same])
+            for mine, deal in enumerate(same):
+                for field in ("parent", "multiplicity", "card", "rank", "twin", "real_class", "real_rank", "real_card"):
+                    part = part_of(deals.hands[0], mine, field)
+                    assert np.array_equal(part, part_of(every.hands[0], deal, field)), (field, every.text[deal])
+            assert np.array_equal(deals.hands[0].root_weight, every.hands[0].root_weight)
+            assert np.array_equal(deals.hands[0].root_reach, every.hands[0].root_reach)
+            assert deals.hands[0].labels == every.hands[0].labels
+
+    def test_number_of_flops(self) -> None:
+        assert len(FirstDeals(poker("holdem_limit_2p").definition)) == 1755
+
+    def test_games_that_cannot_be_split(self) -> None:
+        with pytest.raises(GameError, match="measure others whole"):
+            FirstDeals(poker("kuhn_limit_2p").definition)
+
+
+def part_of(hands: Hands, deal: int, field: str) -> np.ndarray:
+    """The part of an array that belongs to a deal."""
+    start = hands.real_start if field.startswith("real") else hands.start
+    part: np.ndarray = getattr(hands, field)[start[deal] : start[deal + 1]]
+    return part
+
+
+class TestSmallGames:
+    """Split, shortcut and the walk over the whole public tree are one number."""
+
+    @pytest.mark.parametrize("name", SMALL)
+    @pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
+    def test_three_methods(self, name: str, pair: tuple[CardFree, CardFree]) -> None:
+        expected = evaluate_public(whole(name), pair)
+        close(evaluate_split(poker(name), pair), expected)
+        close(evaluate_card_free(poker(name), [pair])[0], expected)
+
+    def test_the_history_tree_says_the_same(self) -> None:
+        tree = cp.compile_game("leduc_limit_2p")
+        for agent in (MIXED, CARD_FREE["50/50"], CARD_FREE["always-call"]):
+            uniform = cp.TabularStrategy.uniform(tree)
+            rows = {(p, name): dict(zip(row, agent.row(tuple(row)), strict=True)) for p, name, row in uniform.items()}
+            expected = cp.evaluate(tree, cp.TabularStrategy.from_table(tree, rows))
+            close(evaluate_card_free(poker("leduc_limit_2p"), [(agent, agent)])[0], expected)
+            close(evaluate_public(whole("leduc_limit_2p"), (agent, agent)), expected)
+
+    @pytest.mark.parametrize("name", ["rhode_island(ranks=3,suits=2)", "leduc_limit_2p", "holdem_2_1(ranks=4,suits=2)"])
+    @pytest.mark.parametrize("isomorphic", [True, False])
+    def test_strategies_that_look_at_cards(self, name: str, isomorphic: bool) -> None:
+        pair = (FunctionStrategy(by_rank), FunctionStrategy(by_rank))
+        expected = evaluate_public(whole(name), pair)
+        close(evaluate_split(poker(name), pair, isomorphic=isomorphic), expected)
+        assert expected.exploitability > 0.01
+
+    def test_agents_together_are_as_each_alone(self) -> None:
+        game = poker("leduc_limit_2p")
+        together = evaluate_card_free(game, list(PAIRS.values()))
+        for pair, measurement in zip(PAIRS.values(), together, strict=True):
+            close(measurement, evaluate_card_free(game, [pair])[0])
+
+    def test_tables_of_the_whole_game_are_refused(self) -> None:
+        tree = whole("leduc_limit_2p")
+        first, second = (np.ones(entries) for entries in tree.num_entries)
+        profile = PublicProfile(tree.name, tree.fingerprint, (first, second))
+        with pytest.raises(StrategyError, match="measure it there, not split"):
+            evaluate_split(poker("leduc_limit_2p"), (profile, profile))
+
+
+class TestTrivialAgents:
+    """johanson.md E.1."""
+
+    @pytest.mark.parametrize("name", ["holdem_2_1", "holdem_2_4"])
+    @pytest.mark.parametrize("agent", CARD_FREE)
+    def test_two_rounds(self, name: str, agent: str) -> None:
+        pair = (CARD_FREE[agent], CARD_FREE[agent])
+        measurement = evaluate_public(whole(name), pair)
+        dealer, blind = TRIVIAL[name][agent]
+        assert 1000 * np.array(measurement.best_response) / whole(name).big_blind == pytest.approx(
+            [blind, dealer], abs=5e-5
+        )
+        assert 1000 * measurement.exploitability / whole(name).big_blind == pytest.approx(
+            (dealer + blind) / 2, abs=1e-4
+        )
+        close(evaluate_card_free(poker(name), [pair])[0], measurement)
+
+    def test_one_flop_of_the_whole_game(self) -> None:
+        """Below a flop of one suit, walks and table give the same for each link of the trunk."""
+        game = SplitGame(poker("holdem_limit_2p"))
+        pair = PAIRS["always-call"]
+        split, betting = _Split(game, pair), _Betting(game, [pair])
+        flop = game.first.texts.index("2c3c4c")
+        walked, summed = split.below(flop), betting.below(flop)
+        for seat in (0, 1):
+            for link, reach in split.reaches[seat].items():
+                assert np.all(reach == 1.0)
+                step = betting._node(int(game.tree.first_child[link]), seat, pair[1 - seat])
+                column = summed[:, betting.rounds[1].roots[step]]
+                assert walked[seat, game.links.index(link)] == pytest.approx(column, abs=SAME)
+        assert np.abs(walked).max() > 1
+
+    @pytest.mark.slow
+    def test_limit_holdem(self) -> None:
+        agents = [(agent, agent) for agent in CARD_FREE.values()]
+        found = evaluate_card_free(poker("holdem_limit_2p"), agents, threads=2)
+        for measurement, (dealer, blind) in zip(found, TRIVIAL["holdem_limit_2p"].values(), strict=True):
+            assert 100 * np.array(measurement.best_response) == pytest.approx([blind, dealer], abs=5e-5)
+
+    @pytest.mark.slow
+    def test_limit_holdem_through_the_walks(self) -> None:
+        measurement = evaluate_split(poker("holdem_limit_2p"), PAIRS["always-call"], threads=2)
+        assert 100 * measurement.exploitability == pytest.approx(1163.4758, abs=5e-5)
+
+
+def interrupted_after(jobs: int) -> Callable[[JobProgress], None]:
+    def stop(now: JobProgress) -> None:
+        if now.done >= jobs:
+            raise KeyboardInterrupt
+
+    return stop
+
+
+class TestJobs:
+    """Work that is stopped and gone on with, by one thread or two, gives the same bits."""
+
+    NAME = "four rounds"
+
+    @pytest.mark.parametrize("threads", [1, 2])
+    def test_split(self, tmp_path: Path, threads: int) -> None:
+        game, pair, path = poker(self.NAME), PAIRS["folds too"], tmp_path / "kept"
+        expected = evaluate_split(game, pair)
+        with pytest.raises(KeyboardInterrupt):
+            evaluate_split(game, pair, threads, checkpoint=path, progress=interrupted_after(5))
+        seen: list[JobProgress] = []
+        assert evaluate_split(game, pair, threads, resume=path, progress=seen.append) == expected
+        assert seen[0].done > 5
+        assert seen[-1].done == seen[-1].total == len(FirstDeals(game.definition))
+        assert seen[-1].seconds_left == 0
+        assert evaluate_split(game, pair, resume=path) == expected  # nothing is left to do
+
+    @pytest.mark.parametrize("threads", [1, 2])
+    def test_shortcut(self, tmp_path: Path, threads: int) -> None:
+        game, agents, path = poker(self.NAME), list(PAIRS.values()), tmp_path / "kept"
+        expected = evaluate_card_free(game, agents)
+        with pytest.raises(KeyboardInterrupt):
+            evaluate_card_free(game, agents, threads, checkpoint=path, progress=interrupted_after(3))
+        assert read_jobs(path)["method"] == "shortcut"
+        assert evaluate_card_free(game, agents, threads, resume=path) == expected
+
+    def test_files_of_other_work(self, tmp_path: Path) -> None:
+        game, path = poker("leduc_limit_2p"), tmp_path / "kept"
+        evaluate_split(game, PAIRS["50/50"], checkpoint=path)
+        with pytest.raises(StrategyError, match="is of another evaluation: its strategies is"):
+            evaluate_split(game, PAIRS["always-call"], resume=path)
+        with pytest.raises(StrategyError, match="is of another evaluation: its game is"):
+            evaluate_split(poker(self.NAME), PAIRS["50/50"], resume=path)
+        with pytest.raises(StrategyError, match="is of another evaluation: its method is"):
+            evaluate_card_free(game, [PAIRS["50/50"]], resume=path)
+        with pytest.raises(StrategyError, match="there is no file"):
+            evaluate_split(game, PAIRS["50/50"], resume=tmp_path / "nothing")
+
+    def test_a_job_that_fails_leaves_the_others(self, tmp_path: Path) -> None:
+        path = tmp_path / "kept"
+
+        def once(board: str, betting: str, hand: str, actions: tuple[str, ...]) -> list[float]:
+            if board.startswith("K"):
+                raise RuntimeError("no kings")
+            return by_rank(board, betting, hand, actions)
+
+        failing = FunctionStrategy(once)
+        with pytest.raises(RuntimeError, match="no kings"):
+            evaluate_split(poker("leduc_limit_2p"), (failing, failing), checkpoint=path)
+        assert read_jobs(path)["game"] == "leduc_limit_2p"
+
+
+class TestCommandLine:
+    """``counterplay evaluate --strategy always-call``."""
+
+    def run(self, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+        code = main(["evaluate", *words])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    @pytest.mark.parametrize("method", ["auto", "shortcut", "general", "whole"])
+    def test_json(self, capsys: pytest.CaptureFixture[str], method: str) -> None:
+        words = ["--game", "leduc_limit_2p", "--strategy", "50/50", "--method", method, "--threads", "2", "--json"]
+        code, out, _ = self.run(capsys, *words)
+        told = json.loads(out)
+        assert code == 0
+        assert told["best_response"] == pytest.approx([59 / 30, 7 / 3])
+        assert told["exploitability"] == pytest.approx(2.15)
+        assert told["exploitability_mbb"] == pytest.approx(2150)
+        assert told["method"] == ("shortcut" if method == "auto" else method)
+
+    def test_for_people(self, capsys: pytest.CaptureFixture[str]) -> None:
+        code, out, err = self.run(capsys, "--game", "holdem_2_1", "--strategy", "always-call")
+        assert code == 0
+        assert "exploitability  645.4724 mbb/g" in out
+        assert "+645.4724 mbb/g (player 1), +645.4724 mbb/g (player 2)" in out
+        assert "left" in err or not err
+
+    def test_without_a_board_the_whole_tree_is_walked(self, capsys: pytest.CaptureFixture[str]) -> None:
+        _, out, _ = self.run(capsys, "--game", "kuhn_limit_2p", "--strategy", "always-call", "--json")
+        told = json.loads(out)
+        assert told["method"] == "whole"
+        assert told["best_response"] == pytest.approx([1 / 3, 1 / 3])
+
+    def test_gone_on_with(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        path = tmp_path / "kept"
+        game = poker("leduc_limit_2p")
+        with pytest.raises(KeyboardInterrupt):
+            evaluate_split(game, PAIRS["50/50"], checkpoint=path, progress=interrupted_after(1))
+        code, out, _ = self.run(capsys, "--resume", str(path), "--json")
+        assert code == 0
+        assert json.loads(out)["best_response"] == pytest.approx([59 / 30, 7 / 3])
+        assert json.loads(out)["checkpoint"] == str(path)
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            (["--strategy", "always-call"], "--strategy always-call needs --game"),
+            (["--strategy", "always-call", "--game", "bluff"], "bluff is not one"),
+            (["--strategy", "always-call", "--game", "holdem_limit_3p"], "games of two players"),
+            (["--strategy", "always-call", "--game", "leduc_limit_2p", "--threads", "0"], "at least 1; got 0"),
+            (["--strategy", "50/50", "--game", "leduc_limit_2p", "--method", "magic"], "--method is one of auto"),
+            (["--strategy", "50/50", "--game", "holdem_limit_2p", "--method", "whole"], "take --method general"),
+            (["--strategy", "50/50", "--game", "kuhn_limit_2p", "--method", "general"], "measure others whole"),
+            (["--strategy", "uniform", "--game", "kuhn", "--method", "general"], "are for --strategy always-fold"),
+            (["--strategy", "50/50", "--game", "kuhn_limit_2p", "--checkpoint", "x"], "whole keeps nothing"),
+            (["--resume", "nothing.here"], "there is no file nothing.here"),
+        ],
+    )
+    def test_bad_input(self, capsys: pytest.CaptureFixture[str], words: list[str], message: str) -> None:
+        code, _, err = self.run(capsys, *words)
+        assert code == 2
+        assert message in err

@@ -1,0 +1,143 @@
+"""Abstract games measured in the real game: tables, checkpoints, features that look beyond the game."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from counterplay.abstraction.cards import CardAbstraction, build_cards, parse_recipe
+from counterplay.abstraction.cards.bucket_games import poker_definition
+from counterplay.errors import AbstractionError, StrategyError
+from counterplay.evaluation.bucket_pairs import count_bucket_pairs, measure_buckets
+from counterplay.evaluation.lifted_buckets import RealGame, measure_lifted
+from counterplay.experiments import run_experiment
+from counterplay.experiments.abstraction_families import FAMILIES, PUBLISHED, family_cards
+from counterplay.experiments.shared.real_game_checks import follow, growing
+from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.poker.cards import parse_cards
+from counterplay.poker.poker_public_tree import public_tree_by_name
+from counterplay.poker.rules import Betting
+from counterplay.solvers.bucket_mccfr import BucketSolver
+from counterplay.strategy.bucket_strategy import BucketStrategy
+
+SMALL = "holdem_2_4(ranks=4,suits=2)"
+DECK, SHAPE = (4, 2), (2, 3)
+
+
+def small_game(rounds: str) -> BucketGame:
+    cards = build_cards(DECK, SHAPE, parse_recipe(rounds, DECK, SHAPE))
+    return BucketGame.build(poker_definition(SMALL), cards.rounds, name=SMALL)
+
+
+@pytest.mark.parametrize("rounds", ["PS2/PS3", "IRlossless/KE3", "lossless/lossless"])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_tables_of_the_real_game_are_those_of_its_hands(rounds: str, kind: type) -> None:
+    game, tree = small_game(rounds), public_tree_by_name(SMALL)
+    weights = np.random.default_rng(1).random(game.num_entries)
+    weights[::3] = 0.0
+    profile = BucketStrategy.of_game(game, weights)
+    tables = RealGame(game, tree, kind).tables(weights)
+    for player in range(2):
+        for node, deal in tree.states_of(player):
+            place = game.tree.find(Betting.after(game.definition, tree.node_text[node]))
+            board = parse_cards(tree.deal_text[deal])
+            rows = [
+                list(profile.strategy_at(place, hole, board).values())
+                for hole in tree.hands[player].card[tree.hands[player].slice(deal)].tolist()
+            ]
+            found = tables[player][tree.entries(node, deal)].reshape(int(tree.num_children[node]), -1).T
+            np.testing.assert_allclose(found, rows, rtol=1e-6)
+
+
+def test_the_real_game_refuses_other_profiles() -> None:
+    game, tree = small_game("PS2/PS3"), public_tree_by_name(SMALL)
+    with pytest.raises(StrategyError, match=r"entries; got \(3,\)"):
+        RealGame(game, tree).measure(np.ones(3))
+
+
+def test_checkpoints_are_measurements_of_the_solver() -> None:
+    game, tree = small_game("PS2/PS3"), public_tree_by_name(SMALL)
+    pairs = count_bucket_pairs(game)
+    curve = follow(BucketSolver(game, "pcs"), [10, 40], pairs, RealGame(game, tree))
+    unit = 1000.0 / game.big_blind
+    for point in curve:
+        solver = BucketSolver(game, "pcs")
+        solver.step(point.iterations)
+        assert point.abstract == unit * measure_buckets(game, pairs, solver.strategy()).exploitability
+        lifted = measure_lifted(solver.profile(storage="float64"), tree)
+        assert point.real == pytest.approx(unit * lifted.exploitability, abs=1e-9)
+    assert [point.iterations for point in curve] == [10, 40]
+    assert curve[0].cpu_seconds <= curve[1].cpu_seconds
+
+
+def test_without_a_game_to_measure_in_nothing_is_told() -> None:
+    (point,) = follow(BucketSolver(small_game("PS2/PS3"), "pcs"), [5])
+    assert (point.abstract, point.real) == (None, None)
+
+
+def test_marks_grow() -> None:
+    assert growing(1000, 3, 4.0) == [62, 250, 1000]
+    assert growing(2, 5, 4.0) == [1, 2]
+
+
+@pytest.mark.parametrize("rounds", ["PS3/PS4", "IRPE4/KE5", "IRlossless/KO5"])
+def test_features_that_look_beyond_the_game_are_those_of_the_longer_one(rounds: str) -> None:
+    deck, whole = (4, 3), (2, 3, 1)
+    longer = build_cards(deck, whole, parse_recipe(f"{rounds.replace('/', '/IR')}/PS2", deck, whole))
+    cut = build_cards(deck, whole[:2], parse_recipe(rounds, deck, whole[:2]), runout=(1,))
+    assert cut.shape == whole[:2]
+    assert cut.provenance["runout"] == [1]
+    for ours, theirs in zip(cut.rounds, longer.rounds[:2], strict=True):
+        assert (ours.shape, ours.count) == (theirs.shape, theirs.count)
+        np.testing.assert_array_equal(ours.table, theirs.table)
+
+
+def test_families_have_the_published_sizes() -> None:
+    definition = poker_definition("holdem_2_4")
+    sizes = []
+    for family in FAMILIES:
+        recipe = parse_recipe("PS5/PS5" if family == "two-round" else family.partition(":")[0], (13, 4), SHAPE)
+        first, second = recipe.counts((13, 4), SHAPE)
+        sizes.append(8 * first + 70 * second)
+    assert set(sizes) == set(PUBLISHED)
+    with pytest.raises(AbstractionError, match="to the river"):
+        family_cards("PS5/PS5:turn", definition)
+
+
+def test_other_families_and_budgets() -> None:
+    found = run_experiment(
+        "abstraction-families", True, families="PS2/PS2,IRlossless/KE4", game=SMALL, boards=9, points=2
+    )
+    assert [(row[0], row[2]) for row in found.rows] == [("PS2/PS2", 9), ("IRlossless/KE4", 9)]
+    assert found.curves["PS2/PS2"][0] == [2.0, 9.0]
+    for row in found.rows:
+        assert row[5] == found.curves[str(row[0])][1][-1]
+        assert row[6] == min(found.curves[str(row[0])][1])
+        assert row[8] is None  # published numbers are for all cards
+    assert found.rows[0][4] is not None
+    assert found.rows[1][4] is None
+
+
+@pytest.mark.slow
+def test_five_buckets_lose_in_real_holdem_what_is_published() -> None:
+    (row,) = run_experiment("abstraction-families", families="two-round", boards=2500, points=1).rows
+    assert row[1] == 1790
+    assert float(row[4] or 0) < 6.0
+    assert float(row[5] or 0) == pytest.approx(float(row[8] or 0), rel=0.08)
+
+
+def test_overfitting_shows() -> None:
+    rows = run_experiment("overfitting", quick=True).rows
+    assert [row[3] for row in rows] == ["lowest", "last"] * 2
+    for low, last in zip(rows[::2], rows[1::2], strict=True):
+        assert int(low[4] or 0) < int(last[4] or 0)
+        assert float(last[6] or 0) > 1.1 * float(low[6] or 0)  # the real game: ten per cent worse
+    assert float(rows[1][5] or 0) < 0.5 * float(rows[0][5] or 0)  # the abstract game: better by half
+
+
+def test_nothing_overfits_without_buckets() -> None:
+    tree = public_tree_by_name(SMALL)
+    cards = CardAbstraction.lossless(DECK, SHAPE)
+    game = BucketGame.build(poker_definition(SMALL), cards.rounds, name=SMALL)
+    for point in follow(BucketSolver(game, "pcs"), [20, 80], count_bucket_pairs(game), RealGame(game, tree)):
+        assert point.abstract == pytest.approx(point.real, rel=1e-9)

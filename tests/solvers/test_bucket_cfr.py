@@ -1,0 +1,122 @@
+"""CFR and CFR+ by buckets over all boards: the iterates of the public tree and of the tree of histories."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import counterplay as cp
+from counterplay.abstraction.cards import CardAbstraction
+from counterplay.cli.main import app
+from counterplay.errors import GameError, SolverError
+from counterplay.evaluation.bucket_pairs import count_bucket_pairs
+from counterplay.evaluation.lifted_buckets import LiftedStrategy
+from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.poker.poker_public_tree import public_tree_of
+from counterplay.solvers import CfrSolver, resume_solver
+from counterplay.solvers.bucket_mccfr import BucketSolver, make_bucket_solver
+from counterplay.solvers.public_cfr import PublicSolver
+from counterplay.strategy.bucket_strategy import BucketStrategy
+from counterplay.strategy.public_strategy import fill_table
+from tests.poker.test_bucket_game import (
+    GAMES,
+    LEDUC,
+    THREE,
+    compiled,
+    entries_of,
+    forgetting,
+    lossless,
+    mixed,
+    real_tree,
+    remembering,
+)
+
+TWO_PLAYERS = [name for name, game in GAMES.items() if game.players == 2]
+every_game = pytest.mark.parametrize("game", TWO_PLAYERS)
+both = pytest.mark.parametrize("algorithm", ["cfr", "cfr+"])
+
+
+@every_game
+@both
+@pytest.mark.parametrize("buckets", [forgetting, remembering, mixed, lossless])
+def test_iterates_are_those_of_the_tree_of_histories(game: str, algorithm: str, buckets: Any) -> None:
+    """Hands that share a bucket share an information set there, with imperfect recall too."""
+    abstract = BucketGame.build(GAMES[game], buckets(GAMES[game]))
+    _, tree = compiled(abstract)
+    where = entries_of(abstract, tree)
+    fast, slow = BucketSolver(abstract, algorithm), CfrSolver(tree, algorithm)
+    for _ in range(12):
+        fast.step()
+        slow.step()
+        np.testing.assert_allclose(fast.regret[where], slow.regret, atol=1e-10)
+        np.testing.assert_allclose(fast.strategy("last")[where], slow.strategy("last"), atol=1e-10)
+    np.testing.assert_allclose(fast.strategy()[where], slow.strategy(), atol=1e-10)
+    assert fast.iterations == 12
+
+
+@both
+@pytest.mark.parametrize("game", ["leduc", "two hole cards", "hands of three cards"])
+def test_lossless_iterates_are_those_of_the_public_tree(game: str, algorithm: str) -> None:
+    abstract = BucketGame.build(GAMES[game], lossless(GAMES[game]))
+    tree = public_tree_of(GAMES[game])
+    fast, slow = BucketSolver(abstract, algorithm), PublicSolver(tree, algorithm)
+    fast.step(30)
+    slow.step(30)
+    lifted = LiftedStrategy(BucketStrategy.of_game(abstract, fast.strategy()))
+    for player in range(2):
+        found = fill_table(tree, player, lifted)
+        expected = fill_table(tree, player, slow.profile())
+        np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+def test_it_converges() -> None:
+    abstract = BucketGame.build(LEDUC, lossless(LEDUC))
+    solver = BucketSolver(abstract, "cfr+", pairs=count_bucket_pairs(abstract))
+    solver.step(300)
+    real = real_tree(LEDUC)
+    exact = cp.evaluate(real, solver.profile(storage="float64").lifted(real)).exploitability
+    assert exact < 0.005
+    assert solver.measure().exploitability == pytest.approx(exact, abs=1e-10)
+
+
+def test_a_run_cut_in_two_goes_on_to_the_same_bits(tmp_path: Path) -> None:
+    cards = tmp_path / "leduc.cpa"
+    CardAbstraction.lossless((3, 2), (1, 1)).save(cards)
+    whole, part = (make_bucket_solver("leduc_limit_2p", [cards], "cfr+") for _ in range(2))
+    whole.step(20)
+    part.step(7)
+    part.save(tmp_path / "half")
+    resumed = resume_solver(tmp_path / "half")
+    resumed.step(13)
+    assert np.array_equal(whole.regret, resumed.tables()["regret"])
+    assert np.array_equal(whole.average, resumed.tables()["average"])
+
+
+def test_the_command(tmp_path: Path) -> None:
+    cards = tmp_path / "leduc.cpa"
+    CardAbstraction.lossless((3, 2), (1, 1)).save(cards)
+    line = ["solve", "leduc_limit_2p", "--cards", str(cards), "-a", "cfr+", "--boards", "all", "--until", "0.01"]
+    found = CliRunner().invoke(app, [*line, "--iterations", "1000", "--json"])
+    assert found.exit_code == 0, found.output
+    told = json.loads(found.stdout)
+    assert told["algorithm"] == "cfr+"
+    assert told["abstract"]["exploitability"] <= 0.0101
+    assert told["iterations"] < 1000
+
+
+def test_memory_is_known_beforehand() -> None:
+    solver = BucketSolver(BucketGame.build(LEDUC, forgetting(LEDUC)), "cfr+")
+    tables = solver.regret.nbytes + solver.average.nbytes + solver._learned.nbytes
+    assert tables < solver.table_bytes < 100 * tables
+
+
+def test_what_cannot_be_walked_is_refused() -> None:
+    with pytest.raises(GameError, match=r"two players; .* has 3"):
+        BucketSolver(BucketGame.build(THREE, forgetting(THREE)), "cfr+")
+    with pytest.raises(SolverError, match="all boards in one thread; got threads=2"):
+        make_bucket_solver("leduc_limit_2p", [], "cfr+", threads=2)

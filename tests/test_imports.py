@@ -1,0 +1,185 @@
+"""The layers of the package: imports go one way, and heavy libraries are each imported in one place only.
+
+Every module is parsed, not run.  Imports inside functions count like those at the top; imports for type checkers only
+(``if TYPE_CHECKING:``) do not.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import counterplay
+
+PACKAGE = "counterplay"
+LAYERS = ("errors", "storage", "runtime", "game", "games", "tree", "kernels", "poker", "abstraction", "forms",
+          "strategy", "lp", "evaluation", "solvers", "runs", "analysis", "modelling", "agents", "build",
+          "plots", "experiments", "cli", "web")  # fmt: skip
+"""A layer may import itself and those before it.  Poker comes after the kernels because ranking hands and numbering
+them in batches are kernels; trees and kernels know no cards."""
+
+HOMES = {"numba": {"kernels"}, "llvmlite": {"kernels"}, "typer": {"cli"}, "rich": {"cli"},
+         "matplotlib": {"plots"}, "highspy": {"lp"}}  # fmt: skip
+"""The only layers that may import a library."""
+
+FORBIDDEN = ("pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve")
+"""Reading such files runs what they say; strategy files must be safe to open."""
+
+BY_NAME = {"game/registry.py", "experiments/__init__.py", "solvers/__init__.py", "solvers/registry.py",
+           "tree/__init__.py", "__init__.py"}  # fmt: skip
+"""Modules that may import parts of the package by a name made at run time."""
+
+MAX_LINES = 520
+
+ROOT = Path(counterplay.__file__).parent
+MODULES = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.rglob("*.py"))}
+EVERY_MODULE = pytest.mark.parametrize("module", [pytest.param(name, id=name) for name in MODULES])
+
+
+def is_type_checking(test: ast.expr) -> bool:
+    return (isinstance(test, ast.Name) and test.id == "TYPE_CHECKING") or (
+        isinstance(test, ast.Attribute) and test.attr == "TYPE_CHECKING"
+    )
+
+
+def run_time_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """All nodes of a syntax tree but those that only type checkers look at."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and is_type_checking(child.test):
+            for other in child.orelse:
+                yield other
+                yield from run_time_nodes(other)
+            continue
+        yield child
+        yield from run_time_nodes(child)
+
+
+def imported(source: str, module: str) -> list[str]:
+    """The full names that a module imports; ``from a import b`` gives ``a.b``."""
+    package = [PACKAGE, *module.split("/")[:-1]]
+    names = []
+    for node in run_time_nodes(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            stem = ".".join([*base, *([node.module] if node.module else [])])
+            names += [f"{stem}.{alias.name}" for alias in node.names]
+    return names
+
+
+def by_name(source: str) -> list[str]:
+    """What a module imports through ``import_module`` or ``__import__``, as written in the source."""
+    found = []
+    for node in run_time_nodes(ast.parse(source)):
+        if isinstance(node, ast.Call) and node.args:
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if name in ("import_module", "__import__"):
+                first = node.args[0]
+                constants = [part.value for part in ast.walk(first) if isinstance(part, ast.Constant)]
+                found.append("".join(map(str, constants)) or ast.unparse(first))
+    return found
+
+
+def layer_of(module: str) -> str:
+    """The layer of a module, given by its path in the package."""
+    return module.split("/")[0].removesuffix(".py")
+
+
+def wrong_imports(source: str, module: str) -> list[str]:
+    """The imports of a module that break the rules."""
+    layer = layer_of(module)
+    wrong = []
+    for name in imported(source, module):
+        parts = name.split(".")
+        if parts[0] in FORBIDDEN or layer not in HOMES.get(parts[0], {layer}):
+            wrong.append(name)
+        if parts[0] != PACKAGE or name == f"{PACKAGE}.__version__" or parts[1:] == []:
+            continue
+        if parts[1] not in LAYERS or LAYERS.index(parts[1]) > LAYERS.index(layer):
+            wrong.append(name)
+    if module not in BY_NAME:
+        wrong += [f"by name: {name}" for name in by_name(source) if name.split(".")[0] in (PACKAGE, *HOMES, *FORBIDDEN)]
+    return wrong
+
+
+@EVERY_MODULE
+def test_imports_go_one_way(module: str) -> None:
+    source = MODULES[module].read_text(encoding="utf-8")
+    if module == "__init__.py":
+        assert [name for name in imported(source, module) if name.split(".")[0] == PACKAGE] == []
+        return
+    if module == "__main__.py":
+        assert imported(source, module) == ["sys", f"{PACKAGE}.cli.main.main"]
+        return
+    assert layer_of(module) in LAYERS, f"{module} belongs to no layer"
+    assert wrong_imports(source, module) == []
+
+
+@EVERY_MODULE
+def test_modules_stay_small(module: str) -> None:
+    lines = MODULES[module].read_text(encoding="utf-8").count("\n")
+    assert lines <= MAX_LINES, f"{module} has {lines} lines"
+
+
+@EVERY_MODULE
+def test_modules_say_what_they_are_for(module: str) -> None:
+    docstring = ast.get_docstring(ast.parse(MODULES[module].read_text(encoding="utf-8")))
+    assert docstring is not None
+    assert len(docstring.split()) >= 3 or module == "__main__.py"
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "wrong"),
+    [
+        pytest.param("tree/x.py", "from counterplay.solvers import solve", ["counterplay.solvers.solve"], id="upward"),
+        pytest.param("tree/x.py", "from counterplay.game.game import Game", [], id="downward"),
+        pytest.param(
+            "game/x.py", "from counterplay.games.kuhn import Kuhn", ["counterplay.games.kuhn.Kuhn"], id="game"
+        ),
+        pytest.param("tree/x.py", "from ..cli import main", ["counterplay.cli.main"], id="relative upward"),
+        pytest.param("tree/x.py", "from .arrays import NULL", [], id="relative inside"),
+        pytest.param("tree/x.py", "from counterplay import solve", ["counterplay.solve"], id="from the package"),
+        pytest.param("tree/x.py", "from counterplay import __version__", [], id="version"),
+        pytest.param("tree/x.py", "import counterplay", [], id="package"),
+        pytest.param("tree/x.py", "def f():\n    import numba", ["numba"], id="numba in a function"),
+        pytest.param("kernels/x.py", "import numba.core", [], id="numba in kernels"),
+        pytest.param("solvers/x.py", "from rich.console import Console", ["rich.console.Console"], id="rich"),
+        pytest.param("web/x.py", "import typer", ["typer"], id="typer in web"),
+        pytest.param("strategy/x.py", "import pickle", ["pickle"], id="pickle"),
+        pytest.param(
+            "tree/x.py",
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import numba\nelse:\n    import pickle",
+            ["pickle"],
+            id="type checking",
+        ),
+        pytest.param(
+            "tree/x.py",
+            "import importlib\nimportlib.import_module('counterplay.cli')",
+            ["by name: counterplay.cli"],
+            id="by name",
+        ),
+        pytest.param(
+            "tree/x.py",
+            "import importlib\nimportlib.import_module(f'counterplay.games.{name}')",
+            ["by name: counterplay.games."],
+            id="by a made name",
+        ),
+        pytest.param(
+            "game/registry.py", "import importlib\nimportlib.import_module('counterplay.games')", [], id="registry"
+        ),
+    ],
+)
+def test_the_rules_find_what_breaks_them(module: str, source: str, wrong: list[str]) -> None:
+    assert wrong_imports(source, module) == wrong
+
+
+def test_every_public_name_has_its_home() -> None:
+    missing = [name for name in counterplay.__all__ if not hasattr(counterplay, name)]
+    assert missing == []
+    assert dir(counterplay) == sorted(counterplay.__all__)
+    with pytest.raises(AttributeError, match="module 'counterplay' has no attribute 'solv'"):
+        counterplay.solv  # noqa: B018
