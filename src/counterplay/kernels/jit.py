@@ -47,7 +47,8 @@ def _with_cache(compiled: Any, function: _FUNCTION) -> _FUNCTION:
 
 def sources(file: Path) -> set[Path]:
     """A file of kernels and all files of kernels that it names, directly or not: those that it imports, at least."""
-    near = {path.stem: path for path in KERNELS.rglob("*.py")}
+    home = KERNELS if file.is_relative_to(KERNELS) else file.parent
+    near = {path.stem: path for path in home.rglob("*.py")}
     found: set[Path] = set()
     waiting = [file]
     while waiting:
