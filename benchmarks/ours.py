@@ -58,7 +58,7 @@ class Ours:
     def evaluate(self, game: str, profile: counterplay.TabularStrategy, times: int) -> float:
         """Measure a profile many times; its exploitability."""
         for _ in range(times):
-            measured = counterplay.evaluate(self.trees[game], profile)
+            measured = counterplay.evaluate(profile, self.trees[game])
         return measured.exploitability
 
 

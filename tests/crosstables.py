@@ -26,6 +26,6 @@ def exact_scores(tree: GameTree, profiles: Sequence[TabularStrategy]) -> list[fl
     seatings = seatings_of(tree.players)
     won = [0.0] * len(profiles)
     for seating in seatings:
-        for position, value in enumerate(expected_values(tree, seated(tree, profiles, seating))):
+        for position, value in enumerate(expected_values(seated(tree, profiles, seating), tree)):
             won[seating[position]] += value / len(seatings)
     return won

@@ -43,7 +43,7 @@ def test_exact_responses_are_exact_in_any_unit(
     tree = cp.compile_game(game)
     table = random_profile(game, seed)
     value, _ = brute_force_best_response(game, table, player)
-    found = cp.best_response(tree, to_profile(tree, table), player, method="exact")
+    found = cp.best_response(to_profile(tree, table), player, tree, method="exact")
     assert found.value == pytest.approx(value, rel=1e-14, abs=1e-8 * scale)
 
 
@@ -65,7 +65,7 @@ def test_a_game_without_decisions_forgets_nothing(what: str) -> None:
     abstraction = abstraction_by_name(game, tree, what)
     coarse = abstraction.apply(tree)
     assert coarse.num_infosets == 0
-    assert cp.evaluate(tree, abstraction.lift(cp.TabularStrategy.uniform(coarse), tree)).value == (0.5, -0.5)
+    assert cp.evaluate(abstraction.lift(cp.TabularStrategy.uniform(coarse), tree), tree).value == (0.5, -0.5)
 
 
 @pytest.mark.parametrize("what", ["initial,match=x", "match=x,map=y.cpa", "nothing,match=x"])

@@ -92,12 +92,12 @@ def test_an_abstract_strategy_is_worth_the_same_in_the_real_game() -> None:
         abstract = abstraction.apply(tree)
         profile = cp.TabularStrategy.random(abstract, 7)
         lifted = abstraction.lift(profile, tree)
-        assert cp.expected_values(tree, lifted) == pytest.approx(cp.expected_values(abstract, profile), abs=1e-12)
+        assert cp.expected_values(lifted, tree) == pytest.approx(cp.expected_values(profile, abstract), abs=1e-12)
         assert lifted.provenance.settings["abstraction"] == abstraction.name
         back = abstraction.restrict(lifted, abstract)
         np.testing.assert_allclose(back.probabilities, profile.probabilities, rtol=0, atol=1e-15)
         # whoever remembers can do no worse
-        assert cp.nash_conv(tree, lifted) >= cp.nash_conv(abstract, profile) - 1e-12
+        assert cp.nash_conv(lifted, tree) >= cp.nash_conv(profile, abstract) - 1e-12
 
 
 def test_a_profile_that_tells_merged_sets_apart_cannot_be_restricted() -> None:
@@ -119,7 +119,7 @@ def test_actions_in_another_order_are_the_same_game(seed: int) -> None:
     profile = cp.TabularStrategy.random(tree, seed)
     moved = np.empty(tree.num_entries)
     moved[np.repeat(tree.infoset_offset[:-1], sizes) + position] = profile.probabilities
-    one, two = cp.evaluate(tree, profile), cp.evaluate(other, cp.TabularStrategy.from_tree(other, moved))
+    one, two = cp.evaluate(profile, tree), cp.evaluate(cp.TabularStrategy.from_tree(other, moved), other)
     assert two.value == pytest.approx(one.value, abs=1e-12)
     assert two.best_response == pytest.approx(one.best_response, abs=1e-12)
     ends = np.flatnonzero(tree.player == cp.TERMINAL)
@@ -140,11 +140,11 @@ def test_actions_are_matched_by_label_whatever_their_order() -> None:
     abstract = merged.apply(tree)
     assert abstract.actions_of(0) == ("stay", "go")
     stay = cp.TabularStrategy.from_table(abstract, {(0, "one"): {"stay": 1.0}})
-    assert cp.expected_values(abstract, stay) == (3.0,)
-    assert cp.expected_values(tree, merged.lift(stay, tree)) == (3.0,)
+    assert cp.expected_values(stay, abstract) == (3.0,)
+    assert cp.expected_values(merged.lift(stay, tree), tree) == (3.0,)
     by_position = from_classes(tree, ["one", "one"], "merged", match="position").apply(tree)
     first = cp.TabularStrategy.from_table(by_position, {(0, "one"): {"stay": 1.0}})
-    assert cp.expected_values(by_position, first) == (1.5,)
+    assert cp.expected_values(first, by_position) == (1.5,)
 
 
 def test_the_initial_abstraction_of_leduc() -> None:
@@ -279,9 +279,9 @@ def test_refinements_remember(seed: int) -> None:
     abstraction = abstraction_between(fine, tree)
     profile = cp.TabularStrategy.random(tree, seed)
     lifted = abstraction.lift(profile, fine)
-    assert cp.expected_values(fine, lifted) == pytest.approx(cp.expected_values(tree, profile), abs=1e-12)
+    assert cp.expected_values(lifted, fine) == pytest.approx(cp.expected_values(profile, tree), abs=1e-12)
     # best responses in a game are computed in this refinement
-    assert cp.evaluate(fine, lifted).best_response == pytest.approx(cp.evaluate(tree, profile).best_response, abs=1e-12)
+    assert cp.evaluate(lifted, fine).best_response == pytest.approx(cp.evaluate(profile, tree).best_response, abs=1e-12)
     every = perfect_information_refinement(tree)
     assert every.num_infosets == sum(tree.decisions_of(player) for player in range(2))
     abstraction_between(every, fine)  # the finest refinement refines the coarsest
@@ -310,12 +310,12 @@ def test_best_responses_of_players_who_forget(recall: str) -> None:
                 continue
             table = random_profile(game, seed)
             value, _ = brute_force_best_response(game, table, player)
-            bound = cp.best_response(tree, to_profile(tree, table), player)
-            exact = cp.best_response(tree, to_profile(tree, table), player, method="exact")
+            bound = cp.best_response(to_profile(tree, table), player, tree)
+            exact = cp.best_response(to_profile(tree, table), player, tree, method="exact")
             assert bound.value >= exact.value - 1e-12
             assert exact.value == pytest.approx(value, abs=1e-9)
             assert exact.exact
-            assert cp.expected_values(tree, exact.profile)[player] == pytest.approx(value, abs=1e-9)
+            assert cp.expected_values(exact.profile, tree)[player] == pytest.approx(value, abs=1e-9)
             if recall == "a-loss":
                 assert bound.exact
                 assert bound.value == pytest.approx(value, abs=1e-12)
@@ -336,8 +336,8 @@ def test_the_absent_minded_driver() -> None:
     })  # fmt: skip
     tree = cp.compile_game(cp.ExplicitGame(root, name="driver"))
     uniform = cp.TabularStrategy.uniform(tree)
-    assert cp.best_response(tree, uniform, 0).value == 4.0  # somebody who remembers
-    pure = cp.best_response(tree, uniform, 0, method="exact")
+    assert cp.best_response(uniform, 0, tree).value == 4.0  # somebody who remembers
+    pure = cp.best_response(uniform, 0, tree, method="exact")
     assert (pure.value, pure.exact) == (1.0, False)
     value, strategy = randomised_response(tree, 0, own_leaf_values(tree, uniform.probabilities, 0))
     assert value == pytest.approx(4 / 3, abs=1e-9)
@@ -361,7 +361,7 @@ def test_regret_measured_in_the_real_game() -> None:
     for player in range(2):  # strategies of the abstract game are strategies of the real one
         assert inside.external_regret(player) <= outside.external_regret(player) + 1e-12
     average = outside.average_profile()
-    gap = cp.nash_conv(tree, average)
+    gap = cp.nash_conv(average, tree)
     assert gap == pytest.approx(sum(outside.external_regret(player) for player in range(2)) / 20, abs=1e-12)
     with pytest.raises(GameError, match="is of leduc, not of kuhn"):
         RegretTracker("kuhn", abstraction)
@@ -381,7 +381,7 @@ def test_the_average_profile_plays_like_a_profile_drawn_at_random() -> None:
         wanted = np.mean([expected_values(game, table)[player] for table in mixed])
         play = {(p, name): row for p, name, row in average.items() if p == player}
         whole = {(p, str(key)): row for (p, key), row in reply.items()}
-        assert cp.expected_values(tree, to_profile(tree, {**whole, **play}))[player] == pytest.approx(wanted, abs=1e-12)
+        assert cp.expected_values(to_profile(tree, {**whole, **play}), tree)[player] == pytest.approx(wanted, abs=1e-12)
     assert best_response(game, tables[0], 0)[0] == pytest.approx(
-        cp.best_response(tree, to_profile(tree, tables[0]), 0).value, abs=1e-12
+        cp.best_response(to_profile(tree, tables[0]), 0, tree).value, abs=1e-12
     )

@@ -291,8 +291,8 @@ def test_duality_in_a_game_with_too_many_strategies() -> None:
             before[low:high] = cp.TabularStrategy.uniform(tree).probabilities[low:high]
             after[low:high] = answer.profile.probabilities[low:high]
             gain = (
-                cp.expected_values(tree, cp.TabularStrategy.from_tree(tree, after))[player]
-                - cp.expected_values(tree, cp.TabularStrategy.from_tree(tree, before))[player]
+                cp.expected_values(cp.TabularStrategy.from_tree(tree, after), tree)[player]
+                - cp.expected_values(cp.TabularStrategy.from_tree(tree, before), tree)[player]
             )
             assert gain >= answer.margin - 1e-9
 

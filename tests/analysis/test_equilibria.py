@@ -76,7 +76,7 @@ def test_domination_value_in_kuhn_by_its_vertices() -> None:
     for gamma in (0, 1):
         strategy = uniform.probabilities.copy()
         strategy[:split] = kuhn_agent(tree, f"Nash-{gamma}").probabilities[:split]
-        taken.append(cp.expected_values(tree, cp.TabularStrategy.from_tree(tree, strategy))[0])
+        taken.append(cp.expected_values(cp.TabularStrategy.from_tree(tree, strategy), tree)[0])
     assert Equilibria(tree).domination_value(1, uniform) == pytest.approx(max(taken) + 1 / 18, abs=1e-8)
 
 
@@ -84,7 +84,7 @@ def test_domination_value_in_kuhn_by_its_vertices() -> None:
 def test_undominated_equilibria(name: str) -> None:
     tree = cp.compile_game(name)
     profile = undominated_equilibrium(tree)
-    assert cp.exploitability(tree, profile) == pytest.approx(0.0, abs=1e-7)
+    assert cp.exploitability(profile, tree) == pytest.approx(0.0, abs=1e-7)
     for player in (0, 1):
         assert dominating_strategy(tree, profile, player).kind is None
 
@@ -93,7 +93,7 @@ def test_some_equilibria_are_dominated() -> None:
     """Row 2 never earns more than row 1 and both secure 0; only row 1 is undominated."""
     tree = cp.compile_game('matrix(rows="1,0;0,0")')
     second = cp.TabularStrategy.from_table(tree, {(0, "player 1"): {"2": 1.0}, (1, "player 2"): {"2": 1.0}})
-    assert cp.exploitability(tree, second) == 0.0
+    assert cp.exploitability(second, tree) == 0.0
     assert dominating_strategy(tree, second, 0).kind == "weak"
     assert undominated_equilibrium(tree).strategy_at(0, "player 1")["1"] == pytest.approx(1.0)
 
@@ -113,7 +113,7 @@ def test_a_coarse_correlated_equilibrium_with_a_dominated_strategy() -> None:
     tree = cp.compile_game("toy_coarse_correlated")
     profiles = [pure(tree, "A", "a"), pure(tree, "B", "b"), pure(tree, "C", "b")]
     weights = [0.5, 0.25, 0.25]
-    assert sum(w * cp.expected_values(tree, p)[0] for w, p in zip(weights, profiles, strict=True)) == 1.25
+    assert sum(w * cp.expected_values(p, tree)[0] for w, p in zip(weights, profiles, strict=True)) == 1.25
     assert coarse_correlated_gap(tree, profiles, weights) == pytest.approx(-0.25 + 0.25, abs=EXACT)
     assert correlated_gap(tree, profiles, weights) == pytest.approx(0.25, abs=EXACT)  # B instead of C earns 1 more
 
@@ -131,7 +131,7 @@ def test_a_correlated_equilibrium_that_is_no_mixture_of_products() -> None:
 def test_gaps_of_one_profile_are_its_epsilon(name: str) -> None:
     tree = cp.compile_game(name)
     profile = cp.TabularStrategy.random(tree, 1)
-    epsilon = cp.evaluate(tree, profile).epsilon
+    epsilon = cp.evaluate(profile, tree).epsilon
     assert correlated_gap(tree, [profile]) == pytest.approx(epsilon, abs=EXACT)
     assert coarse_correlated_gap(tree, [profile]) == pytest.approx(epsilon, abs=EXACT)
 

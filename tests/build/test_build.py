@@ -121,7 +121,7 @@ class TestNumbers:
         report = Pipeline(plan, tmp_path / "built").run()
         path = str(tmp_path / "built" / "agent.strategy")
         profile, tree = BucketStrategy.load(path), compile_game("leduc_limit_2p")
-        real = evaluate(tree, profile.lifted(tree))
+        real = evaluate(profile.lifted(tree), tree)
         assert report["exploitability"] == pytest.approx(real.exploitability, abs=1e-12)
         assert report["value"] == pytest.approx(real.value, abs=1e-12)
         assert report["abstract"]["exploitability"] < report["exploitability"]
@@ -156,7 +156,7 @@ class TestNumbers:
         solver.step(500)
         profile, tree = solver.profile(storage="float64"), compile_game(game)
         lifted = measure_lifted(profile, public_tree_by_name(game))
-        assert lifted.exploitability == pytest.approx(evaluate(tree, profile.lifted(tree)).exploitability, abs=1e-10)
+        assert lifted.exploitability == pytest.approx(evaluate(profile.lifted(tree), tree).exploitability, abs=1e-10)
 
     def test_three_players_play_matches_only(self, tmp_path: Path) -> None:
         plan = make_plan(game_file(tmp_path, THREE), "tiny", **SMALL)

@@ -42,7 +42,7 @@ def test_values_of_random_play(name: str) -> None:
     game = cp.make(name)
     tree = cp.compile_game(game)
     table = random_profile(game, 5)
-    assert cp.expected_values(tree, to_profile(tree, table)) == pytest.approx(expected_values(game, table), abs=1e-11)
+    assert cp.expected_values(to_profile(tree, table), tree) == pytest.approx(expected_values(game, table), abs=1e-11)
 
 
 @every_game

@@ -68,7 +68,7 @@ def test_exploitability_goes_down(name: str, algorithm: str) -> None:
     first = np.zeros(tree.num_entries)
     first[tree.infoset_offset[:-1]] = 1.0
     start = max(
-        cp.exploitability(tree, profile)
+        cp.exploitability(profile, tree)
         for profile in (cp.TabularStrategy.uniform(tree), cp.TabularStrategy.from_tree(tree, first))
     )
     few, many = (cp.solve(tree, algorithm, iterations=n).exploitability for n in run_lengths(algorithm))

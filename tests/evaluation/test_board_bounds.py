@@ -75,7 +75,7 @@ def test_all_boards_give_the_exact_number(game: Any, buckets: Any) -> None:
     """With nothing drawn both bounds are what the tree of histories says."""
     profile = drawn_profile(game, buckets(game))
     tree = real_tree(game)
-    exact = cp.evaluate(tree, profile.lifted(tree)).exploitability
+    exact = cp.evaluate(profile.lifted(tree), tree).exploitability
     found = bound_exploitability(profile, drawn=0)
     assert found.exact
     for bound in (found.lower, found.upper):
@@ -137,7 +137,7 @@ def test_learning_from_all_boards_with_real_hands_is_a_best_response() -> None:
     """Leduc: before the flop a hand is a card, and every flop was seen."""
     profile = drawn_profile(LEDUC, lossless(LEDUC))
     tree = real_tree(LEDUC)
-    exact = cp.evaluate(tree, profile.lifted(tree)).exploitability
+    exact = cp.evaluate(profile.lifted(tree), tree).exploitability
     found = bound_exploitability(profile, training=4000)
     assert found.lower.mean == pytest.approx(exact, rel=0.02)
 

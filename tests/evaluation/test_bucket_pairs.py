@@ -35,7 +35,7 @@ def test_best_responses_are_those_of_the_tree(game: str, buckets: object) -> Non
     for profile in (TabularStrategy.random(tree, 4), TabularStrategy.uniform(tree)):
         strategy = np.zeros(abstract.num_entries)
         strategy[entries_of(abstract, tree)] = profile.probabilities
-        found, exact = measure_buckets(abstract, pairs, strategy), cp.evaluate(tree, profile)
+        found, exact = measure_buckets(abstract, pairs, strategy), cp.evaluate(profile, tree)
         assert found.value == pytest.approx(exact.value, abs=1e-12)
         assert found.best_response == pytest.approx(exact.best_response, abs=1e-12)
     plain = measure_buckets(abstract, pairs)
@@ -49,7 +49,7 @@ def test_players_with_different_abstractions() -> None:
     strategy = np.zeros(abstract.num_entries)
     strategy[entries_of(abstract, tree)] = profile.probabilities
     found = measure_buckets(abstract, count_bucket_pairs(abstract), strategy)
-    assert found.best_response == pytest.approx(cp.evaluate(tree, profile).best_response, abs=1e-12)
+    assert found.best_response == pytest.approx(cp.evaluate(profile, tree).best_response, abs=1e-12)
 
 
 def test_boards_drawn_at_random_come_near() -> None:

@@ -35,7 +35,7 @@ UNIFORM = [  # name, values, best responses: Gibson 2014, sections 3.2 and 3.3, 
 @pytest.mark.parametrize(("name", "values", "responses"), UNIFORM, ids=[case[0] for case in UNIFORM])
 def test_uniform_profiles(name: str, values: tuple[float, ...], responses: tuple[float, ...]) -> None:
     tree = cp.compile_game(name)
-    measured = cp.evaluate(tree, cp.TabularStrategy.uniform(tree))
+    measured = cp.evaluate(cp.TabularStrategy.uniform(tree), tree)
     assert measured.value == pytest.approx(values, abs=5e-7)
     assert measured.best_response == pytest.approx(responses, abs=5e-7)
     gains = [best - value for best, value in zip(measured.best_response, measured.value, strict=True)]
@@ -62,7 +62,7 @@ def kuhn_equilibrium(tree: cp.GameTree, gamma: float) -> cp.TabularStrategy:
 @pytest.mark.parametrize("gamma", [0.0, 0.25, 0.5, 1.0])
 def test_equilibria_of_kuhn_are_not_exploitable(gamma: float) -> None:
     tree = cp.compile_game("kuhn")
-    measured = cp.evaluate(tree, kuhn_equilibrium(tree, gamma))
+    measured = cp.evaluate(kuhn_equilibrium(tree, gamma), tree)
     assert measured.exploitability == pytest.approx(0.0, abs=EXACT)
     assert measured.value[0] == pytest.approx(-1 / 18, abs=EXACT)
     low, high = b.value_interval(measured)
@@ -76,13 +76,13 @@ def test_random_profiles_equal_the_twins(name: str, seed: int) -> None:
     tree = cp.compile_game(game)
     table = random_profile(game, seed)
     profile = to_profile(tree, table)
-    assert cp.expected_values(tree, profile) == pytest.approx(expected_values(game, table), abs=EXACT)
+    assert cp.expected_values(profile, tree) == pytest.approx(expected_values(game, table), abs=EXACT)
     for player in range(tree.players):
         value, choices = twin_best_response(game, table, player)
-        response = cp.best_response(tree, profile, player)
+        response = cp.best_response(profile, player, tree)
         assert response.exact
         assert response.value == pytest.approx(value, abs=EXACT)
-        assert cp.expected_values(tree, response.profile)[player] == pytest.approx(value, abs=EXACT)
+        assert cp.expected_values(response.profile, tree)[player] == pytest.approx(value, abs=EXACT)
         for key, action in choices.items():
             assert response.profile.strategy_at(player, str(key))[str(action)] == 1.0
 
@@ -108,7 +108,7 @@ def test_random_profiles_equal_openspiel(name: str) -> None:
         policy = pyspiel.TabularPolicy(
             {infoset: [(int(action), p) for action, p in row.items()] for _, infoset, row in profile.items()}
         )
-        measured = cp.evaluate(tree, profile)
+        measured = cp.evaluate(profile, tree)
         theirs = pyspiel.expected_returns(game.new_initial_state(), policy, -1, True)
         assert measured.value == pytest.approx(theirs, abs=PEER)
         assert measured.nash_conv == pytest.approx(pyspiel.nash_conv(game, policy), abs=PEER)
@@ -128,13 +128,13 @@ def test_nothing_beats_a_best_response(seed: int, other: int, player: int) -> No
     mixed = profile.probabilities.copy()
     low, high = tree.infoset_offset[tree.player_infosets[[player, player + 1]]]
     mixed[low:high] = cp.TabularStrategy.random(tree, other).probabilities[low:high]
-    best = cp.best_response(tree, profile, player).value
-    assert cp.expected_values(tree, cp.TabularStrategy.from_tree(tree, mixed))[player] <= best + EXACT
+    best = cp.best_response(profile, player, tree).value
+    assert cp.expected_values(cp.TabularStrategy.from_tree(tree, mixed), tree)[player] <= best + EXACT
 
 
 def test_ties_go_to_the_first_action() -> None:
     tree = cp.compile_game("rock_paper_scissors")
-    response = cp.best_response(tree, cp.TabularStrategy.uniform(tree), 0)
+    response = cp.best_response(cp.TabularStrategy.uniform(tree), 0, tree)
     assert response.profile.strategy_at(0, "player 1") == {"rock": 1.0, "paper": 0.0, "scissors": 0.0}
 
 
@@ -144,7 +144,7 @@ class TestImperfectRecall:
     def test_the_bound_is_reached_where_one_action_fits_all(self) -> None:
         game = cp.make("toy_forgotten_lever")
         tree = cp.compile_game(game)
-        response = cp.best_response(tree, cp.TabularStrategy.uniform(tree), 0)
+        response = cp.best_response(cp.TabularStrategy.uniform(tree), 0, tree)
         brute, _ = brute_force_best_response(game, random_profile(game, 0), 0)
         assert brute == pytest.approx(0.5, abs=EXACT)
         assert response.value == pytest.approx(0.5, abs=EXACT)
@@ -154,7 +154,7 @@ class TestImperfectRecall:
         tree = cp.compile_game(game)
         for seed in range(5):
             table = random_profile(game, seed)
-            response = cp.best_response(tree, to_profile(tree, table), 1)
+            response = cp.best_response(to_profile(tree, table), 1, tree)
             brute, _ = brute_force_best_response(game, table, 1)
             assert response.value >= brute - EXACT
             if response.exact:
@@ -170,7 +170,7 @@ class TestImperfectRecall:
         }  # fmt: skip
         tree = cp.compile_game(cp.ExplicitGame(cp.chance(look), name="forgotten coin"))
         assert tree.recall == ("imperfect",)
-        response = cp.best_response(tree, cp.TabularStrategy.uniform(tree), 0)
+        response = cp.best_response(cp.TabularStrategy.uniform(tree), 0, tree)
         assert response.value == pytest.approx(1.0, abs=EXACT)
         assert not response.exact
 

@@ -155,7 +155,7 @@ class TestSmallGames:
         for agent in (MIXED, CARD_FREE["50/50"], CARD_FREE["always-call"]):
             uniform = cp.TabularStrategy.uniform(tree)
             rows = {(p, name): dict(zip(row, agent.row(tuple(row)), strict=True)) for p, name, row in uniform.items()}
-            expected = cp.evaluate(tree, cp.TabularStrategy.from_table(tree, rows))
+            expected = cp.evaluate(cp.TabularStrategy.from_table(tree, rows), tree)
             close(evaluate_card_free(poker("leduc_limit_2p"), [(agent, agent)])[0], expected)
             close(evaluate_public(whole("leduc_limit_2p"), (agent, agent)), expected)
 

@@ -131,7 +131,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert values["budget"] == {"nodes": 3000}
     assert [row["runs"] for row in values["algorithms"]] == [1, 2, 2]
     assert values["algorithms"][0]["interval"] is None
-    assert values["uniform_exploitability"] == pytest.approx(cp.exploitability("kuhn", _uniform("kuhn")))
+    assert values["uniform_exploitability"] == pytest.approx(cp.exploitability(_uniform("kuhn"), "kuhn"))
     finals = [run["exploitability"][-1] for run in values["runs"] if run["algorithm"] == "pure-cfr"]
     assert values["algorithms"][2]["exploitability"] == pytest.approx(np.mean(finals))
 

@@ -160,7 +160,7 @@ def test_a_deep_game_is_solved_and_measured() -> None:
         node = decision(depth % 2, depth, {"stop": terminal(depth, -depth), "go": node})
     result = solve(ExplicitGame(node), iterations=3)
     assert result.histories == 10_001
-    assert evaluate(ExplicitGame(node), result.profile) == result.measurement
+    assert evaluate(result.profile, ExplicitGame(node)) == result.measurement
 
 
 def test_a_wide_game_is_solved_and_measured() -> None:
@@ -223,10 +223,10 @@ def test_measures_equal_the_twins_whatever_is_forgotten() -> None:
         tree = compile_game(game)
         profile = TabularStrategy.random(tree, seed)
         table: Any = {(player, name): row for player, name, row in profile.items()}
-        measured = evaluate(tree, profile)
+        measured = evaluate(profile, tree)
         assert measured.value == pytest.approx(tuple(expected_values(game, table)), abs=1e-9)
         for player in range(tree.players):
-            response = best_response(tree, profile, player)
+            response = best_response(profile, player, tree)
             best = brute_force_best_response(game, table, player)[0]
             assert response.value == pytest.approx(measured.best_response[player])
             assert response.value >= best - 1e-9

@@ -165,8 +165,8 @@ def test_best_responses_to_uniform_play(spec: str, best: tuple[float, float]) ->
     """Computed independently; with the opening fold given less what uniform play itself is worth."""
     tree = compiled(spec)
     uniform = cp.CfrSolver(tree, "cfr").profile("last")
-    measured = cp.evaluate(tree, uniform)
-    regrets = [cp.best_response(tree, uniform, player).value for player in (0, 1)]
+    measured = cp.evaluate(uniform, tree)
+    regrets = [cp.best_response(uniform, player, tree).value for player in (0, 1)]
     if spec == "die_roll_poker":
         regrets = [value - own for value, own in zip(regrets, measured.value, strict=True)]
         assert sum(regrets) / 2 == pytest.approx(measured.exploitability, abs=1e-12)

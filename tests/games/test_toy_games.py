@@ -431,7 +431,7 @@ def test_absent_minded_driver() -> None:
         profile: Profile = {(0, "exit?"): {"straight": on, "exit": 1 - on}}
         tree = compiled("toy_absent_minded_driver")
         found = cp.expected_values(
-            tree, cp.TabularStrategy.from_table(tree, {(0, "exit?"): {"straight": on, "exit": 1 - on}})
+            cp.TabularStrategy.from_table(tree, {(0, "exit?"): {"straight": on, "exit": 1 - on}}), tree
         )
         assert found == pytest.approx(expected_values(game, profile), abs=EXACT)
         return found[0]
@@ -462,7 +462,7 @@ def test_failing_learners(x: float) -> None:
     assert max(min(row) for row in matrix(game)) == -1.0
     solver = cp.CfrSolver(game, "cfr")
     solver.step(30)
-    assert cp.best_response(solver.tree, solver.profile("average"), 1).value == x / 2
+    assert cp.best_response(solver.profile("average"), 1, solver.tree).value == x / 2
     parts: list[dict[InfosetId, Action]] = [{(0, "I1"): "a", (0, "I2"): "g"}, {(0, "I1"): "b", (0, "I2"): "h"}]
     goes_on: dict[InfosetId, Action] = {(1, "a"): "d", (1, "b"): "e"}
     assert [expected_values(game, pure_profile(game, {**part, **goes_on}))[0] for part in parts] == [0.0, 0.0]

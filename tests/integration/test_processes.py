@@ -143,7 +143,7 @@ def test_a_stopped_run_is_saved_and_goes_on(tmp_path: Path, stop: signal.Signals
     assert profile.probabilities.tobytes() == solver.strategy().tobytes()
     shown = re.search(r"exploitability +(\S+) chips per game", text)
     assert shown is not None
-    assert float(shown[1]) == pytest.approx(evaluate(tree, profile).exploitability, rel=0.005)  # three digits are shown
+    assert float(shown[1]) == pytest.approx(evaluate(profile, tree).exploitability, rel=0.005)  # three digits are shown
 
     advice = re.search(r"  counterplay (solve --resume \S+ .*?)  +", text)
     assert advice is not None, text

@@ -62,7 +62,7 @@ class TestSequenceMatrices:
         x, y = plan[:split], plan[split:]
         np.testing.assert_allclose(matrices.E @ x, matrices.e, atol=1e-12)
         np.testing.assert_allclose(matrices.F @ y, matrices.f, atol=1e-12)
-        first, second = cp.expected_values(tree, profile)
+        first, second = cp.expected_values(profile, tree)
         assert x @ (matrices.A @ y) == pytest.approx(first, abs=1e-12)
         assert x @ (matrices.B @ y) == pytest.approx(second, abs=1e-12)
         np.testing.assert_allclose(behavioural_strategy(tree, plan), profile.probabilities, atol=1e-12)
@@ -264,10 +264,10 @@ class TestEquilibria:
         best, worst = (found.against(0, opponent, largest) for largest in (True, False))
         assert best.objective > worst.objective
         for extreme in (best, worst):
-            assert cp.evaluate(tree, extreme.profile).best_response[1] == pytest.approx(-found.value, abs=1e-7)
+            assert cp.evaluate(extreme.profile, tree).best_response[1] == pytest.approx(-found.value, abs=1e-7)
             low = int(tree.infoset_offset[tree.player_infosets[1]])
             both = np.concatenate((extreme.profile.probabilities[:low], opponent.probabilities[low:]))
-            value = cp.expected_values(tree, cp.TabularStrategy.from_tree(tree, both))[0]
+            value = cp.expected_values(cp.TabularStrategy.from_tree(tree, both), tree)[0]
             assert value == pytest.approx(extreme.objective, abs=1e-7)
 
     def test_domination_value(self) -> None:
@@ -285,7 +285,7 @@ class TestEquilibria:
         for seed in range(5):
             profile = cp.TabularStrategy.random(tree, seed)
             for player, worth in enumerate((found.value, -found.value)):
-                loss = worth + cp.evaluate(tree, profile).best_response[1 - player]
+                loss = worth + cp.evaluate(profile, tree).best_response[1 - player]
                 assert -1e-8 <= found.domination_value(player, profile) <= loss + 1e-8
         assert found.domination_value(1, cp.solve(tree, "lp").profile) == pytest.approx(0.0, abs=1e-8)
 
@@ -316,9 +316,9 @@ class TestRestrictedOpponent:
         allowed[form.decision_first] = True
         for player in range(2):
             found = maxmin_restricted(tree, player, allowed)
-            assert found.value == pytest.approx(cp.best_response(tree, profile, player).value, abs=1e-9)
+            assert found.value == pytest.approx(cp.best_response(profile, player, tree).value, abs=1e-9)
             strategy = behavioural_strategy(tree, found.plan)
-            assert cp.expected_values(tree, cp.TabularStrategy.from_tree(tree, strategy))[player] == pytest.approx(
+            assert cp.expected_values(cp.TabularStrategy.from_tree(tree, strategy), tree)[player] == pytest.approx(
                 found.value, abs=1e-9
             )
 

@@ -457,7 +457,7 @@ def test_lossless_leduc_converges_in_the_real_game(algorithm: str) -> None:
     solver = BucketSolver(abstract, mccfr_config(algorithm, {"seed": 1}), algorithm)
     solver.step(iterations)
     real = cp.compile_game("leduc_limit_2p")
-    measured = cp.evaluate(real, solver.profile().lifted(real))
+    measured = cp.evaluate(solver.profile().lifted(real), real)
     assert measured.exploitability < goal
     assert measured.value[0] == pytest.approx(LEDUC_VALUE, abs=goal / 2)
 
@@ -469,8 +469,8 @@ def test_reduced_decks_converge_in_the_real_game(game: str) -> None:
     solver = BucketSolver(BucketGame.build(rules, lossless(rules)), config)
     solver.step(100_000)
     real = real_tree(rules)
-    start = cp.evaluate(real, TabularStrategy.uniform(real)).exploitability
-    assert cp.evaluate(real, solver.profile().lifted(real)).exploitability < 0.06 * start
+    start = cp.evaluate(TabularStrategy.uniform(real), real).exploitability
+    assert cp.evaluate(solver.profile().lifted(real), real).exploitability < 0.06 * start
 
 
 def test_a_coarser_abstraction_is_worse_in_the_real_game_only() -> None:
@@ -480,8 +480,8 @@ def test_a_coarser_abstraction_is_worse_in_the_real_game_only() -> None:
     solver.step(100_000)
     real, tree = compiled(abstract)
     probabilities = solver.strategy()[entries_of(abstract, tree)]
-    inside = cp.evaluate(tree, TabularStrategy.from_tree(tree, probabilities)).exploitability
-    outside = cp.evaluate(real, solver.profile().lifted(real)).exploitability
+    inside = cp.evaluate(TabularStrategy.from_tree(tree, probabilities), tree).exploitability
+    outside = cp.evaluate(solver.profile().lifted(real), real).exploitability
     assert inside < 0.06 < 0.5 < outside
 
 
@@ -492,7 +492,7 @@ def test_against_an_unabstracted_opponent_a_coarse_player_loses_less() -> None:
     for name, other in (("A-vs-A", remembering(LEDUC)), ("A-vs-U", lossless(LEDUC))):
         solver = BucketSolver(BucketGame.build(LEDUC, [remembering(LEDUC), other]), "external-sampling")
         solver.step(100_000)
-        loss[name] = cp.evaluate(real, solver.profile().lifted(real)).best_response[1]
+        loss[name] = cp.evaluate(solver.profile().lifted(real), real).best_response[1]
     assert loss["A-vs-U"] < loss["A-vs-A"] - 0.1
 
 

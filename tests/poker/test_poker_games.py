@@ -54,7 +54,7 @@ def test_values(name: str, value: float) -> None:
 def test_uniform_play_of_three_player_kuhn() -> None:
     """Computed independently: 0.234375, -0.046875, -0.1875."""
     tree = cp.compile_game("kuhn_limit_3p")
-    values = cp.expected_values(tree, cp.TabularStrategy.uniform(tree))
+    values = cp.expected_values(cp.TabularStrategy.uniform(tree), tree)
     assert values == pytest.approx([0.234375, -0.046875, -0.1875], abs=1e-12)
 
 

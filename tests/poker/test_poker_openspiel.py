@@ -39,9 +39,9 @@ def check(game: PokerGame) -> None:
     theirs = cp.compile_game(universal_poker(game.definition))
     assert ours.num_terminals == theirs.num_terminals
     one, other = cp.TabularStrategy.uniform(ours), cp.TabularStrategy.uniform(theirs)
-    assert cp.expected_values(ours, one) == pytest.approx(cp.expected_values(theirs, other), abs=1e-9)
+    assert cp.expected_values(one, ours) == pytest.approx(cp.expected_values(other, theirs), abs=1e-9)
     if set(theirs.recall) == {"perfect"}:
-        assert cp.exploitability(ours, one) == pytest.approx(cp.exploitability(theirs, other), abs=1e-9)
+        assert cp.exploitability(one, ours) == pytest.approx(cp.exploitability(other, theirs), abs=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_random_play_on_a_river_is_worth_the_same_as_in_the_hand_written_tree() 
     profile = random_profile(tree, 1)
     ours = PublicWalker(tree).measure(profile.tables)
     slow = slow_twin(RIVER, [0.5, 10.0], [0.6, 10.0])
-    twin = evaluate(compile_game(slow), as_history_profile(tree, profile, slow))
+    twin = evaluate(as_history_profile(tree, profile, slow), compile_game(slow))
     np.testing.assert_allclose(ours.value, twin.value, atol=1e-10)
     np.testing.assert_allclose(ours.best_response, twin.best_response, atol=1e-10)
 
@@ -111,7 +111,7 @@ def test_random_play_on_a_turn_is_worth_the_same_as_in_the_hand_written_tree(iso
     profile = random_profile(tree, 2)
     slow = slow_twin(game, [0.5], [1.0])
     ours = PublicWalker(tree).measure(profile.tables)
-    twin = evaluate(compile_game(slow), as_history_profile(tree, profile, slow))
+    twin = evaluate(as_history_profile(tree, profile, slow), compile_game(slow))
     np.testing.assert_allclose(ours.value, twin.value, atol=1e-10)
     np.testing.assert_allclose(ours.best_response, twin.best_response, atol=1e-10)
 

@@ -181,10 +181,10 @@ def test_definition_equals_the_game_by_hand(ranks: int, suits: int, cap: int, th
     assert tree.num_infosets == twin.num_infosets
     profile = cp.TabularStrategy.random(tree, 1)
     same = translated(profile, twin)
-    assert cp.expected_values(tree, profile) == pytest.approx(cp.expected_values(twin, same), abs=1e-9)
+    assert cp.expected_values(profile, tree) == pytest.approx(cp.expected_values(same, twin), abs=1e-9)
     for player in range(2):
-        expected = cp.best_response(twin, same, player).value
-        assert cp.best_response(tree, profile, player).value == pytest.approx(expected, abs=1e-9)
+        expected = cp.best_response(same, player, twin).value
+        assert cp.best_response(profile, player, tree).value == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("three", [False, True])
@@ -196,7 +196,7 @@ def test_values(ranks: int, suits: int, cap: int, three: bool, tmp_path: Path) -
     exact = solve_zero_sum(twin)
     assert exact is not None
     assert result.value[0] == pytest.approx(exact.value, abs=1e-8)
-    assert cp.exploitability(twin, translated(result.profile, twin)) == pytest.approx(0, abs=1e-8)
+    assert cp.exploitability(translated(result.profile, twin), twin) == pytest.approx(0, abs=1e-8)
 
 
 def test_all_representations_rank_alike(tmp_path: Path) -> None:
@@ -210,9 +210,9 @@ def test_all_representations_rank_alike(tmp_path: Path) -> None:
     weights = np.random.default_rng(2).random(abstract.num_entries)
     profile = BucketStrategy.of_game(abstract, weights)
     tree = cp.compile_game(str(path))
-    exact = cp.evaluate(tree, profile.lifted(tree))
+    exact = cp.evaluate(profile.lifted(tree), tree)
     usual = cp.compile_game(replaced_file(path, "threeCardHands\n"))
-    assert exact.value[0] != pytest.approx(cp.evaluate(usual, profile.lifted(usual)).value[0], abs=1e-3)
+    assert exact.value[0] != pytest.approx(cp.evaluate(profile.lifted(usual), usual).value[0], abs=1e-3)
     lifted = LiftedStrategy(profile)
     assert isinstance(game, PokerGame)
     for found in (

@@ -79,7 +79,7 @@ def test_it_converges() -> None:
     solver = BucketSolver(abstract, "cfr+", pairs=count_bucket_pairs(abstract))
     solver.step(300)
     real = real_tree(LEDUC)
-    exact = cp.evaluate(real, solver.profile(storage="float64").lifted(real)).exploitability
+    exact = cp.evaluate(solver.profile(storage="float64").lifted(real), real).exploitability
     assert exact < 0.005
     assert solver.measure().exploitability == pytest.approx(exact, abs=1e-10)
 

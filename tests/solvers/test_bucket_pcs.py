@@ -133,7 +133,7 @@ def test_lossless_leduc_converges_in_the_real_game() -> None:
     solver = BucketSolver(BucketGame.build(LEDUC, lossless(LEDUC)), config(seed=1))
     solver.step(1500)
     real = cp.compile_game("leduc_limit_2p")
-    assert cp.evaluate(real, solver.profile().lifted(real)).exploitability < 0.1
+    assert cp.evaluate(solver.profile().lifted(real), real).exploitability < 0.1
 
 
 @pytest.mark.parametrize("game", ["two hole cards", "no limit"])
@@ -148,7 +148,7 @@ def test_convergence_inside_the_abstract_game(game: str) -> None:
     assert found[0] > 2 * found[1] > 4 * found[2]
     _, tree = compiled(abstract)
     inside = TabularStrategy.from_tree(tree, solver.strategy()[entries_of(abstract, tree)])
-    assert cp.evaluate(tree, inside).exploitability == pytest.approx(found[-1], abs=1e-9)
+    assert cp.evaluate(inside, tree).exploitability == pytest.approx(found[-1], abs=1e-9)
 
 
 @pytest.mark.slow
@@ -182,7 +182,7 @@ def test_threads_share_the_tables() -> None:
     solver.step(1500)
     assert solver.iterations == 1500
     real = real_tree(LEDUC)
-    assert cp.evaluate(real, solver.profile().lifted(real)).exploitability < 0.15
+    assert cp.evaluate(solver.profile().lifted(real), real).exploitability < 0.15
 
 
 def test_the_command(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_the_command(tmp_path: Path) -> None:
     real = cp.compile_game("leduc_limit_2p")
     solver = make_bucket_solver("leduc_limit_2p", [cards], "pcs", seed=4)
     solver.step(500)
-    lossy = cp.evaluate(real, solver.profile().lifted(real)).exploitability
+    lossy = cp.evaluate(solver.profile().lifted(real), real).exploitability
     assert told["abstract"]["exploitability"] == pytest.approx(lossy, abs=1e-3)  # files keep 16 bits
 
 

@@ -401,7 +401,7 @@ class TestRun:
         result = cp.solve("leduc", exploitability=1e-2)
         assert result.status == "exploitability"
         assert result.exploitability <= 1e-2 < result.curve[-2].exploitability
-        assert cp.evaluate("leduc", result.profile).exploitability == result.exploitability
+        assert cp.evaluate(result.profile, "leduc").exploitability == result.exploitability
 
     def test_seconds(self) -> None:
         result = cp.solve("leduc(ranks=5)", seconds=0.2)

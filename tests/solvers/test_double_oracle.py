@@ -115,8 +115,8 @@ def test_the_default_strategy_is_a_best_response() -> None:
     assert set(default.probabilities) == {0.0, 1.0}
     for player in range(2):
         against = np.where(entries_of(tree, player), default.probabilities, uniform.probabilities)
-        value = cp.expected_values(tree, cp.TabularStrategy.from_tree(tree, against))[player]
-        assert value == pytest.approx(cp.best_response(tree, uniform, player).value, abs=1e-12)
+        value = cp.expected_values(cp.TabularStrategy.from_tree(tree, against), tree)[player]
+        assert value == pytest.approx(cp.best_response(uniform, player, tree).value, abs=1e-12)
 
 
 def entries_of(tree: GameTree, player: int) -> npt.NDArray[np.bool_]:
@@ -171,7 +171,7 @@ def test_pruning_changes_nothing(name: str) -> None:
             profile = cp.TabularStrategy.from_tree(tree, pure)
         for player in range(2):
             solver, value = responses(tree, profile, player)
-            plain = cp.best_response(tree, profile, player)
+            plain = cp.best_response(profile, player, tree)
             assert value == pytest.approx(plain.value, abs=1e-12)
             choice, used = solver._scratch[0], solver._scratch[3]
             reach, values = np.ones(tree.sequences.num_sequences), np.zeros(tree.sequences.num_sequences)
@@ -227,7 +227,7 @@ def test_floors_and_ceilings_hold(name: str, last: bool) -> None:
         low, high = tree.infoset_offset[tree.player_infosets[[player, player + 1]]]
         strategy = cp.TabularStrategy.random(tree, 5).probabilities.copy()
         strategy[low:high] = default[low:high]
-        value = cp.expected_values(tree, cp.TabularStrategy.from_tree(tree, strategy))[player]
+        value = cp.expected_values(cp.TabularStrategy.from_tree(tree, strategy), tree)[player]
         opening = np.flatnonzero(form.decision_parent == form.sequence_start[player])
         floor = ceiling = 0.0
         reach = np.ones(form.num_sequences)

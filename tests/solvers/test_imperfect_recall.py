@@ -221,7 +221,7 @@ def test_regret_stays_where_condition_iii_fails() -> None:
         solver.step()
         if time in wanted:
             assert outside.external_regret(0) / time == pytest.approx(wanted[time], abs=1e-12)
-    best = cp.best_response(tree, solver.profile("last"), 0, method="exact")
+    best = cp.best_response(solver.profile("last"), 0, tree, method="exact")
     assert best.value == pytest.approx(1 / 8, abs=1e-12)  # (1 - ξ) / 4
 
 
@@ -242,10 +242,10 @@ def test_the_sequence_form_promises_too_much() -> None:
     assert -tree_value(perfect_recall_refinement(tree)) == pytest.approx(2.0)
     grid = np.linspace(0.0, 1.0, 101)
     worth = [
-        -max(cp.evaluate(tree, plays(tree, p, q)).best_response[0], -math.inf) for p in grid[::5] for q in grid[::5]
+        -max(cp.evaluate(plays(tree, p, q), tree).best_response[0], -math.inf) for p in grid[::5] for q in grid[::5]
     ]
     assert max(worth) == pytest.approx(1.0)
-    assert -cp.evaluate(tree, plays(tree, 0.5, 0.5)).best_response[0] == pytest.approx(1.0)
+    assert -cp.evaluate(plays(tree, 0.5, 0.5), tree).best_response[0] == pytest.approx(1.0)
 
 
 def plays(tree: cp.GameTree, first: float, second: float) -> cp.TabularStrategy:
@@ -280,7 +280,7 @@ def test_mixing_strategies_of_a_player_who_forgets_is_not_linear() -> None:
 
     def worth(opening: dict[str, float], ending: dict[str, float]) -> float:
         return cp.expected_values(
-            tree, cp.TabularStrategy.from_table(tree, {(0, first): opening, (0, second): ending, **reply})
+            cp.TabularStrategy.from_table(tree, {(0, first): opening, (0, second): ending, **reply}), tree
         )[0]
 
     assert worth({a: 1.0}, {g: 1.0}) == 0.0
@@ -350,7 +350,7 @@ def test_equilibria_of_the_refinement_that_play_alike() -> None:
     against = {key: next(action for action in actions if action in "cf") for key, actions in replies.items()}
     lifted = equilibrium_from_refinement(tree, refined(tree, {(0, first): "a", (0, second): "g", **against}))
     assert lifted.epsilon == pytest.approx(0.0, abs=1e-12)
-    assert cp.expected_values(tree, lifted.profile)[0] == -1.0
+    assert cp.expected_values(lifted.profile, tree)[0] == -1.0
     fine = perfect_recall_refinement(tree)
     apart = {name: {"g" if place == 0 else "h": 1.0} for place, name in enumerate(
         name for name in fine.infoset_names if name.startswith(second))}  # fmt: skip

@@ -85,7 +85,7 @@ def test_maxmin_values_of_the_examples(name: str, player: int, method: str) -> N
         assert value - 1e-9 <= high <= last[1]
         last = low, high
     assert last == pytest.approx((value, value), abs=1e-6)
-    value = cp.expected_values(name, solver.profile())[player - 1]  # the opponent answers by a best response
+    value = cp.expected_values(solver.profile(), name)[player - 1]  # the opponent answers by a best response
     assert value == pytest.approx(last[0], abs=1e-12)
 
 
@@ -187,7 +187,7 @@ def test_plans_of_behavioural_strategies_solve_the_exact_program(seed: int) -> N
         wrong = random_strategy(tree, seed + 100)
         point[place:] = wrong[problem.place_entry]
         assert program.violation(point) > 1e-6
-    value = cp.best_response(tree, cp.TabularStrategy.from_tree(tree, strategy), 1, method="exact").value
+    value = cp.best_response(cp.TabularStrategy.from_tree(tree, strategy), 1, tree, method="exact").value
     assert problem.worst_case(strategy) == pytest.approx(-value, abs=1e-9)
 
 
@@ -431,8 +431,8 @@ def test_existence_of_equilibria() -> None:
         assert found.refinement_value == pytest.approx(value, abs=1e-6)
         assert found.profile is not None
         for player in range(2):
-            gain = cp.best_response(name, found.profile, player, method="exact").value
-            assert gain - cp.expected_values(name, found.profile)[player] <= 1e-4
+            gain = cp.best_response(found.profile, player, name, method="exact").value
+            assert gain - cp.expected_values(found.profile, name)[player] <= 1e-4
     # Without A-loss recall there may be one that the refinement does not have (corollary 4.2.1 has no converse).
     found = equilibrium_exists("toy_refinement")
     assert found.exists

@@ -284,7 +284,7 @@ class TestCommand:
             capsys, "solve", "leduc", "--representation", "public", "--iterations", "100", "--out", str(out)
         )
         profile = cp.TabularStrategy.load(out)
-        measured = cp.evaluate(cp.compile_game("leduc"), profile)
+        measured = cp.evaluate(profile, cp.compile_game("leduc"))
         assert measured.exploitability == pytest.approx(found["exploitability"], abs=1e-9)
 
     def test_what_needs_histories_says_so(self, capsys: pytest.CaptureFixture[str]) -> None:

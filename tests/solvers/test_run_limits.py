@@ -152,10 +152,10 @@ def test_a_small_gain_of_who_remembers_is_still_a_gain() -> None:
     )
     tree = compile_game(ExplicitGame(chance({"l": (0.5, left), "r": (0.5, right)})))
     profile = TabularStrategy.uniform(tree)
-    found = best_response(tree, profile, 0)
+    found = best_response(profile, 0, tree)
     assert found.value == pytest.approx(unit, rel=1e-9, abs=0.0)
     assert found.exact is False
-    assert evaluate(tree, found.profile).value[0] == pytest.approx(unit / 2, rel=1e-9, abs=0.0)
+    assert evaluate(found.profile, tree).value[0] == pytest.approx(unit / 2, rel=1e-9, abs=0.0)
 
 
 # ---------------------------------------------------------------------------------------------- Ctrl-C and resuming
@@ -233,15 +233,15 @@ def test_measures_check_the_player(player: Any) -> None:
         tracker.external_regret,
         tracker.decomposed_regret,
         lambda p: tracker.full_regret(p, uniform.probabilities),
-        lambda p: best_response(tree, uniform, p),
+        lambda p: best_response(uniform, p, tree),
     ):
         with pytest.raises(GameError, match=r"kuhn has players 0 \.\. 1; got"):
             measure(player)
 
 
 def test_what_is_measured_is_a_profile() -> None:
-    with pytest.raises(StrategyError, match=r"a Profile is measured \(TabularStrategy\.load reads one\); got str"):
-        evaluate("kuhn", "kuhn.strategy")  # type: ignore[arg-type]
+    with pytest.raises(StrategyError, match=r"a strategy is measured \(TabularStrategy\.load reads one\); got str"):
+        evaluate("kuhn.strategy", "kuhn")  # type: ignore[arg-type]
 
 
 def test_a_profile_does_not_change_with_the_array_it_came_from() -> None:

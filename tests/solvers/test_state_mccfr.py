@@ -106,7 +106,7 @@ def test_what_a_run_says() -> None:
     assert (result.iterations, result.information_sets, result.status) == (2000, 12, "iterations")
     assert result.details == {"representation": "states"}
     assert result.profile.partial
-    assert cp.exploitability("kuhn", result.profile) < 0.05
+    assert cp.exploitability(result.profile, "kuhn") < 0.05
 
 
 def test_profiles_cover_what_was_seen(tmp_path: Path) -> None:

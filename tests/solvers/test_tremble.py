@@ -47,11 +47,11 @@ def test_the_average_is_an_equilibrium_among_trembling_strategies(name: str, lim
     solver.step(2000)
     profile = solver.profile()
     assert profile.probabilities.min() >= least - 1e-12
-    value = cp.expected_values(solver.tree, profile)
+    value = cp.expected_values(profile, solver.tree)
     gains = [shaken_response(solver.tree, profile, player, least) - value[player] for player in (0, 1)]
     assert min(gains) >= -1e-12
     assert max(gains) <= limit
-    assert cp.exploitability(solver.tree, profile) > max(gains)  # hands that do not shake can do better
+    assert cp.exploitability(profile, solver.tree) > max(gains)  # hands that do not shake can do better
 
 
 def test_errors_off_the_path_are_mended() -> None:
@@ -62,10 +62,10 @@ def test_errors_off_the_path_are_mended() -> None:
         cp.compile_game(game), {(1, "bet?"): {"no": 1.0}, (0, "answer"): {"less": 1.0}}
     )
     tree = cp.compile_game(game)
-    assert cp.exploitability(tree, steady) == 0.0
+    assert cp.exploitability(steady, tree) == 0.0
     assert [error.loss for error in unexploitable_errors(tree, steady, 0.1)] == [1.0]
     shaken = tremble(tree, steady, 0.01)
-    assert cp.evaluate(tree, shaken).best_response[0] > cp.expected_values(tree, shaken)[0] + 0.005  # now it costs
+    assert cp.evaluate(shaken, tree).best_response[0] > cp.expected_values(shaken, tree)[0] + 0.005  # now it costs
     solver = cp.CfrSolver(tree, cp.CfrConfig(tremble=0.01))
     solver.step(200)
     assert unexploitable_errors(tree, solver.profile(), 0.1) == []

@@ -88,7 +88,7 @@ def test_several_threads_share_the_tables() -> None:
     solver.step(150_000)
     assert solver.iterations == 150_000
     real = cp.compile_game("leduc_limit_2p")
-    assert cp.evaluate(real, solver.profile().lifted(real)).exploitability < 0.08
+    assert cp.evaluate(solver.profile().lifted(real), real).exploitability < 0.08
 
 
 def test_memory_is_known_beforehand(cards: Path) -> None:
@@ -257,7 +257,7 @@ def test_three_players(tmp_path: Path) -> None:
     solver = make_bucket_solver("kuhn_limit_3p", [kuhn], "pure-cfr", average_walks=0.5)
     solver.step(100_000)
     real = cp.compile_game("kuhn_limit_3p")
-    assert cp.evaluate(real, solver.profile().lifted(real)).epsilon < 0.06
+    assert cp.evaluate(solver.profile().lifted(real), real).epsilon < 0.06
     solver.profile().save(path, "uint8")
     result = play_match(open_arena("kuhn_limit_3p"), [str(path), "uniform", "uniform"], deals=300, seed=2)
     assert result.estimate(0).mean > 0.0
@@ -488,6 +488,6 @@ def test_straights_and_flushes_of_three_cards_count() -> None:
     solver = BucketSolver(game, "external-sampling", pairs=count_bucket_pairs(game))
     solver.step(2000)
     real = cp.compile_game(name)
-    told = cp.evaluate(real, solver.profile(storage="float64").lifted(real))
+    told = cp.evaluate(solver.profile(storage="float64").lifted(real), real)
     assert solver.measure().exploitability == pytest.approx(told.exploitability)
     assert solver.measure().value == pytest.approx(told.value)

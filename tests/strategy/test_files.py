@@ -150,7 +150,7 @@ def test_verification_can_be_left_out(tmp_path: Path) -> None:
 def test_a_profile_of_another_game_is_refused() -> None:
     profile = TabularStrategy.uniform(compiled("kuhn"))
     with pytest.raises(StrategyError) as caught:
-        evaluate(compiled("leduc"), profile)
+        evaluate(profile, compiled("leduc"))
     assert str(caught.value) == (
         "this profile was made for kuhn (12 information sets); it does not fit leduc (288 information sets)"
     )
@@ -335,7 +335,7 @@ def test_an_interrupted_run_reports_the_profile_that_it_returns(
 
         result = solver_for(tree, preset, profile=profile).run(Until(iterations=100), interrupt)
         assert (result.status, result.iterations) == ("interrupted", stop)
-        measured = evaluate(tree, result.profile)
+        measured = evaluate(result.profile, tree)
         assert result.exploitability == pytest.approx(measured.exploitability, abs=SAME_MEASUREMENT)
 
 

@@ -63,7 +63,7 @@ def test_values_and_best_responses_equal_the_history_tree(name: str) -> None:
     tree, public = compiled(name), form(name, False)
     profile = cp.TabularStrategy.random(tree, 7)
     measured = PublicWalker(public.tree).measure(public.tables(profile))
-    expected = cp.evaluate(tree, profile)
+    expected = cp.evaluate(profile, tree)
     assert measured.value == pytest.approx(expected.value, abs=SAME)
     assert measured.best_response == pytest.approx(expected.best_response, abs=SAME)
 
@@ -84,7 +84,7 @@ def test_isomorphism_changes_no_value(name: str) -> None:
     classes, hands = form(name), form(name, False)
     assert classes.tree.num_infosets < hands.tree.num_infosets
     profile = suit_symmetric(name, 1)
-    expected = cp.evaluate(compiled(name), profile)
+    expected = cp.evaluate(profile, compiled(name))
     for public in (classes, hands):
         measured = PublicWalker(public.tree).measure(public.tables(profile))
         assert measured.value == pytest.approx(expected.value, abs=SAME)

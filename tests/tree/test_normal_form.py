@@ -120,12 +120,12 @@ def test_mixed_and_behavioural_strategies_do_the_same(name: str, reduced: bool) 
     profile = cp.TabularStrategy.random(tree, 3)
     weights = [mixed_strategy(form, player, profile.probabilities) for player in range(tree.players)]
     assert [float(w.sum()) for w in weights] == pytest.approx([1.0] * tree.players)
-    assert _values(form, weights) == pytest.approx(cp.expected_values(tree, profile), abs=EXACT)
+    assert _values(form, weights) == pytest.approx(cp.expected_values(profile, tree), abs=EXACT)
 
     generator = np.random.default_rng(1)
     mixed = [generator.dirichlet(np.ones(size) * 0.1) for size in form.shape]
     back = np.concatenate([behavioural_strategy(form, player, w) for player, w in enumerate(mixed)])
-    assert cp.expected_values(tree, cp.TabularStrategy.from_tree(tree, back)) == pytest.approx(
+    assert cp.expected_values(cp.TabularStrategy.from_tree(tree, back), tree) == pytest.approx(
         _values(form, mixed), abs=EXACT
     )
 
@@ -150,7 +150,7 @@ def test_without_recall_only_one_way() -> None:
         behavioural_strategy(form, 1, weights)
     uniform = cp.TabularStrategy.uniform(tree)
     mixed = [mixed_strategy(form, player, uniform.probabilities) for player in range(2)]
-    assert _values(form, mixed) == pytest.approx(cp.expected_values(tree, uniform))  # this way it still works
+    assert _values(form, mixed) == pytest.approx(cp.expected_values(uniform, tree))  # this way it still works
 
 
 def test_absent_minded_players_have_no_mixed_equivalent() -> None:

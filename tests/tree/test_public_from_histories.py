@@ -69,7 +69,7 @@ def test_values_and_best_responses_equal_the_history_tree(name: str, seed: int) 
     both = split(name)
     profile = cp.TabularStrategy.random(both.game, seed)
     measured = walker(name).measure(both.tables(profile.probabilities))
-    expected = cp.evaluate(both.game, profile)
+    expected = cp.evaluate(profile, both.game)
     assert measured.value == pytest.approx(expected.value, abs=SAME)
     assert measured.best_response == pytest.approx(expected.best_response, abs=SAME)
 
@@ -132,7 +132,7 @@ def test_random_games(seed: int) -> None:
     assert np.array_equal(np.sort(np.concatenate(both.entry)), np.arange(tree.num_entries))
     profile = cp.TabularStrategy.random(tree, seed)
     measured = PublicWalker(both.public).measure(both.tables(profile.probabilities))
-    expected = cp.evaluate(tree, profile)
+    expected = cp.evaluate(profile, tree)
     assert measured.value == pytest.approx(expected.value, abs=SAME)
     assert measured.best_response == pytest.approx(expected.best_response, abs=SAME)
 

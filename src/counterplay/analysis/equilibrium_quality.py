@@ -86,7 +86,7 @@ def _gap(
             key = strategy[low:high].tobytes() if told else b""
             leaves = share * own_leaf_values(tree, strategy, player)
             groups[key] = groups[key] + leaves if key in groups else leaves
-            earned += share * expected_values(tree, profile)[player]
+            earned += share * expected_values(profile, tree)[player]
         total = 0.0
         for leaves in groups.values():
             backward_best(form, player, leaves, np.zeros(tree.sequences.num_decisions, np.int32))

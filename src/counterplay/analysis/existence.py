@@ -59,8 +59,8 @@ def equilibrium_from_refinement(tree: GameTree, profile: TabularStrategy, tolera
     """
     abstraction = abstraction_between(perfect_recall_refinement(tree), tree)
     taken = abstraction.restrict(profile, tree, tolerance)
-    values = expected_values(tree, taken)
-    gains = [best_response(tree, taken, player, method="exact").value - value for player, value in enumerate(values)]
+    values = expected_values(taken, tree)
+    gains = [best_response(taken, player, tree, method="exact").value - value for player, value in enumerate(values)]
     return LiftedEquilibrium(taken, tuple(gains))
 
 

@@ -114,7 +114,7 @@ def command(
     if problem.abstraction is not None and loaded.digest == problem.abstraction.abstract_digest:
         loaded = problem.lift(loaded)
     started = time.perf_counter()
-    measurement = evaluate(tree, loaded)
+    measurement = evaluate(loaded, tree)
     abstract = _in_the_abstract_game(problem, loaded)
     seconds = time.perf_counter() - started
     origin = loaded.provenance
@@ -181,7 +181,7 @@ def _in_the_abstract_game(problem: Problem, profile: TabularStrategy) -> Measure
     if problem.abstraction is None:
         return None
     try:
-        return evaluate(problem.solved, problem.abstraction.restrict(profile, problem.solved))
+        return evaluate(problem.abstraction.restrict(profile, problem.solved), problem.solved)
     except StrategyError as error:
         note(f"it is not measured in the abstract game: {error}")
         return None

@@ -100,7 +100,7 @@ def _in_the_real_game(profile: BucketStrategy, limit: int | None) -> Measurement
         tree = compile_game(game, memory_limit=limit)
     except MemoryLimitError:
         return None
-    return evaluate(tree, profile.lifted(tree))
+    return evaluate(profile.lifted(tree), tree)
 
 
 def _in_the_abstract_game(

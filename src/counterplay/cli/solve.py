@@ -266,7 +266,7 @@ def command(
         plot_run(result, plot, goal)
     from counterplay.evaluation import evaluate
 
-    real = result.measurement if problem.abstraction is None else evaluate(problem.real, problem.lift(result.profile))
+    real = result.measurement if problem.abstraction is None else evaluate(problem.lift(result.profile), problem.real)
     files = {"profile": out, "map": map_out, "plot": plot, "checkpoint": saved}
     if as_json:
         print_json(report_json(problem, solver, result, real, files, seed or 0))

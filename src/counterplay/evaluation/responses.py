@@ -60,55 +60,62 @@ def check_player(tree: GameTree, player: int) -> None:
         raise GameError(f"{tree.name} has players 0 .. {tree.players - 1}; got {player}")
 
 
-def evaluate(game: GameTree | Game | str, profile: TabularStrategy) -> Measurement:
+def evaluate(profile: TabularStrategy, game: GameTree | Game | str | None = None) -> Measurement:
     """Expected values, best-response values, NashConv and exploitability of a profile.
 
     The best responses of players with imperfect recall are those of players who remember: upper bounds, and with them
-    NashConv and exploitability; ``best_response`` tells whether one is reached.
+    NashConv and exploitability; ``best_response`` says whether one is reached.
+
+    Parameters
+    ----------
+    profile : TabularStrategy
+        How all play.
+    game : GameTree, Game or str, optional
+        The game to measure in, by default the one that the profile names.
     """
-    tree = as_tree(game)
     if not isinstance(profile, TabularStrategy):
-        raise StrategyError(f"a Profile is measured (TabularStrategy.load reads one); got {type(profile).__name__}")
+        raise StrategyError(f"a strategy is measured (TabularStrategy.load reads one); got {type(profile).__name__}")
+    tree = as_tree(profile.game if game is None else game)
     return measure_strategy(tree, form_arrays(tree.sequences), profile.for_tree(tree))
 
 
-def expected_values(game: GameTree | Game | str, profile: TabularStrategy) -> tuple[float, ...]:
+def expected_values(profile: TabularStrategy, game: GameTree | Game | str | None = None) -> tuple[float, ...]:
     """What each player wins on average."""
-    return evaluate(game, profile).value
+    return evaluate(profile, game).value
 
 
-def nash_conv(game: GameTree | Game | str, profile: TabularStrategy) -> float:
+def nash_conv(profile: TabularStrategy, game: GameTree | Game | str | None = None) -> float:
     """Sum over players of what a best response gains, in chips."""
-    return evaluate(game, profile).nash_conv
+    return evaluate(profile, game).nash_conv
 
 
-def exploitability(game: GameTree | Game | str, profile: TabularStrategy) -> float:
+def exploitability(profile: TabularStrategy, game: GameTree | Game | str | None = None) -> float:
     """Mean over players of what a best response gains, in chips."""
-    return evaluate(game, profile).exploitability
+    return evaluate(profile, game).exploitability
 
 
 def best_response(
-    game: GameTree | Game | str,
     profile: TabularStrategy,
     player: int,
+    game: GameTree | Game | str | None = None,
     method: Literal["refinement", "exact"] = "refinement",
 ) -> BestResponse:
     """A pure best response of ``player`` to the others; the first action wins ties.
 
     Parameters
     ----------
-    game : GameTree, Game or str
-        The game.
     profile : TabularStrategy
         What the others play.
     player : int
         Who responds.
+    game : GameTree, Game or str, optional
+        The game, by default the one that the profile names.
     method : {"refinement", "exact"}
         With imperfect recall: compute in the coarsest perfect-recall refinement, which is exact with A-loss recall and
         an upper bound otherwise; or find the best pure strategy of the player who forgets, which can take very long.
         With perfect recall they are the same.
     """
-    tree = as_tree(game)
+    tree = as_tree(profile.game if game is None else game)
     check_player(tree, player)
     if method not in ("refinement", "exact"):
         raise GameError(f"the method of a best response is refinement or exact; got {method!r}")
@@ -122,7 +129,7 @@ def best_response(
     exact = tree.sequences.has_perfect_recall(player)
     if not exact:
         rounding = 1e-12 * float(np.abs(tree.utility[:, player]).max())
-        exact = expected_values(tree, response)[player] >= best - rounding
+        exact = expected_values(response, tree)[player] >= best - rounding
     if method == "exact" and not exact:
         own = strategy.copy()
         low, high = tree.infoset_offset[tree.player_infosets[[player, player + 1]]]
@@ -130,7 +137,7 @@ def best_response(
         starts = tree.infoset_offset[tree.player_infosets[player] : tree.player_infosets[player + 1]]
         own[starts + best_pure_choices(tree, player, leaves)] = 1.0
         response = TabularStrategy.from_tree(tree, own, Provenance("best response"))
-        best = expected_values(tree, response)[player]
+        best = expected_values(response, tree)[player]
         exact = tree.recall[player] != "absent-minded"
     return BestResponse(player, best, response, exact)
 

@@ -29,7 +29,7 @@ def seat_value(tree: GameTree, alone: np.ndarray, others: np.ndarray) -> float:
         low, high = tree.infoset_offset[tree.player_infosets[[seat, seat + 1]]]
         mixed = others.copy()
         mixed[low:high] = alone[low:high]
-        total += expected_values(tree, TabularStrategy.from_tree(tree, mixed))[seat]
+        total += expected_values(TabularStrategy.from_tree(tree, mixed), tree)[seat]
     return total / tree.players
 
 

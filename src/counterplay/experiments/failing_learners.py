@@ -20,7 +20,7 @@ def worst_cases(solver: Solver, points: list[int]) -> list[float]:
     worst = []
     for point in points:
         solver.step(point - solver.iterations)
-        worst.append(-best_response(solver.tree, solver.profile(), 1).value)
+        worst.append(-best_response(solver.profile(), 1, solver.tree).value)
     return worst
 
 

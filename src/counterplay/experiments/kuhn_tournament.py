@@ -65,8 +65,8 @@ def scores(tree: GameTree, agents: list[TabularStrategy]) -> np.ndarray:
         for column, other in enumerate(agents):
             first = np.concatenate((one.probabilities[:split], other.probabilities[split:]))
             second = np.concatenate((other.probabilities[:split], one.probabilities[split:]))
-            as_first = expected_values(tree, TabularStrategy.from_tree(tree, first))[0]
-            as_second = expected_values(tree, TabularStrategy.from_tree(tree, second))[1]
+            as_first = expected_values(TabularStrategy.from_tree(tree, first), tree)[0]
+            as_second = expected_values(TabularStrategy.from_tree(tree, second), tree)[1]
             result[row, column] = (as_first + as_second) / 2
     return result
 
@@ -96,7 +96,7 @@ def run(quick: bool = False) -> Experiment:
     furthest = 0.0
     for number, name in enumerate(AGENTS):
         others = [float(table[number, other]) for other in range(len(AGENTS)) if other != number]
-        scored = [*table[number].tolist(), float(np.mean(others)), 1000 * exploitability(tree, agents[number])]
+        scored = [*table[number].tolist(), float(np.mean(others)), 1000 * exploitability(agents[number], tree)]
         cells = [None if place == number else round(cell, 9) + 0.0 for place, cell in enumerate(scored)]
         pairs = zip(cells, PUBLISHED[name], strict=True)
         away = [abs(ours - theirs) for ours, theirs in pairs if ours is not None and theirs is not None]

@@ -99,7 +99,7 @@ def _row(
             y.append(sum(best) / 2)
         check = total if check < total < 2 * check else 2 * check
     average = solver.measure("average")
-    untilted = evaluate(plain, TabularStrategy.from_tree(plain, solver.strategy("average")))
+    untilted = evaluate(TabularStrategy.from_tree(plain, solver.strategy("average")), plain)
     return (
         name, tilt if percent else "none", percent, sum(average.best_response) / 2, average.epsilon,
         tilted_nash(plain.utility_range(0), percent), imbalance(tree), untilted.exploitability,

@@ -255,7 +255,7 @@ def compare(
             solver = make_solver(tree, name, memory_limit, **own)
             notify = None if callback is None else _bound(callback, label, seed)
             runs.append(Run(label, seed, tuple(run_solver(solver, budget, notify))))
-    return Comparison(tree.name, budget, tuple(runs), exploitability(tree, TabularStrategy.uniform(tree)))
+    return Comparison(tree.name, budget, tuple(runs), exploitability(TabularStrategy.uniform(tree), tree))
 
 
 def _seeds(seeds: int | Sequence[int]) -> list[int]:

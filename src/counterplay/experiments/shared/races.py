@@ -34,7 +34,7 @@ def race(tree: GameTree, entrants: Entrants, nodes: int, seeds: int, points: int
         for seed in range(seeds):
             solver = make_solver(tree, algorithm, seed=seed, **settings)
             runs.append(Run(label, seed, tuple(run_solver(solver, budget))))
-    return Comparison(tree.name, budget, tuple(runs), exploitability(tree, TabularStrategy.uniform(tree)))
+    return Comparison(tree.name, budget, tuple(runs), exploitability(TabularStrategy.uniform(tree), tree))
 
 
 def at(found: Comparison, label: str, nodes: float) -> tuple[float, float]:
