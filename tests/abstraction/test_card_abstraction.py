@@ -292,11 +292,8 @@ def test_lossless_tells_all_hands_apart_but_for_suits() -> None:
 
 def test_coarse_ones() -> None:
     assert CardAbstraction.single((4, 2), (2, 1, 1)).counts() == (1, 1, 1)
-    five = CardAbstraction.percentile((5, 4), (2, 3), 5, "ehs2", "perfect")
-    assert five.counts() == (5, 25)
-    assert CardAbstraction.percentile((5, 4), (2, 3), (3, 7)).counts() == (3, 7)
-    with pytest.raises(AbstractionError, match="ehs or ehs2; got 'luck'"):
-        CardAbstraction.percentile((5, 4), (2, 3), 5, "luck")  # type: ignore[arg-type]
+    assert build((5, 4), (2, 3), "PS5,PS5", "perfect").counts() == (5, 25)
+    assert build((5, 4), (2, 3), "PE3,PE7", "imperfect").counts() == (3, 7)
 
 
 # ------------------------------------------------------------------------------------------ looking up and files

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from counterplay.errors import GameError
-from counterplay.tree.history.game_tree import NULL, GameTree
+from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.history.history_arrays import NULL
 from counterplay.tree.sequence.matrices import payoff_scale
 from counterplay.tree.sequence.sequence_form import sequences_at
 

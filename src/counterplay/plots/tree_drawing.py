@@ -23,7 +23,8 @@ from counterplay.game.game import CHANCE, TERMINAL, Game
 from counterplay.game.registry import make
 from counterplay.plots.tree_layout import Joint, Layout, Link, find_joints, find_links, lay_out, place_lanes
 from counterplay.tree.history.compile import compile_game
-from counterplay.tree.history.game_tree import NULL, GameTree
+from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.history.history_arrays import NULL
 from counterplay.tree.history.sizes import estimate_size
 
 __all__ = ["FORMATS", "Picture", "draw"]

@@ -17,7 +17,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.tree.history.game_tree import NULL, GameTree
+from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.history.history_arrays import NULL
 
 __all__ = ["Joint", "Layout", "Link", "find_joints", "find_links", "lay_out", "place_lanes"]
 

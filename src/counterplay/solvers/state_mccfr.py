@@ -37,7 +37,8 @@ from counterplay.solvers.solver import Progress, Solver, Status, Until
 from counterplay.solvers.state_walks import TYPECODES, Walker
 from counterplay.storage import pack_texts, read_container, unpack_texts
 from counterplay.strategy.tabular import SEEN, Provenance, TabularStrategy, normalise
-from counterplay.tree.history.game_tree import GameTree, infosets_digest
+from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.history.history_arrays import infosets_digest
 from counterplay.tree.history.sizes import available_memory
 
 __all__ = ["StateSampler"]

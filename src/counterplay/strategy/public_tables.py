@@ -26,7 +26,8 @@ from counterplay.poker.poker_game import PokerGame, infoset_name
 from counterplay.poker.poker_public_tree import public_tree_of
 from counterplay.strategy.tabular import SEEN, Provenance, TabularStrategy, normalise
 from counterplay.tree.history.compile import compile_game
-from counterplay.tree.history.game_tree import GameTree, infosets_digest
+from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.history.history_arrays import infosets_digest
 from counterplay.tree.history.sizes import available_memory, format_bytes
 from counterplay.tree.public.from_histories import PublicSplit, split_public
 from counterplay.tree.public.public_tree import LINK, PublicTree

@@ -130,26 +130,6 @@ class CardAbstraction:
             rounds.append(BucketTable(whole, 1, np.zeros(size, dtype=np.uint8), name="1"))
         return cls(deck, tuple(shape), tuple(rounds), "imperfect", {"version": counterplay.__version__})
 
-    @classmethod
-    def percentile(
-        cls,
-        deck: tuple[int, int],
-        shape: Sequence[int],
-        counts: int | Sequence[int],
-        metric: Literal["ehs", "ehs2"] = "ehs",
-        recall: Recall = "imperfect",
-    ) -> CardAbstraction:
-        """Percentile buckets of E[HS] or E[HS²], so many in each round (after each earlier bucket, if remembered)."""
-        from counterplay.abstraction.cards.build_cards import build_cards
-        from counterplay.abstraction.cards.recipe import parse_recipe
-
-        if metric not in ("ehs", "ehs2"):
-            raise AbstractionError(f"hands are ranked by ehs or ehs2; got {metric!r}")
-        numbers = [counts] * len(shape) if isinstance(counts, int) else counts
-        family = "PE" if metric == "ehs" else "PS"
-        text = ",".join(f"{family}{number}" for number in numbers)
-        return build_cards(deck, tuple(shape), parse_recipe(text, deck, tuple(shape), recall))
-
     # ------------------------------------------------------------------------------------------ looking up
 
     @functools.cached_property

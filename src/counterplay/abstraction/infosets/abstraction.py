@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from counterplay.errors import AbstractionError, GameError, StrategyError
 from counterplay.storage import pack_texts, read_container, unpack_texts, write_container
-from counterplay.tree.history.game_tree import NULL, GameTree, infosets_digest
+from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.history.history_arrays import NULL, infosets_digest
 from counterplay.tree.history.repartition import reorder_actions, repartition
 
 if TYPE_CHECKING:

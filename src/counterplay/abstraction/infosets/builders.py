@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from counterplay.abstraction.infosets.abstraction import Abstraction
 from counterplay.errors import AbstractionError
-from counterplay.tree.history.game_tree import NULL, GameTree
+from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.history.history_arrays import NULL
 
 __all__ = [
     "abstract_by_key", "abstract_by_table", "abstraction_between", "from_classes", "initial_abstraction",

@@ -18,7 +18,8 @@ import numpy as np
 from counterplay.errors import GameError, MemoryLimitError
 from counterplay.game.game import CHANCE, TERMINAL, Game
 from counterplay.game.registry import make
-from counterplay.tree.history.game_tree import NULL, GameTree
+from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.history.history_arrays import NULL
 from counterplay.tree.history.sizes import BUILD_BYTES_PER_HISTORY, available_memory, format_bytes, preflight
 
 __all__ = ["compile_game"]

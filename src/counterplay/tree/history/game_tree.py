@@ -1,244 +1,27 @@
-"""``GameTree``: every history of a game in flat arrays that anybody may read.
-
-Histories are numbered so that a parent comes before its children, the children of one history are neighbours in the
-order of its actions, and history 0 is the root.  Information sets are numbered player by player, each player's in
-the order in which they are first met; so, with perfect recall, a set comes after every set that precedes it in
-play.  ``NULL`` (-1) stands for "none".
-
-An *entry* is one (information set, action) pair.  Strategies, regrets and averages are flat arrays over entries;
-the entries of information set ``I`` are ``infoset_offset[I] .. infoset_offset[I + 1] - 1``.
-"""
+"""``GameTree``: a compiled game: its histories, and what follows from them, computed when first asked for."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-import hashlib
-import json
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+from counterplay.tree.history.history_arrays import HistoryArrays
+from counterplay.tree.recall.recall_kinds import Recall, classify_recall
+from counterplay.tree.sequence.sequence_form import SequenceForm, build_sequence_form
 
-from counterplay.errors import GameError
-from counterplay.game.game import CHANCE, TERMINAL, GameFacts
-
-if TYPE_CHECKING:
-    from counterplay.tree.recall.recall_class import Recall
-    from counterplay.tree.sequence.sequence_form import SequenceForm
-
-__all__ = ["NULL", "GameTree", "infosets_digest"]
-
-NULL = -1
-"""The index that stands for "none"."""
-
-Int32 = NDArray[np.int32]
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
+__all__ = ["GameTree"]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class GameTree:
-    """A compiled game.  H histories, I information sets, E entries, Z terminal histories, n players.
-
-    Attributes
-    ----------
-    name : str
-        The name that makes the game again (``Game.spec()``).
-    players : int
-        Number of players n.
-    parent : (H,) int32
-        The history before ``h`` is ``parent[h]``, or NULL at the root.
-    first_child : (H,) int32
-        The children of ``h`` are ``first_child[h] .. first_child[h] + num_children[h] - 1``; NULL at the end.
-    num_children : (H,) int32
-        How many actions ``h`` has; 0 at the end.
-    depth : (H,) int32
-        How many moves precede ``h``.
-    player : (H,) int8
-        Who moves at ``h``: 0 .. n-1, CHANCE (-1) or TERMINAL (-2).
-    infoset : (H,) int32
-        The information set of decision ``h``; NULL elsewhere.
-    event : (H,) int32
-        The chance event of chance history ``h``, an index into ``event_labels``; NULL elsewhere.
-    outcome : (H,) int32
-        The row of ``utility`` of terminal history ``h``; NULL elsewhere.
-    chance_prob : (H,) float64
-        The probability with which chance chose the move into ``h``; 1 when a player or nobody made it.
-    utility : (Z, n) float64
-        What each player wins, by ``outcome``.
-    infoset_player : (I,) int8
-        Whose information set it is.
-    infoset_offset : (I+1,) int64
-        The entries of ``I`` start at ``infoset_offset[I]``.
-    infoset_labels : (I,) int32
-        The actions of ``I``, an index into ``label_sets``.
-    player_infosets : (n+1,) int64
-        The information sets of player ``p`` are ``player_infosets[p] .. player_infosets[p + 1] - 1``.
-    infoset_names : tuple of str
-        What the player knows, as written by the game.
-    label_sets : tuple of tuple of str
-        The different lists of action labels.
-    event_labels : tuple of tuple of str
-        The outcome labels of each chance event.
-    big_blind : float or None
-        Chips in one big blind of a poker game.
-    """
-
-    name: str
-    players: int
-    parent: Int32
-    first_child: Int32
-    num_children: Int32
-    depth: Int32
-    player: NDArray[np.int8]
-    infoset: Int32
-    event: Int32
-    outcome: Int32
-    chance_prob: Float64
-    utility: Float64
-    infoset_player: NDArray[np.int8]
-    infoset_offset: Int64
-    infoset_labels: Int32
-    player_infosets: Int64
-    infoset_names: tuple[str, ...]
-    label_sets: tuple[tuple[str, ...], ...]
-    event_labels: tuple[tuple[str, ...], ...]
-    big_blind: float | None = None
-
-    @property
-    def num_histories(self) -> int:
-        """Number of histories H: decisions, chance events and ends."""
-        return len(self.parent)
-
-    @property
-    def num_infosets(self) -> int:
-        """Number of information sets I of all players."""
-        return len(self.infoset_player)
-
-    @property
-    def num_entries(self) -> int:
-        """Number of (information set, action) entries E."""
-        return int(self.infoset_offset[-1])
-
-    @property
-    def num_terminals(self) -> int:
-        """Number of terminal histories Z."""
-        return len(self.utility)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes held by the arrays of this tree."""
-        return sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
-
-    def infosets_of(self, player: int) -> range:
-        """The information sets of a player."""
-        return range(int(self.player_infosets[player]), int(self.player_infosets[player + 1]))
-
-    def decisions_of(self, player: int) -> int:
-        """Number of histories at which a player moves."""
-        return int(np.count_nonzero(self.player == player))
-
-    def actions_of(self, infoset: int) -> tuple[str, ...]:
-        """The action labels of an information set."""
-        return self.label_sets[self.infoset_labels[infoset]]
-
-    def entry(self, player: int, infoset_name: str, action: str) -> int:
-        """The entry of an action, found by the names that the game gave."""
-        infoset = self.find_infoset(player, infoset_name)
-        actions = self.actions_of(infoset)
-        if action not in actions:
-            raise GameError(f"information set {infoset_name!r} has no action {action!r}; it has {', '.join(actions)}")
-        return int(self.infoset_offset[infoset]) + actions.index(action)
-
-    def find_infoset(self, player: int, name: str) -> int:
-        """The information set that the game called ``name``."""
-        try:
-            return self._infoset_index[player, name]
-        except KeyError:
-            raise GameError(f"{self.name} has no information set {name!r} of player {player + 1}") from None
-
-    def history(self, node: int) -> list[str]:
-        """The labels of the moves from the root to a history."""
-        labels = []
-        while self.parent[node] != NULL:
-            before = int(self.parent[node])
-            move = node - int(self.first_child[before])
-            if self.player[before] == CHANCE:
-                labels.append(self.event_labels[self.event[before]][move])
-            else:
-                labels.append(self.actions_of(int(self.infoset[before]))[move])
-            node = before
-        return labels[::-1]
-
-    @functools.cached_property
-    def _infoset_index(self) -> dict[tuple[int, str], int]:
-        return {
-            (int(p), name): i for i, (p, name) in enumerate(zip(self.infoset_player, self.infoset_names, strict=True))
-        }
+class GameTree(HistoryArrays):
+    """A compiled game: the arrays of its histories, its sequence form, and what each player remembers."""
 
     @functools.cached_property
     def sequences(self) -> SequenceForm:
-        """The game by the players' own sequences of moves; made when first asked for."""
-        from counterplay.tree.sequence.sequence_form import build_sequence_form
-
+        """The game by the players' own sequences of moves."""
         return build_sequence_form(self)
 
     @functools.cached_property
     def recall(self) -> tuple[Recall, ...]:
         """What each player remembers: perfect, a-loss, imperfect or absent-minded."""
-        from counterplay.tree.recall.recall_class import classify_recall
-
-        return tuple(classify_recall(self, player) for player in range(self.players))
-
-    @functools.cached_property
-    def facts(self) -> GameFacts:
-        """Facts of the whole game."""
-        return GameFacts(
-            players=self.players,
-            has_chance=bool(np.any(self.player == CHANCE)),
-            zero_sum=self.players == 2 and self.sums_to_zero,
-            min_utility=float(self.utility.min(initial=np.inf)),
-            max_utility=float(self.utility.max(initial=-np.inf)),
-        )
-
-    @property
-    def sums_to_zero(self) -> bool:
-        """Whether what the players win adds up to 0 everywhere, up to rounding of the largest utility."""
-        total = np.abs(self.utility.sum(axis=1)).max(initial=0.0)
-        return bool(total <= 1e-9 * np.abs(self.utility).max(initial=0.0))
-
-    def utility_range(self, player: int) -> float:
-        """The difference between the best and the worst that a player can end with (Δ_i)."""
-        return float(np.ptp(self.utility[:, player]))
-
-    @functools.cached_property
-    def digest(self) -> str:
-        """A fingerprint of the information sets and their actions: two games agree on it or are not the same."""
-        actions = (self.actions_of(infoset) for infoset in range(self.num_infosets))
-        return infosets_digest(self.infoset_player.tolist(), self.infoset_names, actions)
-
-    @functools.cached_property
-    def fingerprint(self) -> str:
-        """A fingerprint of the whole game: its histories, chances and utilities as well."""
-        text = hashlib.sha256(self.digest.encode())
-        for array in (self.parent, self.player, self.infoset, self.chance_prob, self.utility):
-            text.update(np.ascontiguousarray(array).data)
-        return text.hexdigest()
-
-    def counts(self) -> dict[str, int]:
-        """Numbers of histories by kind."""
-        return {
-            "decision": int(np.count_nonzero(self.player >= 0)),
-            "chance": int(np.count_nonzero(self.player == CHANCE)),
-            "terminal": int(np.count_nonzero(self.player == TERMINAL)),
-        }
-
-
-def infosets_digest(players: Iterable[int], names: Iterable[str], actions: Iterable[tuple[str, ...]]) -> str:
-    """The fingerprint of information sets given by their players, names and actions (``GameTree.digest``)."""
-    text = hashlib.sha256()
-    for player, name, row in zip(players, names, actions, strict=True):
-        text.update(json.dumps((player, name, *row)).encode() + b"\n")
-    return text.hexdigest()
+        return tuple(classify_recall(self.sequences, player) for player in range(self.players))

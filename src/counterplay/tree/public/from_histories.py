@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from counterplay.errors import GameError, MemoryLimitError
 from counterplay.game.game import CHANCE, TERMINAL
-from counterplay.tree.history.game_tree import NULL, GameTree
+from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.history.history_arrays import NULL
 from counterplay.tree.history.sizes import available_memory, format_bytes
 from counterplay.tree.public.cells import INSTEAD, Cells, Points
 from counterplay.tree.public.public_tree import LINK, MATRIX, NO_HAND, Hands, PublicNode, PublicTree, lay_out

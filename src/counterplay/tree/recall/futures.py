@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from counterplay.errors import GameError
 from counterplay.game.game import TERMINAL
-from counterplay.tree.history.game_tree import NULL, GameTree
+from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.history.history_arrays import NULL
 from counterplay.tree.history.repartition import number_parts, repartition
 from counterplay.tree.sequence.sequence_form import chance_reach, decision_points, sequences_at
 

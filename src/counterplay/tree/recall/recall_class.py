@@ -1,39 +1,27 @@
-"""What a player remembers: perfect recall, A-loss recall, imperfect recall, absent-mindedness, each with a witness.
+"""Whether a player has a kind of recall, with a witness where not; and a refinement to A-loss recall.
 
-Definitions: Gibson 2014, definition 2.3 and section 6 (perfect recall, absent-mindedness; also Lanctot et al. 2012,
-equation 1 and definition 1); Čermák 2018, definition 2.2.2 (A-loss recall).  All are read off the decision points of
-the sequence form: an information set with more than one decision point forgets something of the player's own play, and
-it has A-loss recall when any two of its sequences part at an information set by different actions, so that only the
-player's own choice is forgotten.  A-loss recall is denied to an absent-minded player.
-
-Comparing all pairs of sequences of a set is the obvious way to decide A-loss recall, and slow.  It is enough to look
-where two sequences of a set come apart first.  Let the player have A-loss recall, and let two sequences of a set take
-different actions at an information set J.  What precedes J in the two are sequences of J: they are the same, or take
-different actions at a set before J, and so on back.  So there is a decision point that both pass and leave by different
-actions.  Conversely, that is A-loss recall.  Hence the player has it if and only if, for each information set, the
-decision points on the ways to it follow different sequences.  Two that follow the same sequence lead to a witness by
-the same way back.
+The definitions and the method are those of ``tree/recall/recall_kinds.py``.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError
-from counterplay.tree.history.game_tree import NULL, GameTree
+from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.history.history_arrays import NULL
 from counterplay.tree.history.repartition import number_parts, repartition
-from counterplay.tree.sequence.sequence_form import SequenceForm, decision_points
+from counterplay.tree.recall.recall_kinds import Paths, sequence_origins
+from counterplay.tree.sequence.sequence_form import decision_points
 
 __all__ = [
-    "Recall", "Verdict", "Witness", "classify_recall", "find_absent_mindedness", "has_a_loss_recall",
-    "has_perfect_recall", "split_to_a_loss",
+    "Verdict", "Witness", "find_absent_mindedness", "has_a_loss_recall", "has_perfect_recall", "split_to_a_loss",
 ]  # fmt: skip
 
-Recall: TypeAlias = Literal["perfect", "a-loss", "imperfect", "absent-minded"]
 Int64: TypeAlias = NDArray[np.int64]
 
 
@@ -98,19 +86,9 @@ class Verdict:
         return shown
 
 
-def classify_recall(tree: GameTree, player: int) -> Recall:
-    """Classify what one player remembers."""
-    if tree.sequences.has_perfect_recall(player):
-        return "perfect"
-    ways = _Ways.to_sets_of(tree, player)
-    if ways.repeat(tree) is not None:
-        return "absent-minded"
-    return "a-loss" if ways.fork(tree) is None else "imperfect"
-
-
 def find_absent_mindedness(tree: GameTree, player: int) -> Witness | None:
-    """A path that meets one of the player's information sets twice, if there is one."""
-    point = _Ways.to_sets_of(tree, player).repeat(tree)
+    """A path that reaches one of the player's information sets twice, if there is one."""
+    point = Paths.to_sets_of(tree.sequences, player).repeat()
     if point is None:
         return None
     later = int(_first_histories(tree)[point])
@@ -121,7 +99,7 @@ def find_absent_mindedness(tree: GameTree, player: int) -> Witness | None:
     name = tree.infoset_names[infoset]
     return Witness(
         "absent-mindedness", name, tuple(tree.history(earlier)), tuple(tree.history(later)),
-        detail=f"a path meets {name!r} twice",
+        detail=f"a path reaches {name!r} twice",
     )  # fmt: skip
 
 
@@ -139,31 +117,31 @@ def has_perfect_recall(tree: GameTree, player: int) -> Verdict:
 
 
 def has_a_loss_recall(tree: GameTree, player: int) -> Verdict:
-    """Whether the player forgets nothing but choices of the own (Čermák 2018, definition 2.2.2)."""
+    """Whether the player forgets nothing but the own choices (Čermák 2018, definition 2.2.2)."""
     if tree.sequences.has_perfect_recall(player):
         return Verdict(True)
     absent = find_absent_mindedness(tree, player)
     if absent is not None:
         return Verdict(False, absent)
-    fork = _Ways.to_sets_of(tree, player).fork(tree)
+    fork = Paths.to_sets_of(tree.sequences, player).fork()
     if fork is None:
         return Verdict(True)
-    pair = _unparted(tree, *fork)
-    return Verdict(False, _forgotten(tree, pair, "A-loss recall", "no choice of the player parts the two"))
+    pair = _unseparated(tree, *fork)
+    return Verdict(False, _forgotten(tree, pair, "A-loss recall", "no choice of the player separates the two"))
 
 
 def split_to_a_loss(tree: GameTree, player: int) -> GameTree:
     """A refinement in which the player has A-loss recall, by first fit.
 
     It is what the random games of Čermák 2018, section 4.5, need for the player who minimises.
-    Decision points are taken in the order in which they are met; each joins the first part of its information set in
-    which it has parted from everybody, or starts a new one.  What precedes a decision point is divided before it, so
-    the parts are compared as they are in the result.  Other players keep their information sets.
+    Decision points are taken in the order in which they are reached; each joins the first part of its information set
+    in which it is separated from all members, or starts a new one.  What precedes a decision point is split before
+    it, so the parts are compared as they are in the result.  Other players keep their information sets.
     """
     if not 0 <= player < tree.players:
         raise GameError(f"{tree.name}: player must be 0 .. {tree.players - 1}; got {player}")
     form = tree.sequences
-    decision_of, action_of = _origins(form)
+    decision_of, action_of = sequence_origins(form)
     parts: dict[int, list[_Part]] = {}
     numbers: dict[int, int] = {}  # decision point -> part, numbered over all sets
     members: list[tuple[int, int]] = []  # part -> (information set, which of its parts)
@@ -215,19 +193,6 @@ def _first_histories(tree: GameTree) -> Int64:
     return first
 
 
-def _origins(form: SequenceForm) -> tuple[Int64, Int64]:
-    """The decision point at which each sequence ends and the action taken there; NULL for empty sequences."""
-    decision_of = np.full(form.num_sequences, NULL, np.int64)
-    action_of = np.full(form.num_sequences, NULL, np.int64)
-    points = np.repeat(np.arange(form.num_decisions), form.decision_actions)
-    starts = np.cumsum(form.decision_actions) - form.decision_actions
-    actions = np.arange(len(points)) - np.repeat(starts, form.decision_actions)
-    sequences = form.decision_first[points] + actions
-    decision_of[sequences] = points
-    action_of[sequences] = actions
-    return decision_of, action_of
-
-
 class _Part:
     """Sequences of one set, as masks: who passes an information set, and who takes an action there."""
 
@@ -240,11 +205,11 @@ class _Part:
         self.taking: dict[tuple[int, int], int] = {}
 
     def first_compatible(self, choices: list[tuple[int, int]]) -> int | None:
-        """The first member that the sequence has not parted from."""
-        parted = 0
+        """The first member that the sequence is not separated from."""
+        separated = 0
         for choice in choices:
-            parted |= self.passing.get(choice[0], 0) & ~self.taking.get(choice, 0)
-        together = ~parted & ((1 << self.size) - 1)
+            separated |= self.passing.get(choice[0], 0) & ~self.taking.get(choice, 0)
+        together = ~separated & ((1 << self.size) - 1)
         return (together & -together).bit_length() - 1 if together else None
 
     def add(self, choices: list[tuple[int, int]]) -> None:
@@ -255,52 +220,10 @@ class _Part:
         self.size += 1
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class _Ways:
-    """The decision points on the ways to the sets that have several: row r says that one lies before ``point[r]``."""
-
-    infoset: Int64  # (R,) the set that the way leads to
-    passed: Int64  # (R,) a decision point on it, the last one included
-    point: Int64  # (R,) a decision point of the set that it leads to
-
-    @classmethod
-    def to_sets_of(cls, tree: GameTree, player: int) -> _Ways:
-        form = tree.sequences
-        decision_of, _ = _origins(form)
-        low, high = int(form.decision_start[player]), int(form.decision_start[player + 1])
-        several = np.bincount(form.decision_infoset[low:high], minlength=tree.num_infosets) > 1
-        point = low + np.flatnonzero(several[form.decision_infoset[low:high]])
-        passed, infoset = point, form.decision_infoset[point].astype(np.int64)
-        columns = [(infoset, passed, point)]
-        while len(passed):
-            passed = decision_of[form.decision_parent[passed]]
-            going = passed != NULL
-            passed, infoset, point = passed[going], infoset[going], point[going]
-            _, first = np.unique(infoset * form.num_decisions + passed, return_index=True)
-            passed, infoset, point = passed[first], infoset[first], point[first]
-            columns.append((infoset, passed, point))
-        return cls(*(np.concatenate([column[place] for column in columns]) for place in range(3)))
-
-    def repeat(self, tree: GameTree) -> int | None:
-        """A decision point whose information set was passed before."""
-        form = tree.sequences
-        rows = np.flatnonzero((form.decision_infoset[self.passed] == self.infoset) & (self.passed != self.point))
-        return int(self.point[rows].min()) if len(rows) else None
-
-    def fork(self, tree: GameTree) -> tuple[int, int] | None:
-        """Two decision points of one set, the ways to which come apart without a choice of the player."""
-        after = tree.sequences.decision_parent[self.passed]
-        order = np.lexsort((self.passed, after, self.infoset))
-        infoset, after, passed = self.infoset[order], after[order], self.passed[order]
-        apart = (infoset[1:] == infoset[:-1]) & (after[1:] == after[:-1]) & (passed[1:] != passed[:-1])
-        rows = np.flatnonzero(apart)
-        return (int(self.point[order[rows[0]]]), int(self.point[order[rows[0] + 1]])) if len(rows) else None
-
-
-def _unparted(tree: GameTree, one: int, other: int) -> tuple[int, int]:
-    """From a fork to two decision points of one set that no choice parts: back to where both pass a set and differ."""
+def _unseparated(tree: GameTree, one: int, other: int) -> tuple[int, int]:
+    """From a fork back to two decision points of one set that no choice of the player separates."""
     form = tree.sequences
-    decision_of, action_of = _origins(form)
+    decision_of, action_of = sequence_origins(form)
 
     def choices(point: int) -> dict[int, tuple[int, int]]:
         """Information set -> action and decision point, on the way to a decision point."""
@@ -314,7 +237,7 @@ def _unparted(tree: GameTree, one: int, other: int) -> tuple[int, int]:
 
     while True:
         first, second = choices(one), choices(other)
-        parting = next((key for key in first if key in second and first[key][0] != second[key][0]), None)
-        if parting is None:
+        diverging = next((key for key in first if key in second and first[key][0] != second[key][0]), None)
+        if diverging is None:
             return one, other
-        one, other = first[parting][1], second[parting][1]
+        one, other = first[diverging][1], second[diverging][1]

@@ -3,7 +3,7 @@
 ``recall_report`` runs all checkers: perfect recall, absent-mindedness and A-loss recall (``tree.recall.recall_class``),
 well-formed and skew well-formed (``tree.recall.well_formed``), chance-relaxed (``tree.recall.chance_relaxed``) and
 nearly well-formed (``tree.recall.nearly_well_formed``). An absent-minded player belongs to none of the classes: their
-definitions suppose that no path meets an information set twice.
+definitions suppose that no path reaches an information set twice.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from counterplay.tree.recall.futures import Refinement, refine
 from counterplay.tree.recall.leaf_matching import Comparison
 from counterplay.tree.recall.nearly_well_formed import nearly_well_formed
 from counterplay.tree.recall.recall_class import (
-    Recall,
     Verdict,
     Witness,
     find_absent_mindedness,
     has_a_loss_recall,
     has_perfect_recall,
 )
+from counterplay.tree.recall.recall_kinds import Recall
 from counterplay.tree.recall.well_formed import SkewVerdict, WellFormedVerdict, skew_well_formed, well_formed
 
 __all__ = ["PlayerRecall", "RecallReport", "recall_report"]
@@ -54,7 +54,7 @@ class PlayerRecall:
     player : int
         The player, from 0.
     absent_minded : Witness or None
-        A path that meets an information set twice.
+        A path that reaches an information set twice.
     perfect, a_loss : Verdict
         Perfect recall and A-loss recall.
     well_formed, skew, chance_relaxed, nearly : Verdict

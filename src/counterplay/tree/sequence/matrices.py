@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from counterplay.errors import GameError
-from counterplay.tree.history.game_tree import NULL, GameTree
+from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.history.history_arrays import NULL
 from counterplay.tree.recall.recall_class import has_perfect_recall
 from counterplay.tree.sequence.sequence_form import SequenceForm
 

@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError
-from counterplay.tree.history.game_tree import NULL, GameTree
+from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.history.history_arrays import NULL
 
 __all__ = [
     "MAX_CELLS", "MAX_STRATEGIES", "NormalForm", "behavioural_strategy", "count_strategies", "format_count",

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.game.game import TERMINAL
-from counterplay.tree.history.game_tree import NULL, GameTree
+from counterplay.tree.history.history_arrays import NULL, HistoryArrays
 
 __all__ = ["SequenceForm", "build_sequence_form", "chance_reach", "decision_points", "sequences_at"]
 
@@ -56,7 +56,7 @@ class SequenceForm:
     decision_infoset : (D,) int32
         The information set that ``d`` belongs to.
     decision_entry : (D,) int32
-        The first entry (``GameTree.infoset_offset``) of that information set.
+        The first entry (``HistoryArrays.infoset_offset``) of that information set.
     decision_weight : (D,) float64
         The share of the information set's histories that lie in ``d``; 1 with perfect recall.
     leaf_start : (S+1,) int64
@@ -113,7 +113,7 @@ class SequenceForm:
         return len(np.unique(infosets)) == len(infosets)
 
 
-def build_sequence_form(tree: GameTree) -> SequenceForm:
+def build_sequence_form(tree: HistoryArrays) -> SequenceForm:
     """Derive the sequence form of a compiled tree.
 
     Histories are taken depth by depth.  At each depth the movers' decision points are looked up by (information set,
@@ -141,19 +141,17 @@ def build_sequence_form(tree: GameTree) -> SequenceForm:
     )
 
 
-def sequences_at(tree: GameTree) -> list[NDArray[np.int32]]:
+def sequences_at(tree: HistoryArrays) -> list[NDArray[np.int32]]:
     """The sequence of each player at every history: ``sequences_at(tree)[player][h]``.  Computed anew at each call."""
     return _number_sequences(tree)[0]
 
 
-def decision_points(tree: GameTree) -> NDArray[np.int32]:
+def decision_points(tree: HistoryArrays) -> NDArray[np.int32]:
     """The decision point of every decision; NULL elsewhere.  Computed anew at each call."""
-    form = tree.sequences
-    own = sequences_at(tree)
-    decision_of = np.full(form.num_sequences, NULL, np.int32)
-    decision_of[_ranges(form.decision_first, form.decision_actions)] = np.repeat(
-        np.arange(form.num_decisions, dtype=np.int32), form.decision_actions
-    )
+    own, numbered = _number_sequences(tree)
+    actions = np.diff(tree.infoset_offset)[numbered.infoset]
+    decision_of = np.full(int(numbered.sequence_start[-1]), NULL, np.int32)
+    decision_of[_ranges(numbered.first, actions)] = np.repeat(np.arange(len(actions), dtype=np.int32), actions)
     points = np.full(tree.num_histories, NULL, np.int32)
     for player in range(tree.players):
         nodes = np.flatnonzero(tree.player == player)
@@ -161,7 +159,7 @@ def decision_points(tree: GameTree) -> NDArray[np.int32]:
     return points
 
 
-def _number_sequences(tree: GameTree) -> tuple[list[NDArray[np.int32]], _Renumbered]:
+def _number_sequences(tree: HistoryArrays) -> tuple[list[NDArray[np.int32]], _Renumbered]:
     """The final sequence of each player at each history, and the final decision points."""
     own, decisions = _assign_sequences(tree)
     renumbered = _renumber(tree, decisions)
@@ -208,7 +206,7 @@ class _Decisions:
         return numbers[inverse]
 
 
-def _assign_sequences(tree: GameTree) -> tuple[list[NDArray[np.int32]], list[_Decisions]]:
+def _assign_sequences(tree: HistoryArrays) -> tuple[list[NDArray[np.int32]], list[_Decisions]]:
     """The provisional sequence of each player at each history, and the decision points."""
     own = [np.zeros(tree.num_histories, np.int32) for _ in range(tree.players)]
     decisions = [_Decisions({}, [], [], [], [], []) for _ in range(tree.players)]
@@ -252,7 +250,7 @@ class _Renumbered:
     sequence_number: list[NDArray[np.int32]]  # per player: provisional sequence -> final
 
 
-def _renumber(tree: GameTree, decisions: list[_Decisions]) -> _Renumbered:
+def _renumber(tree: HistoryArrays, decisions: list[_Decisions]) -> _Renumbered:
     """Final global numbers: player by player, decision points by their first history."""
     sizes = np.diff(tree.infoset_offset)
     sequence_start, decision_start = [0], [0]
@@ -283,7 +281,7 @@ def _renumber(tree: GameTree, decisions: list[_Decisions]) -> _Renumbered:
     )
 
 
-def chance_reach(tree: GameTree) -> NDArray[np.float64]:
+def chance_reach(tree: HistoryArrays) -> NDArray[np.float64]:
     """The product of chance's probabilities on the way to each history."""
     reach = tree.chance_prob.copy()
     order = np.argsort(tree.depth, kind="stable")
@@ -310,7 +308,7 @@ def _chance_weights(probabilities: NDArray[np.float64]) -> tuple[NDArray[np.floa
 
 
 def _leaves(
-    tree: GameTree, own: list[NDArray[np.int32]], weight: NDArray[np.float64], sequence_start: NDArray[np.int32]
+    tree: HistoryArrays, own: list[NDArray[np.int32]], weight: NDArray[np.float64], sequence_start: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
     """Leaves listed by their owner's sequence, histories with equal sequences merged."""
     terminals = np.flatnonzero(tree.player == TERMINAL)
