@@ -34,10 +34,6 @@ BY_NAME = {"game/registry.py", "experiments/__init__.py", "solvers/__init__.py",
 """Modules that may import parts of the package by a name made at run time."""
 
 OPEN_CIRCLES = [
-    {"counterplay.tree.history.game_tree", "counterplay.tree.history.repartition",
-     "counterplay.tree.recall.recall_class", "counterplay.tree.sequence.sequence_form"},
-    {"counterplay.abstraction.cards.build_cards", "counterplay.abstraction.cards.card_abstraction",
-     "counterplay.abstraction.cards.recipe"},
     {"counterplay.poker.poker_public_tree", "counterplay.poker.postflop.subgame"},
     {"counterplay.cli.holdem", "counterplay.cli.public"},
 ]  # fmt: skip
