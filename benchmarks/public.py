@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.rivals import Rival
 from benchmarks.timing import all_cores, cpu_seconds, median, rates_in_turn, ratios
-from counterplay.solvers import Until
+from counterplay.runtime.pacing import Until
 from counterplay.solvers.public_cfr import PublicSolver, public_config
 
 if TYPE_CHECKING:

@@ -67,8 +67,8 @@ _HOME = {
     "GameTree": "tree", "SequenceForm": "tree", "compile_game": "tree", "estimate_size": "tree",
     "TabularStrategy": "strategy", "Provenance": "strategy",
     "ALGORITHMS": "solvers", "CfrConfig": "solvers", "CfrSolver": "solvers",
-    "MccfrConfig": "solvers", "MccfrSolver": "solvers", "Progress": "solvers",
-    "SolveResult": "solvers", "Until": "solvers", "solve": "solvers",
+    "MccfrConfig": "solvers", "MccfrSolver": "solvers", "Progress": "runtime.progress",
+    "SolveResult": "solvers", "Until": "runtime.pacing", "solve": "solvers",
     "best_response": "evaluation", "evaluate": "evaluation", "expected_values": "evaluation",
     "exploitability": "evaluation", "nash_conv": "evaluation",
     "AbstractionError": "errors", "CounterplayError": "errors", "GameError": "errors", "MemoryLimitError": "errors",
@@ -102,17 +102,9 @@ if TYPE_CHECKING:
         register,
         terminal,
     )  # fmt: skip
-    from counterplay.solvers import (
-        ALGORITHMS,
-        CfrConfig,
-        CfrSolver,
-        MccfrConfig,
-        MccfrSolver,
-        Progress,
-        SolveResult,
-        Until,
-        solve,
-    )  # fmt: skip
+    from counterplay.runtime.pacing import Until
+    from counterplay.runtime.progress import Progress
+    from counterplay.solvers import ALGORITHMS, CfrConfig, CfrSolver, MccfrConfig, MccfrSolver, SolveResult, solve
     from counterplay.strategy import Provenance, TabularStrategy
     from counterplay.tree import GameTree, SequenceForm, compile_game, estimate_size
 

@@ -478,7 +478,7 @@ def test_a_river_bucket_pays_for_others() -> None:
 def test_what_does_not_fit_is_refused_before_it_starts() -> None:
     recipe = parse_recipe("169,PA500,KE500,KO500", *HOLDEM, "imperfect")
     stages: list[str] = []
-    with pytest.raises(MemoryLimitError, match=r"takes about .* GiB and 1\.0 GiB may be used"):
+    with pytest.raises(MemoryLimitError, match=r"needs about .* GiB, but only 1\.0 GiB may be used"):
         build_cards(*HOLDEM, recipe, progress=lambda stage, _: stages.append(stage), memory_limit=1 << 30)
     assert stages == []
 

@@ -734,7 +734,7 @@ def test_a_game_that_is_refused_before_the_walk(capsys: Capture) -> None:
         compile_game("leduc(ranks=12,suited=true)", memory_limit=10**6, progress=seen.append)
     message = str(caught.value)
     found = re.fullmatch(
-        r"leduc\(ranks=12,suited=true\) has about (\S+) histories and would need about (\S+) MiB, but only 976\.6 KiB "
+        r"leduc\(ranks=12,suited=true\) has about (\S+) histories and needs about (\S+) MiB, but only 976\.6 KiB "
         r"may be used; use smaller parameters, a higher memory limit or a solver that samples",
         message,
     )
@@ -752,7 +752,7 @@ def test_a_game_beyond_all_bounds(capsys: Capture, games_file: Path) -> None:
     spec = f"{games_file}:Universe"
     message = told(capsys, "info", spec, "--memory-limit", "1GiB")
     assert re.fullmatch(
-        re.escape(spec) + r" has about \S{1,9} histories and would need about \S{1,12} EiB, but only 1\.0 GiB .*",
+        re.escape(spec) + r" has about \S{1,9} histories and needs about \S{1,12} EiB, but only 1\.0 GiB .*",
         message,
     ), message
 
@@ -782,7 +782,7 @@ def test_tables_that_do_not_fit(capsys: Capture, games_file: Path) -> None:
         make_solver(tree, "pcfr+", memory_limit=20_000)
     needed = CfrSolver.memory_bytes(tree, "pcfr+") / 1024
     assert str(caught.value) == (
-        f"pcfr+ on leduc needs {needed:.1f} KiB of tables, but only 19.5 KiB may be used; "
+        f"pcfr+ on leduc needs about {needed:.1f} KiB, but only 19.5 KiB may be used; "
         "try storage float32 or an abstraction"
     )
     spec = f"{games_file}:Tables"
@@ -812,9 +812,7 @@ def test_a_resumed_run_keeps_to_its_memory_limit(capsys: Capture, tmp_path: Path
         pytest.param(["solve"], "name a game to solve (counterplay games lists them), or a checkpoint", id="solve"),
         pytest.param(["solve", "kuhn", "--silly"], "--silly", id="option"),
         pytest.param(["solve", "kuhn", "--iterations", "x"], "'--iterations'", id="iterations x"),
-        pytest.param(
-            ["solve", "kuhn", "--iterations", "0"], "iterations must be a positive whole number; got 0", id="0"
-        ),
+        pytest.param(["solve", "kuhn", "--iterations", "0"], "iterations must be a positive integer; got 0", id="0"),
         pytest.param(["solve", "kuhn", "--seconds", "nan"], "seconds must be a positive number; got nan", id="seconds"),
         pytest.param(["solve", "kuhn", "--until", "-1"], "exploitability must be a positive number; got -1.0", id="-1"),
         pytest.param(

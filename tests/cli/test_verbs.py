@@ -21,7 +21,8 @@ from counterplay.cli.main import main
 from counterplay.cli.solve import read_settings
 from counterplay.game import game_names, make
 from counterplay.game.efg import write_efg
-from counterplay.solvers import ALGORITHMS, CFR_PRESETS, MCCFR_PRESETS, CfrSolver, Progress
+from counterplay.runtime.progress import Progress
+from counterplay.solvers import ALGORITHMS, CFR_PRESETS, MCCFR_PRESETS, CfrSolver
 from counterplay.strategy import TabularStrategy
 from counterplay.tree import compile_game
 

@@ -10,11 +10,11 @@ import pytest
 
 import counterplay as cp
 from counterplay.errors import StrategyError
+from counterplay.runtime.pacing import Until
 from counterplay.solvers import (
     CFR_PRESETS,
     MCCFR_PRESETS,
     SOLVERS,
-    Until,
     checkpoint_game,
     make_solver,
     resume_solver,
@@ -148,7 +148,7 @@ def test_tables_are_counted(algorithm: str) -> None:
     arrays = [value for value in vars(solver).values() if isinstance(value, np.ndarray)]
     arrays += [one for value in vars(solver).values() if type(value) is tuple for one in value]
     assert solver.table_bytes == sum(array.nbytes for array in arrays)
-    with pytest.raises(cp.MemoryLimitError, match=f"{re.escape(algorithm)} on leduc needs .* of tables, but only 1"):
+    with pytest.raises(cp.MemoryLimitError, match=f"{re.escape(algorithm)} on leduc needs .*, but only 1"):
         make_solver(solver.tree, algorithm, memory_limit=1)
 
 

@@ -21,7 +21,8 @@ from counterplay.experiments.shared.comparison import (
     parse_algorithms,
     run_solver,
 )
-from counterplay.solvers import Progress, make_solver
+from counterplay.runtime.progress import Progress
+from counterplay.solvers import make_solver
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

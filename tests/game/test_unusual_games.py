@@ -18,10 +18,10 @@ from counterplay.errors import GameError
 from counterplay.evaluation import best_response, evaluate
 from counterplay.game import CHANCE, TERMINAL, Game
 from counterplay.game.builder import ExplicitGame, Node, chance, decision, terminal
+from counterplay.runtime import memory
 from counterplay.solvers import CFR_PRESETS, CfrSolver, solve
 from counterplay.strategy import TabularStrategy
 from counterplay.tree import compile_game
-from counterplay.tree.history import sizes as memory
 from tests.reference.best_response import brute_force_best_response
 from tests.reference.cfr import ReferenceCfr
 from tests.reference.walks import expected_values

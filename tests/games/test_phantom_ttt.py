@@ -273,7 +273,7 @@ def test_what_cannot_be_forgotten() -> None:
 def test_the_whole_game_is_refused_unseen(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([verb, "phantom_ttt", "--memory-limit", "16GiB"]) == 2
     assert capsys.readouterr().err == (
-        "counterplay: phantom_ttt has 16,900,856,371 histories and would need about 1.8 TiB, but only 16.0 GiB may be "
+        "counterplay: phantom_ttt has 16,900,856,371 histories and needs about 1.8 TiB, but only 16.0 GiB may be "
         "used; use smaller parameters, a higher memory limit or a solver that samples\n"
     )
     with pytest.raises(MemoryLimitError):

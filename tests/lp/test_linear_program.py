@@ -22,7 +22,8 @@ from counterplay.kernels.history.passes import forward_reach
 from counterplay.kernels.jit import form_arrays
 from counterplay.lp.highs import solve_model
 from counterplay.lp.rational import solve_basis, to_fraction
-from counterplay.solvers import Until, make_solver, resume_solver
+from counterplay.runtime.pacing import Until
+from counterplay.solvers import make_solver, resume_solver
 from counterplay.solvers.linear_program import maxmin_restricted, sequence_program, solve_zero_sum
 from counterplay.solvers.matrix_games import NormalFormPlay, solve_matrix
 from counterplay.tree.history.repartition import perfect_recall_refinement

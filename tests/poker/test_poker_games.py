@@ -68,7 +68,7 @@ def test_uniform_play_of_three_player_kuhn() -> None:
     ],
 )
 def test_large_games_are_refused_before_they_are_walked(name: str, histories: str) -> None:
-    with pytest.raises(MemoryLimitError, match=f"{name} has {histories} and would need about"):
+    with pytest.raises(MemoryLimitError, match=f"{name} has {histories} and needs about"):
         cp.compile_game(name, memory_limit=1 << 30)
 
 

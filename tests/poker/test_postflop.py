@@ -16,8 +16,8 @@ from counterplay.poker.postflop import subgame as subgames
 from counterplay.poker.postflop.locks import lock_rows, parse_lock
 from counterplay.poker.postflop.subgame import Subgame, subgame_by_name
 from counterplay.poker.ranges import holdem_hands, parse_range
+from counterplay.runtime.pacing import Until
 from counterplay.solvers.public_cfr import PublicSolver, public_config
-from counterplay.solvers.solver import Until
 from counterplay.strategy import TabularStrategy
 from counterplay.strategy.public_strategy import PublicProfile
 from counterplay.tree import compile_game

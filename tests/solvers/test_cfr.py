@@ -461,7 +461,7 @@ class TestRun:
         ("limits", "message"),
         [
             ({}, "say when to stop"),
-            ({"iterations": 0}, "iterations must be a positive whole number; got 0"),
+            ({"iterations": 0}, "iterations must be a positive integer; got 0"),
             ({"seconds": -1.0}, "seconds must be a positive number"),
             ({"exploitability": float("nan")}, "exploitability must be a positive number"),
         ],

@@ -11,7 +11,8 @@ from counterplay.errors import SolverError
 from counterplay.games.goofspiel import ORDERS, PAYOFFS, VIEWS
 from counterplay.kernels.history.passes import backward_best, forward_reach, leaf_values
 from counterplay.kernels.jit import form_arrays
-from counterplay.solvers import DoubleOracle, Until, make_solver
+from counterplay.runtime.pacing import Until
+from counterplay.solvers import DoubleOracle, make_solver
 from counterplay.solvers.linear_program import solve_zero_sum
 from counterplay.tree import GameTree
 from counterplay.tree.history.tree_game import TreeGame

@@ -19,7 +19,8 @@ from counterplay.errors import GameError, MemoryLimitError, SolverError, Strateg
 from counterplay.evaluation.public_walker import PublicWalker, scratch_bytes
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.poker_public_tree import public_tree_by_name, public_tree_of
-from counterplay.solvers import Until, make_public_solver, resume_solver, solve
+from counterplay.runtime.pacing import Until
+from counterplay.solvers import make_public_solver, resume_solver, solve
 from counterplay.solvers.public_cfr import PublicConfig, PublicSolver, public_config
 from counterplay.solvers.public_sampling import PublicSamplingConfig, PublicSamplingSolver
 from counterplay.strategy.public_strategy import CARD_FREE, FunctionStrategy, PublicProfile, card_free, fill_table

@@ -20,6 +20,7 @@ from counterplay.kernels.public.public_sampling import walk_block
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.standard import STANDARD
 from counterplay.poker.poker_public_tree import public_tree_of
+from counterplay.runtime.pacing import Until
 from counterplay.solvers.public_sampling import (
     DRAWN_HANDS,
     PublicSamplingConfig,
@@ -28,7 +29,6 @@ from counterplay.solvers.public_sampling import (
     decks,
     drawn,
 )
-from counterplay.solvers.solver import Until
 from counterplay.strategy.public_strategy import normalised
 from counterplay.tree.public.public_tree import NO_HAND, PublicTree
 from tests.reference import public_sampling as reference

@@ -17,7 +17,8 @@ from counterplay.errors import GameError, SolverError, StrategyError
 from counterplay.evaluation import best_response, evaluate
 from counterplay.game.builder import ExplicitGame, chance, decision, terminal
 from counterplay.kernels.history.cfr import match_regrets
-from counterplay.solvers import CFR_PRESETS, CfrConfig, CfrSolver, Until, solve
+from counterplay.runtime.pacing import Until
+from counterplay.solvers import CFR_PRESETS, CfrConfig, CfrSolver, solve
 from counterplay.solvers.cfr import config_with
 from counterplay.strategy import Provenance, TabularStrategy
 from counterplay.tree import compile_game
@@ -41,9 +42,9 @@ def pennies(scale: float) -> ExplicitGame:
 @pytest.mark.parametrize(
     ("limits", "message"),
     [
-        ({"iterations": 2.5}, "iterations must be a positive whole number; got 2.5"),  # ran for ever
-        ({"iterations": "5"}, "iterations must be a positive whole number; got '5'"),
-        ({"iterations": True}, "iterations must be a positive whole number; got True"),
+        ({"iterations": 2.5}, "iterations must be a positive integer; got 2.5"),  # ran for ever
+        ({"iterations": "5"}, "iterations must be a positive integer; got '5'"),
+        ({"iterations": True}, "iterations must be a positive integer; got True"),
         ({"seconds": "1"}, "seconds must be a positive number; got '1'"),
         ({"exploitability": 1j}, "exploitability must be a positive number; got 1j"),
     ],
@@ -62,7 +63,7 @@ def test_limits_may_be_numpy_numbers_and_large() -> None:
 def test_steps_are_whole_numbers(iterations: Any) -> None:
     with pytest.raises(SolverError, match="step takes a whole number of iterations"):
         CfrSolver("kuhn").step(iterations)
-    with pytest.raises(SolverError, match="check_every must be a whole number"):
+    with pytest.raises(SolverError, match="check_every must be an integer"):
         CfrSolver("kuhn").run(Until(iterations=3), check_every=0.5)  # type: ignore[arg-type]
 
 

@@ -15,14 +15,8 @@ import pytest
 import counterplay as cp
 from counterplay.cli.main import main
 from counterplay.errors import GameError, MemoryLimitError, SolverError, StrategyError
-from counterplay.solvers import (
-    MccfrSolver,
-    StateSampler,
-    Until,
-    make_solver,
-    make_state_sampler,
-    resume_solver,
-)  # fmt: skip
+from counterplay.runtime.pacing import Until
+from counterplay.solvers import MccfrSolver, StateSampler, make_solver, make_state_sampler, resume_solver
 
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "external": ("external-sampling", {}),

@@ -30,7 +30,8 @@ from counterplay.poker.acpc.match_state import MatchState
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.raise_sizes import bet_abstraction
 from counterplay.poker.rules import Betting
-from counterplay.solvers import MCCFR_PRESETS, Until, resume_solver
+from counterplay.runtime.pacing import Until
+from counterplay.solvers import MCCFR_PRESETS, resume_solver
 from counterplay.solvers.bucket_mccfr import BucketSolver, make_bucket_solver, predicted_bytes, resume_buckets
 from counterplay.solvers.mccfr import mccfr_config
 from counterplay.strategy.bucket_strategy import BucketStrategy, packed

@@ -21,8 +21,9 @@ import counterplay
 from counterplay.errors import StrategyError
 from counterplay.evaluation import evaluate
 from counterplay.game.builder import ExplicitGame, Node, chance, decision, terminal
-from counterplay.solvers import CFR_PRESETS, CfrSolver, Progress, Until, solve
-from counterplay.solvers import solver as solver_base
+from counterplay.runtime.pacing import Pace, Until
+from counterplay.runtime.progress import Progress
+from counterplay.solvers import CFR_PRESETS, CfrSolver, solve
 from counterplay.solvers.cfr import ProfileKind, config_with
 from counterplay.storage import FORMAT_VERSION, read_container, write_container
 from counterplay.strategy import Provenance, TabularStrategy
@@ -325,7 +326,7 @@ def test_where_a_run_is_cut_does_not_matter_to_its_best_profile(tmp_path: Path, 
 def test_an_interrupted_run_reports_the_profile_that_it_returns(
     monkeypatch: pytest.MonkeyPatch, preset: str, profile: str
 ) -> None:
-    monkeypatch.setattr(solver_base, "_next_pace", lambda pace, seconds: 1)
+    monkeypatch.setattr(Pace, "record", lambda pace, iterations, seconds: None)
     tree = compiled("leduc")
     for stop in (22, 30, 32):
 

@@ -183,7 +183,7 @@ def test_bluff_with_two_dice_each_is_counted_and_refused_where_it_does_not_fit()
     play = cp.make("bluff(2,2)").public_play()
     assert play is not None
     assert count_public_nodes(play) == 2**25 - 1
-    with pytest.raises(MemoryLimitError, match="33,554,431 nodes and would need about"):
+    with pytest.raises(MemoryLimitError, match="33,554,431 nodes and needs about"):
         unfold(play, "bluff(2,2)", memory_limit=1 << 30)
 
 

@@ -19,8 +19,9 @@ from counterplay.errors import GameError
 from counterplay.game import Game, make
 from counterplay.game.builder import ExplicitGame, Node, chance, decision, terminal
 from counterplay.game.game import CHANCE, TERMINAL
+from counterplay.runtime.memory import format_bytes
 from counterplay.tree import NULL, GameTree, compile_game, estimate_size
-from counterplay.tree.history.sizes import format_bytes, tree_bytes
+from counterplay.tree.history.sizes import tree_bytes
 from tests.bridge import to_entries
 from tests.reference.walks import expected_values, histories, infosets, random_profile, walk
 from tests.registered import NAMES

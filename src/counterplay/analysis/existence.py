@@ -19,7 +19,7 @@ from counterplay.abstraction import abstraction_between
 from counterplay.abstraction.infosets.by_name import compile_by_name
 from counterplay.evaluation.responses import best_response, expected_values
 from counterplay.game.game import Game
-from counterplay.solvers.solver import Until
+from counterplay.runtime.pacing import Until
 from counterplay.strategy.tabular import Provenance, TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.repartition import perfect_recall_refinement

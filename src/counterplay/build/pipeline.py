@@ -26,20 +26,21 @@ from typing import Any, ClassVar
 import numpy as np
 
 from counterplay.abstraction.cards import build_cards, deck_shape
-from counterplay.abstraction.cards.card_abstraction import KIND as CARD_KIND
 from counterplay.abstraction.cards.bucket_games import bucket_game, poker_definition
+from counterplay.abstraction.cards.card_abstraction import KIND as CARD_KIND
 from counterplay.agents.matches import play_match
 from counterplay.build.presets import MOST_BUCKETS, OPPONENTS, Plan
 from counterplay.errors import CounterplayError, GameError, StrategyError
 from counterplay.evaluation.board_bounds import bound_exploitability
+from counterplay.evaluation.bucket_pairs import BucketPairs, count_bucket_pairs, measure_buckets
+from counterplay.evaluation.lifted_buckets import measure_real
 from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.runtime.pacing import Until
+from counterplay.runtime.progress import Progress
 from counterplay.solvers.bucket_mccfr import BucketSolver, make_bucket_solver, resume_buckets
-from counterplay.solvers.solver import Progress, Until
 from counterplay.storage import read_container, write_container
 from counterplay.strategy.bucket_strategy import KIND as PROFILE_KIND
 from counterplay.strategy.bucket_strategy import BucketStrategy
-from counterplay.evaluation.bucket_pairs import BucketPairs, count_bucket_pairs, measure_buckets
-from counterplay.evaluation.lifted_buckets import measure_real
 
 __all__ = ["Pipeline", "Step"]
 

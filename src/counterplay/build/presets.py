@@ -15,12 +15,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from counterplay.abstraction.cards import CardRecipe, RoundRecipe, deck_shape, parse_recipe
-from counterplay.abstraction.cards.bucket_games import poker_definition
 from counterplay.abstraction.cards.abstract_sizes import abstract_size
+from counterplay.abstraction.cards.bucket_games import poker_definition
 from counterplay.errors import GameError, MemoryLimitError
-from counterplay.poker.raise_sizes import bet_abstraction
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.isomorphism import HandIndexer
+from counterplay.poker.raise_sizes import bet_abstraction
 
 __all__ = ["OPPONENTS", "PRESETS", "Plan", "Preset", "make_plan"]
 

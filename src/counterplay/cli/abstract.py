@@ -24,7 +24,7 @@ from counterplay.cli.common import (
     table,
 )  # fmt: skip
 from counterplay.errors import AbstractionError, CounterplayError, MemoryLimitError
-from counterplay.tree.history.sizes import format_bytes
+from counterplay.runtime.memory import format_bytes
 
 if TYPE_CHECKING:
     from counterplay.abstraction.cards import CardAbstraction, CardRecipe

@@ -14,7 +14,7 @@ from counterplay.errors import SolverError
 
 if TYPE_CHECKING:
     from counterplay.experiments.shared.comparison import Comparison
-    from counterplay.solvers import Progress
+    from counterplay.runtime.progress import Progress
 
 DEFAULT_SECONDS = 10.0
 PLOT_FORMATS = (".png", ".svg", ".pdf")

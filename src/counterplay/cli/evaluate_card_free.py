@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from counterplay.cli.common import check_writable, chips, make_game, measured, note, print_json, say, table
 from counterplay.cli.running import interruptible
-from counterplay.errors import GameError, MemoryLimitError, StrategyError
+from counterplay.errors import GameError, StrategyError
 
 if TYPE_CHECKING:
     from counterplay.evaluation.measurement import Measurement
@@ -140,14 +140,10 @@ def _method(game: PokerGame, method: str, kept: Path | None, limit: int | None) 
     if kept is not None:
         raise StrategyError("--method whole keeps nothing on the way; leave out --checkpoint, or take --method general")
     from counterplay.poker.poker_public_tree import public_tree_bytes
-    from counterplay.tree.history.sizes import available_memory, format_bytes
+    from counterplay.runtime.memory import check_memory
 
-    needed, free = public_tree_bytes(game.definition), available_memory() if limit is None else limit
-    if needed > free:
-        raise MemoryLimitError(
-            f"the public tree of {game.spec()} needs about {format_bytes(needed)} and {format_bytes(free)} are free; "
-            "take --method general or shortcut"
-        )
+    advice = "use --method general or shortcut"
+    check_memory(f"the public tree of {game.spec()}", public_tree_bytes(game.definition), limit, advice)
     return method
 
 

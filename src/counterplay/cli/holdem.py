@@ -15,10 +15,11 @@ from counterplay.cli.report import ENDINGS, goal_options
 from counterplay.errors import CounterplayError, GameError, SolverError
 from counterplay.poker.postflop.subgame import Subgame
 from counterplay.poker.ranges import parse_range
-from counterplay.tree.history.sizes import available_memory, format_bytes
+from counterplay.runtime.memory import available_memory, format_bytes
 
 if TYPE_CHECKING:
-    from counterplay.solvers import SolveResult, Until
+    from counterplay.runtime.pacing import Until
+    from counterplay.solvers import SolveResult
     from counterplay.solvers.public_cfr import PublicSolver
     from counterplay.tree.public.public_tree import PublicTree
 
@@ -119,7 +120,7 @@ def solve_holdem(
 ) -> int:
     """Solve a subgame, report, and return the exit code."""
     from counterplay.cli.running import interruptible, plot_run, progress_line, save_run, with_checkpoints
-    from counterplay.solvers import Until
+    from counterplay.runtime.pacing import Until
 
     game = spot.subgame()
     if iterations is None and seconds is None and until is None:
@@ -147,9 +148,9 @@ def _solver(
     tree: PublicTree, algorithm: str | None, settings: dict[str, Any], limit: int | None, quiet: bool
 ) -> PublicSolver:
     """The solver, after its memory was told and found to fit."""
+    from counterplay.runtime.memory import check_memory
     from counterplay.solvers.cfr import CFR_PRESETS
     from counterplay.solvers.public_cfr import PublicSolver, public_config, table_type
-    from counterplay.solvers.solver import check_memory
 
     name = algorithm or ALGORITHM
     if name not in CFR_PRESETS:

@@ -20,7 +20,8 @@ from counterplay.cli.problem import FORGET_HELP, Problem, load_problem
 from counterplay.errors import GameError, MemoryLimitError
 from counterplay.game.registry import make
 from counterplay.poker.poker_game import PokerGame
-from counterplay.tree.history.sizes import format_bytes, tree_bytes
+from counterplay.runtime.memory import format_bytes
+from counterplay.tree.history.sizes import tree_bytes
 
 if TYPE_CHECKING:
     from counterplay.tree import RecallReport

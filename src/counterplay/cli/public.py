@@ -22,14 +22,15 @@ from counterplay.cli.common import (
 from counterplay.cli.report import ENDINGS, goal_options
 from counterplay.cli.running import interruptible, plot_run, progress_line, save_run, with_checkpoints
 from counterplay.errors import SolverError
-from counterplay.tree.history.sizes import format_bytes
+from counterplay.runtime.memory import format_bytes
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from counterplay.poker.postflop.subgame import Subgame
-    from counterplay.solvers import Solver, SolveResult, Until
+    from counterplay.runtime.pacing import Until
+    from counterplay.solvers import Solver, SolveResult
     from counterplay.strategy.public_strategy import PublicProfile
     from counterplay.tree.public.public_tree import PublicTree
 
@@ -51,7 +52,8 @@ def solve_public(
     as_json: bool,
 ) -> int:
     """Solve a game on its public tree, report, and return the exit code."""
-    from counterplay.solvers import Until, make_public_solver, resume_solver
+    from counterplay.runtime.pacing import Until
+    from counterplay.solvers import make_public_solver, resume_solver
 
     started = time.perf_counter()
     if resume is not None:

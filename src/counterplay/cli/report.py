@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from counterplay.cli.common import chips, exploitability_text, forgetful_note, measured, say, table
 from counterplay.cli.problem import Problem
-from counterplay.tree.history.sizes import format_bytes, tree_bytes
+from counterplay.runtime.memory import format_bytes
+from counterplay.tree.history.sizes import tree_bytes
 
 if TYPE_CHECKING:
     from counterplay.analysis.memory_words import MemoryWords
     from counterplay.evaluation.measurement import Measurement
-    from counterplay.solvers import Solver, SolveResult, Until
+    from counterplay.runtime.pacing import Until
+    from counterplay.solvers import Solver, SolveResult
 
 ENDINGS = {
     "solved": "solved exactly",

@@ -15,7 +15,9 @@ from counterplay.cli.common import note
 from counterplay.cli.problem import Problem
 
 if TYPE_CHECKING:
-    from counterplay.solvers import Progress, Solver, SolveResult, Until
+    from counterplay.runtime.pacing import Until
+    from counterplay.runtime.progress import Progress
+    from counterplay.solvers import Solver, SolveResult
 
 CHECKPOINT_SECONDS = 60.0
 

@@ -27,7 +27,8 @@ from counterplay.cli.running import interruptible, plot_run, progress_line, save
 from counterplay.errors import MemoryLimitError, SolverError
 
 if TYPE_CHECKING:
-    from counterplay.solvers import Solver, Until
+    from counterplay.runtime.pacing import Until
+    from counterplay.solvers import Solver
 
 PLOT_FORMATS = (".png", ".svg", ".pdf")
 _SPOT = "A hold'em subgame (solve holdem)"
@@ -393,7 +394,7 @@ def read_settings(texts: list[str]) -> dict[str, Any]:
 
 
 def _goal(solver: Solver, iterations: int | None, seconds: float | None, until: str | None) -> Until:
-    from counterplay.solvers import Until
+    from counterplay.runtime.pacing import Until
 
     target = read_target(until, solver.tree.name, solver.tree.big_blind)
     if iterations is None and seconds is None and target is None and solver.iterations == 0:

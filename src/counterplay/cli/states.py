@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from counterplay.cli.common import exploitability_text, make_game, measured, print_json, read_target, say, table
 from counterplay.cli.report import ENDINGS, goal_options
 from counterplay.errors import SolverError
-from counterplay.tree.history.sizes import format_bytes
+from counterplay.runtime.memory import format_bytes
 
 if TYPE_CHECKING:
-    from counterplay.solvers import Solver, SolveResult, Until
+    from counterplay.runtime.pacing import Until
+    from counterplay.solvers import Solver, SolveResult
     from counterplay.solvers.bucket_mccfr import BucketSolver
 
 
@@ -107,7 +108,7 @@ def run_unmeasured(
 ) -> int:
     """Run a solver that measures nothing, or in an abstract game only; report, and return the exit code."""
     from counterplay.cli.running import interruptible, plot_run, progress_line, save_run, with_checkpoints
-    from counterplay.solvers import Until
+    from counterplay.runtime.pacing import Until
 
     if iterations is None and seconds is None and exploitability is None and solver.iterations == 0:
         iterations = solver.default_iterations

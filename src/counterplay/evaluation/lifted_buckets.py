@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from counterplay.abstraction.cards import deck_shape
 from counterplay.abstraction.cards.abstract_sizes import abstract_size
-from counterplay.errors import GameError, MemoryLimitError, StrategyError
+from counterplay.errors import GameError, StrategyError
 from counterplay.evaluation.bucket_pairs import hand_buckets
 from counterplay.evaluation.measurement import Measurement
 from counterplay.evaluation.public_walker import PublicWalker
@@ -23,9 +23,9 @@ from counterplay.poker.cards import parse_cards
 from counterplay.poker.isomorphism import HandIndexer
 from counterplay.poker.poker_public_tree import public_tree_by_name
 from counterplay.poker.rules import Betting
+from counterplay.runtime.memory import check_memory
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.public_strategy import normalised
-from counterplay.tree.history.sizes import available_memory, format_bytes
 from counterplay.tree.public.public_tree import PublicTree
 
 __all__ = ["PUBLIC_INFOSETS", "LiftedStrategy", "RealGame", "measure_lifted", "measure_real", "real_infosets"]
@@ -175,12 +175,6 @@ def measure_real(profile: BucketStrategy, memory_limit: int | None = None, threa
     number = real_infosets(game.definition)
     if number > PUBLIC_INFOSETS:
         raise GameError(f"the real game has {number:.3g} information sets, too many for an exact best response")
-    _check_memory(f"the public tree of {game.name}", BYTES * number, memory_limit)
+    advice = "measure in the abstract game, or bound the exploitability by boards"
+    check_memory(f"the public tree of {game.name}", BYTES * number, memory_limit, advice)
     return measure_lifted(profile, public_tree_by_name(game.name, memory_limit), threads)
-
-
-def _check_memory(what: str, needed: int, limit: int | None) -> None:
-    """Refuse what will not fit."""
-    allowed = available_memory() if limit is None else limit
-    if needed > allowed:
-        raise MemoryLimitError(f"{what} needs {format_bytes(needed)}; only {format_bytes(allowed)} may be used")

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from counterplay.experiments.shared.experiment import Cell, Experiment
-from counterplay.solvers import Progress, Until, make_solver
+from counterplay.runtime.pacing import Until
+from counterplay.runtime.progress import Progress
+from counterplay.solvers import make_solver
 from counterplay.tree import compile_game
 
 __all__ = ["PUBLISHED", "run"]

@@ -23,7 +23,8 @@ import math
 from statistics import fmean, stdev
 
 from counterplay.experiments.shared.experiment import Cell, Experiment
-from counterplay.solvers import Until, make_solver
+from counterplay.runtime.pacing import Until
+from counterplay.solvers import make_solver
 from counterplay.tree import compile_game
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.recall.recall_class import split_to_a_loss

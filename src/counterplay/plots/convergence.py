@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from counterplay.errors import CounterplayError
-from counterplay.solvers.solver import Progress
+from counterplay.runtime.progress import Progress
 
 if TYPE_CHECKING:
     from counterplay.experiments.shared.comparison import Band

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import GameError, MemoryLimitError
+from counterplay.errors import GameError
 from counterplay.game.game import TERMINAL, Game
 from counterplay.game.registry import make
 from counterplay.poker.acpc.definition import GameDefinition
@@ -21,9 +21,9 @@ from counterplay.poker.board_tree import DealTree, deal_cards, hole_hands
 from counterplay.poker.poker_game import PokerGame
 from counterplay.poker.raise_sizes import BetAbstraction
 from counterplay.poker.three_cards import showdown_tables
+from counterplay.runtime.memory import check_memory
 from counterplay.tree.history.compile import compile_game
 from counterplay.tree.history.game_tree import GameTree
-from counterplay.tree.history.sizes import available_memory, format_bytes
 from counterplay.tree.public.from_histories import public_tree_from
 from counterplay.tree.public.public_tree import FOLD, LINK, SHOWDOWN, PublicNode, PublicTree, lay_out
 from counterplay.tree.public.unfold import unfold
@@ -110,12 +110,8 @@ def public_tree_by_name(game: PublicTree | GameTree | Game | str, memory_limit: 
 
 def _check_deals(game: PokerGame, memory_limit: int | None) -> None:
     needed = public_tree_bytes(game.definition) if game.definition.players == 2 else 0
-    free = available_memory() if memory_limit is None else memory_limit
-    if needed > free:
-        raise MemoryLimitError(
-            f"the public tree of {game.spec()} needs about {format_bytes(needed)}, but only {format_bytes(free)} may "
-            "be used; take a card abstraction (--cards), or solve subgames"
-        )
+    advice = "use a card abstraction (--cards), or solve subgames"
+    check_memory(f"the public tree of {game.spec()}", needed, memory_limit, advice)
 
 
 def tells_public_tree(game: Game | str) -> bool:

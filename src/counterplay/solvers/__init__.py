@@ -22,7 +22,7 @@ from counterplay.solvers.registry import (
     solve,
     solver_class,
 )
-from counterplay.solvers.solver import Progress, Solver, SolveResult, Until
+from counterplay.solvers.solver import Solver, SolveResult
 
 if TYPE_CHECKING:
     from counterplay.solvers.cfr import CFR_PRESETS, CfrConfig, CfrSolver
@@ -40,8 +40,8 @@ __all__ = [
     "ALGORITHMS", "CFR_PRESETS", "MCCFR_PRESETS", "PUBLIC_ALGORITHMS", "PUBLIC_KINDS", "REPRESENTATIONS", "SCHEMES",
     "SOLVERS", "Algorithm", "CfrConfig", "CfrIra", "CfrIraConfig", "CfrSolver", "DoubleOracle", "DoubleOracleConfig",
     "FictitiousPlay", "FictitiousPlayConfig", "Fpira", "FpiraConfig", "LinearProgram", "LinearProgramConfig",
-    "MaxminConfig", "MaxminSolver", "MccfrConfig", "MccfrSolver", "Progress", "PublicConfig", "PublicSolver",
-    "SolveResult", "Solver", "StateSampler", "Until", "check_algorithm", "checkpoint_game", "checkpoint_kind",
+    "MaxminConfig", "MaxminSolver", "MccfrConfig", "MccfrSolver", "PublicConfig", "PublicSolver",
+    "SolveResult", "Solver", "StateSampler", "check_algorithm", "checkpoint_game", "checkpoint_kind",
     "make_public_solver", "make_solver", "make_state_sampler", "resume_solver", "scheme_array", "solve",
     "solver_class",
 ]  # fmt: skip

@@ -38,6 +38,7 @@ from counterplay.poker.buckets.board_sampler import BoardSampler, betting_pieces
 from counterplay.poker.buckets.bucket_game import BucketGame, abstract_size
 from counterplay.poker.buckets.deal_sampler import DealSampler
 from counterplay.poker.raise_sizes import bet_abstraction
+from counterplay.runtime.memory import check_memory
 from counterplay.runtime.threads import finish
 from counterplay.solvers.cfr import ROUNDING
 from counterplay.solvers.mccfr import (
@@ -50,7 +51,6 @@ from counterplay.solvers.mccfr import (
     table_memory,
 )
 from counterplay.solvers.sampling_schemes import Scheme, betting_scheme
-from counterplay.solvers.solver import check_memory
 from counterplay.storage import read_container
 from counterplay.strategy.bucket_strategy import BucketStrategy, Storage, packed
 from counterplay.strategy.tabular import Provenance, normalise

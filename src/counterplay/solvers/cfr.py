@@ -37,7 +37,8 @@ from counterplay.game.game import Game
 from counterplay.kernels.history.cfr import iterate_cfr, match_regrets, shake
 from counterplay.kernels.history.passes import forward_reach
 from counterplay.kernels.jit import form_arrays
-from counterplay.solvers.solver import Solver, changed, check_memory
+from counterplay.runtime.memory import check_memory
+from counterplay.solvers.solver import Solver, changed
 from counterplay.strategy.tabular import Provenance, TabularStrategy, normalise
 from counterplay.tree.history.game_tree import GameTree
 

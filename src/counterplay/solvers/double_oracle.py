@@ -32,9 +32,10 @@ from counterplay.game.game import Game
 from counterplay.kernels.history.passes import backward_best, forward_reach, leaf_values
 from counterplay.kernels.history.pruned_response import mark_wide_response, pruned_best_response
 from counterplay.kernels.jit import form_arrays
+from counterplay.runtime.memory import check_memory
 from counterplay.solvers.linear_program import require_zero_sum
 from counterplay.solvers.restricted_game import RestrictedGame
-from counterplay.solvers.solver import Solver, check_memory
+from counterplay.solvers.solver import Solver
 from counterplay.strategy.tabular import Provenance, TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.sequence.decision_points import build_meetings

@@ -23,7 +23,8 @@ from counterplay.errors import SolverError
 from counterplay.game.game import Game
 from counterplay.kernels.history.fictitious_play import iterate_fictitious_play
 from counterplay.kernels.jit import form_arrays
-from counterplay.solvers.solver import Solver, check_memory
+from counterplay.runtime.memory import check_memory
+from counterplay.solvers.solver import Solver
 from counterplay.strategy.tabular import Provenance, TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 

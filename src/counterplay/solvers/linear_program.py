@@ -30,7 +30,8 @@ from counterplay.game.game import Game
 from counterplay.kernels.jit import form_arrays
 from counterplay.lp.highs import LinearModel, LpSolution, Method, solve_model
 from counterplay.lp.rational import ExactSolution, check_size, solve_basis
-from counterplay.solvers.solver import Solver, check_memory
+from counterplay.runtime.memory import check_memory
+from counterplay.solvers.solver import Solver
 from counterplay.strategy.tabular import Provenance, TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.sequence.matrices import (

@@ -49,9 +49,10 @@ from counterplay.kernels.history.pure_cfr import iterate_pure
 from counterplay.kernels.history.walks import WalkArrays, random_state, walk_arrays, walk_bytes
 from counterplay.kernels.jit import form_arrays
 from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.runtime.memory import check_memory
 from counterplay.runtime.threads import share_out
 from counterplay.solvers.sampling_schemes import Scheme, scheme_array
-from counterplay.solvers.solver import Solver, changed, check_memory
+from counterplay.solvers.solver import Solver, changed
 from counterplay.strategy.tabular import Provenance, TabularStrategy, normalise
 from counterplay.tree.history.game_tree import GameTree
 
@@ -296,6 +297,11 @@ class MccfrSolver(Solver):
     def iterations(self) -> int:
         """Iterations done so far, of all threads."""
         return int(self.counters[:, 0].sum())
+
+    @property
+    def least_iterations(self) -> int:
+        """One for each thread."""
+        return self.config.threads
 
     @property
     def nodes(self) -> int:

@@ -25,9 +25,10 @@ from counterplay.game.game import Game
 from counterplay.kernels.public.piece_steps import UPDATE, Tables
 from counterplay.kernels.public.public_cfr import iterate_public, iteration_rule
 from counterplay.poker.poker_public_tree import public_tree_by_name
+from counterplay.runtime.memory import check_memory
 from counterplay.runtime.threads import finish
 from counterplay.solvers.cfr import CFR_PRESETS, ROUNDING, CfrConfig, ProfileKind, check_storage
-from counterplay.solvers.solver import Solver, changed, check_memory
+from counterplay.solvers.solver import Solver, changed
 from counterplay.strategy.public_strategy import PublicProfile
 from counterplay.strategy.tabular import Provenance
 from counterplay.tree.public.public_tree import PublicTree

@@ -47,10 +47,11 @@ from counterplay.kernels.history.walks import alias_table, random_state
 from counterplay.kernels.public.piece_steps import Rule, Tables
 from counterplay.kernels.public.public_sampling import Deals, Deck, Drawn, iterate_blocks
 from counterplay.poker.poker_public_tree import public_tree_by_name
+from counterplay.runtime.memory import check_memory
 from counterplay.runtime.threads import share_out
 from counterplay.solvers.cfr import ROUNDING, check_storage
 from counterplay.solvers.public_cfr import table_type
-from counterplay.solvers.solver import Solver, changed, check_memory
+from counterplay.solvers.solver import Solver, changed
 from counterplay.strategy.public_strategy import PublicProfile
 from counterplay.strategy.tabular import Provenance
 from counterplay.tree.public.public_tree import LINK, NO_HAND, SHARED, PublicTree
@@ -196,6 +197,11 @@ class PublicSamplingSolver(Solver):
     def iterations(self) -> int:
         """Iterations done so far, of all threads."""
         return int(self.counters[:, 0].sum())
+
+    @property
+    def least_iterations(self) -> int:
+        """One for each thread."""
+        return int(self.config.threads)
 
     @property
     def nodes(self) -> int:

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from counterplay.errors import MemoryLimitError, SolverError, StrategyError
 from counterplay.game.game import Game
-from counterplay.solvers.solver import Progress, Solver, SolveResult, Until
+from counterplay.runtime.pacing import Until
+from counterplay.runtime.progress import Progress
+from counterplay.solvers.solver import Solver, SolveResult
 from counterplay.storage import read_container
 from counterplay.tree.history.game_tree import GameTree
 

@@ -9,12 +9,11 @@ so the work done so far is whole and the run can go on later to the same bits.
 from __future__ import annotations
 
 import dataclasses
-import math
 import numbers
 import os
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
@@ -22,65 +21,20 @@ from numpy.typing import NDArray
 
 from counterplay.abstraction.infosets.abstraction import Abstraction
 from counterplay.abstraction.infosets.by_name import compile_by_name
-from counterplay.errors import CounterplayError, GameError, MemoryLimitError, SolverError, StrategyError
+from counterplay.errors import CounterplayError, GameError, SolverError, StrategyError
 from counterplay.evaluation.measurement import Measurement, measure_strategy
 from counterplay.game.game import Game
 from counterplay.kernels.jit import FormArrays
 from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.runtime.pacing import CHECK_RATIO, Pace, Until, next_check
+from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.storage import read_container, write_container
 from counterplay.tree.history.game_tree import GameTree
-from counterplay.tree.history.sizes import available_memory, format_bytes, return_memory
 
-__all__ = [
-    "Progress", "SolveResult", "Solver", "Status", "Until", "changed", "check_memory", "next_check",
-    "setting_value",
-]  # fmt: skip
+__all__ = ["SolveResult", "Solver", "Status", "changed", "setting_value"]
 
 Status = Literal["solved", "exploitability", "iterations", "seconds", "memory", "interrupted"]
 """Why a run ended: nothing is left to do, the limit that was reached, full tables, or Ctrl-C."""
-
-CALL_SECONDS = 0.1
-"""How long one kernel call should take, so that Ctrl-C and progress are prompt."""
-
-CHECK_RATIO = 1.05
-"""How much later each measurement is than the one before."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Until:
-    """When to stop: at the first of the limits that are given."""
-
-    iterations: int | None = None
-    seconds: float | None = None
-    exploitability: float | None = None
-
-    def __post_init__(self) -> None:
-        limits: dict[str, Any] = dataclasses.asdict(self)
-        if all(limit is None for limit in limits.values()):
-            raise SolverError("say when to stop: give iterations, seconds or exploitability")
-        for name, limit in limits.items():
-            if limit is None:
-                continue
-            whole = name == "iterations"
-            fits = isinstance(limit, numbers.Integral if whole else numbers.Real) and not isinstance(limit, bool)
-            if not fits or not 0 < limit < math.inf:
-                raise SolverError(f"{name} must be a positive {'whole ' if whole else ''}number; got {limit!r}")
-
-
-@dataclasses.dataclass(frozen=True)
-class Progress:
-    """Where a run is.  ``exploitability`` is the latest measured, at iteration ``measured_at``; ``nodes`` is how many
-    histories were touched; ``lower`` and ``upper`` are bounds of the value that is looked for, where there are any.
-    """
-
-    iterations: int
-    seconds: float
-    cpu_seconds: float
-    exploitability: float
-    measured_at: int
-    nodes: int = 0
-    lower: float | None = None
-    upper: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -157,32 +111,6 @@ def setting_value(text: str) -> Any:
         return int(text) if text.lstrip("+-").isdigit() else float(text)
     except ValueError:
         return text
-
-
-def check_memory(
-    what: str, needed: int, limit: int | None, advice: str = "try storage float32 or an abstraction"
-) -> None:
-    """Refuse tables that do not fit, before they are allocated; ``advice`` says what would.
-
-    Raises
-    ------
-    MemoryLimitError
-        If ``needed`` bytes exceed the limit, or without one what the machine has free.
-    """
-    return_memory()
-    allowed = available_memory() if limit is None else limit
-    if needed > allowed:
-        raise MemoryLimitError(
-            f"{what} needs {format_bytes(needed)} of tables, but only {format_bytes(allowed)} may be used; {advice}"
-        )
-
-
-def next_check(iteration: int, ratio: float = CHECK_RATIO) -> int:
-    """The next iteration at which a run measures itself; the same for every run."""
-    check = 1
-    while check <= iteration:
-        check = max(check + 1, math.ceil(check * ratio))
-    return check
 
 
 class Solver(ABC):
@@ -263,6 +191,11 @@ class Solver(ABC):
     @abstractmethod
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations."""
+
+    @property
+    def least_iterations(self) -> int:
+        """Fewest iterations of a call that keep all threads busy; one where threads share each iteration."""
+        return 1
 
     @property
     def finished(self) -> bool:
@@ -408,7 +341,7 @@ class Solver(ABC):
     def run(
         self,
         until: Until,
-        callback: Callable[[Progress], None] | None = None,
+        callback: ProgressCallback | None = None,
         check_every: int | None = None,
     ) -> SolveResult:
         """Advance until a limit is reached; limits count from the solver's first iteration, resumed runs included.
@@ -423,7 +356,7 @@ class Solver(ABC):
             Measure at multiples of this number instead of the growing distances.
         """
         if check_every is not None and (not isinstance(check_every, numbers.Integral) or check_every < 1):
-            raise SolverError(f"check_every must be a whole number, at least 1; got {check_every!r}")
+            raise SolverError(f"check_every must be an integer, at least 1; got {check_every!r}")
         if until.exploitability is not None and not self.measures:
             raise SolverError(
                 f"exploitability of {self.name} cannot be measured without compiling it; "
@@ -437,8 +370,8 @@ class Solver(ABC):
         status: Status = "interrupted"
         clock, cpu_clock = time.perf_counter() - self.seconds, time.process_time() - self.cpu_seconds
         self.deadline = None if until.seconds is None else clock + until.seconds
-        pace = 1
-        check = self._following_check(self.iterations, check_every)
+        pace = Pace(self.least_iterations)
+        check = next_check(self.iterations, self.check_ratio, check_every)
         try:
             while True:
                 reached = self._reached(until, last)
@@ -447,14 +380,14 @@ class Solver(ABC):
                     break
                 target = check if until.iterations is None else min(check, until.iterations)
                 before = time.perf_counter()
-                count = min(pace, target - self.iterations)
+                count = min(pace.iterations, target - self.iterations)
                 self.step(count)
                 after = time.perf_counter()
                 self.seconds, self.cpu_seconds = after - clock, time.process_time() - cpu_clock
-                pace = _next_pace(count, after - before)
+                pace.record(count, after - before)
                 if self.iterations == target or self.finished or self._out_of_time(until):
                     last = self.check() if self.iterations == check else self.measure()
-                    check = self._following_check(self.iterations, check_every)
+                    check = next_check(self.iterations, self.check_ratio, check_every)
                     self.curve.append(self._progress(last.exploitability, self.iterations))
                     self.seconds, self.cpu_seconds = time.perf_counter() - clock, time.process_time() - cpu_clock
                 if callback is not None:
@@ -466,12 +399,7 @@ class Solver(ABC):
     def _missed_check(self, check_every: int | None) -> bool:
         """Whether this iteration is on the schedule and was not measured: Ctrl-C came while it was computed."""
         measured = self.curve[-1].iterations if self.curve else 0
-        return measured < self.iterations == self._following_check(self.iterations - 1, check_every)
-
-    def _following_check(self, iteration: int, check_every: int | None) -> int:
-        if check_every is None:
-            return next_check(iteration, self.check_ratio)
-        return (iteration // check_every + 1) * check_every
+        return measured < self.iterations == next_check(self.iterations - 1, self.check_ratio, check_every)
 
     def _out_of_time(self, until: Until) -> bool:
         return until.seconds is not None and self.seconds >= until.seconds
@@ -508,8 +436,3 @@ class Solver(ABC):
             nodes=self.nodes,
             abstraction=self.abstraction(),
         )
-
-
-def _next_pace(count: int, seconds: float) -> int:
-    """How many iterations the next call should do to take about ``CALL_SECONDS``, after ``count`` took ``seconds``."""
-    return max(1, min(8 * count, int(count * CALL_SECONDS / max(seconds, 1e-9))))

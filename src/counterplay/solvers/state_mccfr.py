@@ -30,16 +30,18 @@ from counterplay.game.game import Game
 from counterplay.game.registry import make
 from counterplay.kernels.history.walks import alias_table, random_state
 from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.runtime.memory import available_memory
+from counterplay.runtime.pacing import Until
+from counterplay.runtime.progress import Progress
 from counterplay.runtime.threads import wait_for
 from counterplay.solvers.mccfr import MccfrConfig, _name_of, average_type, mccfr_config
 from counterplay.solvers.sampling_schemes import POKER, SCHEMES, Scheme, scheme_row
-from counterplay.solvers.solver import Progress, Solver, Status, Until
+from counterplay.solvers.solver import Solver, Status
 from counterplay.solvers.state_walks import TYPECODES, Walker
 from counterplay.storage import pack_texts, read_container, unpack_texts
 from counterplay.strategy.tabular import SEEN, Provenance, TabularStrategy, normalise
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import infosets_digest
-from counterplay.tree.history.sizes import available_memory
 
 __all__ = ["StateSampler"]
 

@@ -17,18 +17,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import MemoryLimitError, StrategyError
+from counterplay.errors import StrategyError
 from counterplay.game.game import Game
 from counterplay.game.public_play import PublicPlay
 from counterplay.game.registry import make
 from counterplay.poker.cards import parse_cards
 from counterplay.poker.poker_game import PokerGame, infoset_name
 from counterplay.poker.poker_public_tree import public_tree_of
+from counterplay.runtime.memory import check_memory
 from counterplay.strategy.tabular import SEEN, Provenance, TabularStrategy, normalise
 from counterplay.tree.history.compile import compile_game
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import infosets_digest
-from counterplay.tree.history.sizes import available_memory, format_bytes
 from counterplay.tree.public.from_histories import PublicSplit, split_public
 from counterplay.tree.public.public_tree import LINK, PublicTree
 from counterplay.tree.public.unfold import unfold
@@ -182,12 +182,8 @@ class _NamedForm(PublicForm):
 
     def profile(self, tables: Tables, provenance: Provenance | None = None) -> TabularStrategy:
         """As ``PublicForm.profile``."""
-        needed, allowed = self.tree.num_infosets * NAME_BYTES, available_memory()
-        if needed > allowed:
-            raise MemoryLimitError(
-                f"a profile with the names of {self.tree.num_infosets:,} information sets needs about "
-                f"{format_bytes(needed)}, but only {format_bytes(allowed)} may be used"
-            )
+        what = f"a profile with the names of {self.tree.num_infosets:,} information sets"
+        check_memory(what, self.tree.num_infosets * NAME_BYTES, None, "keep the profile of the public tree")
         names: tuple[list[str], list[str]] = ([], [])
         actions: tuple[list[tuple[str, ...]], list[tuple[str, ...]]] = ([], [])
         weights: tuple[list[NDArray[Any]], list[NDArray[Any]]] = ([], [])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from counterplay.tree.history.compile import compile_game
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import NULL
-from counterplay.tree.history.sizes import SizeEstimate, estimate_size, format_bytes
+from counterplay.tree.history.sizes import SizeEstimate, estimate_size
 from counterplay.tree.recall.recall_kinds import Recall, classify_recall
 from counterplay.tree.sequence.sequence_form import SequenceForm, build_sequence_form
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NULL", "GameTree", "PlayerRecall", "Recall", "RecallReport", "SequenceForm", "SizeEstimate", "Verdict", "Witness",
-    "build_sequence_form", "classify_recall", "compile_game", "estimate_size", "format_bytes", "recall_report",
+    "build_sequence_form", "classify_recall", "compile_game", "estimate_size", "recall_report",
     "split_to_a_loss",
 ]  # fmt: skip
 

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 import counterplay
-from counterplay.abstraction.cards.build_memory import check_memory
+from counterplay.abstraction.cards.build_memory import check_build
 from counterplay.abstraction.cards.card_abstraction import BucketTable, CardAbstraction
 from counterplay.abstraction.cards.clustering import Points, k_means, merge_points
 from counterplay.abstraction.cards.features import BINS, CardFeatures
@@ -114,7 +114,7 @@ def build_cards(
         raise AbstractionError(f"bins are 1 to 255; restarts, iterations and classes at least 1; got {settings}")
     started = time.perf_counter()
     features = CardFeatures(deck, (*shape, *runout), cache, threads, progress, settings.bins)
-    check_memory(features, recipe, settings.max_table, memory_limit)
+    check_build(features, recipe, settings.max_table, memory_limit)
     builder = _Builder(features, recipe, settings)
     tables = tuple(builder.table(turn) for turn in range(len(shape)))
     provenance = {

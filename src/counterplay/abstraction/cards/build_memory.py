@@ -1,4 +1,4 @@
-"""How much memory building a card abstraction takes, told before it starts."""
+"""How much memory building a card abstraction takes, before it starts."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from counterplay.abstraction.cards.features import CardFeatures
-from counterplay.errors import MemoryLimitError
-from counterplay.tree.history.sizes import available_memory, format_bytes
+from counterplay.runtime.memory import check_memory
 
 if TYPE_CHECKING:
     from counterplay.abstraction.cards.recipe import CardRecipe
 
-__all__ = ["build_bytes", "check_memory"]
+__all__ = ["build_bytes", "check_build"]
 
 
 def build_bytes(features: CardFeatures, recipe: CardRecipe, max_table: int) -> int:
@@ -60,18 +59,7 @@ def _most(features: CardFeatures, turn: int, family: str) -> int:
     return features.runouts(turn)
 
 
-def check_memory(features: CardFeatures, recipe: CardRecipe, max_table: int, limit: int | None) -> None:
-    """Refuse what would not fit.
-
-    Raises
-    ------
-    MemoryLimitError
-        With the estimate and the limit.
-    """
-    needed = build_bytes(features, recipe, max_table)
-    allowed = available_memory() if limit is None else limit
-    if needed > allowed:
-        raise MemoryLimitError(
-            f"building {recipe} takes about {format_bytes(needed)} and {format_bytes(allowed)} may be used; "
-            "use fewer buckets, another family, or a higher memory limit"
-        )
+def check_build(features: CardFeatures, recipe: CardRecipe, max_table: int, limit: int | None) -> None:
+    """Refuse a recipe whose building would not fit, as ``check_memory`` does."""
+    advice = "use fewer buckets, another family, or a higher memory limit"
+    check_memory(f"building {recipe}", build_bytes(features, recipe, max_table), limit, advice)

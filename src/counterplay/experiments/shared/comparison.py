@@ -22,7 +22,8 @@ from counterplay.abstraction.infosets.by_name import compile_by_name
 from counterplay.errors import SolverError
 from counterplay.evaluation.responses import exploitability
 from counterplay.game.game import Game
-from counterplay.solvers import ALGORITHMS, Progress, Solver, check_algorithm, make_solver
+from counterplay.runtime.progress import Progress
+from counterplay.solvers import ALGORITHMS, Solver, check_algorithm, make_solver
 from counterplay.solvers.solver import setting_value
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 
 from counterplay.analysis.memory_words import MemoryWords, memory_words
 from counterplay.errors import CounterplayError
+from counterplay.runtime.pacing import next_check
 from counterplay.solvers import CfrIra, DoubleOracle, Fpira, Solver, make_solver
-from counterplay.solvers.solver import next_check
 from counterplay.tree import compile_game
 from counterplay.tree.history.game_tree import GameTree
 

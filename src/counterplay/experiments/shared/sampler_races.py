@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from counterplay.errors import CounterplayError
 from counterplay.experiments.shared.comparison import Run, interval, read_off
 from counterplay.experiments.shared.experiment import Cell
+from counterplay.runtime.progress import Progress
 from counterplay.solvers.public_sampling import DRAWN_HANDS, PublicSamplingConfig, PublicSamplingSolver
-from counterplay.solvers.solver import Progress, Solver
+from counterplay.solvers.solver import Solver
 from counterplay.tree.public.public_tree import PublicTree
 
 __all__ = ["mean_curves", "race_samplers", "race_table", "ranking", "run_by_cpu"]

@@ -38,6 +38,7 @@ from counterplay.kernels.history.cfr_ira import (
 )
 from counterplay.kernels.history.changing_sets import GameArrays, SetArrays, forward_merged
 from counterplay.kernels.jit import form_arrays
+from counterplay.runtime.memory import check_memory
 from counterplay.solvers.cfr import ROUNDING
 from counterplay.solvers.ira.changing_abstraction import (
     GIVEN,
@@ -51,7 +52,7 @@ from counterplay.solvers.ira.changing_abstraction import (
     start_abstraction,
     utility_ranges,
 )
-from counterplay.solvers.solver import Solver, check_memory
+from counterplay.solvers.solver import Solver
 from counterplay.strategy.tabular import Provenance, TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 

@@ -29,6 +29,7 @@ from counterplay.game.game import Game
 from counterplay.kernels.history.changing_sets import GameArrays, SetArrays, forward_merged
 from counterplay.kernels.history.fpira import CASE_1, CASE_2, DONE, LARGEST_RESPONSE, Scratch, iterate_fpira
 from counterplay.kernels.jit import form_arrays
+from counterplay.runtime.memory import check_memory
 from counterplay.solvers.ira.changing_abstraction import (
     GIVEN,
     as_abstraction,
@@ -40,7 +41,7 @@ from counterplay.solvers.ira.changing_abstraction import (
     set_tables,
     start_abstraction,
 )
-from counterplay.solvers.solver import Solver, check_memory
+from counterplay.solvers.solver import Solver
 from counterplay.strategy.tabular import Provenance, TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 

@@ -21,12 +21,13 @@ from counterplay.errors import SolverError
 from counterplay.game.game import Game
 from counterplay.kernels.history.passes import forward_reach
 from counterplay.kernels.jit import form_arrays
+from counterplay.runtime.memory import check_memory
 from counterplay.solvers.linear_program import LinearProgram
 from counterplay.solvers.maxmin.branching import BranchAndBound
 from counterplay.solvers.maxmin.digit_refinement import RefiningProgram
 from counterplay.solvers.maxmin.maxmin_problem import MaxminProblem, check_maxmin
 from counterplay.solvers.maxmin.oracles import OracleBranchAndBound
-from counterplay.solvers.solver import Solver, check_memory
+from counterplay.solvers.solver import Solver
 from counterplay.strategy.tabular import Provenance, TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 

@@ -18,9 +18,10 @@ import numpy as np
 from counterplay.errors import GameError, MemoryLimitError
 from counterplay.game.game import CHANCE, TERMINAL, Game
 from counterplay.game.registry import make
+from counterplay.runtime.memory import available_memory, format_bytes
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import NULL
-from counterplay.tree.history.sizes import BUILD_BYTES_PER_HISTORY, available_memory, format_bytes, preflight
+from counterplay.tree.history.sizes import BUILD_BYTES_PER_HISTORY, preflight
 
 __all__ = ["compile_game"]
 

@@ -8,36 +8,20 @@ walk itself counts and stops at the limit.
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import dataclasses
-import os
 import random
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from counterplay.errors import MemoryLimitError
 from counterplay.game.game import CHANCE, TERMINAL, Game
+from counterplay.runtime.memory import check_memory
 
 if TYPE_CHECKING:
     from counterplay.tree.history.game_tree import GameTree
 
-__all__ = [
-    "SizeEstimate", "available_memory", "estimate_size", "format_bytes", "preflight", "return_memory", "tree_bytes",
-]  # fmt: skip
+__all__ = ["SizeEstimate", "estimate_size", "preflight", "tree_bytes"]
 
 BUILD_BYTES_PER_HISTORY = 120
 """Bytes that compiling needs for each history at its peak, sequences of the players included (measured on Leduc)."""
-
-CONTROL_GROUPS = (
-    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "inactive_file"),
-    (
-        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-        "/sys/fs/cgroup/memory/memory.usage_in_bytes",
-        "total_inactive_file",
-    ),
-)
-"""Where Linux tells the limit of a container, what it uses, and what of that it would give back; versions 2 and 1."""
 
 SAFETY = 4.0
 """By how much an estimate must exceed the limit before a game is refused unseen."""
@@ -59,51 +43,6 @@ class SizeEstimate:
     def bytes(self) -> int:
         """Bytes that compiling would need."""
         return int(self.histories * BUILD_BYTES_PER_HISTORY)
-
-
-def available_memory() -> int:
-    """Bytes of memory that this process can still get, or a cautious guess where the machine does not say.
-
-    In a container that is what its limit leaves, which the machine's own count does not know.
-    """
-    allowed = _control_group_memory()
-    free = _machine_memory()
-    return free if allowed is None else min(allowed, free)
-
-
-def return_memory() -> None:
-    """Give the system what this process has freed but still holds, before something large is allocated.
-
-    The C library of Linux keeps freed pieces for later; building a game leaves many.  Elsewhere nothing happens.
-    """
-    with contextlib.suppress(OSError, AttributeError, TypeError):
-        ctypes.CDLL(None).malloc_trim(0)
-
-
-def _control_group_memory() -> int | None:
-    """What the limit of a container leaves, files kept in memory not counted; None where there is no limit."""
-    for limit, used, key in CONTROL_GROUPS:
-        try:
-            left = int(Path(limit).read_text()) - int(Path(used).read_text())
-            stat = dict(line.split() for line in Path(used).with_name("memory.stat").read_text().splitlines())
-            return max(0, left + int(stat[key]))
-        except (OSError, ValueError, KeyError):  # other versions; "max" stands for no limit
-            continue
-    return None
-
-
-def _machine_memory() -> int:
-    try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            for line in file:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except (OSError, ValueError):
-        pass
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    except (AttributeError, ValueError, OSError):
-        return 4 << 30
 
 
 def estimate_size(game: Game, descents: int = 64, seed: int = 0, max_depth: int = 10_000) -> SizeEstimate:
@@ -150,22 +89,10 @@ def preflight(game: Game, limit: int, max_depth: int) -> None:
     else:
         return
     if needed > margin * limit:
-        raise MemoryLimitError(
-            f"{game.spec()} has {count} histories and would need about {format_bytes(needed)}, but only "
-            f"{format_bytes(limit)} may be used; use smaller parameters, a higher memory limit or a solver that samples"
-        )
+        advice = "use smaller parameters, a higher memory limit or a solver that samples"
+        check_memory(f"{game.spec()} has {count} histories and", needed, limit, advice)
 
 
 def tree_bytes(tree: GameTree) -> int:
     """Bytes of a compiled tree with its sequences."""
     return tree.nbytes + tree.sequences.nbytes
-
-
-def format_bytes(count: float) -> str:
-    """A number of bytes for people: 812 B, 3.4 MiB, ..."""
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"):
-        if count < 1024 or unit == "EiB":
-            digits = ".0f" if unit == "B" else ".1f" if count < 1024 else ".2g"
-            return f"{count:{digits}} {unit}"
-        count /= 1024
-    return ""

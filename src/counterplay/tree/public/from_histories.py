@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import GameError, MemoryLimitError
+from counterplay.errors import GameError
 from counterplay.game.game import CHANCE, TERMINAL
+from counterplay.runtime.memory import check_memory
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import NULL
-from counterplay.tree.history.sizes import available_memory, format_bytes
 from counterplay.tree.public.cells import INSTEAD, Cells, Points
 from counterplay.tree.public.public_tree import LINK, MATRIX, NO_HAND, Hands, PublicNode, PublicTree, lay_out
 
@@ -216,11 +216,7 @@ class _Builder:
 
     def _matrix(self) -> NDArray[np.float64]:
         """The payoffs of all ends: player 0's utility times chance, summed over the histories of a pair of hands."""
-        if 8 * self.matrix_size > available_memory():
-            raise MemoryLimitError(
-                f"the payoffs of the public tree of {self.tree.name} need {format_bytes(8 * self.matrix_size)}; "
-                f"{INSTEAD}"
-            )
+        check_memory(f"the payoff matrix of the public tree of {self.tree.name}", 8 * self.matrix_size, None, INSTEAD)
         matrix = np.zeros(self.matrix_size)
         for node, members, deal in self.ends:
             columns = self._count(1, deal)

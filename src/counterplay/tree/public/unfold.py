@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from counterplay.errors import GameError, MemoryLimitError
 from counterplay.game.public_play import PlayEnd, PlayPoint, PublicPlay
-from counterplay.tree.history.sizes import available_memory, format_bytes
+from counterplay.runtime.memory import check_memory
 from counterplay.tree.public.public_tree import CUT, FACTORED, LINK, MAX_PIECE, NO_HAND, SHARED, Hands, PublicTree
 
 __all__ = ["count_public_nodes", "unfold"]
@@ -75,13 +75,12 @@ def unfold(play: PublicPlay, name: str, big_blind: float | None = None, memory_l
     """
     _check(play)
     sizes = _sizes(play)
-    needed = sizes[0] * (NODE_BYTES + WORK_BYTES)
-    allowed = available_memory() if memory_limit is None else memory_limit
-    if needed > allowed or sizes[0] > MAX_NODES:
-        raise MemoryLimitError(
-            f"the public tree of {name} has {sizes[0]:,} nodes and would need about {format_bytes(needed)}, but only "
-            f"{format_bytes(allowed)} may be used"
-        )
+    what = f"the public tree of {name} has {sizes[0]:,} nodes and"
+    check_memory(
+        what, sizes[0] * (NODE_BYTES + WORK_BYTES), memory_limit, "use smaller parameters or a solver that samples"
+    )
+    if sizes[0] > MAX_NODES:
+        raise MemoryLimitError(f"{what} public trees hold at most {MAX_NODES:,}")
     pieces = _Pieces(play, sizes)
     ends = _ends(play)
     hands = tuple(_hands(row) for row in play.hands)

@@ -1,0 +1,106 @@
+"""Memory: what is free, how byte counts are written, and the one check made before anything large is allocated."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+from pathlib import Path
+
+from counterplay.errors import MemoryLimitError
+
+__all__ = ["available_memory", "check_memory", "format_bytes", "return_memory"]
+
+CONTROL_GROUPS = (
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "inactive_file"),
+    (
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+        "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        "total_inactive_file",
+    ),
+)
+"""Where Linux keeps the limit of a container, its use, and the key of the part that can be reclaimed; v2 and v1."""
+
+
+def available_memory() -> int:
+    """Bytes of memory that this process can still get, or a cautious guess where the machine does not say.
+
+    The limit of a container counts as well as the free memory of the machine.
+    """
+    allowed = _control_group_memory()
+    free = _machine_memory()
+    return free if allowed is None else min(allowed, free)
+
+
+def return_memory() -> None:
+    """Give the system what this process has freed but still holds, before something large is allocated.
+
+    The C library of Linux keeps freed pieces for later; building a game leaves many.  Elsewhere nothing happens.
+    """
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def _control_group_memory() -> int | None:
+    """What the limit of a container leaves, cached files not counted as used; None without a limit."""
+    for limit, used, key in CONTROL_GROUPS:
+        try:
+            left = int(Path(limit).read_text()) - int(Path(used).read_text())
+            stat = dict(line.split() for line in Path(used).with_name("memory.stat").read_text().splitlines())
+            return max(0, left + int(stat[key]))
+        except (OSError, ValueError, KeyError):  # other versions; "max" stands for no limit
+            continue
+    return None
+
+
+def _machine_memory() -> int:
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except (OSError, ValueError):
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (AttributeError, ValueError, OSError):
+        return 4 << 30
+
+
+def check_memory(
+    what: str, needed: int, limit: int | None, advice: str = "try storage float32 or an abstraction"
+) -> None:
+    """Refuse what does not fit, before it is allocated.
+
+    Parameters
+    ----------
+    what : str
+        What is about to be allocated, as the subject of the message.
+    needed : int
+        Its bytes.
+    limit : int or None
+        Bytes that may be used; None for what the machine has free.
+    advice : str
+        What the user can do instead.
+
+    Raises
+    ------
+    MemoryLimitError
+        If it does not fit.
+    """
+    return_memory()
+    allowed = available_memory() if limit is None else limit
+    if needed > allowed:
+        raise MemoryLimitError(
+            f"{what} needs about {format_bytes(needed)}, but only {format_bytes(allowed)} may be used; {advice}"
+        )
+
+
+def format_bytes(count: float) -> str:
+    """A number of bytes for people: 812 B, 3.4 MiB, ..."""
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"):
+        if count < 1024 or unit == "EiB":
+            digits = ".0f" if unit == "B" else ".1f" if count < 1024 else ".2g"
+            return f"{count:{digits}} {unit}"
+        count /= 1024
+    return ""

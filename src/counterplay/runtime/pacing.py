@@ -1,0 +1,108 @@
+"""When a run stops, when it is measured, and how much it does in each call of its kernels.
+
+Runs are measured at iterations fixed in advance, each a little later than the one before by a constant ratio, so that
+measuring costs a bounded share of the time and does not depend on the clock.  Between measurements kernels are called
+for about ``CALL_SECONDS``, so that Ctrl-C and progress are prompt.  ``Pace`` chooses the number of iterations of a call
+from the time that calls have taken, by the model ``overhead + cost * iterations``: calls are never made so short that
+the overhead dominates them, however large it turns out to be.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import numbers
+from typing import Any
+
+from counterplay.errors import SolverError
+
+__all__ = ["CALL_SECONDS", "CHECK_RATIO", "Pace", "Until", "next_check"]
+
+CALL_SECONDS = 0.1
+"""How long one call of the kernels should take."""
+
+CHECK_RATIO = 1.05
+"""How much later each measurement is than the one before."""
+
+OVERHEAD_SHARE = 0.1
+"""At most this share of a call should be overhead."""
+
+LONGEST = 8.0
+"""Calls with a large overhead may be this many times longer than ``CALL_SECONDS``."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Until:
+    """When to stop: at the first of the limits that are given."""
+
+    iterations: int | None = None
+    seconds: float | None = None
+    exploitability: float | None = None
+
+    def __post_init__(self) -> None:
+        limits: dict[str, Any] = dataclasses.asdict(self)
+        if all(limit is None for limit in limits.values()):
+            raise SolverError("say when to stop: give iterations, seconds or exploitability")
+        for name, limit in limits.items():
+            if limit is None:
+                continue
+            integer = name == "iterations"
+            fits = isinstance(limit, numbers.Integral if integer else numbers.Real) and not isinstance(limit, bool)
+            if not fits or not 0 < limit < math.inf:
+                raise SolverError(f"{name} must be a positive {'integer' if integer else 'number'}; got {limit!r}")
+
+
+def next_check(iteration: int, ratio: float = CHECK_RATIO, every: int | None = None) -> int:
+    """The next iteration at which a run is measured; the same for every run.
+
+    Parameters
+    ----------
+    iteration : int
+        Iterations done.
+    ratio : float
+        How much later each measurement is than the one before.
+    every : int, optional
+        Measure at the multiples of this number instead.
+    """
+    if every is not None:
+        return (iteration // every + 1) * every
+    check = 1
+    while check <= iteration:
+        check = max(check + 1, math.ceil(check * ratio))
+    return check
+
+
+class Pace:
+    """How many iterations the next call should do, so that it takes about so many seconds.
+
+    Parameters
+    ----------
+    least : int
+        Fewest iterations of a call: at least one for each thread.
+    seconds : float
+        How long a call should take.
+    """
+
+    def __init__(self, least: int = 1, seconds: float = CALL_SECONDS) -> None:
+        self.least = least
+        self.seconds = seconds
+        self.iterations = least
+        """Iterations of the next call."""
+        self.overhead = 0.0
+        """Seconds of a call that do not depend on its iterations, as far as calls of different lengths have shown."""
+        self._last = (0, 0.0)
+
+    def record(self, iterations: int, seconds: float) -> None:
+        """Take account of a call that did some iterations in some seconds."""
+        before, took = self._last
+        if not before or abs(iterations - before) * 4 >= before:  # different enough to separate overhead and cost
+            if before:
+                slope = max(0.0, (seconds - took) / (iterations - before))
+                measured = max(0.0, min(seconds, took) - slope * min(iterations, before))
+                self.overhead = (self.overhead + measured) / 2
+            self._last = (iterations, seconds)
+        self.overhead = min(self.overhead, 0.9 * seconds)
+        cost = max((seconds - self.overhead) / max(1, iterations), 1e-12)
+        longest = LONGEST * self.seconds
+        wanted = max(self.seconds - self.overhead, min(self.overhead / OVERHEAD_SHARE, longest)) / cost
+        self.iterations = max(self.least, iterations // 2, min(8 * max(iterations, self.least), int(wanted)))

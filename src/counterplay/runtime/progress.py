@@ -1,0 +1,58 @@
+"""Progress: what every long computation reports about itself, through one kind of callback."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import TypeAlias
+
+__all__ = ["Progress", "ProgressCallback"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Progress:
+    """Where a computation is.
+
+    Attributes
+    ----------
+    iterations : int
+        Iterations, jobs or items done.
+    seconds, cpu_seconds : float
+        Time spent so far; of a resumed run of a solver the time before counts as well.
+    exploitability : float
+        Of a run of a solver: the latest that was measured, at iteration ``measured_at``; NaN if there is none.
+    measured_at : int
+        When that was.
+    nodes : int
+        Histories touched so far.
+    lower, upper : float or None
+        Bounds of the value that is computed, where there are any.
+    total : int or None
+        Iterations, jobs or items in all, where that is known.
+    seconds_left : float or None
+        Time that the rest will take at this pace, where that is known.
+    stage : str
+        What is being done, where a computation has several stages.
+    """
+
+    iterations: int
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    exploitability: float = math.nan
+    measured_at: int = 0
+    nodes: int = 0
+    lower: float | None = None
+    upper: float | None = None
+    total: int | None = None
+    seconds_left: float | None = None
+    stage: str = ""
+
+    @property
+    def share(self) -> float:
+        """The share of the total that is done; NaN where the total is not known."""
+        return math.nan if self.total is None else 1.0 if self.total == 0 else self.iterations / self.total
+
+
+ProgressCallback: TypeAlias = Callable[[Progress], None]
+"""What a computation calls with its progress."""
