@@ -49,6 +49,7 @@ OPEN_UNREACHED = {
 """Modules that are still to be made reachable."""
 
 ROOT = Path(counterplay.__file__).parent
+TWINS = Path(__file__).parent / "reference"
 MODULES = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.rglob("*.py"))}
 EVERY_MODULE = pytest.mark.parametrize("module", [pytest.param(name, id=name) for name in MODULES])
 
@@ -287,6 +288,20 @@ def test_circles_and_unreached_modules_are_found() -> None:
 )
 def test_the_rules_find_what_breaks_them(module: str, source: str, wrong: list[str]) -> None:
     assert wrong_imports(source, module) == wrong
+
+
+TWINS_MAY_IMPORT = {"counterplay.game.game": {"CHANCE", "TERMINAL", "Game", "State"},
+                    "counterplay.game.builder": {"ExplicitGame", "Node", "chance", "decision", "terminal"}}  # fmt: skip
+"""What the plain twins share with the library: the protocol of a game, and trees written by hand."""
+
+
+@pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in sorted(TWINS.glob("*.py"))])
+def test_twins_import_nothing_that_they_check(path: Path) -> None:
+    names = imported(path.read_text(encoding="utf-8"), path.name)
+    homes = [name.rpartition(".") for name in names if name.split(".")[0] == PACKAGE]
+    assert [f"{home}.{name}" for home, _, name in homes if name not in TWINS_MAY_IMPORT.get(home, ())] == []
+    assert not {name.split(".")[0] for name in names} & set(HOMES)
+    assert [name for name in names if name.startswith("tests.") and not name.startswith("tests.reference.")] == []
 
 
 def test_every_public_name_has_its_home() -> None:

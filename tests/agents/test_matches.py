@@ -32,8 +32,10 @@ from counterplay.poker.rules import Betting
 from counterplay.solvers import solve
 from counterplay.strategy import TabularStrategy
 from counterplay.tree import compile_game
+from tests.bridge import to_profile
 from tests.crosstables import exact_scores
 from tests.reference.matches import play_deal
+from tests.reference.walks import random_profile
 
 HOLDEM = "holdem.limit.2p.reverse_blinds"
 NO_LIMIT = "holdem.nolimit.2p.reverse_blinds"
@@ -141,14 +143,18 @@ class TestCallAgainstRaise:
         assert play_match("leduc", ["call", "raise"], 1000).estimate(0) == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("game", ["kuhn", "leduc", "kuhn(players=3)", "leduc_limit_2p", "kuhn_limit_3p"])
+MATCH_GAMES = ["kuhn", "leduc", "kuhn(players=3)", "leduc_limit_2p", "kuhn_limit_3p", "toy_forgotten_lever(p=0.6)"]
+
+
+@pytest.mark.parametrize("game", MATCH_GAMES)
 def test_kernel_equals_twin(game: str) -> None:
-    tree = compile_game(game)
-    profiles = [TabularStrategy.random(tree, seed) for seed in range(tree.players)]
+    rules, tree = make(game), compile_game(game)
+    tables = [random_profile(rules, seed) for seed in range(tree.players)]
+    profiles = [to_profile(tree, table) for table in tables]
     seatings = seatings_of(tree.players)
     seeds = Seeds.of(7)
     scores = _on_tree(tree, profiles, seatings, seeds, 3, 40)
-    twin = [play_deal(tree, profiles, seatings, (seeds.deal, seeds.play), index) for index in range(3, 43)]
+    twin = [play_deal(rules, tables, seatings, (seeds.deal, seeds.play), index) for index in range(3, 43)]
     assert scores == pytest.approx(np.array(twin), abs=1e-12)
 
 

@@ -39,8 +39,8 @@ from counterplay.solvers.mccfr import mccfr_config, payoff_units
 from counterplay.solvers.sampling_schemes import SCHEMES, betting_scheme
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.tabular import Provenance, TabularStrategy
-from tests.reference.abstract_game import BucketGame as PlainBucketGame
-from tests.reference.abstract_game import dealt
+from tests.reference.bucket_game import BucketGame as PlainBucketGame
+from tests.reference.bucket_game import drawn_deal
 from tests.reference.mccfr import Mccfr, Stream
 
 LEDUC = STANDARD["leduc.limit.2p"]
@@ -216,7 +216,7 @@ def test_deals_are_dealt_as_the_twin_does(game: str) -> None:
     shift = sampler.deal(state, 64).copy()
     assert int(state[0]) != int(random_state(11, 1)[0, 0])
     for row in shift:
-        cards = dealt(rules, stream)
+        cards = drawn_deal(rules, stream)
         holes = [cards[rules.hole_cards * p : rules.hole_cards * (p + 1)] for p in range(rules.players)]
         board = cards[rules.hole_cards * rules.players :]
         for player, rule in enumerate(twin_rules(rules)):
@@ -273,7 +273,7 @@ def in_order(game: GameDefinition, seed: int, average_walks: bool) -> Iterator[l
     """The deals that the walks of a twin start from."""
     stream = Stream(seed)
     while True:
-        deals = [dealt(game, stream) for _ in range(game.players)]
+        deals = [drawn_deal(game, stream) for _ in range(game.players)]
         yield from deals
         if average_walks:
             yield from (deals[(player + 1) % game.players] for player in range(game.players))

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from counterplay.game.game import CHANCE, TERMINAL, Game, State
-
-from .walks import Action, Profile, expected_values, has_perfect_recall, infosets, walk
+from tests.reference.walks import Action, Profile, expected_values, has_perfect_recall, infosets, walk
 
 
 def best_response(game: Game, profile: Profile, player: int) -> tuple[float, dict[Hashable, Action]]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import collections
 import itertools
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from counterplay.poker.acpc.definition import GameDefinition
-from counterplay.poker.acpc.match_state import rank_cards
-from counterplay.poker.rules import Betting
-from tests.reference.abstract_game import Bucket
-from tests.reference.mccfr import Stream
+from tests.reference.bucket_game import Bucket
+from tests.reference.poker import Table, board_ends, deck_of, worth
+
+if TYPE_CHECKING:
+    from counterplay.poker.acpc.definition import GameDefinition
 
 Hand = tuple[int, ...]
 Values = dict[Hand, float]
@@ -41,37 +42,37 @@ class BucketPcs:
             self.walk(board, player)
 
     def walk(self, board: Sequence[int], player: int) -> None:
-        left = [card for card in sorted(self.game.deck) if card not in board]
+        left = [card for card in sorted(deck_of(self.game)) if card not in board]
         self.board, self.player = list(board), player
         self.hands = list(itertools.combinations(left, self.game.hole_cards))
-        self.rank = {hand: rank_cards(self.game, (*hand, *board)) for hand in self.hands}
+        self.worth = {hand: worth(self.game, (*hand, *board)) for hand in self.hands}
         self.pairs = sum(not set(one) & set(other) for one in self.hands for other in self.hands)
-        self.values(Betting.start(self.game), dict.fromkeys(self.hands, 1.0), dict.fromkeys(self.hands, 1.0))
+        self.values(Table(self.game), dict.fromkeys(self.hands, 1.0), dict.fromkeys(self.hands, 1.0))
 
-    def name(self, betting: Betting, hand: Hand) -> tuple[int, str]:
-        ends = self.game.board_ends[: betting.round + 1]
+    def name(self, table: Table, hand: Hand) -> tuple[int, str]:
+        ends = board_ends(self.game)[: table.round + 1]
         seen = (hand, *[tuple(self.board[low:high]) for low, high in itertools.pairwise(ends)])
-        return betting.player, f"{self.rules[betting.player](betting.round, seen)}:{betting.text()}"
+        return table.player(), f"{self.rules[table.player()](table.round, seen)}:{table.text()}"
 
     def sigma(self, name: tuple[int, str], actions: list[str]) -> dict[str, float]:
         positive = {action: max(self.regret[name][action], 0.0) for action in actions}
         total = sum(positive.values())
         return {action: value / total if total > 0.0 else 1.0 / len(actions) for action, value in positive.items()}
 
-    def values(self, betting: Betting, own: Values, opp: Values) -> Values:
+    def values(self, table: Table, own: Values, opp: Values) -> Values:
         """What each hand of the player is worth, the opponent's reach included."""
-        if betting.finished:
-            return {hand: self.won(betting, hand, opp) for hand in self.hands}
-        actions = betting.legal_actions()
-        names = {hand: self.name(betting, hand) for hand in self.hands}
+        if table.finished:
+            return {hand: self.won(table, hand, opp) for hand in self.hands}
+        actions = table.actions()
+        names = {hand: self.name(table, hand) for hand in self.hands}
         chances = {name: self.sigma(name, actions) for name in names.values()}
-        reach = own if betting.player == self.player else opp
+        reach = own if table.player() == self.player else opp
         below = {}
         for action in actions:
             later = {hand: reach[hand] * chances[names[hand]][action] for hand in self.hands}
-            mine, theirs = (later, opp) if betting.player == self.player else (own, later)
-            below[action] = self.values(betting.act(action), mine, theirs)
-        if betting.player != self.player:
+            mine, theirs = (later, opp) if table.player() == self.player else (own, later)
+            below[action] = self.values(table.after(action), mine, theirs)
+        if table.player() != self.player:
             return {hand: sum(found[hand] for found in below.values()) for hand in self.hands}
         found = {hand: sum(chances[names[hand]][a] * below[a][hand] for a in actions) for hand in self.hands}
         for action in actions:
@@ -84,20 +85,10 @@ class BucketPcs:
                 self.regret[name][action] = max(self.regret[name][action], 0.0)
         return found
 
-    def won(self, betting: Betting, hand: Hand, opp: Values) -> float:
+    def won(self, table: Table, hand: Hand, opp: Values) -> float:
         total = 0.0
         for other in self.hands:
             if not set(hand) & set(other):
                 holes = (hand, other) if self.player == 0 else (other, hand)
-                ranks = [self.rank[hole] for hole in holes] if betting.showdown else None
-                total += opp[other] * float(betting.values(ranks)[self.player])
+                total += opp[other] * table.won(self.player, [self.worth[hole] for hole in holes])
         return total / self.pairs
-
-
-def drawn(game: GameDefinition, stream: Stream) -> list[int]:
-    """All public cards, each time one of those that are left, in the order that taking has left them in."""
-    stock = list(game.deck)
-    for place in range(game.board_ends[-1]):
-        pick = place + int(stream.uniform() * (len(stock) - place))
-        stock[place], stock[pick] = stock[pick], stock[place]
-    return stock[: game.board_ends[-1]]

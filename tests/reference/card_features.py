@@ -7,8 +7,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
-from counterplay.poker.cards import deck
-from tests.reference.hands import hand_value
+from tests.reference.hands import deck, hand_value
 
 Cards = tuple[int, ...]
 

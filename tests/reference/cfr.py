@@ -11,8 +11,7 @@ from __future__ import annotations
 import math
 
 from counterplay.game.game import CHANCE, TERMINAL, Game, State
-
-from .walks import Action, InfosetId, Profile, Table, infosets
+from tests.reference.walks import Action, InfosetId, Profile, Table, infosets
 
 
 def regret_matching(regret: dict[Action, float], fallback: str = "uniform", one: float = 1.0) -> dict[Action, float]:

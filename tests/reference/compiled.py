@@ -6,13 +6,15 @@ The value is that of the linear program in ``sequence_lp``, written over the arr
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
-from counterplay.tree import GameTree
+if TYPE_CHECKING:
+    from counterplay.tree import GameTree
 
 
 def tree_value(tree: GameTree) -> float:

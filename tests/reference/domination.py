@@ -14,8 +14,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from counterplay.game.game import CHANCE, TERMINAL, Game, State
-
-from .walks import Action, InfosetId, infosets, walk
+from tests.reference.walks import Action, InfosetId, infosets, walk
 
 Pure = dict[Hashable, Action]
 SIGN = 1e-7

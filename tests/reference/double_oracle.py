@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from counterplay.game.game import CHANCE, TERMINAL, Game, State
-
-from .walks import Action, Profile
+from tests.reference.walks import Action, Profile
 
 Weighted = list[tuple[float, State]]
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from counterplay.game.game import Game
-
-from .best_response import best_response
-from .walks import Profile, infosets, walk
+from tests.reference.best_response import best_response
+from tests.reference.walks import Profile, infosets, walk
 
 
 def own_reach(game: Game, profile: Profile, player: int) -> dict[object, float]:

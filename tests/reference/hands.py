@@ -1,4 +1,4 @@
-"""Twin of the hand ranking: the best five cards of a hand by trying them all, compared as tuples.
+"""Twin of cards and of the hand ranking: the best five cards of a hand by trying them all, compared as tuples.
 
 The order is that of the Annual Computer Poker Competition's dealer: the usual categories for five cards; with fewer
 cards only equal ranks and high cards count.
@@ -11,6 +11,17 @@ from collections import Counter
 from collections.abc import Sequence
 
 Value = tuple[int, ...]
+
+
+def deck(ranks: int = 13, suits: int = 4) -> list[int]:
+    """The cards 4 * rank + suit of the highest ranks and suits, suit by suit."""
+    return [4 * rank + suit for suit in range(4 - suits, 4) for rank in range(13 - ranks, 13)]
+
+
+def cards_text(cards: Sequence[int]) -> str:
+    """``TdAs``."""
+    return "".join("23456789TJQKA"[card // 4] + "cdhs"[card % 4] for card in cards)
+
 
 PATTERNS = {(4,): 7, (3, 2): 6, (3,): 3, (2, 2): 2, (2,): 1, (): 0}
 """Category by the groups of two and more equal ranks."""

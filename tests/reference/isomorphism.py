@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from counterplay.poker.cards import deck
+from tests.reference.hands import deck
 
 Hand = tuple[tuple[int, ...], ...]
 """The cards of each round, sorted."""

@@ -1,13 +1,11 @@
-"""Plain-Python twin of the kernel that plays deals: the same random numbers, on lists."""
+"""Plain-Python twin of the kernel that plays deals: the same random numbers, on the states of a game."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from counterplay.game.game import CHANCE, TERMINAL
-from counterplay.kernels.history.walks import alias_table
-from counterplay.strategy.tabular import TabularStrategy
-from counterplay.tree.history.game_tree import GameTree
+from counterplay.game.game import CHANCE, TERMINAL, Game
+from tests.reference.walks import Profile
 
 WORD = 2**64
 GOLDEN, MIX_1, MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
@@ -30,36 +28,48 @@ class Stream:
         return (now >> 11) / 2**53
 
 
+def alias_table(chances: Sequence[float]) -> tuple[list[float], list[int]]:
+    """Walker's alias table: column k stands for k up to a threshold, and for its alias above it."""
+    mean = sum(chances) / len(chances)
+    share = [chance / mean for chance in chances]
+    threshold, alias = [1.0] * len(chances), list(range(len(chances)))
+    small = [k for k, value in enumerate(share) if value < 1.0]
+    large = [k for k, value in enumerate(share) if value >= 1.0]
+    while small and large:
+        low, high = small.pop(), large[-1]
+        threshold[low], alias[low] = share[low], high
+        share[high] -= 1.0 - share[low]
+        if share[high] < 1.0:
+            small.append(large.pop())
+    return threshold, alias
+
+
 def play_deal(
-    tree: GameTree,
-    profiles: Sequence[TabularStrategy],
-    seatings: Sequence[Sequence[int]],
-    seeds: tuple[int, int],
-    index: int,
+    game: Game, profiles: Sequence[Profile], seatings: Sequence[Sequence[int]], seeds: tuple[int, int], index: int
 ) -> list[float]:
     """What each agent wins in one deal, mean over seatings."""
     chance, play = Stream(seeds[0], index), Stream(seeds[1], index)
     dice: list[float] = []
     won = [0.0] * len(profiles)
     for seating in seatings:
-        node, events = 0, 0
-        while tree.player[node] != TERMINAL:
-            first, count = int(tree.first_child[node]), int(tree.num_children[node])
-            if tree.player[node] == CHANCE:
+        state, events = game.root(), 0
+        while state.player != TERMINAL:
+            if state.player == CHANCE:
                 if events == len(dice):
                     dice.append(chance.draw())
-                threshold, alias = alias_table(tree.chance_prob[first : first + count])
-                column = int(dice[events] * count)
-                pick = column if dice[events] * count - column < threshold[column] else int(alias[column])
+                outcomes, chances = zip(*state.chance(), strict=True)
+                threshold, alias = alias_table(chances)
+                column = int(dice[events] * len(outcomes))
+                inside = dice[events] * len(outcomes) - column < threshold[column]
+                state = state.child(outcomes[column if inside else alias[column]])
                 events += 1
             else:
-                row = int(tree.infoset_offset[tree.infoset[node]])
-                chances = profiles[seating[tree.player[node]]].probabilities[row : row + count].tolist()
-                left, pick = play.draw() * sum(chances), 0
-                for action, probability in enumerate(chances):
+                row = profiles[seating[state.player]][state.player, state.infoset()]
+                left, pick = play.draw() * sum(row.values()), next(iter(row))
+                for action, probability in row.items():
                     if probability > 0.0 and left >= 0.0:
                         pick, left = action, left - probability
-            node = first + pick
-        for position, value in enumerate(tree.utility[tree.outcome[node]].tolist()):
+                state = state.child(pick)
+        for position, value in enumerate(state.utilities()):
             won[seating[position]] += value
     return [value / len(seatings) for value in won]

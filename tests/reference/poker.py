@@ -7,11 +7,38 @@ five-card parts.
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections import Counter
+from collections.abc import Hashable, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.game.game import CHANCE, TERMINAL
+from tests.reference.hands import Value, cards_text, deck, hand_value
+from tests.reference.rhode_island import hand_value as three_card_value
+
+if TYPE_CHECKING:
+    from counterplay.poker.acpc.definition import GameDefinition
+
+Cards = tuple[int, ...]
+
+
+def deck_of(game: GameDefinition) -> list[int]:
+    """The cards of a game, in the dealer's order."""
+    return deck(game.ranks, game.suits)
+
+
+def board_ends(game: GameDefinition) -> list[int]:
+    """How many cards lie on the table in each round."""
+    return list(itertools.accumulate(game.board_cards))
+
+
+def worth(game: GameDefinition, cards: Sequence[int]) -> Value:
+    """What a hand is worth at a showdown: tuples compare as hands do."""
+    if game.three_card_hands:
+        return three_card_value(tuple(cards_text([card]) for card in cards), straights=True)
+    return hand_value(cards)
 
 
 class Table:
@@ -88,6 +115,28 @@ class Table:
                 self.finished = True
                 self.round = self.game.rounds - 1
 
+    def after(self, action: str) -> Table:
+        """A table of its own where the action has been taken."""
+        table = copy.copy(self)
+        table.spent, table.folded = list(self.spent), list(self.folded)
+        table.done = [list(done) for done in self.done]
+        table.act(action)
+        return table
+
+    def actions(self) -> tuple[str, ...]:
+        """Fold, call, raises from the smallest."""
+        span = self.raise_range()
+        raises = [] if span is None else ["r"] if self.game.limit else [f"r{to}" for to in range(span[0], span[1] + 1)]
+        return (*(["f"] if self.can_fold() else []), "c", *raises)
+
+    def showdown(self) -> bool:
+        return self.finished and sum(self.folded) < self.game.players - 1
+
+    def won(self, player: int, worths: Sequence[Value]) -> float:
+        """What a player wins with these hands at the end."""
+        order = sorted(set(worths))
+        return float(self.value(player, [order.index(one) for one in worths]))
+
     def text(self) -> str:
         return "/".join("".join(action for _, action in done) for done in self.done[: self.round + 1])
 
@@ -106,6 +155,52 @@ class Table:
             won += Fraction(size * (len(left) - len(winners)), len(winners)) if player in winners else -size
             left = {p: chips - size for p, chips in left.items() if chips > size}
         return won
+
+
+class PokerState:
+    """Poker as a game of states: hole cards by position and board cards by round as dealt so far, and the betting."""
+
+    def __init__(self, table: Table, hole: tuple[Cards, ...] = (), board: tuple[Cards, ...] = ()) -> None:
+        rules = table.game
+        if len(hole) == rules.players:
+            while len(board) <= table.round and not rules.board_cards[len(board)]:
+                board = (*board, ())
+        self.table, self.hole, self.board = table, hole, board
+        decided = table.finished and not table.showdown()
+        if len(hole) < rules.players or (len(board) <= table.round and not decided):
+            self.player = CHANCE
+        else:
+            self.player = TERMINAL if table.finished else table.player()
+
+    def chance(self) -> list[tuple[Hashable, float]]:
+        rules = self.table.game
+        count = rules.hole_cards if len(self.hole) < rules.players else rules.board_cards[len(self.board)]
+        gone = {card for cards in (*self.hole, *self.board) for card in cards}
+        every = list(itertools.combinations(sorted(set(deck_of(rules)) - gone), count))
+        return [(cards, 1 / len(every)) for cards in every]
+
+    def actions(self) -> tuple[str, ...]:
+        return self.table.actions()
+
+    def child(self, action: Hashable) -> PokerState:
+        if self.player != CHANCE:
+            return self.with_cards(self.table.after(str(action)), self.hole, self.board)
+        assert isinstance(action, tuple)
+        if len(self.hole) < self.table.game.players:
+            return self.with_cards(self.table, (*self.hole, action), self.board)
+        return self.with_cards(self.table, self.hole, (*self.board, action))
+
+    def with_cards(self, table: Table, hole: tuple[Cards, ...], board: tuple[Cards, ...]) -> PokerState:
+        return PokerState(table, hole, board)
+
+    def infoset(self) -> str:
+        shown = [cards for turn, cards in enumerate(self.board[: self.table.round + 1]) if cards or turn]
+        return f"{'/'.join(cards_text(cards) for cards in (self.hole[self.player], *shown))}:{self.table.text()}"
+
+    def utilities(self) -> list[float]:
+        board = [card for cards in self.board for card in cards]
+        worths = [worth(self.table.game, (*hole, *board)) if self.table.showdown() else () for hole in self.hole]
+        return [self.table.won(player, worths) for player in range(self.table.game.players)]
 
 
 def hand_strength(cards: tuple[int, ...]) -> tuple[int, ...]:

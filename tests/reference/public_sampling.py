@@ -11,16 +11,16 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.game.game import CHANCE, TERMINAL
-from counterplay.poker.acpc.definition import GameDefinition
-from counterplay.poker.cards import card_text, cards_text, parse_cards
-from counterplay.poker.poker_game import PokerFile
-from counterplay.tree.public.public_tree import PublicTree
+from tests.reference.poker import PokerState, Table, deck_of
+
+if TYPE_CHECKING:
+    from counterplay.poker.acpc.definition import GameDefinition
 
 DRAWN = {"cs": (True, True), "opcs": (False, True), "spcs": (True, False), "pcs": (False, False)}
 """Whether the own hand is drawn, and the opponent's."""
@@ -45,10 +45,10 @@ class End(NamedTuple):
 
 def ends(definition: GameDefinition) -> list[End]:
     """Every end of a game."""
-    return list(_ends(PokerFile(definition, "game").root(), 1.0, ()))
+    return list(_ends(PokerState(Table(definition)), 1.0, ()))
 
 
-def _ends(state: Any, chance: float, path: tuple[tuple[int, str, str], ...]) -> Iterator[End]:
+def _ends(state: PokerState, chance: float, path: tuple[tuple[int, str, str], ...]) -> Iterator[End]:
     if state.player == TERMINAL:
         board = tuple(card for cards in state.board for card in cards)
         yield End(tuple(tuple(hand) for hand in state.hole), board, chance, path, tuple(state.utilities()))  # type: ignore[arg-type]
@@ -65,7 +65,7 @@ def blocks(definition: GameDefinition, variant: str, player: int) -> dict[Block,
     """All blocks of a variant for a player with their probabilities: chance, summed over what is not drawn."""
     found: dict[Block, float] = defaultdict(float)
     size, draws = definition.hole_cards, DRAWN[variant]
-    deals = list(_deals(tuple(sorted(definition.deck)), (size, size, *definition.board_cards)))
+    deals = list(_deals(tuple(sorted(deck_of(definition))), (size, size, *definition.board_cards)))
     for deal in deals:
         own, opp = deal[player], deal[1 - player]
         board = tuple(card for cards in deal[2:] for card in cards)
@@ -112,27 +112,3 @@ def regrets(values: Values, strategy: Strategy) -> dict[str, NDArray[np.float64]
         here = math.fsum(strategy[name][action] * value for action, value in by_action.items())
         made[name] = np.array([by_action.get(action, 0.0) - here for action in strategy[name]])
     return made
-
-
-def infoset_entries(tree: PublicTree, player: int) -> dict[str, NDArray[np.int64]]:
-    """The entries of each information set in the tables of a public tree without isomorphism, by the game's names."""
-    found = {}
-    hands = tree.hands[player]
-    for node, deal in tree.states_of(player):
-        board = "/".join(tree.deal_text[deal].split())
-        entries = np.arange(tree.entries(node, deal).start, tree.entries(node, deal).stop)
-        cards = hands.card[hands.slice(deal)]
-        for h, row in enumerate(entries.reshape(-1, len(cards)).T):
-            hand = cards_text(tuple(int(card) for card in cards[h] if card < 52))
-            found[f"{hand}/{board}:{tree.node_text[node]}" if board else f"{hand}:{tree.node_text[node]}"] = row
-    return found
-
-
-def board_of(tree: PublicTree, deal: int) -> Hand:
-    """The public cards of a deal."""
-    return tuple(parse_cards("".join(tree.deal_text[deal].split())))
-
-
-def text_of(hand: Hand) -> str:
-    """A hand in the game's words."""
-    return "".join(card_text(card) for card in hand)

@@ -11,8 +11,7 @@ import math
 from collections.abc import Hashable
 
 from counterplay.game.game import CHANCE, TERMINAL, Game, State
-
-from .walks import Action, InfosetId, Profile, Table, expected_values, has_perfect_recall, infosets, walk
+from tests.reference.walks import Action, InfosetId, Profile, Table, expected_values, has_perfect_recall, infosets, walk
 
 
 def external_regret(game: Game, profiles: list[Profile], player: int) -> float:

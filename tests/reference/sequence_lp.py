@@ -19,8 +19,7 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
 from counterplay.game.game import TERMINAL, Game
-
-from .walks import Action, Profile, Sequence, has_perfect_recall, walk
+from tests.reference.walks import Action, Profile, Sequence, has_perfect_recall, walk
 
 
 def zero_sum_value(game: Game) -> float:

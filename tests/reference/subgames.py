@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from counterplay.game.builder import ExplicitGame, Node, chance, decision, terminal
-
-from .hands import hand_value
+from tests.reference.hands import hand_value
 
 Hand = tuple[int, int]
 Range = Mapping[Hand, float]

@@ -42,7 +42,8 @@ from tests.poker.test_bucket_game import (
     table_rows,
     twin_rules,
 )
-from tests.reference.bucket_pcs import BucketPcs, drawn
+from tests.reference.bucket_game import drawn_board
+from tests.reference.bucket_pcs import BucketPcs
 from tests.reference.mccfr import Stream
 
 TWO_PLAYERS = [name for name, game in GAMES.items() if game.players == 2]
@@ -83,7 +84,7 @@ def test_walks_are_those_of_the_twin(game: str, changes: dict[str, bool]) -> Non
     slow.regret.update(table_dict(abstract, solver.regret))
     for _ in range(4):
         solver.step()
-        slow.iterate(drawn(rules, stream))
+        slow.iterate(drawn_board(rules, stream))
         np.testing.assert_allclose(solver.regret, table_rows(abstract, slow.regret), atol=1e-10)
         np.testing.assert_allclose(solver.average, table_rows(abstract, slow.average), atol=1e-10)
     assert int(solver.deal_state[0, 0]) == stream.state

@@ -31,6 +31,7 @@ from counterplay.solvers.public_sampling import (
 )
 from counterplay.strategy.public_strategy import normalised
 from counterplay.tree.public.public_tree import NO_HAND, PublicTree
+from tests.bridge import board_of, infoset_entries
 from tests.reference import public_sampling as reference
 
 VARIANTS = ("cs", "opcs", "spcs", "pcs")
@@ -207,7 +208,7 @@ def strategy_of(tree: PublicTree, regret: tuple[NDArray[Any], ...]) -> dict[str,
     """The strategies that regrets are matched to, by the names of the game."""
     found = {}
     for player in (0, 1):
-        for name, entries in reference.infoset_entries(tree, player).items():
+        for name, entries in infoset_entries(tree, player).items():
             node = next(
                 n for n, text in enumerate(tree.node_text) if text == name.split(":")[1] and tree.kind[n] == player
             )
@@ -222,7 +223,7 @@ def block_of(case: Case, player: int, drawing: Drawing) -> reference.Block:
         None if hand < 0 else tuple(int(card) for card in deck.card[hand] if card < 52)
         for hand, deck in ((drawing.own, case.decks[player]), (drawing.opp, case.decks[1 - player]))
     )
-    return own, opp, reference.board_of(case.tree, drawing.chain[-1] if drawing.chain else 0)
+    return own, opp, board_of(case.tree, drawing.chain[-1] if drawing.chain else 0)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -237,7 +238,7 @@ def test_blocks_are_those_of_the_definition(name: str, variant: str) -> None:
         of = reference.blocks(GAMES[name], variant, player)
         sampled = reference.sampled_values(every, of, player, strategy)
         whole = reference.sampled_values(every, {(None, None, ()): 1.0}, player, strategy) if name == "kuhn" else None
-        entries = reference.infoset_entries(case.tree, player)
+        entries = infoset_entries(case.tree, player)
         ours: dict[str, list[float]] = defaultdict(list)
         theirs: dict[str, list[float]] = defaultdict(list)
         mean: dict[str, Any] = defaultdict(float)
