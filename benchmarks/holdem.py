@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.timing import all_cores, median, rates_in_turn, ratios, rotated
 from counterplay.abstraction.cards import build_cards, deck_shape, default_cache, parse_recipe
-from counterplay.abstraction.cards.bucket_games import poker_definition
+from counterplay.forms import poker_definition
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, BucketSolver
 from counterplay.solvers.mccfr import mccfr_config

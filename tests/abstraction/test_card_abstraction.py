@@ -20,7 +20,6 @@ from counterplay.abstraction.cards import (
     deck_shape,
     parse_recipe,
 )
-from counterplay.abstraction.cards.abstract_sizes import abstract_size, count_states, deals_by_round
 from counterplay.abstraction.cards.bucket_report import report_cards
 from counterplay.abstraction.cards.finer import refines
 from counterplay.abstraction.cards.percentile import percentile
@@ -28,6 +27,7 @@ from counterplay.abstraction.cards.textures import texture_of
 from counterplay.errors import AbstractionError, MemoryLimitError, StrategyError
 from counterplay.poker.acpc.standard import STANDARD
 from counterplay.poker.betting import count_betting
+from counterplay.poker.buckets.bucket_counts import count_bucket_game, count_states, deals_by_round
 from counterplay.poker.cards import parse_cards
 from tests.reference import card_features as twin
 
@@ -455,7 +455,7 @@ def test_notation_that_makes_no_sense(text: str, recall: str | None, message: st
 def test_published_sizes(game: str, text: str, infosets: int) -> None:
     definition = STANDARD[game]
     counts = parse_recipe(text, *deck_shape(definition)).counts(*deck_shape(definition))
-    assert sum(abstract_size(definition, counts).infosets) == infosets
+    assert count_bucket_game(definition, counts).infosets == infosets
 
 
 def test_states_by_both_ways_of_counting() -> None:
@@ -468,11 +468,11 @@ def test_states_by_both_ways_of_counting() -> None:
 
 
 def test_a_river_bucket_pays_for_others() -> None:
-    size = abstract_size(LIMIT, (1, 1, 1, 1))
-    assert [size.decisions[3] / points for points in size.decisions] == [708.75, 81, 9, 1]
-    assert size.bytes(4) == 4 * (21 + 182 + 1638 + 14742)
+    size = count_bucket_game(LIMIT, (1, 1, 1, 1))
+    assert [size.betting.decisions[3] / points for points in size.betting.decisions] == [708.75, 81, 9, 1]
+    assert size.table_bytes(4) == 4 * (21 + 182 + 1638 + 14742)
     with pytest.raises(AbstractionError, match="has 4 rounds; got buckets for 2"):
-        abstract_size(LIMIT, (5, 5))
+        count_bucket_game(LIMIT, (5, 5))
 
 
 def test_what_does_not_fit_is_refused_before_it_starts() -> None:

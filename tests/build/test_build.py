@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from counterplay.abstraction.cards import build_cards, parse_recipe
-from counterplay.abstraction.cards.bucket_games import bucket_game
 from counterplay.agents import play_match
 from counterplay.build.build_report import build_rows
 from counterplay.build.pipeline import Pipeline, Step
@@ -24,7 +23,7 @@ from counterplay.errors import CounterplayError, GameError, StrategyError
 from counterplay.evaluation import evaluate
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs
 from counterplay.evaluation.lifted_buckets import measure_lifted
-from counterplay.poker.poker_public_tree import public_tree_by_name
+from counterplay.forms import open_game
 from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.storage import read_container
 from counterplay.strategy.bucket_strategy import BucketStrategy
@@ -152,10 +151,10 @@ class TestNumbers:
     def test_lifted_to_hands_of_two_cards(self, tmp_path: Path, rounds: str) -> None:
         game = game_file(tmp_path, PAIR_HANDS)
         build_cards((4, 2), (2, 1), parse_recipe(rounds, (4, 2), (2, 1))).save(tmp_path / "cards.cpa")
-        solver = BucketSolver(bucket_game(game, [tmp_path / "cards.cpa"]), "external-sampling")
+        solver = BucketSolver(open_game(game, cards=[tmp_path / "cards.cpa"]), "external-sampling")
         solver.step(500)
         profile, tree = solver.profile(storage="float64"), compile_game(game)
-        lifted = measure_lifted(profile, public_tree_by_name(game))
+        lifted = measure_lifted(profile, open_game(game, "public"))
         assert lifted.exploitability == pytest.approx(evaluate(profile.lifted(tree), tree).exploitability, abs=1e-10)
 
     def test_three_players_play_matches_only(self, tmp_path: Path) -> None:
@@ -178,7 +177,7 @@ class TestNumbers:
 
     def test_threads_count_the_same_pairs(self, tmp_path: Path) -> None:
         build_cards((3, 2), (1, 1), parse_recipe("3,KE3", (3, 2), (1, 1))).save(tmp_path / "cards.cpa")
-        game = bucket_game("leduc_limit_2p", [tmp_path / "cards.cpa"])
+        game = open_game("leduc_limit_2p", cards=[tmp_path / "cards.cpa"])
         one, two = count_bucket_pairs(game), count_bucket_pairs(game, threads=2)
         for ours, theirs in zip((*one.likely, *one.ahead), (*two.likely, *two.ahead), strict=True):
             assert np.array_equal(ours, theirs)

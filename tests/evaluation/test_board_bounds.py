@@ -20,7 +20,7 @@ from counterplay.evaluation.lifted_buckets import LiftedStrategy, measure_lifted
 from counterplay.evaluation.public_walker import PublicWalker
 from counterplay.poker.acpc.standard import STANDARD
 from counterplay.poker.buckets.bucket_game import BucketGame
-from counterplay.poker.poker_public_tree import public_tree_of
+from counterplay.poker.poker_public_tree import build_public_tree
 from counterplay.solvers.bucket_mccfr import BucketSolver, make_bucket_solver
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.public_strategy import fill_table
@@ -88,7 +88,7 @@ def test_all_boards_give_the_exact_number(game: Any, buckets: Any) -> None:
 def test_all_boards_of_a_later_round(game: Any) -> None:
     """The lower bound is a best response that plays earlier rounds as they are; bounds lie around the exact number."""
     profile = drawn_profile(game, forgetting(game))
-    tree = public_tree_of(game)
+    tree = build_public_tree(game)
     exact = measure_lifted(profile, tree).exploitability
     lifted = LiftedStrategy(profile)
     tables = fill_table(tree, 0, lifted), fill_table(tree, 1, lifted)
@@ -125,7 +125,7 @@ def test_drawn_boards_come_near_all_boards(game: Any) -> None:
 def test_what_is_learned_on_other_boards_is_a_lower_bound(game: Any, buckets: Any) -> None:
     """It wins more than the strategy's own play and never more than a best response."""
     profile = drawn_profile(game, buckets(game))
-    exact = measure_lifted(profile, public_tree_of(game)).exploitability
+    exact = measure_lifted(profile, build_public_tree(game)).exploitability
     plain = bound_exploitability(profile)
     found = bound_exploitability(profile, training=60, seed=1)
     assert found.exact

@@ -20,7 +20,7 @@ from counterplay.evaluation.lifted_buckets import LiftedStrategy
 from counterplay.poker.acpc.standard import STANDARD
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.cards import parse_cards
-from counterplay.poker.poker_public_tree import public_tree_of
+from counterplay.poker.poker_public_tree import build_public_tree
 from counterplay.solvers.bucket_mccfr import make_bucket_solver
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from tests.poker.test_bucket_game import LEDUC, THREE, TWO_HOLES, forgetting, lossless, mixed
@@ -47,7 +47,7 @@ def drawn(game: Any, buckets: Any) -> BucketStrategy:
 )
 def test_numbers_are_those_of_the_public_tree(game: Any, node: str, board: str | None, buckets: Any) -> None:
     profile = drawn(game, buckets(game))
-    expected = inspect_state(public_tree_of(game), LiftedStrategy(profile), node, board)
+    expected = inspect_state(build_public_tree(game), LiftedStrategy(profile), node, board)
     found = inspect_buckets(profile, node, board)
     assert (found.player, found.node, found.actions) == (expected.player, expected.node, expected.actions)
     ours, theirs = ({tuple(sorted(hand)): row for row, hand in enumerate(state.hands.tolist())}

@@ -24,7 +24,7 @@ from counterplay.poker.acpc.standard import STANDARD
 from counterplay.poker.board_parts import FirstDeals
 from counterplay.poker.board_tree import deal_cards, hole_hands
 from counterplay.poker.poker_game import PokerGame, poker_game
-from counterplay.poker.poker_public_tree import public_tree_of
+from counterplay.poker.poker_public_tree import build_public_tree
 from counterplay.runtime.jobs import JobProgress, read_jobs
 from counterplay.strategy.public_strategy import CARD_FREE, CardFree, FunctionStrategy, PublicProfile
 from counterplay.tree.public.public_tree import Hands, PublicTree
@@ -81,7 +81,7 @@ def poker(name: str) -> PokerGame:
 
 @functools.cache
 def whole(name: str) -> PublicTree:
-    return public_tree_of(poker(name).definition, name=name)
+    return build_public_tree(poker(name).definition, name=name)
 
 
 def close(first: Measurement, second: Measurement) -> None:

@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 
 from counterplay.abstraction.cards import CardAbstraction, build_cards, parse_recipe
-from counterplay.abstraction.cards.bucket_games import poker_definition
 from counterplay.errors import AbstractionError, StrategyError
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs, measure_buckets
 from counterplay.evaluation.lifted_buckets import RealGame, measure_lifted
 from counterplay.experiments import run_experiment
 from counterplay.experiments.abstraction_families import FAMILIES, PUBLISHED, family_cards
 from counterplay.experiments.shared.real_game_checks import follow, growing
+from counterplay.forms import open_game, poker_definition
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.cards import parse_cards
-from counterplay.poker.poker_public_tree import public_tree_by_name
 from counterplay.poker.rules import Betting
 from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.strategy.bucket_strategy import BucketStrategy
@@ -32,7 +31,7 @@ def small_game(rounds: str) -> BucketGame:
 @pytest.mark.parametrize("rounds", ["PS2/PS3", "IRlossless/KE3", "lossless/lossless"])
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_tables_of_the_real_game_are_those_of_its_hands(rounds: str, kind: type) -> None:
-    game, tree = small_game(rounds), public_tree_by_name(SMALL)
+    game, tree = small_game(rounds), open_game(SMALL, "public")
     weights = np.random.default_rng(1).random(game.num_entries)
     weights[::3] = 0.0
     profile = BucketStrategy.of_game(game, weights)
@@ -50,13 +49,13 @@ def test_tables_of_the_real_game_are_those_of_its_hands(rounds: str, kind: type)
 
 
 def test_the_real_game_refuses_other_profiles() -> None:
-    game, tree = small_game("PS2/PS3"), public_tree_by_name(SMALL)
+    game, tree = small_game("PS2/PS3"), open_game(SMALL, "public")
     with pytest.raises(StrategyError, match=r"entries; got \(3,\)"):
         RealGame(game, tree).measure(np.ones(3))
 
 
 def test_checkpoints_are_measurements_of_the_solver() -> None:
-    game, tree = small_game("PS2/PS3"), public_tree_by_name(SMALL)
+    game, tree = small_game("PS2/PS3"), open_game(SMALL, "public")
     pairs = count_bucket_pairs(game)
     curve = follow(BucketSolver(game, "pcs"), [10, 40], pairs, RealGame(game, tree))
     unit = 1000.0 / game.big_blind
@@ -136,7 +135,7 @@ def test_overfitting_shows() -> None:
 
 
 def test_nothing_overfits_without_buckets() -> None:
-    tree = public_tree_by_name(SMALL)
+    tree = open_game(SMALL, "public")
     cards = CardAbstraction.lossless(DECK, SHAPE)
     game = BucketGame.build(poker_definition(SMALL), cards.rounds, name=SMALL)
     for point in follow(BucketSolver(game, "pcs"), [20, 80], count_bucket_pairs(game), RealGame(game, tree)):

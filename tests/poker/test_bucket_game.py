@@ -27,7 +27,8 @@ from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.match_state import rank_cards
 from counterplay.poker.acpc.standard import STANDARD
 from counterplay.poker.betting import build_betting_tree, count_betting
-from counterplay.poker.buckets.bucket_game import BucketGame, abstract_size, walk_order, weak_orders
+from counterplay.poker.buckets.bucket_counts import count_bucket_game
+from counterplay.poker.buckets.bucket_game import BucketGame, walk_order, weak_orders
 from counterplay.poker.buckets.deal_sampler import DealSampler, order_codes
 from counterplay.poker.isomorphism import HandIndexer
 from counterplay.poker.poker_game import PokerFile
@@ -155,7 +156,7 @@ def test_every_information_set_has_entries_of_its_own(game: str) -> None:
     assert sets == abstract.num_infosets
     bounds = np.concatenate([first + offset[:-1] for first, _, offset in abstract.blocks()])
     assert len(bounds) == sets
-    size = abstract_size(GAMES[game], [[table.count for table in tables] for tables in abstract.buckets])
+    size = count_bucket_game(GAMES[game], [[table.count for table in tables] for tables in abstract.buckets])
     assert (size.infosets, size.entries) == (abstract.num_infosets, abstract.num_entries)
 
 
@@ -196,8 +197,8 @@ def test_sizes_of_published_abstractions() -> None:
     """2-NL hold'em with five nested buckets (Gibson et al. 2012), and limit hold'em's betting (Johanson 2016)."""
     for stack, infosets in ((4, 120), (10, 7_800), (16, 112_920), (24, 1_968_640), (36, 67_233_560)):
         rules = cp.make(f"holdem_2_nolimit(stack={stack})").definition  # type: ignore[attr-defined]
-        assert abstract_size(rules, [(5, 25)] * 2).infosets == infosets
-    limit = abstract_size(STANDARD["holdem.limit.2p.reverse_blinds"], [(5, 25, 125, 625)] * 2)
+        assert count_bucket_game(rules, [(5, 25)] * 2).infosets == infosets
+    limit = count_bucket_game(STANDARD["holdem.limit.2p.reverse_blinds"], [(5, 25, 125, 625)] * 2)
     assert limit.infosets == 3_624_290
     three = count_betting(STANDARD["holdem.limit.3p"])
     assert sum(three.decisions) == sum(sum(rows) for rows in three.player_decisions) == 9_711_806

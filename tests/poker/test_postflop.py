@@ -14,7 +14,7 @@ from counterplay.evaluation.public_walker import PublicWalker
 from counterplay.poker.cards import parse_cards
 from counterplay.poker.postflop import subgame as subgames
 from counterplay.poker.postflop.locks import lock_rows, parse_lock
-from counterplay.poker.postflop.subgame import Subgame, subgame_by_name
+from counterplay.poker.postflop.subgame import Subgame, parse_subgame
 from counterplay.poker.ranges import holdem_hands, parse_range
 from counterplay.runtime.pacing import Until
 from counterplay.solvers.public_cfr import PublicSolver, public_config
@@ -232,11 +232,11 @@ def test_betting_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_subgame_comes_back_from_its_name() -> None:
-    assert subgame_by_name(RIVER.name) == RIVER
+    assert parse_subgame(RIVER.name) == RIVER
     solver = PublicSolver(RIVER.name, "cfr+")
     assert solver.tree.fingerprint == RIVER.tree().fingerprint
     with pytest.raises(CounterplayError, match="JSON"):
-        subgame_by_name("holdem{no}")
+        parse_subgame("holdem{no}")
 
 
 @pytest.mark.parametrize("storage", ["float64", "int16"])

@@ -17,6 +17,7 @@ from counterplay.errors import GameError
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs, measure_buckets
 from counterplay.evaluation.lifted_buckets import LiftedStrategy, measure_lifted
 from counterplay.evaluation.split_evaluation import evaluate_split
+from counterplay.forms import open_game
 from counterplay.kernels.cards.evaluator import rank_hands
 from counterplay.poker.acpc.definition import GameDefinition, format_definition, parse_definition
 from counterplay.poker.acpc.match_state import parse_state
@@ -25,7 +26,6 @@ from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.cards import card_text, cards_text, parse_cards
 from counterplay.poker.evaluator import CATEGORIES, hand_tables
 from counterplay.poker.poker_game import PokerGame
-from counterplay.poker.poker_public_tree import public_tree_by_name
 from counterplay.poker.three_cards import (
     rank_three_cards,
     rank_three_cards_each,
@@ -216,7 +216,7 @@ def test_all_representations_rank_alike(tmp_path: Path) -> None:
     lifted = LiftedStrategy(profile)
     assert isinstance(game, PokerGame)
     for found in (
-        measure_lifted(profile, public_tree_by_name(str(path))),
+        measure_lifted(profile, open_game(str(path), "public")),
         evaluate_split(game, (lifted, lifted)),
         measure_buckets(abstract, count_bucket_pairs(abstract), profile.strategy()),
     ):

@@ -17,7 +17,7 @@ from counterplay.errors import GameError, SolverError
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs
 from counterplay.evaluation.lifted_buckets import LiftedStrategy
 from counterplay.poker.buckets.bucket_game import BucketGame
-from counterplay.poker.poker_public_tree import public_tree_of
+from counterplay.poker.poker_public_tree import build_public_tree
 from counterplay.solvers import CfrSolver, resume_solver
 from counterplay.solvers.bucket_mccfr import BucketSolver, make_bucket_solver
 from counterplay.solvers.public_cfr import PublicSolver
@@ -63,7 +63,7 @@ def test_iterates_are_those_of_the_tree_of_histories(game: str, algorithm: str, 
 @pytest.mark.parametrize("game", ["leduc", "two hole cards", "hands of three cards"])
 def test_lossless_iterates_are_those_of_the_public_tree(game: str, algorithm: str) -> None:
     abstract = BucketGame.build(GAMES[game], lossless(GAMES[game]))
-    tree = public_tree_of(GAMES[game])
+    tree = build_public_tree(GAMES[game])
     fast, slow = BucketSolver(abstract, algorithm), PublicSolver(tree, algorithm)
     fast.step(30)
     slow.step(30)

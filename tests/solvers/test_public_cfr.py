@@ -17,8 +17,9 @@ import counterplay as cp
 from counterplay.cli.main import main
 from counterplay.errors import GameError, MemoryLimitError, SolverError, StrategyError
 from counterplay.evaluation.public_walker import PublicWalker, scratch_bytes
+from counterplay.forms import open_game
 from counterplay.poker.acpc.definition import GameDefinition
-from counterplay.poker.poker_public_tree import public_tree_by_name, public_tree_of
+from counterplay.poker.poker_public_tree import build_public_tree
 from counterplay.runtime.pacing import Until
 from counterplay.solvers import make_public_solver, resume_solver, solve
 from counterplay.solvers.public_cfr import PublicConfig, PublicSolver, public_config
@@ -35,7 +36,7 @@ LEDUC_VALUE = -0.085606424
 
 @pytest.fixture(scope="module")
 def holdem() -> PublicTree:
-    return public_tree_of(SMALL_HOLDEM, name="small hold'em")
+    return build_public_tree(SMALL_HOLDEM, name="small hold'em")
 
 
 @pytest.mark.parametrize("algorithm", ["cfr+", "linear", "dcfr", "pcfr+"])
@@ -95,7 +96,7 @@ def test_memory_counts_every_table(storage: str, changes: dict[str, bool]) -> No
 
 @pytest.mark.parametrize("scale", [1e30, 1e-45])
 def test_utilities_that_single_precision_cannot_hold_are_refused(scale: float) -> None:
-    tree = dataclasses.replace(public_tree_by_name("kuhn"), scale=2 * scale)
+    tree = dataclasses.replace(open_game("kuhn", "public"), scale=2 * scale)
     for storage in ("float32", "int16"):
         with pytest.raises(SolverError, match=f"{storage} tables need a largest utility from 1e-25 to 1e"):
             PublicSolver(tree, public_config("cfr+", {"storage": storage}))
@@ -180,15 +181,15 @@ def test_profiles_are_saved_and_refused_by_other_games(tmp_path: Path) -> None:
     result = solve("leduc", "cfr+", iterations=200, representation="public")
     result.profile.save(tmp_path / "leduc")
     loaded = PublicProfile.load(tmp_path / "leduc")
-    tree = public_tree_by_name("leduc")
+    tree = open_game("leduc", "public")
     assert PublicWalker(tree).measure(loaded.for_tree(tree)).exploitability == result.exploitability
     with pytest.raises(StrategyError, match="does not fit"):
-        loaded.for_tree(public_tree_by_name("kuhn"))
+        loaded.for_tree(open_game("kuhn", "public"))
 
 
 def test_trivial_agents_in_two_round_holdem() -> None:
     """Johanson 2016, table 2.1's agents in [2-1] hold'em (values recomputed, four decimals)."""
-    tree = public_tree_by_name("holdem_2_1")
+    tree = open_game("holdem_2_1", "public")
     walker = PublicWalker(tree)
     published = {"always-call": (645.4724, 645.4724), "50/50": (475.7461, 476.8719)}
     for name, seats in published.items():
@@ -198,7 +199,7 @@ def test_trivial_agents_in_two_round_holdem() -> None:
 
 
 def test_a_function_of_what_is_seen_is_a_strategy() -> None:
-    tree = public_tree_by_name("leduc_limit_2p")
+    tree = open_game("leduc_limit_2p", "public")
 
     def call(board: str, betting: str, hand: str, actions: tuple[str, ...]) -> list[float]:
         assert hand[0] in "QKA"
@@ -210,7 +211,7 @@ def test_a_function_of_what_is_seen_is_a_strategy() -> None:
 
 
 def test_a_function_must_give_distributions() -> None:
-    tree = public_tree_by_name("kuhn_limit_2p")
+    tree = open_game("kuhn_limit_2p", "public")
     with pytest.raises(StrategyError, match="sum to 1"):
         fill_table(tree, 0, FunctionStrategy(lambda board, betting, hand, actions: [2.0 for _ in actions]))
 
@@ -244,7 +245,7 @@ def test_what_does_not_fit_is_told_first() -> None:
 
 def test_deals_that_do_not_fit_are_told_before_they_are_made() -> None:
     with pytest.raises(MemoryLimitError, match="public tree of holdem_limit_2p needs about"):
-        public_tree_by_name("holdem_limit_2p", 24 << 30)
+        open_game("holdem_limit_2p", "public", memory_limit=24 << 30)
 
 
 def test_games_without_a_public_tree() -> None:
@@ -256,11 +257,11 @@ def test_games_without_a_public_tree() -> None:
 
 def test_isomorphic_sizes() -> None:
     """Johanson 2016, section 2.4 and 3.2.3: 1,755 flops; [2-1], [2-4] and Rhode Island hold'em."""
-    tree = public_tree_by_name("holdem_2_1")
+    tree = open_game("holdem_2_1", "public")
     assert tree.num_deals == 1 + 1755
     assert tree.num_infosets == 15_442_180
-    assert public_tree_by_name("holdem_2_4").num_infosets == 90_076_792
-    assert public_tree_by_name("rhode_island").num_infosets == 3_937_128
+    assert open_game("holdem_2_4", "public").num_infosets == 90_076_792
+    assert open_game("rhode_island", "public").num_infosets == 3_937_128
 
 
 class TestCommand:

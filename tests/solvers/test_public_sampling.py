@@ -19,7 +19,7 @@ from counterplay.kernels.public.piece_steps import UPDATE, Rule, Tables
 from counterplay.kernels.public.public_sampling import walk_block
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.standard import STANDARD
-from counterplay.poker.poker_public_tree import public_tree_of
+from counterplay.poker.poker_public_tree import build_public_tree
 from counterplay.runtime.pacing import Until
 from counterplay.solvers.public_sampling import (
     DRAWN_HANDS,
@@ -51,7 +51,7 @@ GAMES = {
 
 @functools.cache
 def tree_of(name: str, isomorphic: bool = True) -> PublicTree:
-    return public_tree_of(GAMES[name], isomorphic=isomorphic, name=name)
+    return build_public_tree(GAMES[name], isomorphic=isomorphic, name=name)
 
 
 class Case:

@@ -15,7 +15,6 @@ from typer.testing import CliRunner
 
 import counterplay as cp
 from counterplay.abstraction.cards import CardAbstraction
-from counterplay.abstraction.cards.bucket_games import bucket_game, open_cards, poker_definition
 from counterplay.agents import play_match
 from counterplay.agents.arena import Arena, open_arena
 from counterplay.agents.bucket_agent import BucketAgent, sharpened
@@ -25,6 +24,7 @@ from counterplay.agents.strategy_agent import ProfileAgent
 from counterplay.cli.main import app, main
 from counterplay.errors import AbstractionError, GameError, MemoryLimitError, SolverError, StrategyError
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs
+from counterplay.forms import open_game, poker_definition
 from counterplay.poker.acpc.dealing import deals
 from counterplay.poker.acpc.match_state import MatchState
 from counterplay.poker.buckets.bucket_game import BucketGame
@@ -157,11 +157,11 @@ def test_nothing_is_measured(cards: Path) -> None:
 
 def test_cards_of_other_games_are_refused(cards: Path) -> None:
     with pytest.raises(AbstractionError, match="card abstraction is for"):
-        open_cards("holdem_limit_2p", [cards])
+        open_game("holdem_limit_2p", cards=[cards])
     with pytest.raises(AbstractionError, match="got 3"):
-        open_cards("leduc_limit_2p", [cards] * 3)
+        open_game("leduc_limit_2p", cards=[cards] * 3)
     with pytest.raises(GameError, match="name a poker game"):
-        open_cards("goofspiel", [cards])
+        open_game("goofspiel", cards=[cards])
 
 
 # ---------------------------------------------------------------------------------------------- profiles
@@ -408,7 +408,7 @@ def test_solve_with_bets_and_two_abstractions(cards: Path, tmp_path: Path) -> No
         "solve", "leduc_nolimit_2p", "--cards", str(cards), "--cards", str(single), "--bets", "fcpa", "-a",
         "external-sampling", "--iterations", "2000", "--json",
     )  # fmt: skip
-    abstract = bucket_game("leduc_nolimit_2p", [cards, single], "fcpa")
+    abstract = open_game("leduc_nolimit_2p", cards=[cards, single], bets="fcpa")
     assert told["information_sets"] == abstract.num_infosets
     assert abstract.slot_buckets.tolist() == [3, 1, 15, 1]
 

@@ -11,11 +11,11 @@ import pytest
 import counterplay as cp
 from counterplay.errors import GameError, MemoryLimitError, StrategyError
 from counterplay.evaluation.public_walker import PublicWalker
+from counterplay.forms import open_game
 from counterplay.game.public_play import PlayEnd, PlayPoint, PublicPlay
-from counterplay.poker.poker_public_tree import public_tree_by_name
 from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.strategy.public_tables import PlayForm, PokerForm, PublicForm, SplitForm, public_form
-from counterplay.tree.public.unfold import count_public_nodes, unfold
+from counterplay.tree.public.unfold import count_play, unfold
 from tests.bridge import to_profile
 from tests.reference.best_response import best_response
 from tests.reference.walks import random_profile
@@ -146,7 +146,7 @@ def test_where_the_tree_comes_from() -> None:
     assert isinstance(form("leduc"), SplitForm)
     assert isinstance(form("bluff(2,1,sides=2,chain=true)"), SplitForm)
     for name in ("leduc_limit_2p", "bluff(sides=3)", "leduc"):
-        assert public_tree_by_name(name).fingerprint == form(name).tree.fingerprint
+        assert open_game(name, "public").fingerprint == form(name).tree.fingerprint
     with pytest.raises(GameError, match="imperfect recall"):
         public_form("bluff(sides=3,recall=2)")
     with pytest.raises(GameError, match="two players"):
@@ -170,19 +170,19 @@ def test_where_the_tree_comes_from() -> None:
 )
 def test_sizes_of_bluff(name: str, infosets: int) -> None:
     """Johanson 2016, section 3.2.3."""
-    public = public_tree_by_name(name)
+    public = open_game(name, "public")
     play = cp.make(name).public_play()
     assert play is not None
     assert public.num_infosets == infosets
     links = int((public.piece_size > 0).sum()) - 1
-    assert public.num_nodes == count_public_nodes(play) + links
-    assert public.num_public_states == count_public_nodes(play)
+    assert public.num_nodes == count_play(play)[0] + links
+    assert public.num_public_states == count_play(play)[0]
 
 
 def test_bluff_with_two_dice_each_is_counted_and_refused_where_it_does_not_fit() -> None:
     play = cp.make("bluff(2,2)").public_play()
     assert play is not None
-    assert count_public_nodes(play) == 2**25 - 1
+    assert count_play(play)[0] == 2**25 - 1
     with pytest.raises(MemoryLimitError, match="33,554,431 nodes and needs about"):
         unfold(play, "bluff(2,2)", memory_limit=1 << 30)
 
@@ -190,12 +190,12 @@ def test_bluff_with_two_dice_each_is_counted_and_refused_where_it_does_not_fit()
 @pytest.mark.slow
 def test_bluff_with_two_dice_each() -> None:
     """2.5 GB."""
-    assert public_tree_by_name("bluff(2,2)").num_infosets == 352_321_536
+    assert open_game("bluff(2,2)", "public").num_infosets == 352_321_536
 
 
 def test_pieces_of_an_unfolded_tree_fit_together() -> None:
     """Every node but the root has one parent, links lead to the roots of pieces, children stay in their piece."""
-    public = public_tree_by_name("bluff")
+    public = open_game("bluff", "public")
     seen = np.zeros(public.num_nodes, int)
     roots = np.flatnonzero(public.piece_size)
     assert np.array_equal(roots + public.piece_size[roots], [*roots[1:], public.num_nodes])

@@ -10,12 +10,12 @@ from counterplay.abstraction.infosets.builders import (
     null_abstraction,
     own_moves,
 )
-from counterplay.abstraction.infosets.by_name import GENERAL, abstraction_by_name, compile_by_name, split_name
+from counterplay.abstraction.infosets.by_name import GENERAL, abstraction_by_name, split_name
 from counterplay.abstraction.infosets.refinement import from_map, is_refinement, refine, split
 from counterplay.abstraction.infosets.storage_words import map_words, table_words
 
 __all__ = [
     "GENERAL", "Abstraction", "abstract_by_key", "abstract_by_table", "abstraction_between", "abstraction_by_name",
-    "compile_by_name", "from_classes", "from_map", "initial_abstraction", "is_refinement", "map_words",
+    "from_classes", "from_map", "initial_abstraction", "is_refinement", "map_words",
     "null_abstraction", "own_moves", "refine", "split", "split_name", "table_words",
 ]  # fmt: skip

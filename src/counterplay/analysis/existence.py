@@ -16,8 +16,8 @@ import dataclasses
 import math
 
 from counterplay.abstraction import abstraction_between
-from counterplay.abstraction.infosets.by_name import compile_by_name
 from counterplay.evaluation.responses import best_response, expected_values
+from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.runtime.pacing import Until
 from counterplay.strategy.tabular import Provenance, TabularStrategy
@@ -101,7 +101,7 @@ def equilibrium_exists(game: GameTree | Game | str, epsilon: float = 1e-6, secon
     from counterplay.solvers.linear_program import solve_zero_sum  # large libraries, which others need not wait for
     from counterplay.solvers.maxmin import MaxminConfig, MaxminSolver
 
-    tree = compile_by_name(game)
+    tree = open_game(game, "history")
     solvers = [MaxminSolver(tree, MaxminConfig(player=player, epsilon=epsilon)) for player in (1, 2)]
     limit = Until(iterations=10**9) if seconds is None else Until(seconds=seconds)
     results = [solver.run(limit) for solver in solvers]

@@ -26,7 +26,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from counterplay.abstraction.cards import build_cards, deck_shape
-from counterplay.abstraction.cards.bucket_games import bucket_game, poker_definition
 from counterplay.abstraction.cards.card_abstraction import KIND as CARD_KIND
 from counterplay.agents.matches import play_match
 from counterplay.build.presets import MOST_BUCKETS, OPPONENTS, Plan
@@ -34,6 +33,7 @@ from counterplay.errors import CounterplayError, GameError, StrategyError
 from counterplay.evaluation.board_bounds import bound_exploitability
 from counterplay.evaluation.bucket_pairs import BucketPairs, count_bucket_pairs, measure_buckets
 from counterplay.evaluation.lifted_buckets import measure_real
+from counterplay.forms import open_game, poker_definition
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import Progress
@@ -304,7 +304,7 @@ class Pipeline:
     def game(self) -> BucketGame:
         """The abstract game."""
         if self._game is None:
-            self._game = bucket_game(self.plan.game, [self.folder / CARDS], self.plan.bets)
+            self._game = open_game(self.plan.game, "buckets", cards=[self.folder / CARDS], bets=self.plan.bets)
         return self._game
 
     def profile(self) -> BucketStrategy:

@@ -15,10 +15,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from counterplay.abstraction.cards import CardRecipe, RoundRecipe, deck_shape, parse_recipe
-from counterplay.abstraction.cards.abstract_sizes import abstract_size
-from counterplay.abstraction.cards.bucket_games import poker_definition
 from counterplay.errors import GameError, MemoryLimitError
 from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.betting import count_betting
 from counterplay.poker.isomorphism import HandIndexer
 from counterplay.poker.raise_sizes import bet_abstraction
 
@@ -171,7 +170,7 @@ def _choose(game: GameDefinition, infosets: int, bets: str | None) -> CardRecipe
     sizes = HandIndexer(shape, *deck).sizes
     abstraction = None if bets is None else bet_abstraction(bets)
     try:
-        points = abstract_size(game, sizes, abstraction).decisions
+        points = count_betting(game, abstraction).decisions
     except MemoryLimitError as error:
         raise GameError(f"{error}; name the bets that are left, such as --bets fcpa") from None
 

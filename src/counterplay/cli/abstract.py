@@ -28,8 +28,8 @@ from counterplay.runtime.memory import format_bytes
 
 if TYPE_CHECKING:
     from counterplay.abstraction.cards import CardAbstraction, CardRecipe
-    from counterplay.abstraction.cards.abstract_sizes import AbstractSize
     from counterplay.poker.acpc.definition import GameDefinition
+    from counterplay.poker.buckets.bucket_counts import BucketGameSize
 
 ROUNDS_HELP = (
     "Buckets of each round: 169,KE570,KE570,KO570 or IR169/IR570/IR570/570 or 5s.  PE, PS, PHS5x2: percentiles of "
@@ -146,13 +146,13 @@ def _check_folder(folder: Path | None) -> None:
         raise CounterplayError(f"{folder} cannot be made: {error.strerror or error}") from None
 
 
-def _size(definition: GameDefinition, counts: tuple[int, ...], bets: str | None) -> AbstractSize | None:
-    """The size of the abstract game; None where the betting is too large to be counted."""
-    from counterplay.abstraction.cards.abstract_sizes import abstract_size
+def _size(definition: GameDefinition, counts: tuple[int, ...], bets: str | None) -> BucketGameSize | None:
+    """The size of the game in buckets; None where the betting is too large to be counted."""
+    from counterplay.poker.buckets.bucket_counts import count_bucket_game
     from counterplay.poker.raise_sizes import bet_abstraction
 
     try:
-        return abstract_size(definition, counts, None if bets is None else bet_abstraction(bets))
+        return count_bucket_game(definition, counts, None if bets is None else bet_abstraction(bets))
     except MemoryLimitError:
         return None
 
@@ -166,30 +166,30 @@ def _recipe_json(recipe: CardRecipe, deck: tuple[int, int], shape: tuple[int, ..
     }
 
 
-def _size_json(size: AbstractSize | None) -> dict[str, Any]:
+def _size_json(size: BucketGameSize | None) -> dict[str, Any]:
     if size is None:
         return {"information_sets": None, "entries": None, "memory_bytes": None}
     return {
-        "information_sets": sum(size.infosets),
-        "information_sets_by_round": list(size.infosets),
-        "entries": sum(size.entries),
-        "memory_bytes": {"float64": size.bytes(16), "int32 without average": size.bytes(4)},
+        "information_sets": size.infosets,
+        "information_sets_by_round": list(size.infosets_by_round),
+        "entries": size.entries,
+        "memory_bytes": {"float64": size.table_bytes(16), "int32 without average": size.table_bytes(4)},
     }
 
 
-def _say_sizes(recipe: CardRecipe, counts: tuple[int, ...], size: AbstractSize | None) -> None:
+def _say_sizes(recipe: CardRecipe, counts: tuple[int, ...], size: BucketGameSize | None) -> None:
     say(f"{recipe}, {recipe.recall} recall")
     rows = []
     for turn, (entry, count) in enumerate(zip(recipe.rounds, counts, strict=True)):
-        more = f", {size.infosets[turn]:,} information sets" if size is not None else ""
+        more = f", {size.infosets_by_round[turn]:,} information sets" if size is not None else ""
         rows.append((f"round {turn + 1}", f"{entry!s:<10} {count:>13,} buckets{more}"))
     if size is None:
         rows.append(("in all", "the betting is too large to be counted; give --bets"))
     else:
-        rows.append(("in all", f"{sum(size.infosets):,} information sets, {sum(size.entries):,} pairs with actions"))
+        rows.append(("in all", f"{size.infosets:,} information sets, {size.entries:,} pairs with actions"))
         rows.append(
-            ("tables", f"{format_bytes(size.bytes(16))} for regret and average as float64, "
-                       f"{format_bytes(size.bytes(4))} for whole-number regrets alone")
+            ("tables", f"{format_bytes(size.table_bytes(16))} for regret and average as float64, "
+                       f"{format_bytes(size.table_bytes(4))} for whole-number regrets alone")
         )  # fmt: skip
     table(rows)
 

@@ -126,7 +126,7 @@ def _summarise(report: dict[str, Any], folder: Path, plot: bool) -> None:
 
 
 def _seats(report: dict[str, Any]) -> range:
-    from counterplay.abstraction.cards.bucket_games import poker_definition
+    from counterplay.forms import poker_definition
 
     return range(poker_definition(report["game"]).players)
 

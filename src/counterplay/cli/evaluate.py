@@ -67,7 +67,7 @@ def command(
 ) -> None:
     """Measure a strategy exactly: its value, best responses to it, its exploitability."""
     from counterplay.evaluation import evaluate
-    from counterplay.poker.poker_public_tree import tells_public_tree
+    from counterplay.forms import has_public_tree
     from counterplay.strategy import TabularStrategy
     from counterplay.strategy.public_strategy import CARD_FREE, is_public_profile
 
@@ -95,7 +95,7 @@ def command(
     try:
         problem = _problem(name, loaded, read_memory(memory_limit), as_json)
     except MemoryLimitError as error:
-        if strategy != "uniform" or not tells_public_tree(name):
+        if strategy != "uniform" or not has_public_tree(name):
             raise
         note(f"{error}\nTherefore its public tree is walked.")
         evaluate_uniform(name, read_memory(memory_limit), as_json)

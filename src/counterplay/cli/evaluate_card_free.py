@@ -158,9 +158,9 @@ def _measure(
 ) -> Measurement:
     if method == "whole":
         from counterplay.evaluation.split_evaluation import evaluate_public
-        from counterplay.poker.poker_public_tree import public_tree_of
+        from counterplay.poker.poker_public_tree import build_public_tree
 
-        return evaluate_public(public_tree_of(game.definition, name=game.spec()), (agent, agent), threads)
+        return evaluate_public(build_public_tree(game.definition, name=game.spec()), (agent, agent), threads)
     if method == "general":
         from counterplay.evaluation.split_evaluation import evaluate_split
 

@@ -117,30 +117,27 @@ def _hint(game: str) -> str:
 
 def _say_buckets(game: str, cards: list[Path], bets: str | None, as_json: bool) -> None:
     """How large a poker game is in buckets, counted from the rules; nothing is built."""
-    from counterplay.abstraction.cards.bucket_games import open_cards
-    from counterplay.poker.buckets.bucket_game import abstract_size
-    from counterplay.poker.raise_sizes import bet_abstraction
+    from counterplay.forms import GameForms
     from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, predicted_bytes
     from counterplay.solvers.mccfr import mccfr_config
 
-    definition, abstractions = open_cards(game, cards, verify=False)
-    left = None if bets is None else bet_abstraction(bets)
-    size = abstract_size(definition, [one.counts() for one in abstractions], left)
+    forms = GameForms(game, cards=cards, bets=bets)
+    size, players = forms.bucket_counts(), forms.game.players
     memory = {"tree": size.tree_bytes}
     for name in BUCKET_PRESETS:
-        if name == "pcs" and definition.players != 2:
+        if name == "pcs" and players != 2:
             continue
         for profile in ("average", "last"):
             config = mccfr_config(name, {"profile": profile}, BUCKET_PRESETS)
             memory[name if profile == "average" else f"{name}, last"] = predicted_bytes(game, cards, bets, config)[1]
     facts: dict[str, Any] = {
         "game": game,
-        "players": definition.players,
+        "players": players,
         "betting_nodes": size.betting.nodes,
-        "buckets": [list(one.counts()) for one in abstractions],
+        "buckets": [list(counts) for counts in size.buckets],
         "information_sets": size.infosets,
         "entries": size.entries,
-        "recall": [one.recall for one in abstractions],
+        "recall": list(forms.recalls()),
         "memory_bytes": memory,
     }
     if as_json:
@@ -149,7 +146,7 @@ def _say_buckets(game: str, cards: list[Path], bets: str | None, as_json: bool) 
     say(f"{game} in a card abstraction")
     names = [name for name in BUCKET_PRESETS if name in memory]
     table([
-        ("players", f"{definition.players}"),
+        ("players", f"{players}"),
         ("buckets", "; ".join("/".join(map(str, counts)) for counts in dict.fromkeys(map(tuple, facts["buckets"])))
                     + f" (by round), {' and '.join(dict.fromkeys(facts['recall']))} recall"),
         ("betting", f"{size.betting.nodes:,} nodes"),

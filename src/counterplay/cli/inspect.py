@@ -44,7 +44,7 @@ def command(
     """
     check_writable(png)
     from counterplay.evaluation.inspection import inspect_state
-    from counterplay.poker.poker_public_tree import public_tree_by_name
+    from counterplay.forms import open_game
     from counterplay.strategy.public_strategy import PublicProfile, is_public_profile
 
     if file_kind(file) == "abstract-profile":
@@ -52,7 +52,7 @@ def command(
         game = None
     elif is_public_profile(file):
         profile = PublicProfile.load(file)
-        tree = public_tree_by_name(profile.game)
+        tree = open_game(profile.game, "public")
         profile.for_tree(tree)
         name, state = tree.name, inspect_state(tree, profile, node, board, values)
         game = _subgame(profile.game)
@@ -86,9 +86,9 @@ def _buckets(file: Path, node: str, board: str | None, values: bool) -> tuple[st
 
 
 def _subgame(name: str) -> Subgame | None:
-    from counterplay.poker.postflop.subgame import subgame_by_name
+    from counterplay.poker.postflop.subgame import parse_subgame
 
-    return subgame_by_name(name) if name.startswith("holdem{") else None
+    return parse_subgame(name) if name.startswith("holdem{") else None
 
 
 def _title(name: str, game: Subgame | None, state: Inspection) -> str:

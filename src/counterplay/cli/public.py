@@ -89,10 +89,9 @@ def solve_public(
 
 def _subgame(tree: PublicTree) -> Subgame | None:
     """The hold'em subgame that the tree is of, if it is of one: its name is long, and its pot a measure."""
-    from counterplay.poker.poker_public_tree import SUBGAME
-    from counterplay.poker.postflop.subgame import subgame_by_name
+    from counterplay.poker.postflop.subgame import SUBGAME, parse_subgame
 
-    return subgame_by_name(tree.name) if tree.name.startswith(SUBGAME) else None
+    return parse_subgame(tree.name) if tree.name.startswith(SUBGAME) else None
 
 
 def _title(tree: PublicTree) -> str:
@@ -196,22 +195,22 @@ def _summarise(
 
 def evaluate_public(path: Path, limit: int | None, as_json: bool) -> None:
     """Measure a strategy file of a public tree, and report."""
-    from counterplay.poker.poker_public_tree import public_tree_by_name
+    from counterplay.forms import open_game
     from counterplay.strategy.public_strategy import PublicProfile
 
     profile = PublicProfile.load(path)
-    _evaluate(public_tree_by_name(profile.game, limit), profile, path, as_json)
+    _evaluate(open_game(profile.game, "public", memory_limit=limit), profile, path, as_json)
 
 
 def evaluate_uniform(game: str, limit: int | None, as_json: bool) -> None:
     """Measure uniform play on the public tree of a game, and report."""
     import numpy as np
 
-    from counterplay.poker.poker_public_tree import public_tree_by_name
+    from counterplay.forms import open_game
     from counterplay.strategy.public_strategy import PublicProfile
     from counterplay.strategy.tabular import Provenance
 
-    tree = public_tree_by_name(game, limit)
+    tree = open_game(game, "public", memory_limit=limit)
     first, second = (np.zeros(entries, np.float32) for entries in tree.num_entries)  # no weights: uniform
     _evaluate(tree, PublicProfile(tree.name, tree.fingerprint, (first, second), Provenance("uniform")), None, as_json)
 

@@ -307,10 +307,10 @@ def _problem_that_fits(
     try:
         return _problem(game, resume, forget, limit, quiet), False
     except MemoryLimitError as error:
-        from counterplay.poker.poker_public_tree import tells_public_tree
+        from counterplay.forms import has_public_tree
 
         full_width = algorithm is not None and ALGORITHMS[algorithm].kind == "cfr"
-        if may_be_public and full_width and game is not None and tells_public_tree(game):
+        if may_be_public and full_width and game is not None and has_public_tree(game):
             note(f"{error}\nTherefore its public tree is solved.")
             return None, True
         if not may_sample or algorithm not in MCCFR_PRESETS or algorithm == "chance-sampling":

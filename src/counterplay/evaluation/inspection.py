@@ -21,7 +21,7 @@ from counterplay.errors import GameError, StrategyError
 from counterplay.evaluation.public_walker import PublicWalker, plain_tables
 from counterplay.kernels.public.piece_steps import RESPONSE, VALUE
 from counterplay.poker.cards import MAX_RANKS, MAX_SUITS, RANKS, cards_text, parse_cards
-from counterplay.poker.poker_public_tree import dealt
+from counterplay.poker.poker_public_tree import add_links
 from counterplay.strategy.public_strategy import PublicProfile, PublicStrategy
 from counterplay.tree.public.public_tree import CUT, LINK, SHOWDOWN, Hands, PublicNode, PublicTree, lay_out
 
@@ -337,7 +337,7 @@ def _equities(tree: PublicTree, deal: int, player: int, reach: Vector) -> Vector
         starts.append(last + int(count))
     spans = list(itertools.pairwise(starts))
     level = next(level for level, (low, high) in enumerate(spans) if low <= deal < high)
-    root = dealt(PublicNode(SHOWDOWN, spans[-1], payoff=1.0), level, len(spans) - 1, spans)
+    root = add_links(PublicNode(SHOWDOWN, spans[-1], payoff=1.0), level, len(spans) - 1, spans)
     arrays: dict[str, Any] = lay_out(root, (tree.hands[0].start, tree.hands[1].start), tree.num_deals)
     walker = PublicWalker(dataclasses.replace(tree, **arrays))
     none = np.zeros(0)

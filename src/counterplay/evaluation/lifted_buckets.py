@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.abstraction.cards import deck_shape
-from counterplay.abstraction.cards.abstract_sizes import abstract_size
 from counterplay.errors import GameError, StrategyError
 from counterplay.evaluation.bucket_pairs import hand_buckets
 from counterplay.evaluation.measurement import Measurement
 from counterplay.evaluation.public_walker import PublicWalker
+from counterplay.forms import open_game
 from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.buckets.bucket_counts import count_bucket_game
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.cards import parse_cards
 from counterplay.poker.isomorphism import HandIndexer
-from counterplay.poker.poker_public_tree import public_tree_by_name
 from counterplay.poker.rules import Betting
 from counterplay.runtime.memory import check_memory
 from counterplay.strategy.bucket_strategy import BucketStrategy
@@ -156,7 +156,7 @@ def measure_lifted(profile: BucketStrategy, tree: PublicTree, threads: int = 1) 
 def real_infosets(game: GameDefinition) -> int:
     """Information sets of the real game up to suits, counted before anything is built."""
     deck, shape = deck_shape(game)
-    return sum(abstract_size(game, HandIndexer(shape, *deck).sizes).infosets)
+    return count_bucket_game(game, HandIndexer(shape, *deck).sizes).infosets
 
 
 def measure_real(profile: BucketStrategy, memory_limit: int | None = None, threads: int = 1) -> Measurement:
@@ -177,4 +177,4 @@ def measure_real(profile: BucketStrategy, memory_limit: int | None = None, threa
         raise GameError(f"the real game has {number:.3g} information sets, too many for an exact best response")
     advice = "measure in the abstract game, or bound the exploitability by boards"
     check_memory(f"the public tree of {game.name}", BYTES * number, memory_limit, advice)
-    return measure_lifted(profile, public_tree_by_name(game.name, memory_limit), threads)
+    return measure_lifted(profile, open_game(game.name, "public", memory_limit=memory_limit), threads)

@@ -12,10 +12,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.abstraction.infosets.by_name import compile_by_name
 from counterplay.errors import GameError, StrategyError
 from counterplay.evaluation.forgetful_response import best_pure_choices
 from counterplay.evaluation.measurement import Measurement, measure_strategy
+from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.kernels.history.passes import backward_best, forward_reach, leaf_values
 from counterplay.kernels.jit import form_arrays
@@ -51,7 +51,7 @@ class BestResponse:
 
 def as_tree(game: GameTree | Game | str) -> GameTree:
     """A compiled tree as it is; a game compiled, also one named like ``leduc forgetting initial``."""
-    return compile_by_name(game)
+    return open_game(game, "history")
 
 
 def check_player(tree: GameTree, player: int) -> None:

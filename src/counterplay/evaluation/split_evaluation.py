@@ -30,7 +30,7 @@ from counterplay.poker.betting import build_betting_tree
 from counterplay.poker.board_parts import FirstDeals
 from counterplay.poker.board_tree import DealTree
 from counterplay.poker.poker_game import PokerGame
-from counterplay.poker.poker_public_tree import assemble
+from counterplay.poker.poker_public_tree import assemble_betting
 from counterplay.runtime.jobs import JobProgress, Jobs
 from counterplay.strategy.public_strategy import CardFree, PublicProfile, PublicStrategy, fill_table
 from counterplay.tree.public.public_tree import CUT, FOLD, LINK, PublicTree
@@ -66,7 +66,7 @@ class SplitGame:
         self.first = FirstDeals(game.definition, isomorphic)
         deals = self.first.deals(0)
         betting = build_betting_tree(game.definition)
-        self.tree = assemble(
+        self.tree = assemble_betting(
             betting, deals, self.name, game.definition.hole_cards, float(game.definition.big_blind)
         )  # fmt: skip
         self.level = np.searchsorted(deals.level_start, self.tree.deal_low, side="right") - 1

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from counterplay.abstraction.cards import deck_shape, parse_recipe
-from counterplay.abstraction.cards.abstract_sizes import abstract_size
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.poker.acpc.standard import STANDARD
+from counterplay.poker.buckets.bucket_counts import count_bucket_game
 
 __all__ = ["PUBLISHED", "run"]
 
@@ -37,8 +37,9 @@ def run(quick: bool = False) -> Experiment:
     for game, text, published in PUBLISHED:
         definition = STANDARD[game]
         cards = deck_shape(definition)
-        size = abstract_size(definition, parse_recipe(text, *cards).counts(*cards))
-        rows.append((game, text, published, sum(size.infosets), *size.infosets, *[None] * (4 - len(size.infosets))))
+        size = count_bucket_game(definition, parse_recipe(text, *cards).counts(*cards))
+        by_round = size.infosets_by_round
+        rows.append((game, text, published, size.infosets, *by_round, *[None] * (4 - len(by_round))))
     return Experiment(
         name="abstract-sizes",
         title="Information sets of abstract games",

@@ -20,7 +20,6 @@ import dataclasses
 import numpy as np
 
 from counterplay.abstraction.cards import CardAbstraction, build_cards, deck_shape, parse_recipe
-from counterplay.abstraction.cards.bucket_games import poker_definition
 from counterplay.abstraction.cards.features import CardFeatures, default_cache
 from counterplay.abstraction.cards.two_round import two_round_cards
 from counterplay.errors import AbstractionError
@@ -28,9 +27,9 @@ from counterplay.evaluation.bucket_pairs import count_bucket_pairs
 from counterplay.evaluation.lifted_buckets import RealGame
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.experiments.shared.real_game_checks import Point, follow, growing
+from counterplay.forms import open_game, poker_definition
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.buckets.bucket_game import BucketGame
-from counterplay.poker.poker_public_tree import public_tree_by_name
 from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.solvers.mccfr import MccfrConfig
 from counterplay.tree.public.public_tree import PublicTree
@@ -114,7 +113,7 @@ def run(
         For features, buckets that meet and best responses; solving takes one.
     """
     name = game or ("holdem_2_4(ranks=6,suits=3)" if quick else GAME)
-    tree = public_tree_by_name(name)
+    tree = open_game(name, "public")
     boards, points = boards or (400 if quick else 40_000), points or (3 if quick else 4)
     found = [
         _solve(family, tree, boards, points, seed, threads) for family in families or (QUICK if quick else FAMILIES)

@@ -11,7 +11,7 @@ from typing import Any
 
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.experiments.shared.sampler_races import mean_curves, race_samplers, race_table
-from counterplay.poker.poker_public_tree import public_tree_by_name
+from counterplay.forms import open_game
 
 __all__ = ["run"]
 
@@ -46,7 +46,7 @@ def run(
     rows: list[tuple[Cell, ...]] = []
     curves: dict[str, Any] = {}
     for name in games[:1] if quick else games:
-        tree = public_tree_by_name(name)
+        tree = open_game(name, "public")
         found = race_samplers(tree, tuple(PUBLISHED), limit, runs, threads)
         rows += [(tree.name, *row, PUBLISHED[str(row[0])]) for row in race_table(found, limit, 1.0)]
         curves |= {f"{tree.name}, {sampler}": curve for sampler, curve in mean_curves(found, 1.0).items()}

@@ -12,13 +12,12 @@ from __future__ import annotations
 import numpy as np
 
 from counterplay.abstraction.cards import build_cards, deck_shape, parse_recipe
-from counterplay.abstraction.cards.bucket_games import poker_definition
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs
 from counterplay.evaluation.lifted_buckets import RealGame
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.experiments.shared.real_game_checks import Point, follow, growing
+from counterplay.forms import open_game, poker_definition
 from counterplay.poker.buckets.bucket_game import BucketGame
-from counterplay.poker.poker_public_tree import public_tree_by_name
 from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.solvers.mccfr import MccfrConfig
 from counterplay.tree.public.public_tree import PublicTree
@@ -55,7 +54,7 @@ def run(
         How many runs each abstraction has.
     """
     boards, seeds = boards or (4000 if quick else 16_000), seeds or (1 if quick else 3)
-    tree = public_tree_by_name(game)
+    tree = open_game(game, "public")
     rows: list[tuple[Cell, ...]] = []
     curves: dict[str, tuple[list[float], list[float]]] = {}
     for text in buckets:

@@ -12,7 +12,7 @@ import dataclasses
 from counterplay.errors import CounterplayError
 from counterplay.experiments.shared.comparison import interval
 from counterplay.experiments.shared.experiment import Cell, Experiment
-from counterplay.poker.poker_public_tree import public_tree_by_name
+from counterplay.forms import open_game
 from counterplay.solvers.public_cfr import PublicSolver, public_config
 from counterplay.solvers.public_sampling import PublicSamplingConfig, PublicSamplingSolver
 from counterplay.tree.public.public_tree import PublicTree
@@ -86,7 +86,7 @@ def run(
     runs = seeds or (2 if quick else 5)
     rows: list[tuple[Cell, ...]] = []
     for name in games[:1] if quick else games:
-        tree = public_tree_by_name(name)
+        tree = open_game(name, "public")
         unit = 1000.0 / tree.big_blind if tree.big_blind else 1.0
         for sampling, whole in STEPS.items():
             iterations = max(1, round(whole * share / (10 if quick else 1)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from counterplay.experiments.shared.experiment import Experiment
 from counterplay.experiments.shared.sampler_races import mean_curves, race_samplers, race_table, ranking
-from counterplay.poker.poker_public_tree import public_tree_by_name
+from counterplay.forms import open_game
 
 __all__ = ["PUBLISHED", "run"]
 
@@ -43,7 +43,7 @@ def run(
     name = game or (QUICK if quick else "holdem_2_1")
     limit = seconds or (4.0 if quick else 240.0)
     runs = seeds or (2 if quick else 3)
-    tree = public_tree_by_name(name)
+    tree = open_game(name, "public")
     found = race_samplers(tree, tuple(PUBLISHED), limit, runs, threads)
     unit = 1000.0 / tree.big_blind if tree.big_blind else 1.0
     what = "exploitability, mbb/g" if tree.big_blind else "exploitability"

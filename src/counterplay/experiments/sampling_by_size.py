@@ -10,12 +10,12 @@ exact.
 from __future__ import annotations
 
 from counterplay.abstraction.cards import build_cards, deck_shape, parse_recipe
-from counterplay.abstraction.cards.bucket_games import poker_definition
 from counterplay.abstraction.cards.features import default_cache
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs
 from counterplay.experiments.shared.comparison import Run, interval
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.experiments.shared.sampler_races import mean_curves, run_by_cpu
+from counterplay.forms import poker_definition
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, BucketSolver
 from counterplay.solvers.solver import changed

@@ -16,13 +16,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from counterplay.abstraction.cards import build_cards, deck_shape, default_cache, parse_recipe
-from counterplay.abstraction.cards.bucket_games import poker_definition
 from counterplay.agents.arena import open_arena
 from counterplay.agents.matches import MatchResult, play_match
 from counterplay.agents.ranking import bankroll
 from counterplay.agents.tally import Estimate
 from counterplay.errors import GameError
 from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.forms import poker_definition
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.solvers.mccfr import mccfr_config

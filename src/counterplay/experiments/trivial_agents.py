@@ -13,7 +13,7 @@ from counterplay.evaluation.split_evaluation import evaluate_public
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.game.registry import make
 from counterplay.poker.poker_game import PokerGame
-from counterplay.poker.poker_public_tree import public_tree_bytes, public_tree_of
+from counterplay.poker.poker_public_tree import build_public_tree, public_tree_bytes
 from counterplay.strategy.public_strategy import card_free
 
 __all__ = ["COMPUTED", "run"]
@@ -56,7 +56,7 @@ def _responses(name: str, threads: int) -> dict[str, tuple[float, float]]:
     if public_tree_bytes(game.definition) > WHOLE:
         found = evaluate_card_free(game, pairs, threads)
     else:
-        tree = public_tree_of(game.definition, name=name)
+        tree = build_public_tree(game.definition, name=name)
         found = [evaluate_public(tree, pair, threads) for pair in pairs]
     unit = 1000.0 / game.big_blind
     best = [measurement.best_response for measurement in found]

@@ -13,57 +13,64 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError
-from counterplay.game.game import TERMINAL, Game
-from counterplay.game.registry import make
+from counterplay.game.game import TERMINAL
 from counterplay.poker.acpc.definition import GameDefinition
-from counterplay.poker.betting import BettingTree, build_betting_tree
+from counterplay.poker.betting import BettingTree, build_betting_tree, count_betting
 from counterplay.poker.board_tree import DealTree, deal_cards, hole_hands
-from counterplay.poker.poker_game import PokerGame
+from counterplay.poker.isomorphism import HandIndexer
 from counterplay.poker.raise_sizes import BetAbstraction
 from counterplay.poker.three_cards import showdown_tables
-from counterplay.runtime.memory import check_memory
-from counterplay.tree.history.compile import compile_game
-from counterplay.tree.history.game_tree import GameTree
-from counterplay.tree.public.from_histories import public_tree_from
 from counterplay.tree.public.public_tree import FOLD, LINK, SHOWDOWN, PublicNode, PublicTree, lay_out
-from counterplay.tree.public.unfold import unfold
-
-SUBGAME = "holdem{"
-"""How the names of hold'em subgames start."""
 
 __all__ = [
-    "assemble",
-    "dealt",
-    "public_tree_by_name",
+    "add_links",
+    "assemble_betting",
+    "assemble_nodes",
+    "build_public_tree",
+    "count_public_tree",
     "public_tree_bytes",
-    "public_tree_of",
-    "put_together",
-    "tells_public_tree",
+    "public_tree_refusal",
 ]
 
 
-def public_tree_of(
-    game: GameDefinition,
-    bets: BetAbstraction | None = None,
-    isomorphic: bool = True,
-    name: str = "poker",
+def public_tree_refusal(game: GameDefinition) -> str | None:
+    """Why a game of poker has no public tree; None if it has one: two players with one or two hole cards each."""
+    if game.players != 2:
+        return f"a public tree needs two players; this game has {game.players}"
+    if game.hole_cards not in (1, 2):
+        return f"a public tree needs one or two hole cards; this game deals {game.hole_cards}"
+    return None
+
+
+def build_public_tree(
+    game: GameDefinition, bets: BetAbstraction | None = None, isomorphic: bool = True, name: str = "poker"
 ) -> PublicTree:
-    """The public tree of a whole game of poker with two players.
+    """The public tree of a whole game of poker.
+
+    Parameters
+    ----------
+    game : GameDefinition
+        What is played.
+    bets : BetAbstraction, optional
+        The raises that are left of a no-limit game.
+    isomorphic : bool
+        Take deals and hands together that differ in the names of suits only.
+    name : str
+        The name that opens the game again.
 
     Raises
     ------
     GameError
-        If the game has not two players, or hands of more than two cards.
+        If the game has no public tree.
     """
-    if game.players != 2:
-        raise GameError(f"a public tree needs two players; this game has {game.players}")
+    refusal = public_tree_refusal(game)
+    if refusal is not None:
+        raise GameError(refusal)
     full = np.ones(len(hole_hands(game.deck, game.hole_cards)))
-    dealt = [cards for cards in game.board_cards if cards]
-    if game.board_cards[0]:
-        raise GameError("a public tree starts before any board card; this game deals some in its first round")
+    rounds = [cards for cards in game.board_cards if cards]
     tables = showdown_tables(game)
-    deals = deal_cards(game.deck, game.suits, game.hole_cards, (), dealt, (full, full), isomorphic, tables)
-    return assemble(build_betting_tree(game, bets), deals, name, game.hole_cards, float(game.big_blind))
+    deals = deal_cards(game.deck, game.suits, game.hole_cards, (), rounds, (full, full), isomorphic, tables)
+    return assemble_betting(build_betting_tree(game, bets), deals, name, game.hole_cards, float(game.big_blind))
 
 
 def public_tree_bytes(game: GameDefinition) -> int:
@@ -77,57 +84,41 @@ def public_tree_bytes(game: GameDefinition) -> int:
     return 64 * hands * total // math.factorial(game.suits)
 
 
-def public_tree_by_name(game: PublicTree | GameTree | Game | str, memory_limit: int | None = None) -> PublicTree:
-    """The public tree of a game, or of the game with a name.
-
-    Cards are dealt up to renaming suits; a game that tells its public play has it unfolded; any other is compiled, and
-    split by its information sets.
+def count_public_tree(
+    game: GameDefinition, bets: BetAbstraction | None = None, max_rows: int = 100_000
+) -> tuple[int, int, int]:
+    """Public states, information sets and entries of the public tree, counted from the rules; nothing is built.
 
     Raises
     ------
-    GameError
-        If the game has no public tree.
     MemoryLimitError
-        If its deals do not fit.
+        If the betting is too large to be counted.
+    GameError
+        If the deals have too many rounds to be counted up to isomorphism.
     """
-    if isinstance(game, PublicTree):
-        return game
-    if isinstance(game, GameTree):
-        return public_tree_from(game)
-    if isinstance(game, str) and game.startswith(SUBGAME):
-        from counterplay.poker.postflop.subgame import subgame_by_name
-
-        return subgame_by_name(game).tree()
-    made = make(game)
-    if isinstance(made, PokerGame):
-        _check_deals(made, memory_limit)
-        return public_tree_of(made.definition, name=made.spec())
-    play = made.public_play()
-    if play is not None:
-        return unfold(play, made.spec(), made.big_blind, memory_limit)
-    return public_tree_from(compile_game(made, memory_limit=memory_limit))
-
-
-def _check_deals(game: PokerGame, memory_limit: int | None) -> None:
-    needed = public_tree_bytes(game.definition) if game.definition.players == 2 else 0
-    advice = "use a card abstraction (--cards), or solve subgames"
-    check_memory(f"the public tree of {game.spec()}", needed, memory_limit, advice)
+    counts = count_betting(game, bets, max_rows=max_rows)
+    rounds = tuple(cards for cards in game.board_cards if cards)
+    hands = HandIndexer((game.hole_cards, *rounds), game.ranks, game.suits).sizes
+    boards = (1, *(HandIndexer(rounds, game.ranks, game.suits).sizes if rounds else ()))
+    level = np.cumsum([cards > 0 for cards in game.board_cards]).tolist()
+    last = len(boards) - 1
+    states, entered = 0, 1
+    before = 0
+    for turn, at in enumerate(level):
+        states += entered * boards[before] * (at > before)  # the links to the round
+        states += boards[at] * (counts.decisions[turn] + counts.folds[turn])
+        states += counts.showdowns[turn] * sum(boards[at : last + 1])  # with a link for each deal that is left
+        entered, before = counts.continuing[turn], at
+    infosets = sum(number * hands[at] for number, at in zip(counts.decisions, level, strict=True))
+    entries = sum(number * hands[at] for number, at in zip(counts.pairs, level, strict=True))
+    return states, infosets, entries
 
 
-def tells_public_tree(game: Game | str) -> bool:
-    """Whether a game has a public tree that is made without its histories."""
-    made = make(game)
-    if isinstance(made, PokerGame):
-        return made.players == 2 and made.definition.hole_cards <= 2
-    return made.public_play() is not None
-
-
-def assemble(
-    betting: BettingTree, deals: DealTree, name: str, hole_cards: int, big_blind: float | None, first_round: int = 0
+def assemble_betting(
+    betting: BettingTree, deals: DealTree, name: str, hole_cards: int, big_blind: float | None
 ) -> PublicTree:
-    """Put betting and deals together; the betting starts in round ``first_round``, at deal 0."""
+    """The tree of a betting tree over the deals of its cards; deal 0 has an empty board."""
     level_of = np.cumsum([cards > 0 for cards in betting.game.board_cards])
-    level_of -= level_of[first_round]
     spans = [(low, high) for low, high in zip(deals.level_start, deals.level_start[1:], strict=False)]
     showdown = betting.showdowns()
     nodes: dict[int, PublicNode] = {}
@@ -135,7 +126,7 @@ def assemble(
         level = int(level_of[betting.round[number]])
         text = betting.text(number)
         if betting.player[number] == TERMINAL:
-            # of an end by fold the round is that of the last action
+            # the round of a fold is that of the last action
             node = PublicNode(SHOWDOWN if showdown[number] else FOLD, spans[level], text=text)
             spent = betting.spent[number]
             if showdown[number]:
@@ -144,15 +135,16 @@ def assemble(
                 node.payoff = float(-spent[0] if betting.folded[number] & 1 else spent[1])
         else:
             children = [
-                dealt(nodes[child], level, int(level_of[betting.round[child]]), spans)
+                add_links(nodes[child], level, int(level_of[betting.round[child]]), spans)
                 for child in betting.children(number)
             ]
             node = PublicNode(int(betting.player[number]), spans[level], children, tuple(betting.actions(number)), text)
         nodes[number] = node
-    return put_together(nodes[0], deals, name, hole_cards, float(betting.spent.max()), big_blind)
+    root = add_links(nodes[0], 0, int(level_of[0]), spans)
+    return assemble_nodes(root, deals, name, hole_cards, float(betting.spent.max()), big_blind)
 
 
-def put_together(
+def assemble_nodes(
     root: PublicNode, deals: DealTree, name: str, hole_cards: int, stakes: float, big_blind: float | None
 ) -> PublicTree:
     """The tree of nodes and deals; ``stakes`` is the most that can be won."""
@@ -167,8 +159,8 @@ def put_together(
     )  # fmt: skip
 
 
-def dealt(node: PublicNode, before: int, after: int, spans: list[tuple[int, int]]) -> PublicNode:
-    """A node, behind one link for each deal between two levels."""
+def add_links(node: PublicNode, before: int, after: int, spans: list[tuple[int, int]]) -> PublicNode:
+    """A node behind one link for each deal between two levels."""
     for level in range(after - 1, before - 1, -1):
         node = PublicNode(LINK, spans[level], [node], text=node.text)
     return node

@@ -27,17 +27,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.abstraction.cards.bucket_games import bucket_game, open_cards
 from counterplay.errors import SolverError, StrategyError
 from counterplay.evaluation.bucket_pairs import BucketPairs, measure_buckets
 from counterplay.evaluation.measurement import Measurement
+from counterplay.forms import GameForms, open_game
 from counterplay.kernels.buckets.bucket_pcs import walk_board
 from counterplay.kernels.history.cfr import match_regrets
 from counterplay.kernels.history.walks import WalkArrays, random_state
 from counterplay.poker.buckets.board_sampler import BoardSampler, betting_pieces, check_hands, every_board
-from counterplay.poker.buckets.bucket_game import BucketGame, abstract_size
+from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.buckets.deal_sampler import DealSampler
-from counterplay.poker.raise_sizes import bet_abstraction
 from counterplay.runtime.memory import check_memory
 from counterplay.runtime.threads import finish
 from counterplay.solvers.cfr import ROUNDING
@@ -268,7 +267,7 @@ class BucketSolver(MccfrSolver):
             raise StrategyError(f"the checkpoint is damaged: its header lacks {error}") from None
         if not cards:
             raise StrategyError("the card abstraction of the checkpoint is in no file; give the abstract game itself")
-        return bucket_game(name, cards, bets)
+        return open_game(name, "buckets", cards=cards, bets=bets)
 
 
 def resume_buckets(
@@ -287,10 +286,8 @@ def predicted_bytes(
     game: str, cards: Sequence[str | os.PathLike[str]], bets: str | None, config: MccfrConfig
 ) -> tuple[int, int]:
     """Bytes of the betting tree and of the tables of a run, counted before anything is built."""
-    definition, abstractions = open_cards(game, cards, verify=False)
-    left = None if bets is None else bet_abstraction(bets)
-    size = abstract_size(definition, [cards.counts() for cards in abstractions], left)
-    sizes = WalkedSizes(size.entries, 0, definition.players, 64 * definition.rounds, 8)
+    size = GameForms(game, cards=cards, bets=bets).bucket_counts()
+    sizes = WalkedSizes(size.entries, 0, len(size.buckets), 64 * len(size.betting.decisions), 8)
     return size.tree_bytes, table_memory(sizes, config)
 
 
@@ -326,4 +323,4 @@ def make_bucket_solver(
     """
     config = mccfr_config(algorithm, settings, BUCKET_PRESETS)
     check_memory(f"{algorithm} on {game}", sum(predicted_bytes(game, cards, bets, config)), memory_limit)
-    return BucketSolver(bucket_game(game, cards, bets), config, algorithm, memory_limit)
+    return BucketSolver(open_game(game, "buckets", cards=cards, bets=bets), config, algorithm, memory_limit)

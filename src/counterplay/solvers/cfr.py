@@ -30,9 +30,9 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.abstraction.infosets.by_name import compile_by_name
 from counterplay.errors import SolverError
 from counterplay.evaluation.measurement import Measurement, measure_strategy
+from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.kernels.history.cfr import iterate_cfr, match_regrets, shake
 from counterplay.kernels.history.passes import forward_reach
@@ -180,7 +180,7 @@ class CfrSolver(Solver):
             raise SolverError(f"config is a CfrConfig or the name of a preset; got {config!r}")
         self.config = CFR_PRESETS[_preset(config)] if isinstance(config, str) else config
         self.algorithm = algorithm or _name_of(config)
-        self.tree = compile_by_name(game, memory_limit)
+        self.tree = open_game(game, "history", memory_limit=memory_limit)
         facts = self.tree.facts
         check_storage(self.tree.name, max(abs(facts.min_utility), abs(facts.max_utility)), self.config.storage)
         widest = int(np.diff(self.tree.infoset_offset).max(initial=1))

@@ -26,8 +26,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.abstraction.infosets.by_name import compile_by_name
 from counterplay.errors import SolverError
+from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.kernels.history.passes import backward_best, forward_reach, leaf_values
 from counterplay.kernels.history.pruned_response import mark_wide_response, pruned_best_response
@@ -109,7 +109,7 @@ class DoubleOracle(Solver):
         super().__init__()
         self.config = config or DoubleOracleConfig()
         self.algorithm = algorithm
-        self.tree = compile_by_name(game, memory_limit)
+        self.tree = open_game(game, "history", memory_limit=memory_limit)
         require_zero_sum(self.tree, "the double oracle algorithm")
         check_memory(f"{algorithm} on {self.tree.name}", self.memory_bytes(self.tree), memory_limit)
         form = self.tree.sequences

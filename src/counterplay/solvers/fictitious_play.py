@@ -18,8 +18,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.abstraction.infosets.by_name import compile_by_name
 from counterplay.errors import SolverError
+from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.kernels.history.fictitious_play import iterate_fictitious_play
 from counterplay.kernels.jit import form_arrays
@@ -81,7 +81,7 @@ class FictitiousPlay(Solver):
         super().__init__()
         self.config = config or FictitiousPlayConfig()
         self.algorithm = algorithm
-        self.tree = compile_by_name(game, memory_limit)
+        self.tree = open_game(game, "history", memory_limit=memory_limit)
         check_memory(f"{algorithm} on {self.tree.name}", self.memory_bytes(self.tree), memory_limit)
         self.form = form_arrays(self.tree.sequences)
         self.average = TabularStrategy.uniform(self.tree).probabilities.copy()

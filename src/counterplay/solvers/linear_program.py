@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import block_array
 
-from counterplay.abstraction.infosets.by_name import compile_by_name
 from counterplay.errors import GameError, SolverError
+from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.kernels.jit import form_arrays
 from counterplay.lp.highs import LinearModel, LpSolution, Method, solve_model
@@ -323,7 +323,7 @@ class LinearProgram(Solver):
         super().__init__()
         self.config = config or LinearProgramConfig()
         self.algorithm = algorithm
-        self.tree = compile_by_name(game, memory_limit)
+        self.tree = open_game(game, "history", memory_limit=memory_limit)
         require_zero_sum(self.tree, "the linear program")
         check_memory(f"{algorithm} on {self.tree.name}", self.memory_bytes(self.tree), memory_limit)
         if self.config.exact:

@@ -30,8 +30,8 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.abstraction.infosets.by_name import compile_by_name
 from counterplay.errors import SolverError
+from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.kernels.history.cfr import match_regrets
 from counterplay.kernels.history.chance_sampling import iterate_chance
@@ -273,7 +273,7 @@ class MccfrSolver(Solver):
         """The game, compiled, and its layout for walks, after checking that the tables will fit."""
         if self.config.sampling in ("public", "boards"):
             raise SolverError("public sampling is for abstract games here; on other games use algorithm pcs")
-        self.tree = compile_by_name(game, memory_limit)
+        self.tree = open_game(game, "history", memory_limit=memory_limit)
         needed = self.memory_bytes(self.tree, self.config)
         check_memory(f"{self.algorithm} on {self.tree.name}", needed + walk_bytes(self.tree), memory_limit)
         self.form = form_arrays(self.tree.sequences)

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from counterplay.errors import SolverError
 from counterplay.evaluation.measurement import Measurement
 from counterplay.evaluation.public_walker import PublicWalker, scratch_bytes
+from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.kernels.public.piece_steps import UPDATE, Tables
 from counterplay.kernels.public.public_cfr import iterate_public, iteration_rule
-from counterplay.poker.poker_public_tree import public_tree_by_name
 from counterplay.runtime.memory import check_memory
 from counterplay.runtime.threads import finish
 from counterplay.solvers.cfr import CFR_PRESETS, ROUNDING, CfrConfig, ProfileKind, check_storage
@@ -140,7 +140,7 @@ class PublicSolver(Solver):
     @classmethod
     def compiled(cls, game: Any, memory_limit: int | None) -> PublicTree:
         """The public tree of a game."""
-        return public_tree_by_name(game, memory_limit)
+        return open_game(game, "public", memory_limit=memory_limit)
 
     @staticmethod
     def memory_bytes(tree: PublicTree, config: PublicConfig | str) -> int:

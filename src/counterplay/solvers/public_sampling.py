@@ -42,11 +42,11 @@ from numpy.typing import NDArray
 from counterplay.errors import SolverError
 from counterplay.evaluation.measurement import Measurement
 from counterplay.evaluation.public_walker import PublicWalker, scratch_bytes, walk_scratch
+from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.kernels.history.walks import alias_table, random_state
 from counterplay.kernels.public.piece_steps import Rule, Tables
 from counterplay.kernels.public.public_sampling import Deals, Deck, Drawn, iterate_blocks
-from counterplay.poker.poker_public_tree import public_tree_by_name
 from counterplay.runtime.memory import check_memory
 from counterplay.runtime.threads import share_out
 from counterplay.solvers.cfr import ROUNDING, check_storage
@@ -177,7 +177,7 @@ class PublicSamplingSolver(Solver):
     @classmethod
     def compiled(cls, game: Any, memory_limit: int | None) -> PublicTree:
         """The public tree of a game."""
-        return public_tree_by_name(game, memory_limit)
+        return open_game(game, "public", memory_limit=memory_limit)
 
     @staticmethod
     def memory_bytes(tree: PublicTree, config: PublicSamplingConfig | str) -> int:

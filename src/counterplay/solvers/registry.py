@@ -279,9 +279,9 @@ def _by_representation(
         except MemoryLimitError:
             if representation == "history" or isinstance(game, GameTree):
                 raise
-            from counterplay.poker.poker_public_tree import tells_public_tree
+            from counterplay.forms import has_public_tree
 
-            if ALGORITHMS[algorithm].kind == "cfr" and tells_public_tree(game):
+            if ALGORITHMS[algorithm].kind == "cfr" and has_public_tree(game):
                 return make_public_solver(game, algorithm, memory_limit, **settings)
             if not ALGORITHMS[algorithm].sampled:
                 raise

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.abstraction.infosets.abstraction import Abstraction
-from counterplay.abstraction.infosets.by_name import compile_by_name
 from counterplay.errors import CounterplayError, GameError, SolverError, StrategyError
 from counterplay.evaluation.measurement import Measurement, measure_strategy
+from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.kernels.jit import FormArrays
 from counterplay.poker.buckets.bucket_game import BucketGame
@@ -247,7 +247,7 @@ class Solver(ABC):
     def compiled(cls, game: Any, memory_limit: int | None) -> Any:
         """The game of a checkpoint; what goes wrong in a user's own file is the fault of that file."""
         try:
-            return compile_by_name(game, memory_limit)
+            return open_game(game, "history", memory_limit=memory_limit)
         except CounterplayError:
             raise
         except Exception as error:

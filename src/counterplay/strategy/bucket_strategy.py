@@ -17,8 +17,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.abstraction.cards.bucket_games import bucket_game, infoset_places
+from counterplay.abstraction.cards.bucket_games import infoset_places
 from counterplay.errors import StrategyError
+from counterplay.forms import open_game
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.storage import read_container, write_container
 from counterplay.strategy.tabular import Provenance, TabularStrategy, normalise
@@ -141,7 +142,7 @@ class BucketStrategy:
                 files = [_found(card, Path(path)) for card in header["cards"]] if cards is None else cards
                 if not files:
                     raise StrategyError(f"{path} names no card abstraction; give the abstract game")
-                game = bucket_game(header["game"], files, header["bets"])
+                game = open_game(header["game"], "buckets", cards=files, bets=header["bets"])
             weights, fingerprint = arrays["weights"], header["fingerprint"]
             origin = Provenance(**header["provenance"])
         except (KeyError, TypeError) as error:

@@ -23,7 +23,7 @@ from counterplay.game.public_play import PublicPlay
 from counterplay.game.registry import make
 from counterplay.poker.cards import parse_cards
 from counterplay.poker.poker_game import PokerGame, infoset_name
-from counterplay.poker.poker_public_tree import public_tree_of
+from counterplay.poker.poker_public_tree import build_public_tree
 from counterplay.runtime.memory import check_memory
 from counterplay.strategy.tabular import SEEN, Provenance, TabularStrategy, normalise
 from counterplay.tree.history.compile import compile_game
@@ -236,7 +236,7 @@ class PokerForm(_NamedForm):
         self.game = game
         self.isomorphic = isomorphic or game.isomorphic
         self.name = game.spec()
-        self.tree = public_tree_of(game.definition, isomorphic=self.isomorphic, name=self.name)
+        self.tree = build_public_tree(game.definition, isomorphic=self.isomorphic, name=self.name)
 
     def key(self, name: str) -> str:
         """The name with suits renamed."""

@@ -21,11 +21,9 @@ from counterplay.abstraction.infosets.abstraction import Abstraction
 from counterplay.abstraction.infosets.builders import abstract_by_key, initial_abstraction, null_abstraction
 from counterplay.errors import AbstractionError
 from counterplay.game.game import Game
-from counterplay.game.registry import make
-from counterplay.tree.history.compile import compile_game
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["GENERAL", "abstraction_by_name", "compile_by_name", "split_name", "whole_path"]
+__all__ = ["GENERAL", "abstraction_by_name", "split_name", "whole_path"]
 
 GENERAL = {
     "initial": "all but the number of own moves and of actions",
@@ -85,18 +83,6 @@ def abstraction_by_name(game: Game, tree: GameTree, what: str) -> Abstraction:
         return infoset
 
     return abstract_by_key(tree, key, what)
-
-
-def compile_by_name(spec: GameTree | Game | str, memory_limit: int | None = None) -> GameTree:
-    """Compile a game, or the abstract game that a name such as ``bluff(1,1) forgetting last-bids=2`` asks for."""
-    if isinstance(spec, GameTree):
-        return spec
-    what = None
-    if isinstance(spec, str):
-        spec, what = split_name(spec)
-    game = make(spec)
-    tree = compile_game(game, memory_limit=memory_limit)
-    return tree if what is None else abstraction_by_name(game, tree, what).apply(tree)
 
 
 def _split(game: Game, what: str) -> list[str]:

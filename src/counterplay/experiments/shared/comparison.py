@@ -18,9 +18,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.abstraction.infosets.by_name import compile_by_name
 from counterplay.errors import SolverError
 from counterplay.evaluation.responses import exploitability
+from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.runtime.progress import Progress
 from counterplay.solvers import ALGORITHMS, Solver, check_algorithm, make_solver
@@ -245,7 +245,7 @@ def compare(
     """
     chosen = parse_algorithms(algorithms if isinstance(algorithms, str) else ",".join(algorithms))
     marks = _seeds(seeds)
-    tree = compile_by_name(game, memory_limit)
+    tree = open_game(game, "history", memory_limit=memory_limit)
     for name, settings in chosen.values():
         make_solver(tree, name, memory_limit, **settings)  # a wrong setting is told before the first run, not between
     runs = []

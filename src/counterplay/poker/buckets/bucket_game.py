@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from counterplay.errors import AbstractionError, GameError
 from counterplay.game.game import TERMINAL
 from counterplay.poker.acpc.definition import GameDefinition, format_definition
-from counterplay.poker.betting import BettingCounts, BettingTree, build_betting_tree, count_betting
+from counterplay.poker.betting import BettingTree, build_betting_tree
 from counterplay.poker.isomorphism import HandIndexer
 from counterplay.poker.raise_sizes import BetAbstraction
 from counterplay.poker.rules import Betting
@@ -41,7 +41,7 @@ from counterplay.poker.rules import Betting
 if TYPE_CHECKING:
     from counterplay.kernels.history.walks import WalkArrays
 
-__all__ = ["AbstractSize", "BucketGame", "RoundBuckets", "abstract_size", "weak_orders"]
+__all__ = ["BucketGame", "RoundBuckets", "weak_orders"]
 
 MAX_PLAYERS = 6
 """The hands of six players have 4,683 orders."""
@@ -72,43 +72,6 @@ class RoundBuckets(Protocol):
 
 Buckets = tuple[tuple[RoundBuckets, ...], ...]
 """By player and round."""
-
-
-@dataclasses.dataclass(frozen=True)
-class AbstractSize:
-    """How large an abstract game is; counted from the rules, before anything is built.
-
-    Attributes
-    ----------
-    betting : BettingCounts
-        The betting tree.
-    infosets, entries : int
-        Information sets, and pairs of one and an action.
-    players : int
-        Number of players.
-    """
-
-    betting: BettingCounts
-    infosets: int
-    entries: int
-    players: int
-
-    @property
-    def tree_bytes(self) -> int:
-        """About what the betting tree takes at most while it is laid out for walks."""
-        return self.betting.nodes * (20 + 4 * self.players + 4 + 16 + 40)
-
-
-def abstract_size(
-    game: GameDefinition, counts: Sequence[Sequence[int]], bets: BetAbstraction | None = None
-) -> AbstractSize:
-    """The size of an abstract game with so many buckets, by player and round."""
-    betting = count_betting(game, bets)
-    infosets = entries = 0
-    for player, buckets in enumerate(counts):
-        infosets += sum(k * n for k, n in zip(buckets, betting.player_decisions[player], strict=True))
-        entries += sum(k * n for k, n in zip(buckets, betting.player_pairs[player], strict=True))
-    return AbstractSize(betting, infosets, entries, game.players)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -23,18 +23,21 @@ from numpy.typing import NDArray
 from counterplay.errors import GameError, MemoryLimitError
 from counterplay.poker.board_tree import DealTree, deal_cards
 from counterplay.poker.cards import card_text, deck, parse_cards
-from counterplay.poker.poker_public_tree import dealt, put_together
+from counterplay.poker.poker_public_tree import add_links, assemble_nodes
 from counterplay.poker.postflop.bet_sizes import PLAYERS, STREETS, BetSize, StreetSizes, bet_amount, parse_sizes
 from counterplay.poker.ranges import holdem_hands, parse_range
 from counterplay.tree.public.public_tree import FOLD, SHOWDOWN, PublicNode, PublicTree
 
-__all__ = ["Subgame", "subgame_by_name"]
+__all__ = ["SUBGAME", "Subgame", "parse_subgame"]
 
 MAX_NODES = 1_000_000
 """Nodes of the betting after which a subgame is refused."""
 
 MAX_ACTIONS = 200
 """Actions in a row after which a subgame is refused."""
+
+SUBGAME = "holdem{"
+"""How the names of subgames start."""
 
 TOLERANCE = 1e-9
 """Share of a stack that is no bet: what is left of it by rounding errors alone."""
@@ -184,10 +187,10 @@ class Subgame:
         deals = self.deals()
         spans = list(zip(deals.level_start, deals.level_start[1:], strict=False))
         largest = self.pot / 2 + self.stack
-        return put_together(self.betting(spans), deals, self.name, 2, largest, None)
+        return assemble_nodes(self.betting(spans), deals, self.name, 2, largest, None)
 
 
-def subgame_by_name(name: str) -> Subgame:
+def parse_subgame(name: str) -> Subgame:
     """The subgame that ``Subgame.name`` stands for.
 
     Raises
@@ -320,7 +323,7 @@ class _Betting:
         return self._dealt(self._street(spot.street + 1, spent, bettor, text), spot.street, spot.street + 1)
 
     def _dealt(self, node: PublicNode, before: int, after: int) -> PublicNode:
-        return dealt(node, before - self.first, after - self.first, self.spans)
+        return add_links(node, before - self.first, after - self.first, self.spans)
 
     def _span(self, street: int) -> tuple[int, int]:
         return self.spans[street - self.first]

@@ -25,8 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.abstraction.infosets.abstraction import Abstraction
-from counterplay.abstraction.infosets.by_name import compile_by_name, whole_path
+from counterplay.abstraction.infosets.by_name import whole_path
 from counterplay.errors import SolverError
+from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.kernels.history.cfr_ira import (
     SAMPLE_NEXT,
@@ -187,7 +188,7 @@ class CfrIra(Solver):
         super().__init__()
         self.config = config or CfrIraConfig()
         self.algorithm = algorithm
-        self.tree = tree = compile_by_name(game, memory_limit)
+        self.tree = tree = open_game(game, "history", memory_limit=memory_limit)
         check_recall(tree, algorithm)
         check_memory(f"{algorithm} on {tree.name}", self.memory_bytes(tree, self.config), memory_limit)
         if abstraction is not None:

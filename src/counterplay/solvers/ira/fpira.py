@@ -23,8 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.abstraction.infosets.abstraction import Abstraction
-from counterplay.abstraction.infosets.by_name import compile_by_name, whole_path
+from counterplay.abstraction.infosets.by_name import whole_path
 from counterplay.errors import SolverError
+from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.kernels.history.changing_sets import GameArrays, SetArrays, forward_merged
 from counterplay.kernels.history.fpira import CASE_1, CASE_2, DONE, LARGEST_RESPONSE, Scratch, iterate_fpira
@@ -117,7 +118,7 @@ class Fpira(Solver):
         super().__init__()
         self.config = config or FpiraConfig()
         self.algorithm = algorithm
-        self.tree = tree = compile_by_name(game, memory_limit)
+        self.tree = tree = open_game(game, "history", memory_limit=memory_limit)
         check_recall(tree, algorithm)
         check_memory(f"{algorithm} on {tree.name}", self.memory_bytes(tree), memory_limit)
         if abstraction is not None:

@@ -16,8 +16,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.abstraction.infosets.by_name import compile_by_name
 from counterplay.errors import SolverError
+from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.kernels.history.passes import forward_reach
 from counterplay.kernels.jit import form_arrays
@@ -102,7 +102,7 @@ class MaxminSolver(Solver):
         super().__init__()
         self.config = config or MaxminConfig()
         self.algorithm = algorithm
-        self.tree = compile_by_name(game, memory_limit)
+        self.tree = open_game(game, "history", memory_limit=memory_limit)
         player = self.config.player - 1
         check_maxmin(self.tree, player)
         check_memory(f"{algorithm} on {self.tree.name}", self.memory_bytes(self.tree), memory_limit)

@@ -22,7 +22,7 @@ from counterplay.game.public_play import PlayEnd, PlayPoint, PublicPlay
 from counterplay.runtime.memory import check_memory
 from counterplay.tree.public.public_tree import CUT, FACTORED, LINK, MAX_PIECE, NO_HAND, SHARED, Hands, PublicTree
 
-__all__ = ["count_public_nodes", "unfold"]
+__all__ = ["count_play", "unfold", "unfolded_bytes"]
 
 NODE_BYTES = 75
 """Bytes of the arrays of a ``PublicTree`` for each node."""
@@ -47,9 +47,31 @@ class _Template:
     slot: NDArray[np.int32]
 
 
-def count_public_nodes(play: PublicPlay) -> int:
-    """How many decisions and ends the unfolded play has."""
-    return _sizes(play)[0]
+def count_play(play: PublicPlay) -> tuple[int, int, int]:
+    """Public states, information sets and entries of the unfolded play."""
+    order, times = _parents_first(play), [0] * len(play.points)
+    times[0] = 1
+    infosets = entries = 0
+    for number in order:
+        point = play.points[number]
+        if isinstance(point, PlayPoint):
+            here = times[number] * len(play.hands[point.player])
+            infosets += here
+            entries += here * len(point.actions)
+            for after in point.after:
+                times[after] += times[number]
+    return _sizes(play)[0], infosets, entries
+
+
+def unfolded_bytes(play: PublicPlay) -> int:
+    """About how much memory the public tree of a play takes."""
+    return _sizes(play)[0] * (NODE_BYTES + WORK_BYTES)
+
+
+def _parents_first(play: PublicPlay) -> list[int]:
+    """The points that can be reached, each after all that lead to it."""
+    sizes = _sizes(play)
+    return sorted((number for number, size in enumerate(sizes) if size), key=lambda number: -sizes[number])
 
 
 def unfold(play: PublicPlay, name: str, big_blind: float | None = None, memory_limit: int | None = None) -> PublicTree:
@@ -76,9 +98,7 @@ def unfold(play: PublicPlay, name: str, big_blind: float | None = None, memory_l
     _check(play)
     sizes = _sizes(play)
     what = f"the public tree of {name} has {sizes[0]:,} nodes and"
-    check_memory(
-        what, sizes[0] * (NODE_BYTES + WORK_BYTES), memory_limit, "use smaller parameters or a solver that samples"
-    )
+    check_memory(what, unfolded_bytes(play), memory_limit, "use smaller parameters or a solver that samples")
     if sizes[0] > MAX_NODES:
         raise MemoryLimitError(f"{what} public trees hold at most {MAX_NODES:,}")
     pieces = _Pieces(play, sizes)
