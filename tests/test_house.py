@@ -76,7 +76,6 @@ OPEN = {
     "evaluation/public_walker.py:walk",
     "poker/rules.py:__init__",
     "solvers/registry.py:solve",
-    "abstract_sizes",
     "trivial_agents",
     "public_sampling",
 }

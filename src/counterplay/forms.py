@@ -17,7 +17,7 @@ import dataclasses
 import functools
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 from counterplay.abstraction.cards.card_abstraction import CardAbstraction
 from counterplay.abstraction.infosets.abstraction import Abstraction
@@ -59,6 +59,13 @@ GameLike = AnyForm | type[Game] | str
 Paths = Sequence[str | os.PathLike[str]]
 
 
+class _Options(TypedDict, total=False):
+    cards: Paths | None
+    bets: str | None
+    memory_limit: int | None
+    progress: Callable[[int], None] | None
+
+
 @dataclasses.dataclass(frozen=True)
 class FormSize:
     """One form of a game.  What is not known, or does not apply, is None.
@@ -95,6 +102,18 @@ class FormSize:
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return dataclasses.asdict(self)
+
+
+@overload
+def open_game(spec: GameLike, form: Literal["history"], **options: Unpack[_Options]) -> GameTree: ...
+@overload
+def open_game(spec: GameLike, form: Literal["public"], **options: Unpack[_Options]) -> PublicTree: ...
+@overload
+def open_game(spec: GameLike, form: Literal["buckets"], **options: Unpack[_Options]) -> BucketGame: ...
+@overload
+def open_game(spec: GameLike, form: Literal["states"], **options: Unpack[_Options]) -> Game: ...
+@overload
+def open_game(spec: GameLike, form: str = "auto", **options: Unpack[_Options]) -> Any: ...
 
 
 def open_game(

@@ -16,6 +16,7 @@ from typing import Any
 
 from counterplay.abstraction.cards import CardRecipe, RoundRecipe, deck_shape, parse_recipe
 from counterplay.errors import GameError, MemoryLimitError
+from counterplay.forms import poker_definition
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.betting import count_betting
 from counterplay.poker.isomorphism import HandIndexer
