@@ -13,6 +13,7 @@ name of a standard poker definition, any of these with `` forgetting WHAT``, or 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import os
@@ -101,7 +102,8 @@ class FormSize:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return dataclasses.asdict(self)
+        names = {"infosets": "information_sets"}
+        return {names.get(name, name): value for name, value in dataclasses.asdict(self).items()}
 
 
 @overload
@@ -258,10 +260,10 @@ class GameForms:
         except MemoryLimitError:
             if self.forgotten is not None:
                 raise
-        try:
-            return self.public() if self.public_refusal() is None else self.states()
-        except MemoryLimitError:
-            return self.states()
+        if self._made_from_rules and self.public_refusal() is None:
+            with contextlib.suppress(MemoryLimitError):
+                return self.public()
+        return self.states()
 
     @functools.cached_property
     def game(self) -> Game:
@@ -448,10 +450,19 @@ class GameForms:
             )
         if not self.cards:
             poker = self._subgame is None and not self.opened_elsewhere and isinstance(self.game, PokerGame)
-            needs = "a card abstraction (--cards)" if poker else "a poker game and a card abstraction"
+            needs = (
+                "a card abstraction (--cards; counterplay abstract makes one)"
+                if poker
+                else "a poker game and a card abstraction"
+            )
             return FormSize("buckets", False, reason=f"buckets need {needs}")
         size = self.bucket_counts()
         return FormSize("buckets", True, infosets=size.infosets, entries=size.entries, bytes=size.tree_bytes)
+
+    @property
+    def is_subgame(self) -> bool:
+        """Whether it is a hold'em subgame."""
+        return self._subgame is not None
 
     @property
     def opened_elsewhere(self) -> bool:

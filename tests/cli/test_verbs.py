@@ -215,7 +215,25 @@ def test_info_for_people(run: Run) -> None:
     assert "9,457 (3,780 decisions, 157 chance, 5,520 terminal)" in text
     assert "337, 337 (by player, the empty one included)" in text
     assert "perfect, perfect (by player)" in text
-    assert re.search(r"memory, tree +\d+\.\d KiB \(\d+ bytes per history\)", text)
+    assert re.search(r"as history +9,457 histories, 288 information sets, 672 actions in all, \d+\.\d KiB\n", text)
+    assert re.search(r"as public +240 public states, 288 information sets, 672 actions in all, \d+\.\d KiB\n", text)
+    assert re.search(r"as buckets +no: buckets need a poker game", text)
+    assert re.search(r"as states +walked as they are", text)
+
+
+def test_info_of_what_is_too_large(run: Run, run_json: RunJson) -> None:
+    text = run("info", "holdem_2_1")
+    assert "too large: 758,574,700,027 histories, 82.8 TiB" in text
+    assert "47,395 public states, 15,442,180 information sets, 30,884,529 actions in all" in text
+    forms = {form["form"]: form for form in run_json("info", "holdem_limit_2p")["forms"]}
+    assert [forms[name]["too_large"] for name in ("history", "public", "buckets", "states")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert (forms["public"]["information_sets"], forms["public"]["exact"]) == (13_803_249_787_132, True)
+    assert forms["public"]["solver_bytes"]["cfr+"] == 8 * forms["public"]["entries"]
 
 
 def test_solve_for_people(run: Run, tmp_path: Path) -> None:

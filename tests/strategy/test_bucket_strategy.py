@@ -130,7 +130,6 @@ def test_info_tells_what_buckets_take(cards: Path, tmp_path: Path, capsys: pytes
         (["leduc_limit_2p", "--cards", str(cards), "--recall"], "leave out --cards"),
         (["leduc_nolimit_2p", "--bets", "fcpa"], "name a card abstraction"),
         (["kuhn_limit_2p", "--cards", str(cards)], "is for 3 ranks, 2 suits"),
-        (["holdem_limit_2p"], "counterplay abstract tells how large poker is in buckets"),
     ):
         assert main(["info", *words]) == 2
         assert message in capsys.readouterr().err

@@ -16,7 +16,6 @@ from counterplay.cli.common import (
     JSON_HELP,
     MEMORY_HELP,
     check_writable,
-    make_game,
     note,
     print_json,
     read_memory,
@@ -24,6 +23,7 @@ from counterplay.cli.common import (
     table,
 )  # fmt: skip
 from counterplay.errors import AbstractionError, CounterplayError, MemoryLimitError
+from counterplay.forms import open_game
 from counterplay.runtime.memory import format_bytes
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def command(
 def _definition(name: str) -> GameDefinition:
     from counterplay.poker.poker_game import PokerGame
 
-    game = make_game(name)
+    game = open_game(name, "states")
     if not isinstance(game, PokerGame):
         raise AbstractionError(
             f"card abstractions are for poker with a definition, such as holdem_limit_2p, leduc_limit_2p or a .game "

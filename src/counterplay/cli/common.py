@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from counterplay.errors import CounterplayError, GameError, SolverError
-from counterplay.game.game import Game
-from counterplay.tree.history.compile import compile_game
+from counterplay.errors import CounterplayError, SolverError
 from counterplay.tree.history.game_tree import GameTree
 
 GAME_HELP = (
@@ -89,19 +88,16 @@ def check_writable(*paths: Path | None, replaced: bool = False) -> None:
             raise CounterplayError(f"{path} cannot be written")
 
 
-def compile_with_progress(game: Game, memory_limit: int | None, quiet: bool) -> GameTree:
-    """Compile a game, with a live count of histories on a terminal."""
+@contextlib.contextmanager
+def compile_status(name: str, quiet: bool) -> Iterator[Callable[[int], None] | None]:
+    """A live count of the histories compiled so far, on a terminal: what ``open_game`` takes as progress."""
     if quiet or not sys.stderr.isatty():
-        return compile_game(game, memory_limit=memory_limit)
+        yield None
+        return
     from rich.console import Console
 
-    console = Console(stderr=True)
-    with console.status("compiling") as status:
-        return compile_game(
-            game,
-            memory_limit=memory_limit,
-            progress=lambda histories: status.update(f"compiling {game.spec()}: {histories:,} histories"),
-        )
+    with Console(stderr=True).status("compiling") as status:
+        yield lambda histories: status.update(f"compiling {name}: {histories:,} histories")
 
 
 def forgetful_note(tree: GameTree) -> list[tuple[str, str]]:
@@ -110,18 +106,6 @@ def forgetful_note(tree: GameTree) -> list[tuple[str, str]]:
     if not imperfect:
         return []
     return [("note", f"player {', '.join(imperfect)} forgets: best responses are those of a player who remembers")]
-
-
-def make_game(name: str) -> Game:
-    """The game of that name; whatever goes wrong in a user's own file is told in one line."""
-    from counterplay.game.registry import make
-
-    try:
-        return make(name)
-    except CounterplayError:
-        raise
-    except Exception as error:
-        raise GameError(f"{name} cannot be made: {type(error).__name__}: {error}") from error
 
 
 def chips(values: Sequence[float]) -> str:

@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from counterplay.cli.common import check_writable, chips, make_game, measured, note, print_json, say, table
+from counterplay.cli.common import check_writable, chips, measured, note, print_json, say, table
 from counterplay.cli.running import interruptible
 from counterplay.errors import GameError, StrategyError
+from counterplay.forms import open_game
 
 if TYPE_CHECKING:
     from counterplay.evaluation.measurement import Measurement
@@ -112,7 +113,7 @@ def _resumed(resume: Path, game: str | None, strategy: str | None, method: str) 
         raise StrategyError(f"{resume} is about {found}; leave out --strategy {strategy}")
     if method not in ("auto", header["method"]):
         raise StrategyError(f"{resume} goes on with --method {header['method']}; leave out --method {method}")
-    if game is not None and make_game(game).spec() != header["game"]:
+    if game is not None and open_game(game, "states").spec() != header["game"]:
         raise StrategyError(f"{resume} is about {header['game']}; leave out --game {game}")
     return header["game"], found, header["method"]
 
@@ -120,7 +121,7 @@ def _resumed(resume: Path, game: str | None, strategy: str | None, method: str) 
 def _poker_game(name: str, strategy: str) -> PokerGame:
     from counterplay.poker.poker_game import PokerGame
 
-    made = make_game(name)
+    made = open_game(name, "states")
     if not isinstance(made, PokerGame):
         raise GameError(
             f"{strategy} plays poker games such as holdem_limit_2p (counterplay games lists them); {name} is not one"

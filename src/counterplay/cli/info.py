@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,20 +12,20 @@ from counterplay.cli.common import (
     GAME_HELP,
     JSON_HELP,
     MEMORY_HELP,
+    compile_status,
     print_json,
     read_memory,
     say,
     table,
 )  # fmt: skip
-from counterplay.cli.problem import FORGET_HELP, Problem, load_problem
-from counterplay.errors import GameError, MemoryLimitError
-from counterplay.game.registry import make
-from counterplay.poker.poker_game import PokerGame
+from counterplay.cli.problem import FORGET_HELP
+from counterplay.errors import GameError
 from counterplay.runtime.memory import format_bytes
-from counterplay.tree.history.sizes import tree_bytes
 
 if TYPE_CHECKING:
+    from counterplay.forms import FormSize, GameForms
     from counterplay.tree import RecallReport
+    from counterplay.tree.history.game_tree import GameTree
 
 
 def command(
@@ -41,34 +42,51 @@ def command(
     memory_limit: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> None:
-    """Count histories, information sets and sequences; classify recall; estimate memory."""
-    if cards:
-        if forget or recall:
-            raise GameError("--forget and --recall look at all histories; leave them out, or leave out --cards")
-        _say_buckets(game, cards, bets, as_json)
-        return
-    if bets is not None:
-        raise GameError("--bets is for abstract games; name a card abstraction with --cards")
-    try:
-        problem = load_problem(game, forget or [], read_memory(memory_limit), as_json)
-    except MemoryLimitError as error:
-        raise MemoryLimitError(f"{error}{_hint(game)}") from None
-    tree = problem.solved
-    report = _recall_report(problem) if recall else None
-    from counterplay.kernels.history.walks import walk_bytes
-    from counterplay.solvers import CFR_PRESETS, MCCFR_PRESETS, CfrSolver, MccfrSolver
+    """Show the forms of a game and their sizes; count histories; classify recall; estimate memory."""
+    if cards and (forget or recall):
+        raise GameError("--forget and --recall look at all histories; leave them out, or leave out --cards")
+    if bets is not None and not cards:
+        raise GameError("--bets is for games in buckets; name a card abstraction with --cards")
+    from counterplay.forms import GameForms
+    from counterplay.solvers.form_memory import solver_memory
 
-    memory = {"tree": tree_bytes(tree), "walks": walk_bytes(tree)}
-    memory.update({name: CfrSolver.memory_bytes(tree, name) for name in CFR_PRESETS})
-    memory.update({name: MccfrSolver.memory_bytes(tree, name) for name in MCCFR_PRESETS})
+    limit = read_memory(memory_limit)
+    with compile_status(game, as_json) as progress:
+        forms = GameForms(game, forget=forget or [], cards=cards, bets=bets, memory_limit=limit, progress=progress)
+        sizes = forms.sizes()
+    tables = {size.form: solver_memory(forms, size) for size in sizes}
+    history = sizes[0].available
+    report = _recall_report(forms) if recall else None
+    facts = _bucket_facts(forms) if cards else _history_facts(forms.history()) if history else _facts(forms, sizes)
+    form = "buckets" if cards else "history"
+    if cards or history:
+        facts["memory_bytes"] = {"tree": next(size.bytes for size in sizes if size.form == form), **tables[form]}
+    facts["forms"] = [{**size.as_dict(), "solver_bytes": tables[size.form]} for size in sizes]
+    if report is not None:
+        facts["recall_report"] = report.as_dict()
+    if as_json:
+        print_json(facts)
+        return
+    say(f"{facts['game']} in a card abstraction" if cards else facts["game"])
+    table([*(_bucket_rows(facts) if cards else _history_rows(facts) if history else []), *_form_rows(facts)])
+    if report is not None:
+        _say_recall(report)
+
+
+def _facts(forms: GameForms, sizes: Sequence[FormSize]) -> dict[str, Any]:
+    """What is known of a game whose histories are not compiled."""
+    players = 2 if forms.is_subgame else forms.game.players
+    return {"game": forms.name, "players": players, "histories": sizes[0].histories}
+
+
+def _history_facts(tree: GameTree) -> dict[str, Any]:
     players = range(tree.players)
-    counts = tree.counts()
-    facts: dict[str, Any] = {
+    return {
         "game": tree.name,
         "players": tree.players,
         "histories": tree.num_histories,
         "decisions": [tree.decisions_of(player) for player in players],
-        "chance": counts["chance"],
+        "chance": tree.counts()["chance"],
         "terminals": tree.num_terminals,
         "information_sets": [len(tree.infosets_of(player)) for player in players],
         "sequences": [tree.sequences.sequences_of(player) for player in players],
@@ -77,95 +95,93 @@ def command(
         "recall": list(tree.recall),
         "zero_sum": tree.facts.zero_sum,
         "utilities": [tree.facts.min_utility, tree.facts.max_utility],
-        "memory_bytes": memory,
     }
-    if report is not None:
-        facts["recall_report"] = report.as_dict()
-    if as_json:
-        print_json(facts)
-        return
-    say(tree.name)
-    by_player = {
-        name: ", ".join(map(str, facts[name])) for name in ("decisions", "information_sets", "sequences", "recall")
-    }
-    table([
-        ("players", f"{tree.players}" + (", zero-sum" if tree.facts.zero_sum else "")),
-        ("histories", f"{tree.num_histories:,} ({counts['decision']:,} decisions, {counts['chance']:,} chance, "
-                      f"{counts['terminal']:,} terminal), at most {facts['depth']} moves"),
-        ("decisions", f"{by_player['decisions']} (by player)"),
-        ("information sets", f"{tree.num_infosets:,} ({by_player['information_sets']} by player), "
-                             f"{tree.num_entries:,} actions in all"),
-        ("sequences", f"{by_player['sequences']} (by player, the empty one included)"),
-        ("recall", f"{by_player['recall']} (by player)"),
-        ("utilities", f"{tree.facts.min_utility:g} to {tree.facts.max_utility:g} chips"),
-        ("memory, tree", f"{format_bytes(memory['tree'])} "
-                         f"({memory['tree'] / tree.num_histories:.0f} bytes per history)"),
-        ("memory, solvers", ", ".join(f"{name} {format_bytes(memory[name])}" for name in CFR_PRESETS)),
-        ("memory, sampled", ", ".join(f"{name} {format_bytes(memory[name])}" for name in MCCFR_PRESETS)
-                            + f"; {format_bytes(memory['walks'])} more for the layout of the tree"),
-    ])  # fmt: skip
-    if report is not None:
-        _say_recall(report)
 
 
-def _hint(game: str) -> str:
-    """What to do about a poker game that is too large."""
-    if game.endswith(".efg") or not isinstance(make(game), PokerGame):
-        return ""
-    return "; counterplay abstract tells how large poker is in buckets of hands, and info --cards what solving it takes"
-
-
-def _say_buckets(game: str, cards: list[Path], bets: str | None, as_json: bool) -> None:
-    """How large a poker game is in buckets, counted from the rules; nothing is built."""
-    from counterplay.forms import GameForms
-    from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, predicted_bytes
-    from counterplay.solvers.mccfr import mccfr_config
-
-    forms = GameForms(game, cards=cards, bets=bets)
-    size, players = forms.bucket_counts(), forms.game.players
-    memory = {"tree": size.tree_bytes}
-    for name in BUCKET_PRESETS:
-        if name == "pcs" and players != 2:
-            continue
-        for profile in ("average", "last"):
-            config = mccfr_config(name, {"profile": profile}, BUCKET_PRESETS)
-            memory[name if profile == "average" else f"{name}, last"] = predicted_bytes(game, cards, bets, config)[1]
-    facts: dict[str, Any] = {
-        "game": game,
-        "players": players,
+def _bucket_facts(forms: GameForms) -> dict[str, Any]:
+    size = forms.bucket_counts()
+    return {
+        "game": forms.name,
+        "players": len(size.buckets),
         "betting_nodes": size.betting.nodes,
         "buckets": [list(counts) for counts in size.buckets],
         "information_sets": size.infosets,
         "entries": size.entries,
         "recall": list(forms.recalls()),
-        "memory_bytes": memory,
     }
-    if as_json:
-        print_json(facts)
-        return
-    say(f"{game} in a card abstraction")
-    names = [name for name in BUCKET_PRESETS if name in memory]
-    table([
-        ("players", f"{players}"),
-        ("buckets", "; ".join("/".join(map(str, counts)) for counts in dict.fromkeys(map(tuple, facts["buckets"])))
-                    + f" (by round), {' and '.join(dict.fromkeys(facts['recall']))} recall"),
-        ("betting", f"{size.betting.nodes:,} nodes"),
-        ("information sets", f"{size.infosets:,}, {size.entries:,} actions in all"),
-        ("memory, tree", f"at most {format_bytes(memory['tree'])} while it is laid out"),
-        ("memory, solvers", ", ".join(f"{name} {format_bytes(memory[name])}" for name in names)),
-        ("without an average", ", ".join(f"{name} {format_bytes(memory[f'{name}, last'])}" for name in names)),
-    ])  # fmt: skip
 
 
-def _recall_report(problem: Problem) -> RecallReport:
-    """What is remembered; an abstract game is compared with the real one where that remembers everything."""
+def _history_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    by_player = {
+        name: ", ".join(map(str, facts[name])) for name in ("decisions", "information_sets", "sequences", "recall")
+    }
+    low, high = facts["utilities"]
+    return [
+        ("players", f"{facts['players']}" + (", zero-sum" if facts["zero_sum"] else "")),
+        ("histories", f"{facts['histories']:,} ({sum(facts['decisions']):,} decisions, {facts['chance']:,} chance, "
+                      f"{facts['terminals']:,} terminal), at most {facts['depth']} moves"),
+        ("decisions", f"{by_player['decisions']} (by player)"),
+        ("information sets", f"{sum(facts['information_sets']):,} ({by_player['information_sets']} by player), "
+                             f"{facts['entries']:,} actions in all"),
+        ("sequences", f"{by_player['sequences']} (by player, the empty one included)"),
+        ("recall", f"{by_player['recall']} (by player)"),
+        ("utilities", f"{low:g} to {high:g} chips"),
+    ]  # fmt: skip
+
+
+def _bucket_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    counts = "; ".join("/".join(map(str, counts)) for counts in dict.fromkeys(map(tuple, facts["buckets"])))
+    return [
+        ("players", f"{facts['players']}"),
+        ("buckets", f"{counts} (by round), {' and '.join(dict.fromkeys(facts['recall']))} recall"),
+        ("betting", f"{facts['betting_nodes']:,} nodes"),
+        ("information sets", f"{facts['information_sets']:,}, {facts['entries']:,} actions in all"),
+    ]
+
+
+UNITS = {"histories": "histories", "public_states": "public states", "information_sets": "information sets",
+         "entries": "actions in all"}  # fmt: skip
+
+
+def _form_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """For each form its size, its memory and that of the solvers, or why the game does not have it."""
+    rows = []
+    for form in facts["forms"]:
+        counts = [f"{_count(form[key])} {unit}" for key, unit in UNITS.items() if form[key] is not None]
+        if form["bytes"]:
+            counts.append(format_bytes(form["bytes"]))
+        about = "" if form["exact"] else "about "
+        text = f"{about}{', '.join(counts)}" if counts else ""
+        if form["too_large"]:
+            text = f"too large: {text}"
+        elif not form["available"]:
+            text = f"no: {form['reason']}"
+        elif form["form"] == "states":
+            text = "walked as they are, by algorithms that sample; tables grow with what is visited"
+        rows.append((f"as {form['form']}", text))
+        memory = form["solver_bytes"]
+        if memory:
+            solvers = ", ".join(f"{name} {format_bytes(size)}" for name, size in memory.items() if "," not in name)
+            rows.append(("  tables", solvers))
+        last = {name.removesuffix(", last"): size for name, size in memory.items() if name.endswith(", last")}
+        if last:
+            rows.append(("  without an average", ", ".join(f"{n} {format_bytes(size)}" for n, size in last.items())))
+    return rows
+
+
+def _count(number: int) -> str:
+    return f"{number:,}" if number < 10**15 else f"{number:.3g}"
+
+
+def _recall_report(forms: GameForms) -> RecallReport:
+    """What is remembered; merged information sets are compared with the game where that has perfect recall."""
     from counterplay.tree import recall_report
     from counterplay.tree.history.repartition import reorder_actions
 
-    if problem.abstraction is None or set(problem.real.recall) != {"perfect"}:
-        return recall_report(problem.solved)
+    if forms.abstraction is None or set(forms.real.recall) != {"perfect"}:
+        return recall_report(forms.history())
     # Histories are numbered by their actions; merged sets may have them in another order than the real ones.
-    return recall_report(problem.solved, reorder_actions(problem.real, problem.abstraction.action_map))
+    return recall_report(forms.history(), reorder_actions(forms.real, forms.abstraction.action_map))
 
 
 def _say_recall(report: RecallReport) -> None:

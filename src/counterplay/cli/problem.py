@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from counterplay.abstraction import Abstraction, abstraction_by_name, split_name
-from counterplay.cli.common import compile_with_progress, make_game
-from counterplay.errors import AbstractionError
+from counterplay.abstraction import Abstraction
+from counterplay.cli.common import compile_status
+from counterplay.forms import GameForms
 from counterplay.tree.history.game_tree import GameTree
 
 if TYPE_CHECKING:
@@ -43,14 +43,7 @@ class Problem:
 
 
 def load_problem(name: str, forget: list[str], limit: int | None, quiet: bool) -> Problem:
-    """Compile the game called ``name`` (which may say what is forgotten itself), and abstract it."""
-    plain, what = split_name(name)
-    if what is not None and forget:
-        raise AbstractionError(f"{name!r} says what is forgotten; leave out --forget")
-    what = ",".join(forget) if forget else what
-    game = make_game(plain)
-    tree = compile_with_progress(game, limit, quiet)
-    if what is None:
-        return Problem(tree, tree)
-    abstraction = abstraction_by_name(game, tree, what)
-    return Problem(tree, abstraction.apply(tree), abstraction)
+    """Compile the game called ``name`` (which may say what is forgotten itself), and merge what is forgotten."""
+    with compile_status(name, quiet) as progress:
+        forms = GameForms(name, forget=forget, memory_limit=limit, progress=progress)
+        return Problem(forms.real, forms.history(), forms.abstraction)

@@ -10,9 +10,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from counterplay.cli.common import exploitability_text, make_game, measured, print_json, read_target, say, table
+from counterplay.cli.common import exploitability_text, measured, print_json, read_target, say, table
 from counterplay.cli.report import ENDINGS, goal_options
 from counterplay.errors import SolverError
+from counterplay.forms import open_game
 from counterplay.runtime.memory import format_bytes
 
 if TYPE_CHECKING:
@@ -44,10 +45,10 @@ def solve_states(
             raise SolverError(
                 "a checkpoint brings its own settings; leave out --algorithm, --profile, --seed and --set"
             )
-        solver = resume_solver(resume, game and make_game(game), limit)
+        solver = resume_solver(resume, game and open_game(game, "states"), limit)
     else:
         assert game is not None
-        solver = make_state_sampler(make_game(game), algorithm or "external-sampling", limit, **settings)
+        solver = make_state_sampler(open_game(game, "states"), algorithm or "external-sampling", limit, **settings)
     return run_unmeasured(
         solver, iterations, seconds, out=out, checkpoint=checkpoint, quiet=quiet, as_json=as_json
     )  # fmt: skip

@@ -35,6 +35,7 @@ from counterplay.kernels.buckets.bucket_pcs import walk_board
 from counterplay.kernels.history.cfr import match_regrets
 from counterplay.kernels.history.walks import WalkArrays, random_state
 from counterplay.poker.buckets.board_sampler import BoardSampler, betting_pieces, check_hands, every_board
+from counterplay.poker.buckets.bucket_counts import BucketGameSize
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.buckets.deal_sampler import DealSampler
 from counterplay.runtime.memory import check_memory
@@ -282,11 +283,8 @@ def resume_buckets(
     return BucketSolver.resume(path, BucketSolver.open_game(header, memory_limit), memory_limit)
 
 
-def predicted_bytes(
-    game: str, cards: Sequence[str | os.PathLike[str]], bets: str | None, config: MccfrConfig
-) -> tuple[int, int]:
-    """Bytes of the betting tree and of the tables of a run, counted before anything is built."""
-    size = GameForms(game, cards=cards, bets=bets).bucket_counts()
+def predicted_bytes(size: BucketGameSize, config: MccfrConfig) -> tuple[int, int]:
+    """Bytes of the betting tree and of the tables of a run on a bucket game of this size."""
     sizes = WalkedSizes(size.entries, 0, len(size.buckets), 64 * len(size.betting.decisions), 8)
     return size.tree_bytes, table_memory(sizes, config)
 
@@ -322,5 +320,6 @@ def make_bucket_solver(
         If tree and tables will not fit; they are counted first.
     """
     config = mccfr_config(algorithm, settings, BUCKET_PRESETS)
-    check_memory(f"{algorithm} on {game}", sum(predicted_bytes(game, cards, bets, config)), memory_limit)
-    return BucketSolver(open_game(game, "buckets", cards=cards, bets=bets), config, algorithm, memory_limit)
+    forms = GameForms(game, cards=cards, bets=bets)
+    check_memory(f"{algorithm} on {game}", sum(predicted_bytes(forms.bucket_counts(), config)), memory_limit)
+    return BucketSolver(forms.buckets(), config, algorithm, memory_limit)

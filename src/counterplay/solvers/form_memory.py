@@ -1,0 +1,60 @@
+"""What the algorithms need on each form of a game, from its size alone: nothing is built."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from counterplay.forms import FormSize, GameForms
+from counterplay.kernels.history.walks import walk_bytes
+from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, predicted_bytes
+from counterplay.solvers.cfr import CFR_PRESETS, CfrSolver
+from counterplay.solvers.mccfr import MCCFR_PRESETS, MccfrSolver, mccfr_config
+from counterplay.solvers.public_cfr import SMALL, public_config
+
+__all__ = ["solver_memory"]
+
+
+def solver_memory(forms: GameForms, size: FormSize) -> dict[str, int]:
+    """Bytes of the tables of each algorithm by name; empty for a form that a game does not have.
+
+    Walks over states need a table for what they visit, whose size nobody knows before.
+    """
+    if size.form == "history" and size.available:
+        return _history(forms)
+    if size.form == "public" and size.entries is not None:
+        return _public(size.entries)
+    if size.form == "buckets" and size.available:
+        return _buckets(forms)
+    return {}
+
+
+def _history(forms: GameForms) -> dict[str, int]:
+    tree = forms.history()
+    memory = {"walks": walk_bytes(tree)}
+    memory.update({name: CfrSolver.memory_bytes(tree, name) for name in CFR_PRESETS})
+    memory.update({name: MccfrSolver.memory_bytes(tree, name) for name in MCCFR_PRESETS})
+    return memory
+
+
+def _public(entries: int) -> dict[str, int]:
+    """The tables alone; the vectors of walks are small beside them."""
+    item = np.dtype(np.float64 if entries <= SMALL else np.float32).itemsize
+    memory = {}
+    for name in CFR_PRESETS:
+        config = public_config(name, {})
+        tables = 1 + config.keeps_average + config.predictive
+        copies = 0 if config.alternating else entries // 2 * (1 + config.predictive)
+        memory[name] = item * (entries * tables + copies)
+    return memory
+
+
+def _buckets(forms: GameForms) -> dict[str, int]:
+    memory = {}
+    size = forms.bucket_counts()
+    for name in BUCKET_PRESETS:
+        if name == "pcs" and forms.game.players != 2:
+            continue
+        for profile in ("average", "last"):
+            config = mccfr_config(name, {"profile": profile}, BUCKET_PRESETS)
+            memory[name if profile == "average" else f"{name}, last"] = predicted_bytes(size, config)[1]
+    return memory
