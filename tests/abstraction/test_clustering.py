@@ -7,7 +7,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 
-from counterplay.abstraction.cards.clustering import Metric, Points, k_means, merge_points
+from counterplay.abstraction.cards.clustering import KMeansConfig, Metric, Points, k_means, merge_points
 from counterplay.errors import AbstractionError
 
 METRICS: tuple[Metric, ...] = ("euclidean", "absolute")
@@ -49,7 +49,7 @@ def lloyd(points: Points, centres: np.ndarray, most: int) -> np.ndarray:
 def test_equals_the_definition_from_the_same_centres(metric: Metric, seed: int) -> None:
     points = blobs(seed, metric=metric)
     start = (points.rows[:9] * points.scale).astype(np.float32)
-    found = k_means(points, 9, start=start, settled=0.0, max_iterations=200)
+    found = k_means(points, 9, KMeansConfig(settled=0.0, max_iterations=200), start=start)
     assert found.label.tolist() == lloyd(points, start.copy(), 200).tolist()
 
 
@@ -57,8 +57,8 @@ def test_equals_the_definition_from_the_same_centres(metric: Metric, seed: int) 
 @hypothesis.settings(max_examples=25, deadline=None)
 def test_bounds_and_threads_change_nothing(seed: int, count: int, metric: Metric) -> None:
     points = blobs(seed, size=150, columns=3, metric=metric)
-    with_bounds = k_means(points, count, seed=seed, threads=2)
-    plain = k_means(points, count, seed=seed, bounds=False)
+    with_bounds = k_means(points, count, KMeansConfig(seed), threads=2)
+    plain = k_means(points, count, KMeansConfig(seed, bounds=False))
     assert np.array_equal(with_bounds.label, plain.label)
     assert np.array_equal(with_bounds.centres, plain.centres)
 
@@ -75,7 +75,7 @@ def test_the_order_of_points_is_of_no_matter(metric: Metric) -> None:
 
 
 def test_the_objective_never_rises() -> None:
-    found = k_means(blobs(6), 8, settled=0.0, trace=True)
+    found = k_means(blobs(6), 8, KMeansConfig(settled=0.0, trace=True))
     assert len(found.objectives) > 3
     assert (np.diff(found.objectives) <= 1e-9).all()
     assert found.objective == pytest.approx(found.objectives[-1])
@@ -83,8 +83,8 @@ def test_the_objective_never_rises() -> None:
 
 def test_more_restarts_are_no_worse() -> None:
     points = blobs(7)
-    best = k_means(points, 5, seed=1, restarts=6).objective
-    assert best <= k_means(points, 5, seed=1).objective
+    best = k_means(points, 5, KMeansConfig(seed=1, restarts=6)).objective
+    assert best <= k_means(points, 5, KMeansConfig(seed=1)).objective
 
 
 def test_weights_count_like_copies() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from counterplay.abstraction.cards import CardAbstraction, build_cards, parse_recipe
+from counterplay.abstraction.cards import BuildSettings, CardAbstraction, build_cards, parse_recipe
 from counterplay.errors import AbstractionError, StrategyError
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs, measure_buckets
 from counterplay.evaluation.lifted_buckets import RealGame, measure_lifted
@@ -83,7 +83,7 @@ def test_marks_grow() -> None:
 def test_features_that_look_beyond_the_game_are_those_of_the_longer_one(rounds: str) -> None:
     deck, whole = (4, 3), (2, 3, 1)
     longer = build_cards(deck, whole, parse_recipe(f"{rounds.replace('/', '/IR')}/PS2", deck, whole))
-    cut = build_cards(deck, whole[:2], parse_recipe(rounds, deck, whole[:2]), runout=(1,))
+    cut = build_cards(deck, whole[:2], parse_recipe(rounds, deck, whole[:2]), BuildSettings(runout=(1,)))
     assert cut.shape == whole[:2]
     assert cut.provenance["runout"] == [1]
     for ours, theirs in zip(cut.rounds, longer.rounds[:2], strict=True):

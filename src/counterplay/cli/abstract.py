@@ -38,56 +38,54 @@ ROUNDS_HELP = (
 )
 
 
+Rounds = Annotated[str, typer.Option(help=ROUNDS_HELP)]
+Recall = Annotated[str | None, typer.Option(help="perfect or imperfect; by default perfect but for rounds marked IR.")]
+Families = Annotated[
+    str, typer.Option(help="What a number alone means: a family, or two, such as KE-KO, the second for the last.")
+]
+Out = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Write the abstraction to this .cpa file; else only sizes.")
+]
+Runout = Annotated[
+    str, typer.Option(help="Board cards after the game's end that features look ahead to: 1,1 for turn and river.")
+]
+Opponents = Annotated[str, typer.Option(help="Opponent clusters of KO: johanson2013, or how many to make.")]
+Weights = Annotated[str, typer.Option(help="What opponent clusters count: mass, classes or none.")]
+Cache = Annotated[
+    Path | None, typer.Option(help="Folder for features; by default $COUNTERPLAY_CACHE or the user's cache.")
+]
+
+
 def command(
     game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)],
-    rounds: Annotated[str, typer.Option(help=ROUNDS_HELP)],
-    recall: Annotated[
-        str | None, typer.Option(help="perfect or imperfect; by default perfect but for rounds marked IR.")
-    ] = None,
-    families: Annotated[
-        str, typer.Option(help="What a number alone means: a family, or two, such as KE-KO, the second for the last.")
-    ] = "PS",
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write the abstraction to this .cpa file; else only sizes.")
-    ] = None,
+    rounds: Rounds,
+    recall: Recall = None,
+    families: Families = "PS",
+    out: Out = None,
     report: Annotated[Path | None, typer.Option(help="Write a report of the buckets into this folder.")] = None,
     bets: Annotated[str | None, typer.Option(help="Bet sizes of a no-limit game, for the sizes.")] = None,
-    runout: Annotated[
-        str, typer.Option(help="Board cards after the game's end that features look ahead to: 1,1 for turn and river.")
-    ] = "",
+    runout: Runout = "",
     seed: Annotated[int, typer.Option(help="Seed of clustering and report.")] = 0,
     restarts: Annotated[int, typer.Option(help="Starts of k-means; the best is kept.")] = 1,
     iterations: Annotated[int, typer.Option(help="Iterations of k-means at most.")] = 30,
-    opponents: Annotated[
-        str, typer.Option(help="Opponent clusters of KO: johanson2013, or how many to make.")
-    ] = "johanson2013",
-    weights: Annotated[str, typer.Option(help="What opponent clusters count: mass, classes or none.")] = "mass",
+    opponents: Opponents = "johanson2013",
+    weights: Weights = "mass",
     bins: Annotated[int, typer.Option(help="Bins of the histograms of hand strength.")] = 50,
     threads: Annotated[int, typer.Option(help="Threads.")] = 1,
-    cache: Annotated[
-        Path | None, typer.Option(help="Folder for features; by default $COUNTERPLAY_CACHE or the user's cache.")
-    ] = None,
+    cache: Cache = None,
     memory: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress lines.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> None:
-    """Build a card abstraction, or tell how large it makes a game."""
+    """Build a card abstraction, or say how large it makes a game."""
     from counterplay.abstraction.cards import BuildSettings, build_cards, deck_shape, default_cache, parse_recipe
 
     definition = _definition(game)
     deck, shape = deck_shape(definition)
     recipe = parse_recipe(rounds, deck, shape, recall, families)  # type: ignore[arg-type]
-    if definition.three_card_hands and any(entry.family != "lossless" for entry in recipe.rounds):
-        raise AbstractionError("hand strength knows no straights and flushes of three cards; use lossless rounds")
-    if report is not None and out is None:
-        raise AbstractionError("a report is about an abstraction that is built; give --out FILE.cpa too")
-    check_writable(out, replaced=True)
-    _check_folder(report)
-    clusters: str | int = int(opponents) if opponents.isdecimal() else opponents
-    if clusters != "johanson2013" and not (isinstance(clusters, int) and 1 <= clusters <= 255):
-        raise AbstractionError(f"opponent clusters are johanson2013 or a number from 1 to 255; got {opponents!r}")
-    settings = BuildSettings(seed, restarts, iterations, clusters, weights, bins)  # type: ignore[arg-type]
-    ahead = _read_runout(runout)
+    _check_files(definition, recipe, out, report)
+    clusters, ahead = _read_opponents(opponents), _read_runout(runout)
+    settings = BuildSettings(seed, restarts, iterations, clusters, weights, bins, runout=ahead)  # type: ignore[arg-type]
     size = _size(definition, recipe.counts(deck, shape), bets)
     values: dict[str, Any] = {"game": game, **_recipe_json(recipe, deck, shape), **_size_json(size)}
     if not as_json:
@@ -96,26 +94,44 @@ def command(
         folder = default_cache() if cache is None else cache
         started, cpu = time.perf_counter(), time.process_time()
         with _progress(quiet or as_json) as draw:
-            made = build_cards(deck, shape, recipe, settings, folder, threads, draw, read_memory(memory), ahead)
+            made = build_cards(deck, shape, recipe, settings, folder, threads, draw, read_memory(memory))
             made.save(out)
             if report is not None:
                 _write_report(report, made, folder, bins, threads, seed)
-        values |= {
-            "file": str(out),
-            "bytes": out.stat().st_size,
-            "seconds": time.perf_counter() - started,
-            "cpu_seconds": time.process_time() - cpu,
-            "objectives": made.provenance["objectives"],
-            "seed": seed,
-            "cache": str(folder),
-            "report": None if report is None else str(report / "index.html"),
-        }
+        seconds = {"seconds": time.perf_counter() - started, "cpu_seconds": time.process_time() - cpu}
+        values |= {**_built_json(made, out, report), **seconds, "seed": seed, "cache": str(folder)}
     if as_json:
         print_json(values)
     elif out is not None:
         _say_built(values)
     else:
         say("Nothing was built; give --out FILE.cpa to build it.")
+
+
+def _check_files(definition: GameDefinition, recipe: CardRecipe, out: Path | None, report: Path | None) -> None:
+    """Refuse, before anything is built, what could not be built or written."""
+    if definition.three_card_hands and any(entry.family != "lossless" for entry in recipe.rounds):
+        raise AbstractionError("hand strength knows no straights and flushes of three cards; use lossless rounds")
+    if report is not None and out is None:
+        raise AbstractionError("a report is about an abstraction that is built; give --out FILE.cpa too")
+    check_writable(out, replaced=True)
+    _check_folder(report)
+
+
+def _read_opponents(text: str) -> str | int:
+    clusters: str | int = int(text) if text.isdecimal() else text
+    if clusters != "johanson2013" and not (isinstance(clusters, int) and 1 <= clusters <= 255):
+        raise AbstractionError(f"opponent clusters are johanson2013 or a number from 1 to 255; got {text!r}")
+    return clusters
+
+
+def _built_json(made: CardAbstraction, out: Path, report: Path | None) -> dict[str, Any]:
+    return {
+        "file": str(out),
+        "bytes": out.stat().st_size,
+        "objectives": made.provenance["objectives"],
+        "report": None if report is None else str(report / "index.html"),
+    }
 
 
 def _definition(name: str) -> GameDefinition:

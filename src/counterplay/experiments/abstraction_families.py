@@ -19,7 +19,7 @@ import dataclasses
 
 import numpy as np
 
-from counterplay.abstraction.cards import CardAbstraction, build_cards, deck_shape, parse_recipe
+from counterplay.abstraction.cards import BuildSettings, CardAbstraction, build_cards, deck_shape, parse_recipe
 from counterplay.abstraction.cards.features import CardFeatures, default_cache
 from counterplay.abstraction.cards.two_round import two_round_cards
 from counterplay.errors import AbstractionError
@@ -61,7 +61,8 @@ def family_cards(family: str, definition: GameDefinition, threads: int = 1) -> C
         raise AbstractionError(f"features look ahead to the river, written PS5/PS5:river, or not; got {family!r}")
     deck, shape = deck_shape(definition)
     recipe = parse_recipe(text, deck, shape)
-    return build_cards(deck, shape, recipe, cache=default_cache(), threads=threads, runout=RUNOUT if colon else ())
+    settings = BuildSettings(runout=RUNOUT if colon else ())
+    return build_cards(deck, shape, recipe, settings, cache=default_cache(), threads=threads)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import counterplay
 from counterplay.abstraction.cards.build_memory import check_build
 from counterplay.abstraction.cards.card_abstraction import BucketTable, CardAbstraction
-from counterplay.abstraction.cards.clustering import Points, k_means, merge_points
+from counterplay.abstraction.cards.clustering import Clustering, KMeansConfig, Points, k_means, merge_points
 from counterplay.abstraction.cards.features import BINS, CardFeatures
 from counterplay.abstraction.cards.opponents import OpponentClusters, Weights, johanson2013, opponent_clusters
 from counterplay.abstraction.cards.percentile import percentile
@@ -54,7 +54,10 @@ class BuildSettings:
     classes : int
         Into how many classes the hands of a round are clustered that has too many for a table by order.
     max_table : int
-        So many entries a table may have.
+        Most entries of a table.
+    runout : tuple of int
+        Board cards that features look ahead to although the game ends before them: (1, 1) gives a game that ends after
+        the flop the buckets of Texas hold'em.
     """
 
     seed: int = 0
@@ -65,6 +68,7 @@ class BuildSettings:
     bins: int = BINS
     classes: int = 2000
     max_table: int = 100_000_000
+    runout: tuple[int, ...] = dataclasses.field(default=(), repr=False)  # names in the cache know it by the features
 
 
 def build_cards(
@@ -76,7 +80,6 @@ def build_cards(
     threads: int = 1,
     progress: Progress | None = None,
     memory_limit: int | None = None,
-    runout: tuple[int, ...] = (),
 ) -> CardAbstraction:
     """Build a card abstraction.
 
@@ -96,16 +99,13 @@ def build_cards(
         Called with the name of a stage and the share that is done.
     memory_limit : int, optional
         Bytes that may be used; by default what the machine has free.
-    runout : tuple of int
-        Board cards that features look ahead to although the game ends before them: (1, 1) gives a game that ends after
-        the flop the buckets of Texas hold'em.
 
     Raises
     ------
     AbstractionError
         If the recipe does not fit the cards.
     MemoryLimitError
-        If building would need more memory than it may use; it is told before anything is made.
+        If building would need more memory than it may use; this is checked before anything is made.
     """
     settings = settings or BuildSettings()
     if len(recipe.rounds) != len(shape):
@@ -113,14 +113,14 @@ def build_cards(
     if not 1 <= settings.bins <= 255 or settings.restarts < 1 or settings.iterations < 1 or settings.classes < 1:
         raise AbstractionError(f"bins are 1 to 255; restarts, iterations and classes at least 1; got {settings}")
     started = time.perf_counter()
-    features = CardFeatures(deck, (*shape, *runout), cache, threads, progress, settings.bins)
+    features = CardFeatures(deck, (*shape, *settings.runout), cache, threads, progress, settings.bins)
     check_build(features, recipe, settings.max_table, memory_limit)
     builder = _Builder(features, recipe, settings)
     tables = tuple(builder.table(turn) for turn in range(len(shape)))
     provenance = {
         "recipe": str(recipe),
-        **dataclasses.asdict(settings),
-        **({"runout": list(runout)} if runout else {}),
+        **{name: value for name, value in dataclasses.asdict(settings).items() if name != "runout"},
+        **({"runout": list(settings.runout)} if settings.runout else {}),
         "version": counterplay.__version__,
         "seconds": round(time.perf_counter() - started, 3),
         "objectives": builder.objectives,
@@ -135,6 +135,7 @@ class _Builder:
         self.features = features
         self.recipe = recipe
         self.settings = settings
+        self.config = KMeansConfig(settings.seed, settings.restarts, settings.iterations)
         self.objectives: dict[str, float] = {}
         self._tables: dict[int, BucketTable] = {}
         self._clusters: OpponentClusters | None = None
@@ -251,11 +252,11 @@ class _Builder:
             label[there] = np.arange(len(there))
         else:
             part = Points(points.rows[there], points.scale, mass[there], points.metric)
-            found = k_means(part, count, self.settings.seed, self.settings.restarts, self.settings.iterations)
+            found = k_means(part, count, self.config)
             label[there] = found.label
         return label[point]
 
-    def _k_means(self, turn: int, points: Points, count: int) -> Any:
+    def _k_means(self, turn: int, points: Points, count: int) -> Clustering:
         report = self.features.progress
         stage = f"clustering round {turn + 1}"
         if count > len(points.rows):
@@ -263,15 +264,8 @@ class _Builder:
                 f"round {turn + 1}: {len(points.rows):,} distinct points cannot make {count:,} clusters; "
                 f"ask for fewer than in {str(self.recipe.rounds[turn])!r}"
             )
-        found = k_means(
-            points,
-            count,
-            self.settings.seed,
-            self.settings.restarts,
-            self.settings.iterations,
-            threads=self.features.threads,
-            progress=None if report is None else lambda share: report(stage, share),
-        )
+        advance = None if report is None else lambda share: report(stage, share)
+        found = k_means(points, count, self.config, threads=self.features.threads, progress=advance)
         self.objectives[f"round {turn + 1}"] = found.objective
         return found
 
@@ -323,7 +317,7 @@ class _Builder:
     def _make_clusters(self, count: int) -> OpponentClusters:
         """Starting hands by earth mover's distance; in games of one round by strength."""
         points, place = self._points(0, "KE")
-        found = k_means(points, min(count, len(points.rows)), self.settings.seed, restarts=4)
+        found = k_means(points, min(count, len(points.rows)), KMeansConfig(seed=self.settings.seed, restarts=4))
         return opponent_clusters(self.features.deck, self.features.shape[0], found.label[place])
 
     # ------------------------------------------------------------------------------------------ earlier buckets

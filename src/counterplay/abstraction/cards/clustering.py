@@ -26,7 +26,7 @@ import numpy.typing as npt
 from counterplay.errors import AbstractionError
 from counterplay.runtime.chunks import in_chunks
 
-__all__ = ["Clustering", "Metric", "Points", "k_means", "merge_points"]
+__all__ = ["Clustering", "KMeansConfig", "Metric", "Points", "k_means", "merge_points"]
 
 Metric: TypeAlias = Literal["euclidean", "absolute"]
 
@@ -38,7 +38,7 @@ CHUNK = 1 << 15
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Points:
-    """Weighted points: rows of whole numbers times a scale for each column.
+    """Weighted points: rows of integers times a scale for each column.
 
     Attributes
     ----------
@@ -112,18 +112,40 @@ def _hashes(rows: npt.NDArray[Any], threads: int) -> npt.NDArray[np.uint64]:
     return key
 
 
+@dataclasses.dataclass(frozen=True)
+class KMeansConfig:
+    """How k-means runs.
+
+    Attributes
+    ----------
+    seed, restarts : int
+        Where seeding starts, and how many times it is done.
+    max_iterations : int
+        Assignments at most.
+    settled : float
+        It ends when no more than this share of the points moves to another cluster.
+    bounds : bool
+        Whether to leave out distances by the triangle inequality; the result is the same.
+    trace : bool
+        Whether to keep the objective of every iteration.
+    """
+
+    seed: int = 0
+    restarts: int = 1
+    max_iterations: int = 100
+    settled: float = 0.001
+    bounds: bool = True
+    trace: bool = False
+
+
 def k_means(
     points: Points,
     count: int,
-    seed: int = 0,
-    restarts: int = 1,
-    max_iterations: int = 100,
-    settled: float = 0.001,
+    config: KMeansConfig | None = None,
+    *,
     threads: int = 1,
     start: npt.NDArray[np.float32] | None = None,
-    bounds: bool = True,
     progress: Callable[[float], None] | None = None,
-    trace: bool = False,
 ) -> Clustering:
     """Cluster distinct points.
 
@@ -133,22 +155,14 @@ def k_means(
         Each once; see ``merge_points``.
     count : int
         Clusters.
-    seed, restarts : int
-        Where seeding starts, and how many times it is done.
-    max_iterations : int
-        Assignments at most.
-    settled : float
-        It ends when no more than this share of the points changes its cluster.
+    config : KMeansConfig, optional
+        How it runs.
     threads : int
         Kernels that run at the same time; the result is the same for any number.
     start : (count, d) float32, optional
         The first centres, scaled, instead of seeding.
-    bounds : bool
-        Whether to leave out distances by the triangle inequality; the result is the same.
     progress : callable, optional
         Called with the share of the iterations that is done.
-    trace : bool
-        Whether to keep the objective of every iteration.
 
     Raises
     ------
@@ -159,15 +173,15 @@ def k_means(
         raise AbstractionError(
             f"{len(points.rows):,} distinct points cannot make {count:,} clusters; ask for fewer buckets"
         )
+    config = config or KMeansConfig()
+    if start is not None:
+        return _Run(points, np.array(start, dtype=np.float32), threads, config).settle(progress)
     best: Clustering | None = None
-    for attempt in range(restarts):
-        generator = np.random.default_rng([seed, attempt])
-        centres = _seeds(points, count, generator) if start is None else np.array(start, dtype=np.float32)
-        found = _Run(points, centres, threads, bounds).settle(max_iterations, settled, progress, trace)
+    for attempt in range(config.restarts):
+        generator = np.random.default_rng([config.seed, attempt])
+        found = _Run(points, _seeds(points, count, generator), threads, config).settle(progress)
         if best is None or found.objective < best.objective:
             best = found
-        if start is not None:
-            break
     assert best is not None
     return best
 
@@ -200,11 +214,11 @@ def _seeds(points: Points, count: int, generator: np.random.Generator) -> npt.ND
 class _Run:
     """One run of Lloyd's iteration, from given centres."""
 
-    def __init__(self, points: Points, centres: npt.NDArray[np.float32], threads: int, bounds: bool) -> None:
+    def __init__(self, points: Points, centres: npt.NDArray[np.float32], threads: int, config: KMeansConfig) -> None:
         size = len(points.rows)
         self.points = points
         self.threads = threads
-        self.bounds = bounds
+        self.config = config
         self.centres = np.ascontiguousarray(centres.T)  # (d, k)
         self.label = np.full(size, -1, dtype=np.int32)
         self.upper = np.zeros(size, dtype=np.float32)
@@ -213,17 +227,15 @@ class _Run:
         reach = points.rows.max(axis=0).astype(np.float64) @ points.scale  # no distance is larger
         self.slack = float(1e-6 * max(reach, 1e-9))
 
-    def settle(
-        self, max_iterations: int, settled: float, progress: Callable[[float], None] | None, trace: bool
-    ) -> Clustering:
-        """Assign and move until few points change."""
+    def settle(self, progress: Callable[[float], None] | None) -> Clustering:
+        """Assign and move until few points go to another cluster."""
         objectives: list[float] = []
-        iteration = 0
-        few = int(settled * len(self.label))
+        iteration, max_iterations = 0, self.config.max_iterations
+        few = int(self.config.settled * len(self.label))
         while True:
             changed = self._assign()
             iteration += 1
-            if trace:
+            if self.config.trace:
                 objectives.append(self._objective())
             if progress is not None:
                 progress(min(1.0, iteration / max_iterations))
@@ -243,7 +255,7 @@ class _Run:
 
         gap = np.empty(self.centres.shape[1], dtype=np.float32)
         centre_gaps(self.centres, self.points.code, gap)
-        if not self.bounds:
+        if not self.config.bounds:
             gap[:] = -1
         points = self.points
         projection = self.centres.sum(axis=0, dtype=np.float64)
