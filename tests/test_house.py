@@ -70,7 +70,6 @@ OPEN = {
     "cli/states.py:solve_buckets",
     "cli/states.py:run_unmeasured",
     "evaluation/board_bounds.py:_respond",
-    "evaluation/public_walker.py:walk",
     "poker/rules.py:__init__",
     "solvers/registry.py:solve",
     "trivial_agents",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from counterplay.evaluation import public_walker as public_walks
-from counterplay.evaluation.public_walker import PublicWalker, plain_tables, runout_places, vector_length
+from counterplay.evaluation import public_walks
+from counterplay.evaluation.public_walks import Opponent, PublicWalks, plain_tables, runout_places, vector_length
 from counterplay.kernels.public.piece_steps import RESPONSE, VALUE
 from counterplay.poker.postflop.subgame import Subgame
 from counterplay.tree.public.public_tree import PublicTree
@@ -29,10 +29,10 @@ def tables_of(tree: PublicTree, seed: int) -> tuple[np.ndarray, np.ndarray]:
 def test_walks_with_and_without_matrices_are_the_same(spot: str, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = SPOTS[spot].tree()
     monkeypatch.setattr(public_walks, "RUNOUT_SHARE", 1e-9)
-    with_matrices = PublicWalker(tree)
+    with_matrices = PublicWalks(tree)
     assert runout_places(tree, vector_length(tree))[2] > 0
     monkeypatch.setattr(public_walks, "RUNOUT_SHARE", 1e9)
-    without = PublicWalker(tree)
+    without = PublicWalks(tree)
     assert runout_places(tree, vector_length(tree))[2] == 0
     for seed in range(3):
         tables = tables_of(tree, seed)
@@ -41,7 +41,7 @@ def test_walks_with_and_without_matrices_are_the_same(spot: str, monkeypatch: py
                 own = plain_tables(tables[player])
                 own = own._replace(regret_scale=without.ones(player))
                 seen, expected = (
-                    walker.walk(player, mode, own, tables[1 - player]) for walker in (with_matrices, without)
+                    walker.walk(player, mode, own, Opponent(tables[1 - player])) for walker in (with_matrices, without)
                 )
                 assert seen == pytest.approx(expected, abs=1e-10 * tree.scale)
 

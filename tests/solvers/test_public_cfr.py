@@ -16,7 +16,8 @@ import pytest
 import counterplay as cp
 from counterplay.cli.main import main
 from counterplay.errors import GameError, MemoryLimitError, SolverError, StrategyError
-from counterplay.evaluation.public_walker import PublicWalker, scratch_bytes
+from counterplay.evaluation.public_walker import PublicWalker
+from counterplay.evaluation.public_walks import scratch_bytes
 from counterplay.forms import open_game
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.poker_public_tree import build_public_tree

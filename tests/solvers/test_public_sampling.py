@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from counterplay.errors import SolverError
 from counterplay.evaluation.public_walker import PublicWalker
+from counterplay.evaluation.public_walks import Opponent
 from counterplay.kernels.public.piece_steps import UPDATE, Rule, Tables
 from counterplay.kernels.public.public_sampling import walk_block
 from counterplay.poker.acpc.definition import GameDefinition
@@ -91,7 +92,7 @@ class Case:
     def full(self, player: int) -> tuple[NDArray[Any], NDArray[Any]]:
         """What an iteration of CFR adds."""
         mine = self.tables(player)
-        self.walker.walk(player, UPDATE, mine, self.regret[1 - player], rule=NO_LEARNING)
+        self.walker.walk(player, UPDATE, mine, Opponent(self.regret[1 - player]), rule=NO_LEARNING)
         return mine.regret - self.regret[player], mine.average
 
 
@@ -362,7 +363,7 @@ def test_without_public_events_pcs_is_cfr() -> None:
     for _ in range(200):
         solver.step()
         for player in (0, 1):
-            walker.walk(player, UPDATE, plain[player], plain[1 - player].regret, rule=rule)
+            walker.walk(player, UPDATE, plain[player], Opponent(plain[1 - player].regret), rule=rule)
         for player in (0, 1):
             assert np.array_equal(solver.player_tables[player].regret, plain[player].regret)
             assert np.array_equal(solver.player_tables[player].average, plain[player].average)

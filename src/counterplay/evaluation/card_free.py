@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.evaluation.measurement import Measurement
-from counterplay.evaluation.public_walker import hand_arrays
+from counterplay.evaluation.public_walks import hand_arrays
 from counterplay.evaluation.split_evaluation import SplitGame, card_free_value, game_header, strategy_text
 from counterplay.kernels.public.card_free import (
     BEST,

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError, StrategyError
-from counterplay.evaluation.public_walker import PublicWalker, plain_tables
+from counterplay.evaluation.public_walks import Opponent, PublicWalks, Start, plain_tables
 from counterplay.kernels.public.piece_steps import RESPONSE, VALUE
 from counterplay.poker.cards import MAX_RANKS, MAX_SUITS, RANKS, cards_text, parse_cards
 from counterplay.poker.poker_public_tree import add_links
@@ -316,12 +316,12 @@ def _values(tree: PublicTree, profile: PublicProfile, path: list[tuple[int, int,
         root -= 1
     start = next(step for step, (place, _, _) in enumerate(path) if place == root)
     reach = _reach(tree, profile, path[: start + 1], 1 - player)
-    walker = PublicWalker(tree)
+    walker = PublicWalks(tree)
     first, second = (np.array(table) for table in profile.tables)
     own, opp = (first, second) if player == 0 else (second, first)
     tables = plain_tables(own, walker.ones(player))
     count = tree.hands[player].count(deal)
-    walker.walk(player, VALUE, tables, opp, root=root, deal=deal, reaches=(np.ones(count), reach))
+    walker.walk(player, VALUE, tables, Opponent(opp), Start(root, deal, (np.ones(count), reach)))
     begin = (node - root) * walker.scratch.stride
     return np.asarray(walker.scratch.value[begin : begin + count]).copy()
 
@@ -339,8 +339,7 @@ def _equities(tree: PublicTree, deal: int, player: int, reach: Vector) -> Vector
     level = next(level for level, (low, high) in enumerate(spans) if low <= deal < high)
     root = add_links(PublicNode(SHOWDOWN, spans[-1], payoff=1.0), level, len(spans) - 1, spans)
     arrays: dict[str, Any] = lay_out(root, (tree.hands[0].start, tree.hands[1].start), tree.num_deals)
-    walker = PublicWalker(dataclasses.replace(tree, **arrays))
-    none = np.zeros(0)
-    ones = np.ones(tree.hands[player].count(deal))
-    return walker.walk(player, RESPONSE, plain_tables(none, np.ones(1, np.float32)), none, deal=deal,
-                       reaches=(ones, reach), opp_scale=np.ones(1, np.float32))  # fmt: skip
+    walker = PublicWalks(dataclasses.replace(tree, **arrays))
+    none, scale = np.zeros(0), np.ones(1, np.float32)
+    start = Start(deal=deal, reaches=(np.ones(tree.hands[player].count(deal)), reach))
+    return walker.walk(player, RESPONSE, plain_tables(none, scale), Opponent(none, scale), start)

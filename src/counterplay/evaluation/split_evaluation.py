@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from counterplay.errors import GameError, StrategyError
 from counterplay.evaluation.measurement import Measurement
-from counterplay.evaluation.public_walker import PublicWalker, plain_tables
+from counterplay.evaluation.public_walker import PublicWalker
+from counterplay.evaluation.public_walks import Opponent, Start, plain_tables
 from counterplay.kernels.public.piece_steps import RESPONSE, VALUE
 from counterplay.poker.betting import build_betting_tree
 from counterplay.poker.board_parts import FirstDeals
@@ -176,14 +177,13 @@ class _Split:
         """Of what a job finds: walks x links x hands."""
         return len(self.walks), len(self.game.links), self.game.tree.hands[0].count(0)
 
-    def _walk(self, walker: PublicWalker, number: int, tables: Any, **where: Any) -> Vector:
+    def _walk(self, walker: PublicWalker, number: int, tables: Any, start: Start) -> Vector:
         player, mode = self.walks[number]
         if self.free is not None:
-            none = plain_tables(np.zeros(0))
-            return walker.walk(player, mode, none, self.rows, _NO_SCALE, **where)
+            return walker.walk(player, mode, plain_tables(np.zeros(0)), Opponent(self.rows, _NO_SCALE), start)
         ones = [np.ones(blocks, np.float32) for blocks in walker.tree.num_blocks]
         own = plain_tables(tables[player], ones[player])
-        return walker.walk(player, mode, own, tables[1 - player], ones[1 - player], **where)
+        return walker.walk(player, mode, own, Opponent(tables[1 - player], ones[1 - player]), start)
 
     def _tables(self, tree: PublicTree) -> list[Vector] | None:
         if self.free is not None:
@@ -212,7 +212,7 @@ class _Split:
             for link, reach in self.reaches[walk].items():
                 root = int(tree.first_child[link])
                 reaches = (np.ones(own.count(1)), reach[other.parent[other.slice(1)]])
-                values = self._walk(walker, walk, tables, root=root, deal=1, reaches=reaches)
+                values = self._walk(walker, walk, tables, Start(root, 1, reaches))
                 found[walk, game.links.index(link)] = np.bincount(up, part * values, own.count(0))
         return found
 
@@ -226,8 +226,7 @@ class _Split:
         for walk, (player, _) in enumerate(self.walks):
             at = np.zeros((int(tree.piece_size[0]), self.shape[2]))
             at[self.game.links] = found[walk]
-            hands = self._walk(walker, walk, tables, link_values=at)
-            values.append(float(hands @ tree.hands[player].root_weight))
+            values.append(walker.total(player, self._walk(walker, walk, tables, Start(link_values=at))))
         return values
 
     def _trunk_table(self, player: int) -> Vector:
@@ -291,10 +290,6 @@ def evaluate_public(tree: PublicTree, strategies: Pair, threads: int = 1) -> Mea
         return walker.measure((fill_table(tree, 0, strategies[0]), fill_table(tree, 1, strategies[1])))
     base, rows = node_rows(tree, free)
     walker.load(tree, base)
-    best = []
-    for player in (0, 1):
-        none = plain_tables(np.zeros(0))
-        values = walker.walk(player, RESPONSE, none, rows, _NO_SCALE)
-        best.append(float(values @ tree.hands[player].root_weight))
+    best = [walker.response(player, rows, _NO_SCALE) for player in (0, 1)]
     value = card_free_value(tree, free)
     return Measurement((value, -value), (best[0], best[1]))

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from counterplay.errors import SolverError
 from counterplay.evaluation.measurement import Measurement
-from counterplay.evaluation.public_walker import PublicWalker, scratch_bytes
+from counterplay.evaluation.public_walker import PublicWalker
+from counterplay.evaluation.public_walks import Opponent, scratch_bytes
 from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.kernels.public.piece_steps import UPDATE, Tables
@@ -195,13 +196,14 @@ class PublicSolver(Solver):
             time, config.regret_floor, *self._exponents(), config.delay, config.shifted, self._tie, self.quantised,
             config.predictive,
         )  # fmt: skip
-        seen = (first.regret, first.regret_scale, first.prediction)
+        seen = Opponent(first.regret, first.regret_scale, first.prediction)
         if not config.alternating:
             self._frozen[:], self._frozen_scale[:] = first.regret, first.regret_scale
             self._frozen_prediction[:] = first.prediction
-            seen = (self._frozen, self._frozen_scale, self._frozen_prediction)
-        self.walker.walk(0, UPDATE, first, second.regret, second.regret_scale, second.prediction, rule, self.locked)
-        self.walker.walk(1, UPDATE, second, *seen, rule, self.locked)
+            seen = Opponent(self._frozen, self._frozen_scale, self._frozen_prediction)
+        other = Opponent(second.regret, second.regret_scale, second.prediction)
+        self.walker.walk(0, UPDATE, first, other, locked=self.locked, rule=rule)
+        self.walker.walk(1, UPDATE, second, seen, locked=self.locked, rule=rule)
         self._clock[0] = time
 
     def lock(self, node: int, deal: int, probabilities: NDArray[np.float64]) -> None:

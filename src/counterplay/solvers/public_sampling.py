@@ -41,7 +41,8 @@ from numpy.typing import NDArray
 
 from counterplay.errors import SolverError
 from counterplay.evaluation.measurement import Measurement
-from counterplay.evaluation.public_walker import PublicWalker, scratch_bytes, walk_scratch
+from counterplay.evaluation.public_walker import PublicWalker
+from counterplay.evaluation.public_walks import scratch_bytes, walk_scratch
 from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.kernels.history.walks import alias_table, random_state

@@ -1,0 +1,251 @@
+"""Walks over a public tree: its arrays as kernels take them, the vectors of walks, and threads that share a walk.
+
+A strategy of one player is a flat array over the entries of a ``PublicTree``; it need not be normalised: regrets,
+averages and probabilities are all matched alike (in proportion to what is above 0, uniform where nothing is).
+
+With threads, each takes its share of the links of the first piece (Johanson 2016, section 2.4: subgames that are not
+below each other share nothing); their values are added in a fixed order, so that a number of threads always gives the
+same bits.
+
+``PublicWalker`` measures strategies by such walks; ``solvers.public_cfr`` updates its tables by them.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.kernels.public.piece_steps import HandArrays, NodeArrays, Rule, Scratch, Tables
+from counterplay.kernels.public.public_cfr import FINISH, LINKS, WHOLE, walk_public
+from counterplay.kernels.public.runouts import add_below, add_boards
+from counterplay.kernels.public.terminal import CARD_SLOTS
+from counterplay.kernels.wide_rows import WIDE, row_space
+from counterplay.tree.public.public_tree import LINK, SHARED, SHOWDOWN, Hands, PublicTree
+
+__all__ = [
+    "FIXED", "Opponent", "PublicWalks", "Start", "hand_arrays", "plain_tables", "scratch_bytes", "vector_length",
+    "walk_scratch",
+]  # fmt: skip
+
+FIXED = Rule(1.0, 1.0, False, 0.0, 0.0, True, False, 0)
+"""The rule of walks that update nothing."""
+
+Vector = NDArray[np.float64]
+
+RUNOUT_SHARE = 8
+"""Matrices of run-outs have at most this part of the entries of the tables."""
+
+
+def plain_tables(
+    table: NDArray[Any], scale: NDArray[np.float32] | None = None, response: Vector | None = None
+) -> Tables:
+    """Tables of a player of whom only a strategy is known."""
+    none = np.zeros(0)
+    scales = np.ones(1, np.float32) if scale is None else scale
+    kind = np.float32 if table.dtype == np.int16 else table.dtype
+    empty, hint = np.zeros(0, table.dtype), np.zeros(0, kind)
+    return Tables(table, scales, empty, np.zeros(0, np.float32), hint, none if response is None else response)
+
+
+def scratch_bytes(tree: PublicTree, threads: int = 1, kind: Any = np.float64) -> int:
+    """Bytes of the vectors that walks hold, and of matrices of run-outs."""
+    width = vector_length(tree)
+    vectors = threads * tree.levels * (3 * int(tree.piece_size.max()) + 1) * width
+    return int((vectors + runout_places(tree, width)[2]) * np.dtype(kind).itemsize)
+
+
+def walk_scratch(tree: PublicTree, hands: int | None = None, kind: Any = np.float64) -> Scratch:
+    """The vectors of a walk; ``hands`` is how long they are at least, by default as long as a deal has hands."""
+    width = vector_length(tree, hands)
+    piece, levels = int(tree.piece_size.max()), tree.levels
+    size = levels * piece * width
+    return Scratch(
+        np.zeros(size + levels * width, kind), np.zeros(size + width, kind), np.zeros(size, kind),
+        np.zeros((levels, piece, 2), np.bool_), np.zeros((levels, 4), np.int64), np.zeros(max(width, 512)),
+        np.zeros(width, kind), np.zeros(piece, np.int64),
+        row_space(width + 1, kind), row_space(width, kind), row_space(CARD_SLOTS, kind), row_space(3, kind),
+        np.zeros(WIDE, np.uint64), np.zeros(WIDE, np.uint64), width, piece,
+    )  # fmt: skip
+
+
+def vector_length(tree: PublicTree, hands: int | None = None) -> int:
+    """How long the vectors over hands are that walks hold, for ``hands`` or what a deal has at most: whole rows."""
+    most = max(tree.hands[0].most, tree.hands[1].most) if hands is None else hands
+    return -(-most // WIDE) * WIDE
+
+
+def _runouts(tree: PublicTree, hands: tuple[HandArrays, HandArrays], width: int, kind: Any) -> dict[str, NDArray[Any]]:
+    """The fields of ``NodeArrays`` about run-outs; no matrices where they would be large beside the tables."""
+    stake, places, size = runout_places(tree, width)
+    matrix = np.zeros(size, kind)
+    first, second = hands
+    for deal in np.flatnonzero(places >= 0)[::-1].tolist():
+        here = matrix[places[deal] :]
+        for after in range(tree.deal_first[deal], tree.deal_first[deal] + tree.deal_count[deal]):
+            weight = float(tree.deal_weight[after])
+            if tree.deal_count[after] == 0:
+                add_boards(first, second, after, weight, width, here)
+            else:
+                add_below(first, second, after, weight, width, matrix[places[after] :], here)
+    return {"runout": stake, "runout_at": places, "runout_matrix": matrix}
+
+
+def runout_places(tree: PublicTree, width: int) -> tuple[Vector, NDArray[np.int64], int]:
+    """Stakes of links after which there is nothing but a showdown; where the matrices of deals begin; their size."""
+    stake, places = np.zeros(tree.num_nodes), np.full(tree.num_deals, -1, np.int64)
+    wanted = np.zeros(tree.num_deals, np.bool_)
+    for link in np.flatnonzero((tree.kind == LINK) & (tree.link_deal == SHARED))[::-1].tolist():
+        below = int(tree.first_child[link])
+        if tree.piece_size[below] == 1 and (tree.kind[below] == SHOWDOWN or stake[below] != 0.0):
+            stake[link] = tree.payoff[below] if tree.kind[below] == SHOWDOWN else stake[below]
+            wanted[tree.deal_low[link] : tree.deal_high[link]] = True
+    size = tree.hands[0].counts[wanted] * width
+    if size.sum() > sum(tree.num_entries) / RUNOUT_SHARE:
+        return np.zeros(tree.num_nodes), places, 0
+    places[wanted] = np.cumsum(size) - size
+    return stake, places, int(size.sum())
+
+
+class Opponent(NamedTuple):
+    """What the opponent of a walk plays: matched from ``table``, whose blocks have the scales ``scale`` (1 if None),
+    and from ``prediction`` where there is one.
+    """
+
+    table: NDArray[Any]
+    scale: NDArray[np.float32] | None = None
+    prediction: NDArray[Any] | None = None
+
+
+class Start(NamedTuple):
+    """Where a walk starts: root of a piece, deal there, reaches of both (own first; by default those of the deal), and
+    the values of the own hands at the links of the first piece, by node, if they are known already.
+    """
+
+    root: int = 0
+    deal: int = 0
+    reaches: tuple[Vector, Vector] | None = None
+    link_values: Vector | None = None
+
+
+ROOT = Start()
+"""The start of the game."""
+
+
+class PublicWalks:
+    """The arrays of a tree as kernels take them, and the vectors of its walks.
+
+    Parameters
+    ----------
+    tree : PublicTree
+        The game.
+    threads : int
+        How many share a walk.
+    hands : int, optional
+        The most hands of a deal, if trees with other deals are to be loaded that have more.
+    kind : type
+        Of the vectors over hands: float64, or float32 where the tables hold no more than that.
+    """
+
+    def __init__(self, tree: PublicTree, threads: int = 1, hands: int | None = None, kind: Any = np.float64) -> None:
+        self.threads, self.kind = threads, np.dtype(kind)
+        self.width = vector_length(tree, hands)
+        self.load(tree)
+        self.free = np.zeros(tree.num_nodes, np.bool_)
+        self._scratch = [walk_scratch(tree, hands, kind) for _ in range(threads)]
+        self._links = bool(np.any(tree.kind[: tree.piece_size[0]] == LINK))
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 and self._links else None
+        self._ones = {blocks: np.ones(blocks, np.float32) for blocks in set(tree.num_blocks)}
+
+    def load(self, tree: PublicTree, base: NDArray[np.int64] | None = None) -> None:
+        """Take a tree of the same nodes with other deals.
+
+        ``base`` says where the rows of nodes begin in tables that have one row for all hands of a node.
+        """
+        self.tree = tree
+        self.hands = (hand_arrays(tree.hands[0], tree.deal_parent), hand_arrays(tree.hands[1], tree.deal_parent))
+        fields: dict[str, Any] = _runouts(tree, self.hands, self.width, self.kind)
+        fields |= {name: getattr(tree, name) for name in NodeArrays._fields if name not in fields}
+        self.nodes = NodeArrays(**fields)
+        if base is not None:
+            self.nodes = self.nodes._replace(base=base)
+
+    @property
+    def scratch(self) -> Scratch:
+        """The vectors of walks in one thread."""
+        return self._scratch[0]
+
+    def ones(self, player: int) -> NDArray[np.float32]:
+        """Scales of tables that need none."""
+        return self._ones[self.tree.num_blocks[player]]
+
+    def walk(
+        self,
+        player: int,
+        mode: int,
+        tables: Tables,
+        opponent: Opponent,
+        start: Start = ROOT,
+        locked: NDArray[np.bool_] | None = None,
+        rule: Rule = FIXED,
+    ) -> Vector:
+        """Walk once for a player; the values of his hands where the walk starts.
+
+        Parameters
+        ----------
+        player : int
+            Whose values are wanted.
+        mode : int
+            What is done at his decisions: RESPONSE, VALUE or UPDATE of ``kernels.public.piece_steps``.
+        tables : Tables
+            His tables.
+        opponent : Opponent
+            What the other plays.
+        start : Start
+            Where to start.
+        locked : (N,) bool array, optional
+            Decisions that are played as they are, whatever the mode.
+        rule : Rule
+            Of an UPDATE.
+        """
+        own, opp = self.hands[player], self.hands[1 - player]
+        root, deal, reaches, link_values = start
+        scale = self.ones(1 - player) if opponent.scale is None else opponent.scale
+        if reaches is None:
+            reaches = np.ones(self.tree.hands[player].count(deal)), self.tree.hands[1 - player].root_reach
+        out = np.zeros(self.tree.hands[player].count(deal))
+        none = np.zeros(0, tables.prediction.dtype) if opponent.prediction is None else opponent.prediction
+        held = self.free if locked is None else locked
+
+        def run(phase: int, share: int, link_value: NDArray[np.float64]) -> None:
+            walk_public(
+                self.nodes, own, opp, player, mode, self.tree.pair_hands, tables, opponent.table, scale, none, rule,
+                held, root, deal, *reaches, phase, share, self.threads, link_value, self._scratch[share], out,
+            )  # fmt: skip
+
+        if link_values is not None:
+            run(FINISH, 0, link_values)
+        elif self._pool is None:
+            run(WHOLE, 0, np.zeros((0, 0)))
+        else:
+            size = int(self.tree.piece_size[root])
+            parts = [np.zeros((size, len(out))) for _ in range(self.threads)]
+            list(self._pool.map(lambda share: run(LINKS, share, parts[share]), range(self.threads)))
+            for part in parts[1:]:
+                parts[0] += part
+            run(FINISH, 0, parts[0])
+        return out
+
+
+def hand_arrays(hands: Hands, deal_parent: NDArray[np.int32]) -> HandArrays:
+    """The arrays of a player's hands as kernels take them."""
+    fields: dict[str, Any] = {name: getattr(hands, name) for name in HandArrays._fields if name != "plain"}
+    counts = np.diff(hands.start)
+    above = np.repeat(hands.start[:-1][np.maximum(deal_parent, 0)], counts) + hands.parent
+    same = hands.multiplicity == hands.multiplicity[above]
+    plain = np.zeros(len(counts), np.bool_)
+    filled = counts > 0
+    plain[filled] = np.logical_and.reduceat(same, hands.start[:-1][filled]) if filled.any() else False
+    return HandArrays(**fields, plain=plain)
