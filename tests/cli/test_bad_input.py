@@ -765,7 +765,7 @@ def test_a_game_that_is_refused_during_the_walk(capsys: Capture, games_file: Pat
         compile_game(spec, memory_limit=limit, progress=seen.append)
     message = str(caught.value)
     found = re.fullmatch(
-        re.escape(spec) + r": over ([\d,]+) histories, and 2\.3 MiB of memory are not enough to go on; "
+        re.escape(spec) + r": over ([\d,]+) histories, and 2\.3 MiB of memory are not enough for more; "
         r"use smaller parameters, a higher memory limit or a solver that samples",
         message,
     )

@@ -15,6 +15,7 @@ blinds leave nobody with chips is over at once (the reference dealer looks for t
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -36,6 +37,7 @@ _SIZE = re.compile(r"\s*([+-]?[0-9]+)")
 _ACTION = re.compile(r"([fF])|([cCkK])|([rRbB])([0-9]*)|(/)")
 
 
+@dataclasses.dataclass(slots=True, eq=False)
 class Betting:
     """The public side of a hand: who has put in how much, and who acts.
 
@@ -61,23 +63,16 @@ class Betting:
         Raises in this round; players with chips left that have called the last of them, its maker counted.
     """
 
-    __slots__ = ("actions", "called", "folded", "game", "max_spent", "min_raise_to", "player", "raises", "round",
-                 "spent")  # fmt: skip
-
-    def __init__(
-        self, game: GameDefinition, number: int, spent: tuple[int, ...], max_spent: int, min_raise_to: int, folded: int,
-        actions: tuple[tuple[str, ...], ...], raises: int, called: int, player: int,
-    ) -> None:  # fmt: skip
-        self.game = game
-        self.round = number
-        self.spent = spent
-        self.max_spent = max_spent
-        self.min_raise_to = min_raise_to
-        self.folded = folded
-        self.actions = actions
-        self.raises = raises
-        self.called = called
-        self.player = player
+    game: GameDefinition
+    round: int
+    spent: tuple[int, ...]
+    max_spent: int
+    min_raise_to: int
+    folded: int
+    actions: tuple[tuple[str, ...], ...]
+    raises: int
+    called: int
+    player: int
 
     @classmethod
     def start(cls, game: GameDefinition) -> Betting:

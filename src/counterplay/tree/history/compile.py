@@ -64,7 +64,7 @@ def compile_game(
     walk = _Walk(game, max_depth, limit, progress)
     preflight(game, limit, max_depth)
     walk.run()
-    return walk.finish()
+    return walk.tree()
 
 
 def _few(values: Sequence[Any]) -> str:
@@ -165,13 +165,17 @@ class _Walk:
                 self._too_deep(node)
             if size >= next_report:
                 next_report = size + PROGRESS_EVERY
-                if size > self.max_histories:
-                    raise MemoryLimitError(
-                        f"{self.game.spec()}: over {size:,} histories, and {format_bytes(self.limit)} of memory are "
-                        "not enough to go on; use smaller parameters, a higher memory limit or a solver that samples"
-                    )
-                if self.progress is not None:
-                    self.progress(size)
+                self._report(size)
+        if self.progress is not None:
+            self.progress(size)
+
+    def _report(self, size: int) -> None:
+        """Refuse a tree that does not fit into memory; report how large it is so far."""
+        if size > self.max_histories:
+            raise MemoryLimitError(
+                f"{self.game.spec()}: over {size:,} histories, and {format_bytes(self.limit)} of memory are "
+                "not enough for more; use smaller parameters, a higher memory limit or a solver that samples"
+            )
         if self.progress is not None:
             self.progress(size)
 
@@ -264,14 +268,39 @@ class _Walk:
         moves = self.labels(node, action)
         return f"after {', '.join(moves)}" if moves else "at the root"
 
-    def finish(self) -> GameTree:
-        """Turn what was written down into a ``GameTree``."""
+    def tree(self) -> GameTree:
+        """The ``GameTree`` of what was written down."""
+        number, order = self._number_infosets()
+        label_sets, infoset_labels = self._label_sets(order)
+        infoset_player = np.array([self.infoset_player[row] for row in order], np.int8)
+        sizes = np.array([len(self.infoset_actions[row]) for row in order], np.int64)
+        players = self.game.players
+        per_player = np.bincount(infoset_player, minlength=players) if len(order) else np.zeros(players, np.int64)
+        tree = GameTree(
+            name=self.game.spec(),
+            players=players,
+            **self._columns(number),
+            utility=np.frombuffer(self.utilities, dtype=np.float64).reshape(-1, players).copy(),
+            infoset_player=infoset_player,
+            infoset_offset=np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
+            infoset_labels=infoset_labels,
+            player_infosets=np.concatenate(([0], np.cumsum(per_player))).astype(np.int64),
+            infoset_names=self._infoset_names(order),
+            label_sets=label_sets,
+            event_labels=tuple(tuple(str(label) for label, _ in event) for event in self.events),
+            big_blind=self.game.big_blind,
+        )
+        self._check_utilities(tree)
+        return tree
+
+    def _columns(self, number: Any) -> dict[str, Any]:
+        """The arrays over histories; ``number`` is the place of each information set that was met."""
         size = len(self.movers)
         player = np.frombuffer(self.movers, dtype=np.int8).copy()
-        expanded = np.frombuffer(self.expanded, dtype=np.int32) if self.expanded else np.empty(0, np.int32)
-        counts = np.frombuffer(self.counts, dtype=np.int32) if self.counts else np.empty(0, np.int32)
-        rows = np.frombuffer(self.rows, dtype=np.int32) if self.rows else np.empty(0, np.int32)
-        depths = np.frombuffer(self.depths, dtype=np.int32) if self.depths else np.empty(0, np.int32)
+        expanded, counts, rows, depths = (
+            np.frombuffer(column, dtype=np.int32) if column else np.empty(0, np.int32)
+            for column in (self.expanded, self.counts, self.rows, self.depths)
+        )
 
         def spread(values: Any, root: int) -> Any:
             return np.concatenate((np.array([root], np.int32), np.repeat(values, counts).astype(np.int32)))
@@ -286,46 +315,22 @@ class _Walk:
         num_children = placed(counts, everywhere)
         num_children[num_children == NULL] = 0
         is_chance = player[expanded] == CHANCE
-        number, order = self._number_infosets()
         infoset_rows = np.where(is_chance, NULL, rows) if len(rows) else rows
         infoset_rows[~is_chance] = number[infoset_rows[~is_chance]]
         outcome = np.full(size, NULL, np.int32)
         terminal = player == TERMINAL
         outcome[terminal] = np.arange(np.count_nonzero(terminal), dtype=np.int32)
-        event_labels = tuple(tuple(str(label) for label, _ in event) for event in self.events)
-        chance_prob = self._chance_probabilities(size, expanded, starts, counts, rows, is_chance)
-        label_sets, infoset_labels = self._label_sets(order)
-        infoset_player = np.array([self.infoset_player[row] for row in order], np.int8)
-        sizes = np.array([len(self.infoset_actions[row]) for row in order], np.int64)
-        per_player = (
-            np.bincount(infoset_player, minlength=self.game.players)
-            if len(order)
-            else np.zeros(self.game.players, np.int64)
-        )
-        tree = GameTree(
-            name=self.game.spec(),
-            players=self.game.players,
-            parent=spread(expanded, NULL),
-            first_child=placed(starts, everywhere),
-            num_children=num_children,
-            depth=spread(depths + 1, 0),
-            player=player,
-            infoset=placed(infoset_rows, ~is_chance),
-            event=placed(rows, is_chance),
-            outcome=outcome,
-            chance_prob=chance_prob,
-            utility=np.frombuffer(self.utilities, dtype=np.float64).reshape(-1, self.game.players).copy(),
-            infoset_player=infoset_player,
-            infoset_offset=np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
-            infoset_labels=infoset_labels,
-            player_infosets=np.concatenate(([0], np.cumsum(per_player))).astype(np.int64),
-            infoset_names=self._infoset_names(order),
-            label_sets=label_sets,
-            event_labels=event_labels,
-            big_blind=self.game.big_blind,
-        )
-        self._check_utilities(tree)
-        return tree
+        return {
+            "parent": spread(expanded, NULL),
+            "first_child": placed(starts, everywhere),
+            "num_children": num_children,
+            "depth": spread(depths + 1, 0),
+            "player": player,
+            "infoset": placed(infoset_rows, ~is_chance),
+            "event": placed(rows, is_chance),
+            "outcome": outcome,
+            "chance_prob": self._chance_probabilities(size, expanded, starts, counts, rows, is_chance),
+        }
 
     def _number_infosets(self) -> tuple[Any, list[int]]:
         """Final numbers of information sets: player by player, each in order of first meeting."""

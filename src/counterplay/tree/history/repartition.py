@@ -7,7 +7,7 @@ Chance and utilities stay as they are.  ``repartition`` is what abstractions (co
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,14 +59,7 @@ def repartition(
     if not np.array_equal(numbers, np.arange(len(names))):
         raise GameError(f"{name}: {len(names)} sets are named, but {len(numbers)} numbers are used, not 0 and up")
     leaders = decisions[first]  # the first history of each set
-    for what, column in (("players", tree.player), ("numbers of actions", tree.num_children)):
-        wrong = column[decisions] != column[leaders[inverse]]
-        if wrong.any():
-            node, leader = int(decisions[wrong][0]), int(leaders[inverse[wrong][0]])
-            raise GameError(
-                f"{name}: the set {names[part[node]]!r} would join different {what}: "
-                f"{tree.infoset_names[tree.infoset[leader]]!r} and {tree.infoset_names[tree.infoset[node]]!r}"
-            )
+    _check_joined(tree, decisions, leaders[inverse], lambda node: f"{name}: the set {names[part[node]]!r}")
     owners = tree.player[leaders]
     if np.any(np.diff(owners) < 0):
         raise GameError(f"{name}: the sets must be numbered player by player")
@@ -89,6 +82,20 @@ def repartition(
         infoset_names=tuple(names),
         label_sets=label_sets,
     )
+
+
+def _check_joined(
+    tree: GameTree, decisions: NDArray[np.int64], leaders: NDArray[np.int64], said: Callable[[int], str]
+) -> None:
+    """Refuse decisions that differ from the first one of their set in player or number of actions."""
+    for what, column in (("players", tree.player), ("numbers of actions", tree.num_children)):
+        wrong = column[decisions] != column[leaders]
+        if wrong.any():
+            node, leader = int(decisions[wrong][0]), int(leaders[wrong][0])
+            raise GameError(
+                f"{said(node)} would join different {what}: "
+                f"{tree.infoset_names[tree.infoset[leader]]!r} and {tree.infoset_names[tree.infoset[node]]!r}"
+            )
 
 
 def number_parts(tree: GameTree, part: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -25,6 +25,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -401,6 +402,17 @@ def lay_out(root: PublicNode, starts: tuple[NDArray[np.int64], NDArray[np.int64]
     labels = {actions: i for i, actions in enumerate(dict.fromkeys(node.actions for node in order if node.kind < 2))}
     arrays["action_labels"] = tuple(labels)
     arrays["node_labels"] = np.array([labels.get(node.actions, -1) for node in order], np.int32)
+    _place(arrays, order, number, starts)
+    return arrays
+
+
+def _place(
+    arrays: dict[str, Any],
+    order: Sequence[PublicNode],
+    number: Mapping[int, int],
+    starts: tuple[NDArray[np.int64], NDArray[np.int64]],
+) -> None:
+    """Fill in where the children, reaches and table entries of each node are."""
     cursor, blocks = [0, 0], [0, 0]
     piece_first = 0
     for i, node in enumerate(order):
@@ -424,7 +436,6 @@ def lay_out(root: PublicNode, starts: tuple[NDArray[np.int64], NDArray[np.int64]
         arrays["block"][i] = blocks[node.kind] - low
         cursor[node.kind] += actions * int(start[high] - start[low])
         blocks[node.kind] += high - low
-    return arrays
 
 
 MAX_PIECE = 256
