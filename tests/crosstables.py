@@ -17,7 +17,7 @@ def seated(tree: GameTree, profiles: Sequence[TabularStrategy], seating: Sequenc
     values = np.empty(tree.num_entries)
     for position, agent in enumerate(seating):
         low, high = tree.infoset_offset[tree.player_infosets[position : position + 2]]
-        values[low:high] = profiles[agent].probabilities[low:high]
+        values[low:high] = profiles[agent].table[low:high]
     return TabularStrategy.from_tree(tree, values)
 
 

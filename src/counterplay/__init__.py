@@ -19,6 +19,7 @@ __all__ = [
     "TERMINAL",
     "Abstraction",
     "AbstractionError",
+    "BucketStrategy",
     "CfrConfig",
     "CfrSolver",
     "CounterplayError",
@@ -32,10 +33,12 @@ __all__ = [
     "MemoryLimitError",
     "Progress",
     "Provenance",
+    "PublicStrategy",
     "SequenceForm",
     "SolveResult",
     "SolverError",
     "State",
+    "Strategy",
     "StrategyError",
     "TabularStrategy",
     "Until",
@@ -50,6 +53,7 @@ __all__ = [
     "exploitability",
     "game_names",
     "games",
+    "load_strategy",
     "make",
     "nash_conv",
     "parameter",
@@ -65,7 +69,8 @@ _HOME = {
     "parameter": "game", "register": "game", "terminal": "game",
     "Abstraction": "abstraction",
     "GameTree": "tree", "SequenceForm": "tree", "compile_game": "tree", "estimate_size": "tree",
-    "TabularStrategy": "strategy", "Provenance": "strategy",
+    "BucketStrategy": "strategy", "Provenance": "strategy", "PublicStrategy": "strategy", "Strategy": "strategy",
+    "TabularStrategy": "strategy", "load_strategy": "strategy",
     "ALGORITHMS": "solvers", "CfrConfig": "solvers", "CfrSolver": "solvers",
     "MccfrConfig": "solvers", "MccfrSolver": "solvers", "Progress": "runtime.progress",
     "SolveResult": "solvers", "Until": "runtime.pacing", "solve": "solvers",
@@ -105,7 +110,14 @@ if TYPE_CHECKING:
     from counterplay.runtime.pacing import Until
     from counterplay.runtime.progress import Progress
     from counterplay.solvers import ALGORITHMS, CfrConfig, CfrSolver, MccfrConfig, MccfrSolver, SolveResult, solve
-    from counterplay.strategy import Provenance, TabularStrategy
+    from counterplay.strategy import (
+        BucketStrategy,
+        Provenance,
+        PublicStrategy,
+        Strategy,
+        TabularStrategy,
+        load_strategy,
+    )  # fmt: skip
     from counterplay.tree import GameTree, SequenceForm, compile_game, estimate_size
 
 

@@ -14,6 +14,7 @@ from counterplay.errors import AbstractionError, CounterplayError, SolverError
 from counterplay.experiments import run_experiment
 from counterplay.experiments.regret_curves import regret_curve
 from counterplay.game.builder import ExplicitGame, Node, chance, decision, terminal
+from counterplay.strategy.files import load_strategy
 from tests.bridge import to_profile
 from tests.reference.best_response import brute_force_best_response
 from tests.reference.random_trees import random_tree_game
@@ -135,8 +136,8 @@ def test_a_run_with_a_map_is_taken_up_from_another_folder(
     monkeypatch.chdir(there)
     assert main(["solve", "--resume", str(here / "run.checkpoint"), "--iterations", "20", "--out", "on.cpp"]) == 0
     capsys.readouterr()
-    straight, on = (cp.TabularStrategy.load(there / name) for name in ("straight.cpp", "on.cpp"))
-    assert on.probabilities.tobytes() == straight.probabilities.tobytes()
+    straight, on = (load_strategy(there / name) for name in ("straight.cpp", "on.cpp"))
+    assert on.table.tobytes() == straight.table.tobytes()
     assert on.provenance.iterations == 20
 
 

@@ -82,7 +82,7 @@ def test_nothing_forgotten_is_the_game_itself(name: str) -> None:
     again = nothing.apply(tree)
     np.testing.assert_array_equal(again.infoset, tree.infoset)
     profile = cp.TabularStrategy.random(tree, 1)
-    np.testing.assert_array_equal(nothing.lift(profile, tree).probabilities, profile.probabilities)
+    np.testing.assert_array_equal(nothing.lift(profile, tree).table, profile.table)
 
 
 def test_an_abstract_strategy_is_worth_the_same_in_the_real_game() -> None:
@@ -95,7 +95,7 @@ def test_an_abstract_strategy_is_worth_the_same_in_the_real_game() -> None:
         assert cp.expected_values(lifted, tree) == pytest.approx(cp.expected_values(profile, abstract), abs=1e-12)
         assert lifted.provenance.settings["abstraction"] == abstraction.name
         back = abstraction.restrict(lifted, abstract)
-        np.testing.assert_allclose(back.probabilities, profile.probabilities, rtol=0, atol=1e-15)
+        np.testing.assert_allclose(back.table, profile.table, rtol=0, atol=1e-15)
         # whoever remembers can do no worse
         assert cp.nash_conv(lifted, tree) >= cp.nash_conv(profile, abstract) - 1e-12
 
@@ -118,7 +118,7 @@ def test_actions_in_another_order_are_the_same_game(seed: int) -> None:
     assert np.all(other.parent[1:] < np.arange(1, other.num_histories))
     profile = cp.TabularStrategy.random(tree, seed)
     moved = np.empty(tree.num_entries)
-    moved[np.repeat(tree.infoset_offset[:-1], sizes) + position] = profile.probabilities
+    moved[np.repeat(tree.infoset_offset[:-1], sizes) + position] = profile.table
     one, two = cp.evaluate(profile, tree), cp.evaluate(cp.TabularStrategy.from_tree(other, moved), other)
     assert two.value == pytest.approx(one.value, abs=1e-12)
     assert two.best_response == pytest.approx(one.best_response, abs=1e-12)
@@ -184,7 +184,7 @@ def test_one_abstraction_after_another() -> None:
     assert both.num_sets == second.num_sets
     profile = cp.TabularStrategy.random(both.apply(tree), 3)
     step = second.lift(profile, first.apply(tree))
-    np.testing.assert_array_equal(both.lift(profile, tree).probabilities, first.lift(step, tree).probabilities)
+    np.testing.assert_array_equal(both.lift(profile, tree).table, first.lift(step, tree).table)
     with pytest.raises(AbstractionError, match="initial abstracts"):
         suits.then(second)
 
@@ -339,7 +339,7 @@ def test_the_absent_minded_driver() -> None:
     assert cp.best_response(uniform, 0, tree).value == 4.0  # somebody who remembers
     pure = cp.best_response(uniform, 0, tree, method="exact")
     assert (pure.value, pure.exact) == (1.0, False)
-    value, strategy = randomised_response(tree, 0, own_leaf_values(tree, uniform.probabilities, 0))
+    value, strategy = randomised_response(tree, 0, own_leaf_values(tree, uniform.table, 0))
     assert value == pytest.approx(4 / 3, abs=1e-9)
     assert strategy[0] == pytest.approx(2 / 3, abs=1e-4)
 

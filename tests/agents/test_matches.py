@@ -90,10 +90,8 @@ class TestTrivialAgents:
     def test_a_policy_becomes_a_profile(self) -> None:
         tree = compile_game("leduc")
         profile = policy_profile(FiftyFifty(), tree)
-        assert profile.strategy_at(0, "K:kb") == {"fold": 0.0, "call": 0.5, "raise": 0.5}
-        assert policy_profile(UniformRandom(), tree).probabilities == pytest.approx(
-            TabularStrategy.uniform(tree).probabilities
-        )
+        assert profile.probabilities(0, "K:kb") == {"fold": 0.0, "call": 0.5, "raise": 0.5}
+        assert policy_profile(UniformRandom(), tree).table == pytest.approx(TabularStrategy.uniform(tree).table)
 
 
 def test_fold_loses_750_to_whoever_bets() -> None:

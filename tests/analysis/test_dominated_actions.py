@@ -201,7 +201,7 @@ def test_dominated_actions_of_leduc(kind: Kind, count: int) -> None:
 
 def _gain(tree: cp.GameTree, player: int, better: cp.TabularStrategy, profile: cp.TabularStrategy) -> float:
     """The least gain over everything that the other player can do."""
-    change = plan_of(tree, player, better.probabilities) - plan_of(tree, player, profile.probabilities)
+    change = plan_of(tree, player, better.table) - plan_of(tree, player, profile.table)
     return least_response(tree, 1 - player, payoff_matrix(tree.sequences, player).T @ change)
 
 
@@ -215,7 +215,7 @@ def test_playing_a_dominated_action_is_dominated(name: str, seed: int) -> None:
         profile = cp.TabularStrategy.random(tree, seed)
         better = constructed_dominator(tree, profile, one)
         assert _gain(tree, one.player, better, profile) >= -EXACT
-        new, old = (mixed_strategy(form, one.player, both.probabilities) for both in (better, profile))
+        new, old = (mixed_strategy(form, one.player, both.table) for both in (better, profile))
         assert twin.dominates((new - old) @ form.table(one.player), "weak")
 
 

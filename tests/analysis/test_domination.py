@@ -264,7 +264,7 @@ def test_strategies_by_duality_equal_those_by_listing() -> None:
             kind = next((k for k in ("strict", "weak") if (player, strategy) in dominated[k]), None)
             assert answer.kind == kind
             if kind is not None:
-                better = mixed_strategy(form, player, answer.profile.probabilities)
+                better = mixed_strategy(form, player, answer.profile.table)
                 gains = (better - np.eye(size)[strategy]) @ form.table(player)
                 assert dominates(gains, kind)
                 assert gains.min() == pytest.approx(answer.margin, abs=1e-7)
@@ -272,7 +272,7 @@ def test_strategies_by_duality_equal_those_by_listing() -> None:
 
 def _with(form: NormalForm, player: int, weights: np.ndarray) -> cp.TabularStrategy:
     tree = form.tree
-    strategy = cp.TabularStrategy.uniform(tree).probabilities.copy()
+    strategy = cp.TabularStrategy.uniform(tree).table.copy()
     low, high = tree.infoset_offset[tree.player_infosets[[player, player + 1]]]
     strategy[low:high] = behavioural_strategy(form, player, weights)
     return cp.TabularStrategy.from_tree(tree, strategy)
@@ -285,11 +285,11 @@ def test_duality_in_a_game_with_too_many_strategies() -> None:
         answer = dominating_strategy(tree, cp.TabularStrategy.uniform(tree), player)
         assert answer.kind == "strict"
         for seed in range(5):  # against anybody
-            other = cp.TabularStrategy.random(tree, seed).probabilities
+            other = cp.TabularStrategy.random(tree, seed).table
             low, high = tree.infoset_offset[tree.player_infosets[[player, player + 1]]]
             before, after = other.copy(), other.copy()
-            before[low:high] = cp.TabularStrategy.uniform(tree).probabilities[low:high]
-            after[low:high] = answer.profile.probabilities[low:high]
+            before[low:high] = cp.TabularStrategy.uniform(tree).table[low:high]
+            after[low:high] = answer.profile.table[low:high]
             gain = (
                 cp.expected_values(cp.TabularStrategy.from_tree(tree, after), tree)[player]
                 - cp.expected_values(cp.TabularStrategy.from_tree(tree, before), tree)[player]
@@ -341,7 +341,7 @@ def test_dominated_strategies_meet_negative_regret() -> None:
         entries = [int(tree.infoset_offset[first + i]) + a for i, a in enumerate(played.tolist()) if a >= 0]
         assert tracker.regret[entries].min() < 0
         profile = _with(form, one.player, np.eye(form.shape[one.player])[one.strategy])
-        full = tracker.full_regret(one.player, profile.probabilities)
+        full = tracker.full_regret(one.player, profile.table)
         starts = [
             decision - sequences.decision_start[one.player]
             for decision in range(sequences.decision_start[one.player], sequences.decision_start[one.player + 1])

@@ -43,12 +43,12 @@ def test_plans_and_strategies() -> None:
     profile = cp.TabularStrategy.random(tree, 2)
     for player in (0, 1):
         matrix, right = constraint_matrix(tree.sequences, player)
-        plan = plan_of(tree, player, profile.probabilities)
+        plan = plan_of(tree, player, profile.table)
         assert matrix @ plan == pytest.approx(right, abs=1e-12)
-        uniform = cp.TabularStrategy.uniform(tree).probabilities
+        uniform = cp.TabularStrategy.uniform(tree).table
         low, high = tree.infoset_offset[tree.player_infosets[[player, player + 1]]]
         back = strategy_of(tree, player, plan, uniform)
-        assert back[low:high] == pytest.approx(profile.probabilities[low:high], abs=1e-12)
+        assert back[low:high] == pytest.approx(profile.table[low:high], abs=1e-12)
 
 
 def test_domination_value_of_an_undominated_strategy() -> None:
@@ -74,8 +74,8 @@ def test_domination_value_in_kuhn_by_its_vertices() -> None:
     split = int(tree.infoset_offset[tree.player_infosets[1]])
     taken = []
     for gamma in (0, 1):
-        strategy = uniform.probabilities.copy()
-        strategy[:split] = kuhn_agent(tree, f"Nash-{gamma}").probabilities[:split]
+        strategy = uniform.table.copy()
+        strategy[:split] = kuhn_agent(tree, f"Nash-{gamma}").table[:split]
         taken.append(cp.expected_values(cp.TabularStrategy.from_tree(tree, strategy), tree)[0])
     assert Equilibria(tree).domination_value(1, uniform) == pytest.approx(max(taken) + 1 / 18, abs=1e-8)
 
@@ -95,7 +95,7 @@ def test_some_equilibria_are_dominated() -> None:
     second = cp.TabularStrategy.from_table(tree, {(0, "player 1"): {"2": 1.0}, (1, "player 2"): {"2": 1.0}})
     assert cp.exploitability(second, tree) == 0.0
     assert dominating_strategy(tree, second, 0).kind == "weak"
-    assert undominated_equilibrium(tree).strategy_at(0, "player 1")["1"] == pytest.approx(1.0)
+    assert undominated_equilibrium(tree).probabilities(0, "player 1")["1"] == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("name", ["kuhn(players=3)", "toy_weakly_dominated", "toy_forgotten_choice"])
@@ -243,8 +243,8 @@ def test_trembling() -> None:
     """σ' = (1 - |A| e) σ + e (Johanson 2016, section 10.3.1.2)."""
     tree = cp.compile_game("kuhn")
     shaken = tremble(tree, kuhn_agent(tree, "Nash-0"), 0.01)
-    assert shaken.strategy_at(0, "J:kb") == pytest.approx({"fold": 0.99, "call": 0.01})
-    assert shaken.probabilities.min() == pytest.approx(0.01)
+    assert shaken.probabilities(0, "J:kb") == pytest.approx({"fold": 0.99, "call": 0.01})
+    assert shaken.table.min() == pytest.approx(0.01)
     with pytest.raises(cp.StrategyError, match=r"give a least probability up to 0\.5"):
         tremble(tree, shaken, 0.6)
 

@@ -161,7 +161,7 @@ def test_misuse_is_told() -> None:
         SampledEstimator(tree, "average-strategy-sampling", average=np.zeros(3))
     forgetful = cp.compile_game("bluff(sides=2,recall=1)")
     with pytest.raises(GameError, match="exact moments need perfect recall"):
-        SampledEstimator(forgetful, "external-sampling").moments(cp.TabularStrategy.uniform(forgetful).probabilities, 0)
+        SampledEstimator(forgetful, "external-sampling").moments(cp.TabularStrategy.uniform(forgetful).table, 0)
     assert {MccfrConfig(config.sampling, storage=config.storage) for config in MCCFR_PRESETS.values()}
 
 

@@ -26,7 +26,7 @@ from counterplay.evaluation.lifted_buckets import measure_lifted
 from counterplay.forms import open_game
 from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.storage import read_container
-from counterplay.strategy.bucket_strategy import BucketStrategy
+from counterplay.strategy.files import load_strategy
 from counterplay.tree.history.compile import compile_game
 
 SMALL = {"iterations": 2000, "deals": 20}
@@ -119,7 +119,7 @@ class TestNumbers:
         plan = make_plan("leduc_limit_2p", "tiny", "PS2,PS3", **SMALL)
         report = Pipeline(plan, tmp_path / "built").run()
         path = str(tmp_path / "built" / "agent.strategy")
-        profile, tree = BucketStrategy.load(path), compile_game("leduc_limit_2p")
+        profile, tree = load_strategy(path), compile_game("leduc_limit_2p")
         real = evaluate(profile.lifted(tree), tree)
         assert report["exploitability"] == pytest.approx(real.exploitability, abs=1e-12)
         assert report["value"] == pytest.approx(real.value, abs=1e-12)

@@ -13,7 +13,7 @@ from counterplay.cli.main import main
 from counterplay.errors import SolverError
 from counterplay.plots.hand_grids import mixture
 from counterplay.solvers.public_cfr import PublicSolver
-from counterplay.strategy.public_strategy import PublicProfile
+from counterplay.strategy.files import load_strategy
 
 PNG = b"\x89PNG\r\n\x1a\n"
 RIVER = ["solve", "holdem", "--board", "QsJh2h3c8d", "--pot", "50", "--stack", "200", "--oop", "AA,KQs,T9s,77",
@@ -146,7 +146,7 @@ def test_integers_in_files_and_checkpoints(capsys: pytest.CaptureFixture[str], t
     out, checkpoint = tmp_path / "int.strategy", tmp_path / "int.checkpoint"
     words = [*RIVER, "--set", "storage=int16", "--iterations", "40", "--out", str(out), "--checkpoint", str(checkpoint)]
     solved = run_json(capsys, *words)
-    profile = PublicProfile.load(out)
+    profile = load_strategy(out)
     assert profile.tables[0].dtype == "int16"
     again = PublicSolver.resume(checkpoint)
     assert again.iterations == 40

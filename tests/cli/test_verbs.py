@@ -23,7 +23,7 @@ from counterplay.game import game_names, make
 from counterplay.game.efg import write_efg
 from counterplay.runtime.progress import Progress
 from counterplay.solvers import ALGORITHMS, CFR_PRESETS, MCCFR_PRESETS, CfrSolver
-from counterplay.strategy import TabularStrategy
+from counterplay.strategy.files import load_strategy
 from counterplay.tree import compile_game
 
 KUHN_VALUE = -1 / 18
@@ -435,9 +435,9 @@ def test_strategies_and_checkpoints_are_written_together(run: Run, tmp_path: Pat
     out, checkpoint = tmp_path / "x", tmp_path / "y"
     text = run("solve", "kuhn", "--iterations", "9", "--out", out, "--checkpoint", checkpoint, "--quiet")
     assert re.search(rf"checkpoint +{re.escape(str(checkpoint))}\n", text)
-    profile, solver = TabularStrategy.load(out), CfrSolver.resume(checkpoint)
+    profile, solver = load_strategy(out), CfrSolver.resume(checkpoint)
     assert profile.provenance.iterations == solver.iterations == 9
-    assert profile.probabilities.tolist() == solver.strategy().tolist()
+    assert profile.table.tolist() == solver.strategy().tolist()
 
 
 # ---------------------------------------------------------------------------------------------- games from elsewhere
@@ -492,7 +492,7 @@ def test_an_interrupted_run_is_saved(run: Run, tmp_path: Path, monkeypatch: pyte
     assert text.startswith("kuhn solved by cfr+: interrupted; the work is saved\n")
     solver = CfrSolver.resume(f"{out}.checkpoint")
     assert solver.iterations >= 10
-    assert TabularStrategy.load(out).provenance.iterations == solver.iterations
+    assert load_strategy(out).provenance.iterations == solver.iterations
     monkeypatch.undo()
     advice = re.search(r"  counterplay (solve --resume .*?)   go on from here\n", text)
     assert advice is not None

@@ -108,10 +108,10 @@ def test_provenance_makes_the_sampled_profile_again(algorithm: str) -> None:
     assert (origin.algorithm, origin.iterations, origin.seed) == (algorithm, 123, 7)
     again = cp.MccfrSolver(result.profile.game, cp.MccfrConfig(**origin.settings))
     again.step(origin.iterations)
-    assert again.strategy().tobytes() == result.profile.probabilities.tobytes()
+    assert again.strategy().tobytes() == result.profile.table.tobytes()
     assert again.nodes == result.nodes == result.curve[-1].nodes
     other = cp.solve("kuhn", algorithm, iterations=123, seed=8)
-    assert other.profile.probabilities.tobytes() != result.profile.probabilities.tobytes()
+    assert other.profile.table.tobytes() != result.profile.table.tobytes()
 
 
 @every_cfr
@@ -121,7 +121,7 @@ def test_provenance_makes_the_profile_again(algorithm: str) -> None:
     assert (origin.algorithm, origin.iterations, origin.version) == (algorithm, 123, cp.__version__)
     again = cp.CfrSolver(result.profile.game, cp.CfrConfig(**origin.settings))
     again.step(origin.iterations)
-    assert again.strategy().tobytes() == result.profile.probabilities.tobytes()
+    assert again.strategy().tobytes() == result.profile.table.tobytes()
 
 
 @every_iterative
@@ -161,7 +161,7 @@ def test_exact_algorithms_finish_at_an_equilibrium(name: str, algorithm: str) ->
     assert abs(result.exploitability) <= 1e-9
     assert result.curve[-1].iterations == result.iterations
     again = cp.solve(name, algorithm)
-    assert again.profile.probabilities.tobytes() == result.profile.probabilities.tobytes()
+    assert again.profile.table.tobytes() == result.profile.table.tobytes()
 
 
 @every_exact

@@ -34,7 +34,7 @@ def test_best_responses_are_those_of_the_tree(game: str, buckets: object) -> Non
     assert pairs.likely[0].sum() == pytest.approx(1.0)
     for profile in (TabularStrategy.random(tree, 4), TabularStrategy.uniform(tree)):
         strategy = np.zeros(abstract.num_entries)
-        strategy[entries_of(abstract, tree)] = profile.probabilities
+        strategy[entries_of(abstract, tree)] = profile.table
         found, exact = measure_buckets(abstract, pairs, strategy), cp.evaluate(profile, tree)
         assert found.value == pytest.approx(exact.value, abs=1e-12)
         assert found.best_response == pytest.approx(exact.best_response, abs=1e-12)
@@ -47,7 +47,7 @@ def test_players_with_different_abstractions() -> None:
     _, tree = compiled(abstract)
     profile = TabularStrategy.random(tree, 9)
     strategy = np.zeros(abstract.num_entries)
-    strategy[entries_of(abstract, tree)] = profile.probabilities
+    strategy[entries_of(abstract, tree)] = profile.table
     found = measure_buckets(abstract, count_bucket_pairs(abstract), strategy)
     assert found.best_response == pytest.approx(cp.evaluate(profile, tree).best_response, abs=1e-12)
 

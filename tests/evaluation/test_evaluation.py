@@ -84,7 +84,7 @@ def test_random_profiles_equal_the_twins(name: str, seed: int) -> None:
         assert response.value == pytest.approx(value, abs=EXACT)
         assert cp.expected_values(response.profile, tree)[player] == pytest.approx(value, abs=EXACT)
         for key, action in choices.items():
-            assert response.profile.strategy_at(player, str(key))[str(action)] == 1.0
+            assert response.profile.probabilities(player, str(key))[str(action)] == 1.0
 
 
 OPENSPIEL = [
@@ -106,7 +106,7 @@ def test_random_profiles_equal_openspiel(name: str) -> None:
     for seed in range(2):
         profile = cp.TabularStrategy.random(tree, seed)
         policy = pyspiel.TabularPolicy(
-            {infoset: [(int(action), p) for action, p in row.items()] for _, infoset, row in profile.items()}
+            {infoset: [(int(action), p) for action, p in row.items()] for _, infoset, row in profile.infosets()}
         )
         measured = cp.evaluate(profile, tree)
         theirs = pyspiel.expected_returns(game.new_initial_state(), policy, -1, True)
@@ -125,9 +125,9 @@ def test_random_profiles_equal_openspiel(name: str) -> None:
 def test_nothing_beats_a_best_response(seed: int, other: int, player: int) -> None:
     tree = cp.compile_game("kuhn")
     profile = cp.TabularStrategy.random(tree, seed)
-    mixed = profile.probabilities.copy()
+    mixed = profile.table.copy()
     low, high = tree.infoset_offset[tree.player_infosets[[player, player + 1]]]
-    mixed[low:high] = cp.TabularStrategy.random(tree, other).probabilities[low:high]
+    mixed[low:high] = cp.TabularStrategy.random(tree, other).table[low:high]
     best = cp.best_response(profile, player, tree).value
     assert cp.expected_values(cp.TabularStrategy.from_tree(tree, mixed), tree)[player] <= best + EXACT
 
@@ -135,7 +135,7 @@ def test_nothing_beats_a_best_response(seed: int, other: int, player: int) -> No
 def test_ties_go_to_the_first_action() -> None:
     tree = cp.compile_game("rock_paper_scissors")
     response = cp.best_response(cp.TabularStrategy.uniform(tree), 0, tree)
-    assert response.profile.strategy_at(0, "player 1") == {"rock": 1.0, "paper": 0.0, "scissors": 0.0}
+    assert response.profile.probabilities(0, "player 1") == {"rock": 1.0, "paper": 0.0, "scissors": 0.0}
 
 
 class TestImperfectRecall:
@@ -203,7 +203,7 @@ class TestRegret:
         tracker = RegretTracker(tree)
         for seed in range(5):
             tracker.observe(cp.TabularStrategy.random(tree, seed))
-        follow = cp.TabularStrategy.random(tree, 99).probabilities
+        follow = cp.TabularStrategy.random(tree, 99).table
         for player in range(tree.players):
             direct, summed = tracker.full_regret(player, follow), tracker.decomposed_full_regret(player, follow)
             np.testing.assert_allclose(direct, summed, rtol=0, atol=SUM)
@@ -267,7 +267,7 @@ class TestBounds:
         for player in range(tree.players):
             assert b.m_value(tree, player) == pytest.approx(m_value(game, player), abs=EXACT)
             table = random_profile(game, player)
-            strategy = to_profile(tree, table).probabilities
+            strategy = to_profile(tree, table).table
             assert b.m_value(tree, player, strategy) == pytest.approx(m_value(game, player, table), abs=EXACT)
             q = b.player_quantities(tree, player)
             assert b.m_value(tree, player, strategy) <= q.m_value
@@ -284,7 +284,7 @@ class TestBounds:
             solver.step()
             for player, q in enumerate(quantities):
                 average = tracker.external_regret(player) / steps
-                star = cp.TabularStrategy.uniform(solver.tree).probabilities * 0.0
+                star = cp.TabularStrategy.uniform(solver.tree).table * 0.0
                 _, choice = tracker.best_in_hindsight(player)
                 form = solver.tree.sequences
                 for d in range(form.decision_start[player], form.decision_start[player + 1]):
@@ -321,7 +321,7 @@ class TestBounds:
             tracker.observe(solver.strategy("last"))
             solver.step()
         q = b.player_quantities(solver.tree, 0)
-        gains = tracker.full_regret(0, cp.TabularStrategy.random(solver.tree, 1).probabilities)
+        gains = tracker.full_regret(0, cp.TabularStrategy.random(solver.tree, 1).table)
         assert gains.max() <= b.full_regret_bound(q, 2, 50)
 
     def test_sampling_bounds(self) -> None:

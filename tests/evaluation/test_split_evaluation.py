@@ -26,7 +26,8 @@ from counterplay.poker.board_tree import deal_cards, hole_hands
 from counterplay.poker.poker_game import PokerGame, poker_game
 from counterplay.poker.poker_public_tree import build_public_tree
 from counterplay.runtime.jobs import JobProgress, read_jobs
-from counterplay.strategy.public_strategy import CARD_FREE, CardFree, FunctionStrategy, PublicProfile
+from counterplay.strategy.public_strategy import FunctionStrategy, PublicStrategy
+from counterplay.strategy.trivial import TRIVIAL, CardFree
 from counterplay.tree.public.public_tree import Hands, PublicTree
 
 SAME = 1e-9
@@ -44,10 +45,10 @@ SMALL: dict[str, GameDefinition | str] = {
 }
 MIXED = CardFree(0.2, 0.5, 0.3)
 PAIRS = {
-    "always-call": (CARD_FREE["always-call"], CARD_FREE["always-call"]),
-    "50/50": (CARD_FREE["50/50"], CARD_FREE["50/50"]),
+    "always-call": (TRIVIAL["always-call"], TRIVIAL["always-call"]),
+    "50/50": (TRIVIAL["50/50"], TRIVIAL["50/50"]),
     "folds too": (MIXED, MIXED),
-    "two agents": (CARD_FREE["always-raise"], MIXED),
+    "two agents": (TRIVIAL["always-raise"], MIXED),
 }
 TRIVIAL = {  # johanson.md E.1: best responses as dealer (player 2 here) and as big blind, mbb/g
     "holdem_2_4": {
@@ -152,7 +153,7 @@ class TestSmallGames:
 
     def test_the_history_tree_says_the_same(self) -> None:
         tree = cp.compile_game("leduc_limit_2p")
-        for agent in (MIXED, CARD_FREE["50/50"], CARD_FREE["always-call"]):
+        for agent in (MIXED, TRIVIAL["50/50"], TRIVIAL["always-call"]):
             uniform = cp.TabularStrategy.uniform(tree)
             rows = {(p, name): dict(zip(row, agent.row(tuple(row)), strict=True)) for p, name, row in uniform.items()}
             expected = cp.evaluate(cp.TabularStrategy.from_table(tree, rows), tree)
@@ -176,7 +177,7 @@ class TestSmallGames:
     def test_tables_of_the_whole_game_are_refused(self) -> None:
         tree = whole("leduc_limit_2p")
         first, second = (np.ones(entries) for entries in tree.num_entries)
-        profile = PublicProfile(tree.name, tree.fingerprint, (first, second))
+        profile = PublicStrategy(tree.name, tree.fingerprint, (first, second))
         with pytest.raises(StrategyError, match="measure it there, not split"):
             evaluate_split(poker("leduc_limit_2p"), (profile, profile))
 
@@ -185,9 +186,9 @@ class TestTrivialAgents:
     """johanson.md E.1."""
 
     @pytest.mark.parametrize("name", ["holdem_2_1", "holdem_2_4"])
-    @pytest.mark.parametrize("agent", CARD_FREE)
+    @pytest.mark.parametrize("agent", TRIVIAL)
     def test_two_rounds(self, name: str, agent: str) -> None:
-        pair = (CARD_FREE[agent], CARD_FREE[agent])
+        pair = (TRIVIAL[agent], TRIVIAL[agent])
         measurement = evaluate_public(whole(name), pair)
         dealer, blind = TRIVIAL[name][agent]
         assert 1000 * np.array(measurement.best_response) / whole(name).big_blind == pytest.approx(
@@ -215,7 +216,7 @@ class TestTrivialAgents:
 
     @pytest.mark.slow
     def test_limit_holdem(self) -> None:
-        agents = [(agent, agent) for agent in CARD_FREE.values()]
+        agents = [(agent, agent) for agent in TRIVIAL.values()]
         found = evaluate_card_free(poker("holdem_limit_2p"), agents, threads=2)
         for measurement, (dealer, blind) in zip(found, TRIVIAL["holdem_limit_2p"].values(), strict=True):
             assert 100 * np.array(measurement.best_response) == pytest.approx([blind, dealer], abs=5e-5)

@@ -41,7 +41,7 @@ def test_tables_of_the_real_game_are_those_of_its_hands(rounds: str, kind: type)
             place = game.tree.find(Betting.after(game.definition, tree.node_text[node]))
             board = parse_cards(tree.deal_text[deal])
             rows = [
-                list(profile.strategy_at(place, hole, board).values())
+                list(profile.with_cards(place, hole, board).values())
                 for hole in tree.hands[player].card[tree.hands[player].slice(deal)].tolist()
             ]
             found = tables[player][tree.entries(node, deal)].reshape(int(tree.num_children[node]), -1).T

@@ -115,7 +115,7 @@ def test_what_chance_never_does_is_not_counted() -> None:
     always = decision(0, "always", {"a": terminal(1, -1), "b": terminal(0, 0)})
     result = solve(ExplicitGame(chance({"n": (0.0, never), "y": (1.0, always)})), exploitability=1e-9)
     assert result.value == pytest.approx((1.0, -1.0))
-    assert result.profile.strategy_at(0, "never") == {"a": 0.5, "b": 0.5}
+    assert result.profile.probabilities(0, "never") == {"a": 0.5, "b": 0.5}
 
 
 @pytest.mark.parametrize("algorithm", CFR_PRESETS)
@@ -134,9 +134,9 @@ def test_any_number_of_players(algorithm: str, players: int) -> None:
     twin = ReferenceCfr(ExplicitGame(say("")), **_settings(algorithm))
     twin.iterate(30)
     for (player, key), row in twin.average().items():
-        assert solver.profile().strategy_at(player, str(key)) == pytest.approx(row, abs=1e-9)  # type: ignore[comparison-overlap]
+        assert solver.profile().probabilities(player, str(key)) == pytest.approx(row, abs=1e-9)  # type: ignore[comparison-overlap]
     if players == 1:
-        assert solver.profile().strategy_at(0, "word")["b"] > 0.9
+        assert solver.profile().probabilities(0, "word")["b"] > 0.9
 
 
 def test_parameters_that_are_arrays_do_not_stand_in_the_way() -> None:
@@ -212,7 +212,7 @@ def test_cfr_equals_the_twin_whatever_is_forgotten(algorithm: str) -> None:
         twin.iterate(3)
         profile = solver.profile()
         for (player, key), row in twin.average().items():
-            assert profile.strategy_at(player, str(key)) == pytest.approx(row, abs=1e-9), seed  # type: ignore[comparison-overlap]
+            assert profile.probabilities(player, str(key)) == pytest.approx(row, abs=1e-9), seed  # type: ignore[comparison-overlap]
 
 
 def test_measures_equal_the_twins_whatever_is_forgotten() -> None:
@@ -222,7 +222,7 @@ def test_measures_equal_the_twins_whatever_is_forgotten() -> None:
         game = forgetful_game(seed)
         tree = compile_game(game)
         profile = TabularStrategy.random(tree, seed)
-        table: Any = {(player, name): row for player, name, row in profile.items()}
+        table: Any = {(player, name): row for player, name, row in profile.infosets()}
         measured = evaluate(profile, tree)
         assert measured.value == pytest.approx(tuple(expected_values(game, table)), abs=1e-9)
         for player in range(tree.players):
@@ -231,7 +231,7 @@ def test_measures_equal_the_twins_whatever_is_forgotten() -> None:
             assert response.value == pytest.approx(measured.best_response[player])
             assert response.value >= best - 1e-9
             if response.exact:
-                replaced: Any = {(owner, name): row for owner, name, row in response.profile.items()}
+                replaced: Any = {(owner, name): row for owner, name, row in response.profile.infosets()}
                 assert response.value == pytest.approx(best)
                 assert expected_values(game, replaced)[player] == pytest.approx(best)
             bounds += not response.exact

@@ -17,7 +17,7 @@ import pytest
 from counterplay import __version__, game_names
 from counterplay.evaluation import evaluate
 from counterplay.solvers import CfrSolver
-from counterplay.strategy import TabularStrategy
+from counterplay.strategy.files import load_strategy
 from counterplay.tree import compile_game
 
 COMMAND = [sys.executable, "-m", "counterplay"]
@@ -138,9 +138,9 @@ def test_a_stopped_run_is_saved_and_goes_on(tmp_path: Path, stop: signal.Signals
     checkpoint = tmp_path / "leduc.strategy.checkpoint"
     assert sorted(entry.name for entry in tmp_path.iterdir()) == [out.name, checkpoint.name]
     tree = compile_game(GAME)
-    profile, solver = TabularStrategy.load(out), CfrSolver.resume(checkpoint, tree)
+    profile, solver = load_strategy(out), CfrSolver.resume(checkpoint, tree)
     assert profile.provenance.iterations == solver.iterations > 0
-    assert profile.probabilities.tobytes() == solver.strategy().tobytes()
+    assert profile.table.tobytes() == solver.strategy().tobytes()
     shown = re.search(r"exploitability +(\S+) chips per game", text)
     assert shown is not None
     assert float(shown[1]) == pytest.approx(evaluate(profile, tree).exploitability, rel=0.005)  # three digits are shown

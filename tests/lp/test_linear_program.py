@@ -58,7 +58,7 @@ class TestSequenceMatrices:
         tree = cp.compile_game(name)
         matrices = sequence_matrices(tree)
         profile = cp.TabularStrategy.random(tree, 7)
-        plan = realisation_plan(tree, profile.probabilities)
+        plan = realisation_plan(tree, profile.table)
         split = int(tree.sequences.sequence_start[1])
         x, y = plan[:split], plan[split:]
         np.testing.assert_allclose(matrices.E @ x, matrices.e, atol=1e-12)
@@ -66,7 +66,7 @@ class TestSequenceMatrices:
         first, second = cp.expected_values(profile, tree)
         assert x @ (matrices.A @ y) == pytest.approx(first, abs=1e-12)
         assert x @ (matrices.B @ y) == pytest.approx(second, abs=1e-12)
-        np.testing.assert_allclose(behavioural_strategy(tree, plan), profile.probabilities, atol=1e-12)
+        np.testing.assert_allclose(behavioural_strategy(tree, plan), profile.table, atol=1e-12)
 
     def test_dense_twin(self) -> None:
         """Kuhn's payoffs by a walk over its histories."""
@@ -81,13 +81,13 @@ class TestSequenceMatrices:
         np.testing.assert_array_equal(matrices.A.toarray(), dense)
         np.testing.assert_allclose(matrices.B.toarray(), -dense, atol=1e-15)
         assert (matrices.E.toarray().sum(axis=1)[1:] == 1).all()  # two actions less the sequence before
-        forward_reach(form_arrays(form), 0, cp.TabularStrategy.uniform(tree).probabilities, reach)
-        uniform = realisation_plan(tree, cp.TabularStrategy.uniform(tree).probabilities)
+        forward_reach(form_arrays(form), 0, cp.TabularStrategy.uniform(tree).table, reach)
+        uniform = realisation_plan(tree, cp.TabularStrategy.uniform(tree).table)
         assert uniform[: form.sequences_of(0)].tolist() == reach[: form.sequences_of(0)].tolist()
 
     def test_plans_do_not_need_perfect_recall_but_strategies_do(self) -> None:
         tree = cp.compile_game("toy_no_equilibrium")
-        plan = realisation_plan(tree, cp.TabularStrategy.uniform(tree).probabilities)
+        plan = realisation_plan(tree, cp.TabularStrategy.uniform(tree).table)
         assert plan.min() == 0.25
         with pytest.raises(GameError, match=r"perfect recall, but player 1 .* forgets: .* use a maxmin algorithm"):
             behavioural_strategy(tree, plan)
@@ -267,7 +267,7 @@ class TestEquilibria:
         for extreme in (best, worst):
             assert cp.evaluate(extreme.profile, tree).best_response[1] == pytest.approx(-found.value, abs=1e-7)
             low = int(tree.infoset_offset[tree.player_infosets[1]])
-            both = np.concatenate((extreme.profile.probabilities[:low], opponent.probabilities[low:]))
+            both = np.concatenate((extreme.profile.table[:low], opponent.table[low:]))
             value = cp.expected_values(cp.TabularStrategy.from_tree(tree, both), tree)[0]
             assert value == pytest.approx(extreme.objective, abs=1e-7)
 

@@ -39,7 +39,8 @@ from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.solvers.mccfr import mccfr_config, payoff_units
 from counterplay.solvers.sampling_schemes import SCHEMES, betting_scheme
 from counterplay.strategy.bucket_strategy import BucketStrategy
-from counterplay.strategy.tabular import Provenance, TabularStrategy
+from counterplay.strategy.strategy import Provenance
+from counterplay.strategy.tabular import TabularStrategy
 from tests.reference.bucket_game import BucketGame as PlainBucketGame
 from tests.reference.bucket_game import drawn_deal
 from tests.reference.mccfr import Mccfr, Stream
@@ -366,7 +367,7 @@ def test_values_over_all_deals_are_those_of_the_history_tree(game: str, buckets:
     where = entries_of(abstract, tree)
     if buckets is lossless:
         assert tree.num_infosets == abstract.num_infosets
-    profile = TabularStrategy.random(tree, 3).probabilities
+    profile = TabularStrategy.random(tree, 3).table
     strategy = np.zeros(abstract.num_entries)
     strategy[where] = profile
     solver = BucketSolver(abstract, "chance-sampling")
@@ -531,4 +532,4 @@ def test_trees_of_other_games_are_refused() -> None:
 def test_profiles_of_hand() -> None:
     abstract = BucketGame.build(LEDUC, forgetting(LEDUC))
     uniform = BucketStrategy.of_game(abstract, np.ones(abstract.num_entries), Provenance("uniform"))
-    assert uniform.strategy_at(0, (51,), ()) == {"c": 0.5, "r": 0.5}
+    assert uniform.with_cards(0, (51,), ()) == {"c": 0.5, "r": 0.5}

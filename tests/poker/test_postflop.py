@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from counterplay.errors import CounterplayError, GameError, MemoryLimitError
-from counterplay.evaluation.inspection import find_board, find_node, inspect_state
+from counterplay.evaluation.inspection import hand_values
 from counterplay.evaluation.public_walker import PublicWalker
 from counterplay.poker.cards import parse_cards
 from counterplay.poker.postflop import subgame as subgames
@@ -19,7 +19,8 @@ from counterplay.poker.ranges import holdem_hands, parse_range
 from counterplay.runtime.pacing import Until
 from counterplay.solvers.public_cfr import PublicSolver, public_config
 from counterplay.strategy import TabularStrategy
-from counterplay.strategy.public_strategy import PublicProfile
+from counterplay.strategy.public_lookup import PublicIndex
+from counterplay.strategy.public_strategy import PublicStrategy
 from counterplay.tree import compile_game
 from counterplay.tree.public.public_tree import FOLD, LINK, SHOWDOWN, PublicTree
 from tests.reference.sequence_lp import solve_zero_sum
@@ -39,13 +40,13 @@ def slow_twin(game: Subgame, bets: list[float], raises: list[float]) -> Any:
     return SlowSubgame(game.cards, game.pot, game.stack, (ranges[0], ranges[1]), bets, raises).game()
 
 
-def random_profile(tree: PublicTree, seed: int) -> PublicProfile:
+def random_profile(tree: PublicTree, seed: int) -> PublicStrategy:
     draw = np.random.default_rng(seed)
     tables = tuple(draw.exponential(size=entries) for entries in tree.num_entries)
-    return PublicProfile(tree.name, tree.fingerprint, (tables[0], tables[1]))
+    return PublicStrategy.of_tree(tree, (tables[0], tables[1]))
 
 
-def as_history_profile(tree: PublicTree, profile: PublicProfile, twin: Any) -> TabularStrategy:
+def as_history_profile(tree: PublicTree, profile: PublicStrategy, twin: Any) -> TabularStrategy:
     """The same strategy on the hand-written tree."""
     compiled = compile_game(twin)
     values = np.zeros(compiled.num_entries)
@@ -53,13 +54,13 @@ def as_history_profile(tree: PublicTree, profile: PublicProfile, twin: Any) -> T
         name = compiled.infoset_names[infoset]
         hand, board, dealt, words = eval(name)
         player = int(compiled.infoset_player[infoset])
-        node = find_node(tree, " ".join(words))
-        deal, renaming = find_board(tree, node, "".join(map(card_text, board + dealt)))
+        node = PublicIndex(tree).node(" ".join(words))
+        deal, renaming = PublicIndex(tree).board(node, "".join(map(card_text, board + dealt)))
         shown = sorted(card - card % 4 + renaming[card % 4] for card in hand)
         hands = tree.hands[player]
         real = slice(int(hands.real_start[deal]), int(hands.real_start[deal + 1]))
         row = next(n for n, cards in enumerate(hands.real_card[real].tolist()) if sorted(cards) == shown)
-        chances = profile.probabilities(tree, node, deal)[hands.real_class[real][row]]
+        chances = profile.matrix(tree, node, deal)[hands.real_class[real][row]]
         assert list(compiled.actions_of(infoset)) == list(tree.actions_of(node))
         values[compiled.infoset_offset[infoset] : compiled.infoset_offset[infoset + 1]] = chances
     return TabularStrategy.from_tree(compiled, values)
@@ -245,11 +246,11 @@ def test_a_lock_holds_and_the_rest_is_solved_around_it(storage: str) -> None:
     tree = RIVER.tree()
     solver = PublicSolver(tree, public_config("dcfr", {"storage": storage, "gamma": 3.0}))
     for text in ("bet25", "allin"):
-        node = find_node(tree, text)
+        node = PublicIndex(tree).node(text)
         solver.lock(node, 0, lock_rows(tree, node, 0, parse_lock("fold 1", tree.actions_of(node))))
     result = solver.run(Until(iterations=3000, exploitability=0.005))
     assert result.status == "exploitability"
-    state = inspect_state(tree, result.profile, "bet25")
+    state = result.profile.hands("bet25")
     np.testing.assert_allclose(state.frequencies, [1, 0, 0], atol=1e-6)
     # 25 chips are what betting wins for certain; checking wins no more against an opponent who may bet himself
     free = PublicSolver(tree, "cfr+").run(Until(iterations=2000))
@@ -258,7 +259,7 @@ def test_a_lock_holds_and_the_rest_is_solved_around_it(storage: str) -> None:
 
 def test_locks_by_range() -> None:
     tree = RIVER.tree()
-    node = find_node(tree, "bet25")
+    node = PublicIndex(tree).node("bet25")
     actions = tree.actions_of(node)
     table = parse_lock("call JJ,77:0.5; allin T9s\nfold rest", actions)
     rows = lock_rows(tree, node, 0, table)
@@ -274,7 +275,7 @@ def test_locks_by_range() -> None:
 
 def test_a_lock_that_tells_suits_apart_needs_them_apart() -> None:
     tree = dataclasses.replace(TURN, board="QsJs2h3h").tree()
-    node = find_node(tree, "")
+    node = PublicIndex(tree).node("")
     table = parse_lock("bet10 AcAh; check rest", tree.actions_of(node))
     with pytest.raises(GameError, match="no-isomorphism"):
         lock_rows(tree, node, 0, table)
@@ -284,7 +285,7 @@ def test_inspected_numbers_are_those_of_the_hand_written_tree() -> None:
     """Weights, frequencies, values and equities, by going through all pairs of hands."""
     tree = RIVER.tree()
     profile = random_profile(tree, 3)
-    state = inspect_state(tree, profile, "check bet25", values=True)
+    state = hand_values(profile, "check bet25")
     slow = slow_twin(RIVER, [0.5, 10.0], [0.6, 10.0])
     history = as_history_profile(tree, profile, slow)
     weight: dict[tuple[int, ...], float] = {}
@@ -293,7 +294,7 @@ def test_inspected_numbers_are_those_of_the_hand_written_tree() -> None:
     for pair, (chance, node) in slow.root().branches.items():
         here = chance
         for word in ("check", "bet25"):
-            here *= history.strategy_at(node.player, repr(node.infoset()))[word]
+            here *= history.probabilities(node.player, repr(node.infoset()))[word]
             node = node.child(word)
         hand = tuple(sorted(pair[0]))
         weight[hand] = weight.get(hand, 0.0) + here
@@ -318,7 +319,7 @@ def played(node: Any, profile: TabularStrategy) -> float:
     """What the first player expects below a node."""
     if not hasattr(node, "branches"):
         return float(node.utilities()[0])
-    chances = profile.strategy_at(node.player, repr(node.infoset()))
+    chances = profile.probabilities(node.player, repr(node.infoset()))
     return sum(chances[word] * played(child, profile) for word, child in node.branches.items())
 
 
@@ -326,7 +327,7 @@ def test_a_board_in_other_suits_shows_hands_in_those_suits() -> None:
     game = dataclasses.replace(TURN, board="QsJs2h")
     tree = game.tree()
     profile = random_profile(tree, 4)
-    one, other = (inspect_state(tree, profile, "check check", f"QsJs2h {card}") for card in ("3c", "3d"))
+    one, other = (profile.hands("check check", f"QsJs2h {card}") for card in ("3c", "3d"))
     swap = {"c": "d", "d": "c"}
 
     def by_hand(state: Any, rename: dict[str, str]) -> dict[frozenset[str], tuple[float, ...]]:
@@ -347,7 +348,7 @@ def test_a_board_in_other_suits_shows_hands_in_those_suits() -> None:
 def test_states_that_are_not_there(node: str, board: str | None, words: str) -> None:
     tree = dataclasses.replace(TURN, board="QsJs2h").tree()
     with pytest.raises(GameError, match=words):
-        inspect_state(tree, random_profile(tree, 5), node, board)
+        random_profile(tree, 5).hands(node, board)
 
 
 @pytest.mark.parametrize(("chip", "stack", "pot", "raises"), [(0.1, 5.8, 0.8, "3x"), (0.01, 0.22, 0.09, "60%,a")])
@@ -383,12 +384,12 @@ def test_a_lock_holds_where_its_player_never_goes(storage: str) -> None:
     texts = {"": "check rest", "bet25 allin": "call 0.25; fold rest"}
     wanted = {}
     for text, lock in texts.items():
-        node = find_node(tree, text)
+        node = PublicIndex(tree).node(text)
         wanted[node] = lock_rows(tree, node, 0, parse_lock(lock, tree.actions_of(node)))
         solver.lock(node, 0, wanted[node])
     solver.step(100)
     for node, rows in wanted.items():
-        np.testing.assert_allclose(solver.profile().probabilities(tree, node, 0), rows, atol=1e-4)
+        np.testing.assert_allclose(solver.profile().matrix(tree, node, 0), rows, atol=1e-4)
 
 
 @pytest.mark.parametrize("storage", ["float64", "int16"])
@@ -396,7 +397,7 @@ def test_a_lock_where_no_hand_is_left(storage: str) -> None:
     """The ace of spades on the river leaves the only hand of a player no chance."""
     tree = dataclasses.replace(TURN, oop="AsAh").tree()
     solver = PublicSolver(tree, public_config("cfr+", {"storage": storage}))
-    node = find_node(tree, "check check")
+    node = PublicIndex(tree).node("check check")
     empty = [deal for deal in range(tree.deal_low[node], tree.deal_high[node]) if tree.hands[0].count(deal) == 0]
     assert len(empty) == 2
     table = parse_lock("check rest", tree.actions_of(node))
@@ -404,4 +405,4 @@ def test_a_lock_where_no_hand_is_left(storage: str) -> None:
         solver.lock(node, deal, lock_rows(tree, node, deal, table))
     solver.step(300)
     assert solver.measure().exploitability < 0.1
-    assert len(inspect_state(tree, solver.profile(), "check check", tree.deal_text[empty[0]]).weights) == 0
+    assert len(solver.profile().hands("check check", tree.deal_text[empty[0]]).weights) == 0

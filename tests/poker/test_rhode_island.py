@@ -159,7 +159,7 @@ def both(ranks: int, suits: int, cap: int, three: bool, folder: Path) -> tuple[G
 
 def translated(profile: cp.TabularStrategy, twin: GameTree) -> cp.TabularStrategy:
     """A profile of the game of the file as one of the twin."""
-    table = {(player, key): row for player, key, row in profile.items()}
+    table = {(player, key): row for player, key, row in profile.infosets()}
     probabilities = np.zeros(twin.num_entries)
     for infoset, name in enumerate(twin.infoset_names):
         player = int(np.searchsorted(twin.player_infosets, infoset, side="right")) - 1

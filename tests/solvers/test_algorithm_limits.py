@@ -156,7 +156,7 @@ def test_domination_does_not_depend_on_the_size_of_payoffs(scale: float) -> None
     assert (strategy.player, strategy.strategy, strategy.margin) == (0, 2, pytest.approx(scale / 2, rel=1e-9))
     (action,) = dominated_actions(tree).dominated
     assert (action.player, action.action, action.margin) == (0, 2, pytest.approx(scale / 2, rel=1e-6))
-    third = cp.TabularStrategy.uniform(tree).probabilities.copy()
+    third = cp.TabularStrategy.uniform(tree).table.copy()
     third[:3] = (0.0, 0.0, 1.0)
     better = dominating_strategy(tree, cp.TabularStrategy.from_tree(tree, third), 0)
     assert (better.kind, better.margin) == ("strict", pytest.approx(scale / 2, rel=1e-6))
@@ -204,7 +204,7 @@ def test_double_oracle_interrupted_in_the_middle(
 def test_numbers_of_numpy_are_numbers() -> None:
     plain = cp.solve("kuhn", "average-strategy-sampling", iterations=50, seed=3, beta=10.0)
     same = cp.solve("kuhn", "average-strategy-sampling", iterations=50, seed=np.int64(3), beta=np.float32(10))
-    np.testing.assert_array_equal(same.profile.probabilities, plain.profile.probabilities)
+    np.testing.assert_array_equal(same.profile.table, plain.profile.table)
     runs = compare("kuhn", "external-sampling", Budget(iterations=np.int64(3)), np.arange(2)).runs
     assert [run.seed for run in runs] == [0, 1]
 

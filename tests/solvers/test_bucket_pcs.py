@@ -99,7 +99,7 @@ def test_regrets_over_all_boards_are_those_of_the_history_tree(game: str, bucket
     abstract = BucketGame.build(rules, buckets(rules))
     _, tree = compiled(abstract)
     where = entries_of(abstract, tree)
-    profile = TabularStrategy.random(tree, 3).probabilities
+    profile = TabularStrategy.random(tree, 3).table
     table = np.zeros(abstract.num_entries)
     table[where] = profile  # regrets in these proportions are played so
     pieces = betting_pieces(abstract)

@@ -329,7 +329,7 @@ def test_forgetting_fools_cfr() -> None:
     for _ in range(10):
         assert solver.measure("last").value[0] == pytest.approx(0.0, abs=DIGITS)
         solver.step()
-    assert solver.profile("last").strategy_at(0, "I3") == {"l": 0.5, "r": 0.5}
+    assert solver.profile("last").probabilities(0, "I3") == {"l": 0.5, "r": 0.5}
 
 
 @pytest.mark.parametrize("algorithm", CFR_PRESETS)
@@ -378,7 +378,7 @@ class TestOpenSpiel:
         for _ in range(25):
             theirs.evaluate_and_update_policy()
         policy = theirs.average_policy()
-        for _player, infoset, row in ours.profile().items():
+        for _player, infoset, row in ours.profile().infosets():
             for action, probability in policy.get_state_policy(infoset):
                 assert row[str(action)] == pytest.approx(probability, abs=1e-9), infoset
 
@@ -393,7 +393,7 @@ class TestRun:
 
     def test_runs_do_not_depend_on_the_clock(self) -> None:
         runs = [cp.solve("leduc", "dcfr", iterations=333) for _ in range(2)]
-        assert runs[0].profile.probabilities.tobytes() == runs[1].profile.probabilities.tobytes()
+        assert runs[0].profile.table.tobytes() == runs[1].profile.table.tobytes()
         assert [p.iterations for p in runs[0].curve] == [p.iterations for p in runs[1].curve]
         assert [p.exploitability for p in runs[0].curve] == [p.exploitability for p in runs[1].curve]
 

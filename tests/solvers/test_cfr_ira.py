@@ -297,7 +297,7 @@ def test_given_abstractions_and_checkpoints(tmp_path: Path) -> None:
     assert mapped.abstraction().num_sets == solver.abstraction().num_sets  # type: ignore[union-attr]
     abstract = solver.abstraction().apply(tree)
     restricted = solver.abstraction().restrict(solver.profile(), abstract)
-    assert solver.abstraction().lift(restricted, tree).probabilities == pytest.approx(solver.strategy(), abs=1e-15)
+    assert solver.abstraction().lift(restricted, tree).table == pytest.approx(solver.strategy(), abs=1e-15)
 
 
 # ---------------------------------------------------------------------------------- published numbers

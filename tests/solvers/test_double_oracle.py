@@ -113,9 +113,9 @@ def test_the_default_strategy_is_a_best_response() -> None:
     tree = cp.compile_game("leduc")
     uniform = cp.TabularStrategy.uniform(tree)
     default = cp.TabularStrategy.from_tree(tree, DoubleOracle(tree).default)
-    assert set(default.probabilities) == {0.0, 1.0}
+    assert set(default.table) == {0.0, 1.0}
     for player in range(2):
-        against = np.where(entries_of(tree, player), default.probabilities, uniform.probabilities)
+        against = np.where(entries_of(tree, player), default.table, uniform.table)
         value = cp.expected_values(cp.TabularStrategy.from_tree(tree, against), tree)[player]
         assert value == pytest.approx(cp.best_response(uniform, player, tree).value, abs=1e-12)
 
@@ -155,7 +155,7 @@ def test_bounds_close_in() -> None:
 def responses(tree: GameTree, profile: cp.TabularStrategy, player: int) -> tuple[DoubleOracle, float]:
     solver = DoubleOracle(tree)
     reach = np.ones(tree.sequences.num_sequences)
-    forward_reach(solver.form, 1 - player, profile.probabilities, reach)
+    forward_reach(solver.form, 1 - player, profile.table, reach)
     return solver, solver._respond(player, reach) * tree.sequences.unit
 
 
@@ -176,7 +176,7 @@ def test_pruning_changes_nothing(name: str) -> None:
             assert value == pytest.approx(plain.value, abs=1e-12)
             choice, used = solver._scratch[0], solver._scratch[3]
             reach, values = np.ones(tree.sequences.num_sequences), np.zeros(tree.sequences.num_sequences)
-            forward_reach(form, 1 - player, profile.probabilities, reach)
+            forward_reach(form, 1 - player, profile.table, reach)
             leaf_values(form, player, reach, values)
             expected = np.zeros_like(choice)
             backward_best(form, player, values, expected)
@@ -197,7 +197,7 @@ def test_twin(name: str) -> None:
         pytest.skip("too large for the twin")
     for seed in range(3):
         profile = cp.TabularStrategy.random(tree, seed)
-        table = {(player, key): row for player, key, row in profile.items()}
+        table = {(player, key): row for player, key, row in profile.infosets()}
         for player in range(2):
             solver, value = responses(tree, profile, player)
             expected, answer, _ = pruned_best_response(TreeGame(tree), table, player)
@@ -226,7 +226,7 @@ def test_floors_and_ceilings_hold(name: str, last: bool) -> None:
         default = np.zeros(tree.num_entries)
         default[tree.infoset_offset[:-1] + chosen] = 1.0
         low, high = tree.infoset_offset[tree.player_infosets[[player, player + 1]]]
-        strategy = cp.TabularStrategy.random(tree, 5).probabilities.copy()
+        strategy = cp.TabularStrategy.random(tree, 5).table.copy()
         strategy[low:high] = default[low:high]
         value = cp.expected_values(cp.TabularStrategy.from_tree(tree, strategy), tree)[player]
         opening = np.flatnonzero(form.decision_parent == form.sequence_start[player])

@@ -62,8 +62,8 @@ def test_the_kernel_makes_the_worked_example() -> None:
     solver.step()
     named = cp.TabularStrategy.from_tree(solver.tree, solver.strategy())
     entry = solver.tree.entry
-    assert named.probabilities[entry(0, "a", "t")] == named.probabilities[entry(0, "b", "v")] == 0.5
-    assert named.probabilities[entry(1, "J", "e")] == 0.5
+    assert named.table[entry(0, "a", "t")] == named.table[entry(0, "b", "v")] == 0.5
+    assert named.table[entry(1, "J", "e")] == 0.5
     assert solver.parted == (0, 0)
     solver.step()
     assert solver.parted == (0, 1)

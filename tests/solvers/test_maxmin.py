@@ -93,7 +93,7 @@ def test_maxmin_values_of_the_examples(name: str, player: int, method: str) -> N
 def test_the_irrational_strategy(method: str) -> None:
     """p = (5 ± √5) / 10 for both choices of player 2 (Čermák 2018, section 3.2, after Koller and Megiddo 1992)."""
     result = cp.solve("toy_irrational", "maxmin", player=2, method=method, epsilon=3e-8)
-    first, second = (result.profile.probabilities[start] for start in (3, 5))
+    first, second = (result.profile.table[start] for start in (3, 5))
     roots = [(5 - math.sqrt(5)) / 10, (5 + math.sqrt(5)) / 10]
     assert min(abs(first - root) for root in roots) <= 1e-6
     assert first + second == pytest.approx(1.0, abs=1e-6)

@@ -25,7 +25,9 @@ from counterplay.runtime.pacing import Until
 from counterplay.solvers import make_public_solver, resume_solver, solve
 from counterplay.solvers.public_cfr import PublicConfig, PublicSolver, public_config
 from counterplay.solvers.public_sampling import PublicSamplingConfig, PublicSamplingSolver
-from counterplay.strategy.public_strategy import CARD_FREE, FunctionStrategy, PublicProfile, card_free, fill_table
+from counterplay.strategy.files import load_strategy
+from counterplay.strategy.public_strategy import FunctionStrategy, fill_table
+from counterplay.strategy.trivial import TRIVIAL, trivial
 from counterplay.tree.public.public_tree import PublicTree
 
 SMALL_HOLDEM = GameDefinition(
@@ -133,7 +135,7 @@ def test_a_locked_node_keeps_its_strategy() -> None:
     wanted = np.tile([0.0, 1.0], (tree.hands[0].count(0), 1))
     solver.lock(root, 0, wanted)
     solver.step(3000)
-    assert np.allclose(solver.profile().probabilities(tree, root, 0), wanted, atol=1e-12)
+    assert np.allclose(solver.profile().matrix(tree, root, 0), wanted, atol=1e-12)
     measured = solver.measure()
     assert measured.value[1] == pytest.approx(measured.best_response[1], abs=1e-3)
     free = PublicSolver("kuhn", "cfr+")
@@ -181,7 +183,7 @@ def test_ctrl_c_leaves_whole_iterations(holdem: PublicTree, alternating: bool, m
 def test_profiles_are_saved_and_refused_by_other_games(tmp_path: Path) -> None:
     result = solve("leduc", "cfr+", iterations=200, representation="public")
     result.profile.save(tmp_path / "leduc")
-    loaded = PublicProfile.load(tmp_path / "leduc")
+    loaded = load_strategy(tmp_path / "leduc")
     tree = open_game("leduc", "public")
     assert PublicWalker(tree).measure(loaded.for_tree(tree)).exploitability == result.exploitability
     with pytest.raises(StrategyError, match="does not fit"):
@@ -195,7 +197,7 @@ def test_trivial_agents_in_two_round_holdem() -> None:
     published = {"always-call": (645.4724, 645.4724), "50/50": (475.7461, 476.8719)}
     for name, seats in published.items():
         for player, wanted in enumerate(seats):
-            table = fill_table(tree, 1 - player, CARD_FREE[name], np.float32)
+            table = fill_table(tree, 1 - player, TRIVIAL[name], np.float32)
             assert walker.response(player, table) * 100 == pytest.approx(wanted, abs=5e-5)
 
 
@@ -207,7 +209,7 @@ def test_a_function_of_what_is_seen_is_a_strategy() -> None:
         return [float(action == "c") for action in actions]
 
     table = fill_table(tree, 1, FunctionStrategy(call))
-    same = fill_table(tree, 1, card_free("always-call"))
+    same = fill_table(tree, 1, trivial("always-call"))
     assert np.array_equal(table, same)
 
 
@@ -218,11 +220,11 @@ def test_a_function_must_give_distributions() -> None:
 
 
 def test_a_raise_that_is_not_there_becomes_a_call() -> None:
-    assert card_free("always-raise").row(("f", "c")).tolist() == [0.0, 1.0]
-    assert card_free("always-fold").row(("c", "r")).tolist() == [1.0, 0.0]
-    assert card_free("50/50").row(("f", "c", "r")).tolist() == [0.0, 0.5, 0.5]
+    assert trivial("always-raise").row(("f", "c")).tolist() == [0.0, 1.0]
+    assert trivial("always-fold").row(("c", "r")).tolist() == [1.0, 0.0]
+    assert trivial("50/50").row(("f", "c", "r")).tolist() == [0.0, 0.5, 0.5]
     with pytest.raises(StrategyError, match="always-call"):
-        card_free("always-check")
+        trivial("always-check")
 
 
 @pytest.mark.parametrize(
@@ -286,7 +288,7 @@ class TestCommand:
         found = self.run(
             capsys, "solve", "leduc", "--representation", "public", "--iterations", "100", "--out", str(out)
         )
-        profile = cp.TabularStrategy.load(out)
+        profile = load_strategy(out)
         measured = cp.evaluate(profile, cp.compile_game("leduc"))
         assert measured.exploitability == pytest.approx(found["exploitability"], abs=1e-9)
 

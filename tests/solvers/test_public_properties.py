@@ -125,7 +125,7 @@ def test_cfr_keeps_its_promises(name: str) -> None:
     walker = PublicWalker(both.public)
     for steps in range(1, 30):
         current = histories.profile(solver.strategy("last"))
-        tracker.observe(current.probabilities)
+        tracker.observe(current.table)
         solver.step()
         regrets = [tracker.external_regret(player) / steps for player in (0, 1)]
         for player in (0, 1):

@@ -30,7 +30,7 @@ from counterplay.solvers.public_sampling import (
     decks,
     drawn,
 )
-from counterplay.strategy.public_strategy import normalised
+from counterplay.strategy.public_lookup import normalised
 from counterplay.tree.public.public_tree import NO_HAND, PublicTree
 from tests.bridge import board_of, infoset_entries
 from tests.reference import public_sampling as reference

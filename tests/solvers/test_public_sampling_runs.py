@@ -32,7 +32,7 @@ def test_without_public_events_pcs_is_cfr_on_histories(name: str) -> None:
         sampled.step()
         plain.step()
         for kind in ("last", "average"):
-            ours = form.profile(sampled.strategy(kind)).probabilities  # type: ignore[arg-type]
+            ours = form.profile(sampled.strategy(kind)).table  # type: ignore[arg-type]
             assert np.allclose(ours, plain.strategy(kind), rtol=0, atol=1e-12)  # type: ignore[arg-type]
 
 

@@ -21,6 +21,7 @@ from counterplay.runtime.pacing import Until
 from counterplay.solvers import CFR_PRESETS, CfrConfig, CfrSolver, solve
 from counterplay.solvers.cfr import config_with
 from counterplay.strategy import Provenance, TabularStrategy
+from counterplay.strategy.files import load_strategy
 from counterplay.tree import compile_game
 from tests.reference.cfr import ReferenceCfr, regret_matching
 
@@ -119,7 +120,7 @@ def test_predictive_runs_with_the_other_fallback_equal_the_twin(floor: bool) -> 
 def test_strategies_do_not_depend_on_the_unit_of_utility(algorithm: str, scale: float) -> None:
     one = solve(pennies(1.0), algorithm, iterations=50)
     scaled = solve(pennies(scale), algorithm, iterations=50)
-    np.testing.assert_allclose(scaled.profile.probabilities, one.profile.probabilities, rtol=1e-9)
+    np.testing.assert_allclose(scaled.profile.table, one.profile.table, rtol=1e-9)
     assert scaled.exploitability / scale == pytest.approx(one.exploitability, rel=1e-6, abs=1e-12)
 
 
@@ -233,7 +234,7 @@ def test_measures_check_the_player(player: Any) -> None:
     for measure in (
         tracker.external_regret,
         tracker.decomposed_regret,
-        lambda p: tracker.full_regret(p, uniform.probabilities),
+        lambda p: tracker.full_regret(p, uniform.table),
         lambda p: best_response(uniform, p, tree),
     ):
         with pytest.raises(GameError, match=r"kuhn has players 0 \.\. 1; got"):
@@ -241,24 +242,24 @@ def test_measures_check_the_player(player: Any) -> None:
 
 
 def test_what_is_measured_is_a_profile() -> None:
-    with pytest.raises(StrategyError, match=r"a strategy is measured \(TabularStrategy\.load reads one\); got str"):
+    with pytest.raises(StrategyError, match=r"a strategy is measured \(load_strategy reads one\); got str"):
         evaluate("kuhn.strategy", "kuhn")  # type: ignore[arg-type]
 
 
 def test_a_profile_does_not_change_with_the_array_it_came_from() -> None:
     tree = compiled("kuhn")
-    mine = TabularStrategy.uniform(tree).probabilities.copy()
+    mine = TabularStrategy.uniform(tree).table.copy()
     profile = TabularStrategy.from_tree(tree, mine)
     mine[0] = 7.0
-    assert profile.probabilities[0] == 0.5
+    assert profile.table[0] == 0.5
 
 
 def test_provenance_may_hold_numpy_numbers(tmp_path: Path) -> None:
     tree = compiled("kuhn")
     origin = Provenance("mine", {"n": np.int32(2), "list": np.arange(3), "file": Path("x")}, seed=np.int64(7))  # type: ignore[arg-type]
-    TabularStrategy.from_tree(tree, TabularStrategy.random(tree, 1).probabilities, origin).save(tmp_path / "x")
-    read = TabularStrategy.load(tmp_path / "x").provenance
+    TabularStrategy.from_tree(tree, TabularStrategy.random(tree, 1).table, origin).save(tmp_path / "x")
+    read = load_strategy(tmp_path / "x").provenance
     assert read == dataclasses.replace(origin, settings={"n": 2, "list": [0, 1, 2], "file": "x"}, seed=7)
     strange = dataclasses.replace(origin, settings={"f": print})
     with pytest.raises(StrategyError, match="settings in a file are numbers, text and lists of them; got <built-in"):
-        TabularStrategy.from_tree(tree, TabularStrategy.uniform(tree).probabilities, strange).save(tmp_path / "x")
+        TabularStrategy.from_tree(tree, TabularStrategy.uniform(tree).table, strange).save(tmp_path / "x")

@@ -17,6 +17,7 @@ from counterplay.cli.main import main
 from counterplay.errors import GameError, MemoryLimitError, SolverError, StrategyError
 from counterplay.runtime.pacing import Until
 from counterplay.solvers import MccfrSolver, StateSampler, make_solver, make_state_sampler, resume_solver
+from counterplay.strategy.files import load_strategy
 
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "external": ("external-sampling", {}),
@@ -79,7 +80,7 @@ def test_resumed_runs_go_on_to_the_same_bits(variant: str, tmp_path: Path) -> No
         if len(one):
             np.testing.assert_array_equal(on_tree(whole, tree, one), on_tree(second, tree, other))
     assert (whole.counters, whole.random) == (second.counters, second.random)
-    assert whole.profile().probabilities.tobytes() == second.profile().probabilities.tobytes()
+    assert whole.profile().table.tobytes() == second.profile().table.tobytes()
 
 
 def test_a_scheme_of_ones_own() -> None:
@@ -109,7 +110,7 @@ def test_profiles_cover_what_was_seen(tmp_path: Path) -> None:
     solver.step(5)
     assert 0 < solver.infosets_seen < tree.num_infosets
     solver.profile().save(tmp_path / "few.strategy")
-    profile = cp.TabularStrategy.load(tmp_path / "few.strategy")
+    profile = load_strategy(tmp_path / "few.strategy")
     assert profile.digest.startswith("seen:")
     assert len(profile.infoset_names) == solver.infosets_seen
     spread = profile.for_tree(tree)

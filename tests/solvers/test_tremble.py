@@ -30,7 +30,7 @@ def shaken_response(tree: cp.GameTree, profile: cp.TabularStrategy, player: int,
     form = tree.sequences
     low, high = (int(form.sequence_start[player + i]) for i in (0, 1))
     other = slice(int(form.sequence_start[1 - player]), int(form.sequence_start[2 - player]))
-    value = payoff_matrix(form, player) @ realisation_plan(tree, profile.probabilities)[other]
+    value = payoff_matrix(form, player) @ realisation_plan(tree, profile.table)[other]
     assert len(value) == high - low
     for decision in range(int(form.decision_start[player + 1]) - 1, int(form.decision_start[player]) - 1, -1):
         first, span = int(form.decision_first[decision]) - low, int(form.decision_actions[decision])
@@ -46,7 +46,7 @@ def test_the_average_is_an_equilibrium_among_trembling_strategies(name: str, lim
     solver = cp.CfrSolver(name, cp.CfrConfig(regret_floor=True, gamma=1.0, tremble=least))
     solver.step(2000)
     profile = solver.profile()
-    assert profile.probabilities.min() >= least - 1e-12
+    assert profile.table.min() >= least - 1e-12
     value = cp.expected_values(profile, solver.tree)
     gains = [shaken_response(solver.tree, profile, player, least) - value[player] for player in (0, 1)]
     assert min(gains) >= -1e-12

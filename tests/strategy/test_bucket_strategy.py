@@ -35,6 +35,7 @@ from counterplay.solvers import MCCFR_PRESETS, resume_solver
 from counterplay.solvers.bucket_mccfr import BucketSolver, make_bucket_solver, predicted_bytes, resume_buckets
 from counterplay.solvers.mccfr import mccfr_config
 from counterplay.strategy.bucket_strategy import BucketStrategy, packed
+from counterplay.strategy.files import load_strategy
 from counterplay.strategy.translation import abstract_node, real_action, translate_size
 from tests.crosstables import exact_scores
 from tests.poker.test_bucket_game import LEDUC, NO_LIMIT, forgetting, lossless, mixed
@@ -173,7 +174,7 @@ def test_files_keep_probabilities(storage: Any, error: float, cards: Path, tmp_p
     solver.step(20_000)
     exact = solver.profile(storage="float64")
     exact.save(tmp_path / "out", storage)
-    read = BucketStrategy.load(tmp_path / "out")
+    read = load_strategy(tmp_path / "out")
     assert read.weights.dtype == storage
     tree = solver.game.tree
     for node in np.flatnonzero(tree.num_children > 0).tolist():
@@ -198,16 +199,16 @@ def test_a_profile_finds_its_cards(cards: Path, tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     path = tmp_path / "there" / "out"
     solver.profile().save(path)
-    BucketStrategy.load(path)
+    load_strategy(path)
     beside = cards.rename(tmp_path / "there" / "leduc.cpa")
-    BucketStrategy.load(path)
+    load_strategy(path)
     gone = beside.rename(tmp_path / "elsewhere.cpa")
     with pytest.raises(StrategyError, match="needs the card abstraction"):
-        BucketStrategy.load(path)
-    assert BucketStrategy.load(path, cards=[gone]).game == "leduc_limit_2p"
+        load_strategy(path)
+    assert load_strategy(path, cards=[gone]).game == "leduc_limit_2p"
     CardAbstraction.single(*LEDUC_DECK).save(gone)
     with pytest.raises(StrategyError, match="another card abstraction"):
-        BucketStrategy.load(path, cards=[gone])
+        load_strategy(path, cards=[gone])
 
 
 def test_an_agent_plays_what_the_lifted_profile_says() -> None:

@@ -27,6 +27,7 @@ from counterplay.solvers import CFR_PRESETS, CfrSolver, solve
 from counterplay.solvers.cfr import ProfileKind, config_with
 from counterplay.storage import FORMAT_VERSION, read_container, write_container
 from counterplay.strategy import Provenance, TabularStrategy
+from counterplay.strategy.files import load_strategy
 from counterplay.tree import GameTree, compile_game
 
 TABLES = ("regret", "average", "prediction", "best", "_current", "_reach")
@@ -85,13 +86,13 @@ def test_profiles_survive_in_a_file(
     tmp_path_factory: pytest.TempPathFactory, game: ExplicitGame, provenance: Provenance, seed: int
 ) -> None:
     tree = compile_game(game)
-    probabilities = TabularStrategy.random(tree, seed).probabilities
+    probabilities = TabularStrategy.random(tree, seed).table
     profile = TabularStrategy.from_tree(tree, probabilities, provenance)
     path = tmp_path_factory.getbasetemp() / "random.strategy"
     profile.save(path)
-    loaded = TabularStrategy.load(path)
+    loaded = load_strategy(path)
     assert_same_profile(profile, loaded)
-    assert list(loaded.items()) == list(profile.items())
+    assert list(loaded.infosets()) == list(profile.infosets())
     np.testing.assert_array_equal(loaded.for_tree(tree), probabilities)
 
 
@@ -107,13 +108,13 @@ def test_profiles_survive_in_a_file(
 def test_corner_cases_survive_in_a_file(tmp_path: Path, game: ExplicitGame) -> None:
     profile = TabularStrategy.uniform(compile_game(game))
     profile.save(tmp_path / "x")
-    assert_same_profile(profile, TabularStrategy.load(tmp_path / "x"))
+    assert_same_profile(profile, load_strategy(tmp_path / "x"))
 
 
 def test_provenance_survives_in_a_file(tmp_path: Path) -> None:
     result = solve("kuhn", "dcfr", iterations=12, profile="best", gamma=1.5)
     result.profile.save(tmp_path / "x")
-    origin = TabularStrategy.load(tmp_path / "x").provenance
+    origin = load_strategy(tmp_path / "x").provenance
     assert origin == result.profile.provenance
     assert (origin.algorithm, origin.iterations, origin.seed) == ("dcfr", 12, None)
     assert origin.seconds == result.seconds
@@ -123,17 +124,17 @@ def test_provenance_survives_in_a_file(tmp_path: Path) -> None:
 
 def test_files_are_mapped_and_not_copied(tmp_path: Path) -> None:
     TabularStrategy.uniform(compiled("leduc")).save(tmp_path / "x")
-    loaded = TabularStrategy.load(tmp_path / "x")
-    for array in (loaded.probabilities, loaded.infoset_offset, loaded.infoset_player):
+    loaded = load_strategy(tmp_path / "x")
+    for array in (loaded.table, loaded.infoset_offset, loaded.infoset_player):
         assert isinstance(array, np.memmap)
         assert not array.flags.writeable
     with pytest.raises(ValueError, match="read-only"):
-        loaded.probabilities[0] = 1.0
+        loaded.table[0] = 1.0
 
 
 def test_arrays_start_where_processors_like_it(tmp_path: Path) -> None:
     TabularStrategy.uniform(compiled("kuhn")).save(tmp_path / "x")
-    assert TabularStrategy.load(tmp_path / "x").probabilities.flags.aligned
+    assert load_strategy(tmp_path / "x").table.flags.aligned
 
 
 def test_verification_can_be_left_out(tmp_path: Path) -> None:
@@ -144,8 +145,8 @@ def test_verification_can_be_left_out(tmp_path: Path) -> None:
     content[at : at + 8] = np.float64(0.25).tobytes()
     path.write_bytes(content)
     with pytest.raises(StrategyError, match="its content does not match its checksum"):
-        TabularStrategy.load(path)
-    assert 0.25 in TabularStrategy.load(path, verify=False).probabilities
+        load_strategy(path)
+    assert 0.25 in load_strategy(path, verify=False).table
 
 
 def test_a_profile_of_another_game_is_refused() -> None:
@@ -159,7 +160,7 @@ def test_a_profile_of_another_game_is_refused() -> None:
 
 def test_profiles_must_be_distributions() -> None:
     tree = compiled("kuhn")
-    good = TabularStrategy.uniform(tree).probabilities
+    good = TabularStrategy.uniform(tree).table
     for values, message in (
         (good[1:], r"kuhn has 24 entries; got an array of shape \(23,\)"),
         (np.where(np.arange(24) == 2, 0.7, good), r"probabilities at 'J:kb' must .* sum to 1; got \[0\.7, 0\.5\]"),
@@ -172,10 +173,10 @@ def test_profiles_must_be_distributions() -> None:
 
 def test_tables_by_name() -> None:
     profile = TabularStrategy.from_table(compiled("kuhn"), {(1, "K:b"): {"call": 1.0}})
-    assert profile.strategy_at(1, "K:b") == {"fold": 0.0, "call": 1.0}
-    assert profile.strategy_at(1, "Q:b") == {"fold": 0.5, "call": 0.5}
+    assert profile.probabilities(1, "K:b") == {"fold": 0.0, "call": 1.0}
+    assert profile.probabilities(1, "Q:b") == {"fold": 0.5, "call": 0.5}
     with pytest.raises(StrategyError, match="the profile of kuhn has no information set 'A:b' of player 2"):
-        profile.strategy_at(1, "A:b")
+        profile.probabilities(1, "A:b")
 
 
 # ---------------------------------------------------------------------------------------------- writing
@@ -207,12 +208,12 @@ def test_a_new_file_takes_the_place_of_the_old_at_once(tmp_path: Path) -> None:
     tree = compiled("kuhn")
     first, second = TabularStrategy.random(tree, 1), TabularStrategy.random(tree, 2)
     first.save(path)
-    opened = TabularStrategy.load(path)
+    opened = load_strategy(path)
     node = path.stat().st_ino
     second.save(path)
     assert path.stat().st_ino != node
     assert_same_profile(opened, first)  # who has the old file open still reads it
-    assert_same_profile(TabularStrategy.load(path), second)
+    assert_same_profile(load_strategy(path), second)
     assert [entry.name for entry in tmp_path.iterdir()] == ["x"]
 
 

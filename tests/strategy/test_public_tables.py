@@ -14,6 +14,7 @@ from counterplay.evaluation.public_walker import PublicWalker
 from counterplay.forms import open_game
 from counterplay.game.public_play import PlayEnd, PlayPoint, PublicPlay
 from counterplay.solvers.public_cfr import PublicSolver
+from counterplay.strategy.files import load_strategy
 from counterplay.strategy.public_tables import PlayForm, PokerForm, PublicForm, SplitForm, public_form
 from counterplay.tree.public.unfold import count_play, unfold
 from tests.bridge import to_profile
@@ -55,7 +56,7 @@ def test_profiles_go_there_and_back(name: str) -> None:
     assert public.tree.num_infosets == tree.num_infosets
     profile = cp.TabularStrategy.random(tree, 4)
     again = public.profile(public.tables(profile)).for_tree(tree)
-    assert np.abs(again - profile.probabilities).max() < 1e-15
+    assert np.abs(again - profile.table).max() < 1e-15
 
 
 @pytest.mark.parametrize("name", [*POKER, *PLAYED])
@@ -97,7 +98,7 @@ def test_a_strategy_that_tells_suits_apart_is_refused(name: str) -> None:
     with pytest.raises(StrategyError, match=r"tells suits apart: it plays .* at '.*' but .* without isomorphism"):
         form(name).tables(cp.TabularStrategy.random(tree, 0))
     nearly = suit_symmetric(name, 3)
-    shares = nearly.probabilities.copy()
+    shares = nearly.table.copy()
     first = slice(*nearly.infoset_offset[[5, 6]].tolist())
     shares[first] = shares[first][::-1]
     broken = dataclasses.replace(nearly, probabilities=shares)
@@ -134,7 +135,7 @@ def test_profiles_survive_their_file(tmp_path: object) -> None:
     path = f"{tmp_path}/leduc.strategy"
     profile = suit_symmetric("leduc_limit_2p", 9)
     profile.save(path)
-    first, second = form("leduc_limit_2p").tables(cp.TabularStrategy.load(path))
+    first, second = form("leduc_limit_2p").tables(load_strategy(path))
     again, other = form("leduc_limit_2p").tables(profile)
     assert np.array_equal(first, again)
     assert np.array_equal(second, other)
@@ -154,7 +155,7 @@ def test_where_the_tree_comes_from() -> None:
     tree = cp.compile_game("kuhn")
     profile = cp.TabularStrategy.random(tree, 1)
     both = public_form(tree)
-    assert np.abs(both.profile(both.tables(profile)).probabilities - profile.probabilities).max() < 1e-15
+    assert np.abs(both.profile(both.tables(profile)).table - profile.table).max() < 1e-15
 
 
 # ---------------------------------------------------------------------------------------------- plays unfolded

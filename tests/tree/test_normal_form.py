@@ -118,7 +118,7 @@ def test_mixed_and_behavioural_strategies_do_the_same(name: str, reduced: bool) 
     tree = cp.compile_game(name)
     form = normal_form(tree, reduced)
     profile = cp.TabularStrategy.random(tree, 3)
-    weights = [mixed_strategy(form, player, profile.probabilities) for player in range(tree.players)]
+    weights = [mixed_strategy(form, player, profile.table) for player in range(tree.players)]
     assert [float(w.sum()) for w in weights] == pytest.approx([1.0] * tree.players)
     assert _values(form, weights) == pytest.approx(cp.expected_values(profile, tree), abs=EXACT)
 
@@ -149,7 +149,7 @@ def test_without_recall_only_one_way() -> None:
     with pytest.raises(cp.GameError, match="player 2 of toy_forgotten_choice forgets"):
         behavioural_strategy(form, 1, weights)
     uniform = cp.TabularStrategy.uniform(tree)
-    mixed = [mixed_strategy(form, player, uniform.probabilities) for player in range(2)]
+    mixed = [mixed_strategy(form, player, uniform.table) for player in range(2)]
     assert _values(form, mixed) == pytest.approx(cp.expected_values(uniform, tree))  # this way it still works
 
 

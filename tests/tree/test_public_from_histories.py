@@ -68,7 +68,7 @@ def test_every_entry_is_there_once(name: str) -> None:
 def test_values_and_best_responses_equal_the_history_tree(name: str, seed: int) -> None:
     both = split(name)
     profile = cp.TabularStrategy.random(both.game, seed)
-    measured = walker(name).measure(both.tables(profile.probabilities))
+    measured = walker(name).measure(both.tables(profile.table))
     expected = cp.evaluate(profile, both.game)
     assert measured.value == pytest.approx(expected.value, abs=SAME)
     assert measured.best_response == pytest.approx(expected.best_response, abs=SAME)
@@ -81,7 +81,7 @@ def test_best_responses_equal_the_conventional_one(name: str) -> None:
     """The recursion over information sets of the twin, with which nothing is shared; the response itself too."""
     game, both = cp.make(name), split(name)
     table = random_profile(game, 5)
-    tables = both.tables(to_profile(both.game, table).probabilities)
+    tables = both.tables(to_profile(both.game, table).table)
     for player in (0, 1):
         value, choices = best_response(game, table, player)
         chosen = np.zeros(both.public.num_entries[player])
@@ -131,7 +131,7 @@ def test_random_games(seed: int) -> None:
     both = split_public(tree)
     assert np.array_equal(np.sort(np.concatenate(both.entry)), np.arange(tree.num_entries))
     profile = cp.TabularStrategy.random(tree, seed)
-    measured = PublicWalker(both.public).measure(both.tables(profile.probabilities))
+    measured = PublicWalker(both.public).measure(both.tables(profile.table))
     expected = cp.evaluate(profile, tree)
     assert measured.value == pytest.approx(expected.value, abs=SAME)
     assert measured.best_response == pytest.approx(expected.best_response, abs=SAME)

@@ -17,7 +17,8 @@ import numpy as np
 
 from counterplay.errors import GameError
 from counterplay.poker.acpc.match_state import MatchState
-from counterplay.strategy.tabular import Provenance, TabularStrategy
+from counterplay.strategy.strategy import Provenance
+from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["Agent", "Choices", "Decision", "Policy", "Seen", "choices", "policy_profile"]

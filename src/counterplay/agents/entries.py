@@ -30,12 +30,12 @@ from counterplay.agents.strategy_agent import ProfileAgent
 from counterplay.agents.trivial_agents import AlwaysCall, AlwaysFold, AlwaysRaise, FiftyFifty, UniformRandom
 from counterplay.errors import GameError, StrategyError
 from counterplay.solvers.solver import setting_value
-from counterplay.storage import file_kind
-from counterplay.strategy.bucket_strategy import KIND as ABSTRACT
 from counterplay.strategy.bucket_strategy import BucketStrategy
+from counterplay.strategy.files import load_strategy
+from counterplay.strategy.public_strategy import PublicStrategy
 from counterplay.strategy.tabular import TabularStrategy
 
-__all__ = ["AGENTS", "Entry", "Source", "load_strategy", "make_entries", "make_entry"]
+__all__ = ["AGENTS", "Entry", "Source", "make_entries", "make_entry"]
 
 AGENTS: dict[str, type[Policy]] = {
     "fold": AlwaysFold,
@@ -76,7 +76,7 @@ class Entry:
             if self.program is not None:
                 raise GameError(f"{self.name} is a program; it plays through a dealer, not in this process")
             path, _, text = source.partition("?")
-            source = load_strategy(path)
+            source = open_strategy(path)
             if isinstance(source, BucketStrategy):
                 return BucketAgent(source, seed, arena.dealt or arena.definition(), **_settings(text))
             if text:
@@ -91,7 +91,7 @@ class Entry:
         """The entry as a profile of the compiled game; None if it is no policy or the game is not compiled."""
         source = self.source
         if isinstance(source, str) and self.program is None:
-            source = AGENTS.get(source) or load_strategy(source.partition("?")[0])
+            source = AGENTS.get(source) or open_strategy(source.partition("?")[0])
         if isinstance(source, BucketStrategy):
             return None
         if not isinstance(source, TabularStrategy):
@@ -111,7 +111,7 @@ class Entry:
         source = self.source
         if isinstance(source, str):
             plain = source not in AGENTS and self.program is None and "?" not in source
-            source = load_strategy(source) if plain else source
+            source = open_strategy(source) if plain else source
         return source if isinstance(source, BucketStrategy) else None
 
     def check(self, arena: Arena) -> None:
@@ -140,13 +140,17 @@ def _settings(text: str) -> dict[str, Any]:
 
 
 @functools.lru_cache(maxsize=64)
-def load_strategy(path: str) -> TabularStrategy | BucketStrategy:
+def open_strategy(path: str) -> TabularStrategy | BucketStrategy:
     """The strategy in a file, of a game or of an abstract game."""
     if not Path(path).is_file():
         close = difflib.get_close_matches(path, AGENTS, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(AGENTS)}, and strategy files"
         raise GameError(f"there is no agent or strategy file {path!r}; {hint}")
-    return BucketStrategy.load(path) if file_kind(path) == ABSTRACT else TabularStrategy.load(path)
+    found = load_strategy(path)
+    if isinstance(found, PublicStrategy):
+        return found.tabular
+    assert isinstance(found, TabularStrategy | BucketStrategy)
+    return found
 
 
 def make_entry(source: Entry | Source, name: str | None = None) -> Entry:

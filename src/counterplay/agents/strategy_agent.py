@@ -55,4 +55,4 @@ class ProfileAgent(Policy):
                 "it was made for another game"
             )
         low, high = self._bounds[row]
-        return list(zip(self.profile.actions[row], self.profile.probabilities[low:high].tolist(), strict=True))
+        return list(zip(self.profile.actions[row], self.profile.table[low:high].tolist(), strict=True))

@@ -36,7 +36,8 @@ from counterplay.errors import GameError
 from counterplay.evaluation.responses import as_tree
 from counterplay.game.game import CHANCE, TERMINAL, Game
 from counterplay.lp.treeplex import solve_program
-from counterplay.strategy.tabular import Provenance, TabularStrategy
+from counterplay.strategy.strategy import Provenance
+from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.sequence.matrices import payoff_scale
 

@@ -29,7 +29,8 @@ from counterplay.errors import GameError
 from counterplay.evaluation.responses import as_tree
 from counterplay.game.game import Game
 from counterplay.lp.treeplex import least_response, plan_of, require_plans, solve_program, strategy_of
-from counterplay.strategy.tabular import Provenance, TabularStrategy
+from counterplay.strategy.strategy import Provenance
+from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.sequence.matrices import constraint_matrix, payoff_matrix, payoff_scale
 from counterplay.tree.sequence.normal_form import NormalForm, count_strategies, format_count, normal_form
@@ -380,7 +381,7 @@ def dominating_strategy(game: GameTree | Game | str, profile: TabularStrategy, p
     own = plan_of(tree, player, strategy)
     scale = payoff_scale(payoff_matrix(tree.sequences, player).data)
     payoff = payoff_matrix(tree.sequences, player, unit=scale * tree.sequences.unit)
-    even = plan_of(tree, 1 - player, TabularStrategy.uniform(tree).probabilities)
+    even = plan_of(tree, 1 - player, TabularStrategy.uniform(tree).table)
     plan = _best_margin(tree, player, own, payoff, None)
     margin = least_response(tree, 1 - player, payoff.T @ (plan - own))
     if margin <= TOLERANCE:

@@ -23,7 +23,8 @@ from counterplay.evaluation.responses import as_tree, expected_values, own_leaf_
 from counterplay.game.game import Game
 from counterplay.kernels.history.passes import backward_best
 from counterplay.kernels.jit import form_arrays
-from counterplay.strategy.tabular import Provenance, TabularStrategy
+from counterplay.strategy.strategy import Provenance
+from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 
 __all__ = [
@@ -41,10 +42,10 @@ def undominated_equilibrium(game: GameTree | Game | str) -> TabularStrategy:
     tree = as_tree(game)
     equilibria = Equilibria(tree)
     uniform = TabularStrategy.uniform(tree)
-    result = uniform.probabilities.copy()
+    result = uniform.table.copy()
     for player in (0, 1):
         low, high = tree.infoset_offset[tree.player_infosets[[player, player + 1]]]
-        result[low:high] = equilibria.against(player, uniform).profile.probabilities[low:high]
+        result[low:high] = equilibria.against(player, uniform).profile.table[low:high]
     return TabularStrategy.from_tree(tree, result, Provenance("undominated equilibrium"))
 
 

@@ -18,7 +18,8 @@ from scipy.sparse import csr_array, vstack
 from counterplay.errors import GameError, SolverError
 from counterplay.lp.highs import LinearModel, solve_model
 from counterplay.solvers.linear_program import require_zero_sum, sequence_program
-from counterplay.strategy.tabular import Provenance, TabularStrategy
+from counterplay.strategy.strategy import Provenance
+from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.sequence.matrices import behavioural_strategy, payoff_matrix, payoff_scale, realisation_plan
 

@@ -20,7 +20,8 @@ from counterplay.evaluation.responses import best_response, expected_values
 from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.runtime.pacing import Until
-from counterplay.strategy.tabular import Provenance, TabularStrategy
+from counterplay.strategy.strategy import Provenance
+from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.repartition import perfect_recall_refinement
 
@@ -114,7 +115,7 @@ def equilibrium_exists(game: GameTree | Game | str, epsilon: float = 1e-6, secon
     profile = None
     if exists:
         middle = int(tree.infoset_offset[tree.player_infosets[1]])
-        probabilities = results[0].profile.probabilities.copy()
-        probabilities[middle:] = results[1].profile.probabilities[middle:]
+        probabilities = results[0].profile.table.copy()
+        probabilities[middle:] = results[1].profile.table[middle:]
         profile = TabularStrategy.from_tree(tree, probabilities, Provenance("maxmin"))
     return Existence(exists, (bounds[0], bounds[1]), refined.value, profile)

@@ -17,7 +17,8 @@ from counterplay.evaluation.responses import as_tree, check_player
 from counterplay.game.game import Game
 from counterplay.kernels.history.passes import backward_best, backward_values, forward_reach, leaf_values
 from counterplay.kernels.jit import form_arrays
-from counterplay.strategy.tabular import Provenance, TabularStrategy, check_strategy, normalise
+from counterplay.strategy.strategy import Provenance
+from counterplay.strategy.tabular import TabularStrategy, check_strategy, normalise
 from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["RegretTracker"]
@@ -84,7 +85,7 @@ class RegretTracker:
         if self.abstraction is None:
             return profile.for_tree(self.tree) if isinstance(profile, TabularStrategy) else profile
         if isinstance(profile, TabularStrategy):
-            return self.abstraction.lift(profile, self.tree).probabilities
+            return self.abstraction.lift(profile, self.tree).table
         return self.abstraction.lift_strategy(profile)
 
     def average_profile(self) -> TabularStrategy:

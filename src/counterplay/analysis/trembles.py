@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from counterplay.errors import StrategyError
 from counterplay.evaluation.responses import as_tree
 from counterplay.game.game import CHANCE, Game
-from counterplay.strategy.tabular import Provenance, TabularStrategy
+from counterplay.strategy.strategy import Provenance
+from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.sequence.sequence_form import chance_reach
 

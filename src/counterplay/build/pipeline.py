@@ -41,6 +41,7 @@ from counterplay.solvers.bucket_mccfr import BucketSolver, make_bucket_solver, r
 from counterplay.storage import read_container, write_container
 from counterplay.strategy.bucket_strategy import KIND as PROFILE_KIND
 from counterplay.strategy.bucket_strategy import BucketStrategy
+from counterplay.strategy.files import load_strategy
 
 __all__ = ["Pipeline", "Step"]
 
@@ -309,7 +310,9 @@ class Pipeline:
 
     def profile(self) -> BucketStrategy:
         """The strategy that was found."""
-        return BucketStrategy.load(self.folder / AGENT, self.game)
+        profile = load_strategy(self.folder / AGENT, self.game)
+        assert isinstance(profile, BucketStrategy)
+        return profile
 
     def _solver(self) -> BucketSolver:
         """The run that was stopped, or a new one."""

@@ -69,15 +69,17 @@ def command(
     from counterplay.evaluation import evaluate
     from counterplay.forms import has_public_tree
     from counterplay.strategy import TabularStrategy
-    from counterplay.strategy.public_strategy import CARD_FREE, is_public_profile
+    from counterplay.strategy.files import load_strategy
+    from counterplay.strategy.public_strategy import PublicStrategy
+    from counterplay.strategy.trivial import TRIVIAL
 
-    if profile is None and (resume is not None or strategy in CARD_FREE):
+    if profile is None and (resume is not None or strategy in set(TRIVIAL) - {"uniform"}):
         evaluate_card_free_command(
             game, strategy, method, threads, checkpoint, resume, read_memory(memory_limit), quiet, as_json
         )
         return
     if method != "auto" or checkpoint is not None or resume is not None or threads != 1:
-        raise StrategyError(f"--method, --threads, --checkpoint and --resume are for --strategy {', '.join(CARD_FREE)}")
+        raise StrategyError(f"--method, --threads, --checkpoint and --resume are for --strategy {', '.join(TRIVIAL)}")
     if (profile is None) == (strategy is None):
         raise StrategyError("name a strategy file, or give --strategy uniform with --game")
     if profile is not None and file_kind(profile) == "abstract-profile":
@@ -85,10 +87,11 @@ def command(
         return
     if bounds is not None or drawn is not None or training:
         raise StrategyError("--bounds, --drawn-round and --training are for strategies of abstract games")
-    if profile is not None and is_public_profile(profile):
+    loaded = None if profile is None else load_strategy(profile)
+    if profile is not None and isinstance(loaded, PublicStrategy):
         evaluate_public(profile, read_memory(memory_limit), as_json)
         return
-    loaded = None if profile is None else TabularStrategy.load(profile)
+    assert loaded is None or isinstance(loaded, TabularStrategy)
     name = game or (loaded.game if loaded else None)
     if name is None:
         raise StrategyError(f"--strategy {strategy} needs --game")
@@ -108,7 +111,7 @@ def command(
             "random": lambda: TabularStrategy.random(solved, seed),
         }
         if strategy not in made:
-            known = ", ".join([*made, *CARD_FREE])
+            known = ", ".join(dict.fromkeys([*made, *TRIVIAL]))
             raise StrategyError(f"--strategy is one of {known}; got {strategy!r}")
         loaded = made[strategy]()
     if problem.abstraction is not None and loaded.digest == problem.abstraction.abstract_digest:

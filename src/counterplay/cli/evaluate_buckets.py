@@ -30,12 +30,14 @@ def evaluate_buckets(
 ) -> None:  # fmt: skip
     """Measure a strategy of an abstract game and report."""
     from counterplay.strategy.bucket_strategy import BucketStrategy
+    from counterplay.strategy.files import load_strategy
 
     if bounds is None and (drawn is not None or training):
         raise StrategyError("--drawn-round and --training belong to --bounds N; say how many boards to draw")
     if training < 0:
         raise StrategyError(f"--training is a number of boards; got {training}")
-    profile = BucketStrategy.load(path)
+    profile = load_strategy(path)
+    assert isinstance(profile, BucketStrategy)
     started = time.perf_counter()
     bounded = None if bounds is None else _bounds(profile, bounds, drawn, training, seed)
     real = _in_the_real_game(profile, limit)

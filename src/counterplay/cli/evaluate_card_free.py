@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from counterplay.evaluation.measurement import Measurement
     from counterplay.poker.poker_game import PokerGame
     from counterplay.runtime.jobs import JobProgress
-    from counterplay.strategy.public_strategy import CardFree
+    from counterplay.strategy.trivial import CardFree
 
 METHODS = ("auto", "shortcut", "general", "whole")
 METHOD_HELP = (
@@ -50,10 +50,10 @@ def evaluate_card_free_command(
     if game is None:
         raise StrategyError(f"--strategy {strategy} needs --game")
     assert strategy is not None
-    from counterplay.strategy.public_strategy import card_free
+    from counterplay.strategy.trivial import trivial
 
     started, cpu = time.perf_counter(), time.process_time()
-    agent = card_free(strategy)
+    agent = trivial(strategy)
     poker = _poker_game(game, strategy)
     method = _method(poker, method, checkpoint or resume, limit)
     with interruptible(), _progress(quiet or as_json) as draw:
@@ -102,13 +102,13 @@ def _resumed(resume: Path, game: str | None, strategy: str | None, method: str) 
     """The game, strategy and method that a file is about; what was named must be the same."""
     from counterplay.evaluation.split_evaluation import strategy_text
     from counterplay.runtime.jobs import read_jobs
-    from counterplay.strategy.public_strategy import CARD_FREE
+    from counterplay.strategy.trivial import TRIVIAL
 
     header = read_jobs(resume)
-    names = {strategy_text((agent, agent)): name for name, agent in CARD_FREE.items()}
+    names = {strategy_text((agent, agent)): name for name, agent in TRIVIAL.items()}
     found = names.get(header["strategies"])
     if found is None:
-        raise StrategyError(f"{resume} is about other strategies than {', '.join(CARD_FREE)}; go on with it in Python")
+        raise StrategyError(f"{resume} is about other strategies than {', '.join(TRIVIAL)}; go on with it in Python")
     if strategy not in (None, found):
         raise StrategyError(f"{resume} is about {found}; leave out --strategy {strategy}")
     if method not in ("auto", header["method"]):

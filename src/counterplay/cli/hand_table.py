@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from counterplay.plots.hand_grids import mixture
+from counterplay.strategy.hand_table import action_mix
 
 if TYPE_CHECKING:
-    from counterplay.evaluation.inspection import Cell, Inspection
+    from counterplay.strategy.hand_table import Cell, HandTable
 
 CELL = 8
 """Characters of a cell."""
@@ -20,13 +20,13 @@ def cell_text(cell: Cell | None, actions: Sequence[str]) -> Text:
     """A cell for a terminal: the class and the percentage of bets and raises, on the mixture of colours."""
     if cell is None or cell.weight == 0:
         return Text(f"{'.' if cell is None else cell.name:<{CELL}}", style="grey50")
-    fold, rest, call = mixture(cell.frequencies, actions)
+    fold, rest, call = action_mix(cell.frequencies, actions)
     red, green, blue = (int(40 + 190 * share) for share in (fold, rest, call))
     ink = "black" if green > 130 else "white"
     return Text(f"{cell.name:<3} {100 * rest:3.0f} ", style=f"{ink} on rgb({red},{green},{blue})")
 
 
-def hand_lines(state: Inspection, chips: Callable[[float | None], float | None]) -> list[str]:
+def hand_lines(state: HandTable, chips: Callable[[float | None], float | None]) -> list[str]:
     """A table with one line for each hand that is held."""
     heads = ["hand", "weight", *state.actions] + (["ev", "equity"] if state.values is not None else [])
     lines = ["  ".join(f"{head:>9}" for head in heads)]

@@ -172,14 +172,14 @@ def _solver(
 
 
 def _lock(solver: PublicSolver, text: str) -> None:
-    from counterplay.evaluation.inspection import find_node
     from counterplay.poker.postflop.locks import lock_rows, parse_lock
+    from counterplay.strategy.public_lookup import PublicIndex
 
     place, equals, what = text.partition("=")
     if not equals:
         raise SolverError(f"--lock takes NODE=STRATEGY, such as 'check bet25=fold 0.4; call rest'; got {text!r}")
     tree = solver.tree
-    node = find_node(tree, place)
+    node = PublicIndex(tree).node(place)
     actions = tree.actions_of(node)
     strategy = parse_lock(_text_or_file(what.strip(), lambda text: parse_lock(text, actions)), actions)
     for deal in range(int(tree.deal_low[node]), int(tree.deal_high[node])):

@@ -5,23 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from counterplay.cli.common import JSON_HELP, check_writable, print_json, say
 from counterplay.errors import StrategyError
-from counterplay.poker.cards import CARDS
-from counterplay.storage import file_kind
 
 if TYPE_CHECKING:
-    from counterplay.evaluation.inspection import Cell, Inspection
     from counterplay.poker.postflop.subgame import Subgame
+    from counterplay.strategy.hand_table import Cell, HandTable
 
 
 def command(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="A strategy of a poker game, of its buckets, or of a hold'em subgame."),
+        typer.Argument(metavar="FILE", help="A strategy file of a game with private hands, or of a hold'em subgame."),
     ],
     node: Annotated[
         str, typer.Option(help="The betting that leads to the decision: 'check bet25', or rc/c as the game writes it.")
@@ -39,32 +36,27 @@ def command(
     """Show how a solved strategy plays its hands at a decision.
 
     Suited hands are above the diagonal, off-suit ones below.  Colours mix the actions: red folds, blue checks or calls,
-    green bets or raises; the number is the percentage of bets and raises.  Frequencies are weighed with how likely each
-    hand is there.
+    green bets or raises; the number is the percentage of bets and raises.  Frequencies are weighted with how likely
+    each hand is there.
     """
     check_writable(png)
-    from counterplay.evaluation.inspection import inspect_state
-    from counterplay.forms import open_game
-    from counterplay.strategy.public_strategy import PublicProfile, is_public_profile
+    from counterplay.evaluation.inspection import hand_values
+    from counterplay.strategy.files import load_strategy
+    from counterplay.strategy.public_strategy import PublicStrategy
 
-    if file_kind(file) == "abstract-profile":
-        name, state = _buckets(file, node, board, values)
-        game = None
-    elif is_public_profile(file):
-        profile = PublicProfile.load(file)
-        tree = open_game(profile.game, "public")
-        profile.for_tree(tree)
-        name, state = tree.name, inspect_state(tree, profile, node, board, values)
-        game = _subgame(profile.game)
+    strategy = load_strategy(file)
+    name, game = strategy.game, _subgame(strategy.game)
+    if not values:
+        state = strategy.hands(node, board)
+    elif isinstance(strategy, PublicStrategy):
+        state = hand_values(strategy, node, board)
     else:
-        raise StrategyError(
-            f"{file} is no strategy of a public tree or of buckets; solve with --representation public or --cards"
-        )
+        raise StrategyError("--ev is for strategies of public trees (solve --representation public)")
     if png is not None:
         from counterplay.plots.hand_grids import draw_grid
 
         draw_grid(png, state, _title(name, game, state))
-    hands = hands or bool(np.any(state.hands >= CARDS))
+    hands = hands or not state.two_cards
     if as_json:
         print_json(_as_json(name, game, state, hands, png))
         return 0
@@ -74,24 +66,13 @@ def command(
     return 0
 
 
-def _buckets(file: Path, node: str, board: str | None, values: bool) -> tuple[str, Inspection]:
-    """The game and the decision of a strategy by buckets."""
-    from counterplay.evaluation.bucket_inspection import inspect_buckets
-    from counterplay.strategy.bucket_strategy import BucketStrategy
-
-    if values:
-        raise StrategyError("--ev is for strategies of public trees; strategies by buckets have no values here")
-    profile = BucketStrategy.load(file)
-    return profile.game, inspect_buckets(profile, node, board)
-
-
 def _subgame(name: str) -> Subgame | None:
     from counterplay.poker.postflop.subgame import parse_subgame
 
     return parse_subgame(name) if name.startswith("holdem{") else None
 
 
-def _title(name: str, game: Subgame | None, state: Inspection) -> str:
+def _title(name: str, game: Subgame | None, state: HandTable) -> str:
     name = name if game is None else game.title
     who = ("oop", "ip")[state.player] if game is not None else f"player {state.player + 1}"
     betting = f" after {state.node}" if state.node else ""
@@ -99,14 +80,14 @@ def _title(name: str, game: Subgame | None, state: Inspection) -> str:
     return f"{name}: {who}{board}{betting}"
 
 
-def _chips(game: Subgame | None, state: Inspection, value: float | None) -> float | None:
+def _chips(game: Subgame | None, state: HandTable, value: float | None) -> float | None:
     """What a hand takes out of the pot from here on, less what it still puts in; the game's utility elsewhere."""
     if value is None or game is None:
         return value
     return value + game.pot / 2 + game.spent(state.node)[state.player]
 
 
-def _show(name: str, game: Subgame | None, state: Inspection, hands: bool) -> None:
+def _show(name: str, game: Subgame | None, state: HandTable, hands: bool) -> None:
     from rich.console import Console
 
     from counterplay.cli.hand_table import cell_text, hand_lines
@@ -128,7 +109,7 @@ def _show(name: str, game: Subgame | None, state: Inspection, hands: bool) -> No
         console.print(*[cell_text(cell, state.actions) for cell in row], sep="")
 
 
-def _as_json(name: str, game: Subgame | None, state: Inspection, hands: bool, png: Path | None) -> dict[str, Any]:
+def _as_json(name: str, game: Subgame | None, state: HandTable, hands: bool, png: Path | None) -> dict[str, Any]:
     cells: list[Cell] = (
         state.hand_cells() if hands else [cell for row in state.grid() for cell in row if cell is not None]
     )

@@ -75,7 +75,7 @@ def terminal_agent(_seed: int) -> Agent:
 def find_arena(game: str | None, entries: tuple[Entry, ...]) -> Arena:
     """The game that was named, or that of the first strategy file."""
     from counterplay.agents import AGENTS, open_arena
-    from counterplay.agents.entries import load_strategy
+    from counterplay.strategy.files import load_strategy
 
     if game is not None:
         return open_arena(game)

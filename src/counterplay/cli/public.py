@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from counterplay.poker.postflop.subgame import Subgame
     from counterplay.runtime.pacing import Until
     from counterplay.solvers import Solver, SolveResult
-    from counterplay.strategy.public_strategy import PublicProfile
+    from counterplay.strategy.public_strategy import PublicStrategy
     from counterplay.tree.public.public_tree import PublicTree
 
 
@@ -124,14 +124,14 @@ def _with_names(game: str | None, solver: Solver, result: SolveResult, limit: in
     from counterplay.strategy.public_tables import public_form
 
     tree: PublicTree = solver.tree
-    if tree.num_infosets > NAMED:
+    if tree.num_infosets > NAMED or _subgame(tree) is not None:
         return result
     try:
         form = public_form(game or tree.name, memory_limit=limit)
         if form.tree.fingerprint != tree.fingerprint:
             return result
         named = form.profile(result.profile.tables, result.profile.provenance)
-    except CounterplayError:  # a hold'em subgame, or one that tells its names in no way
+    except CounterplayError:  # its infosets have no names
         return result
     return dataclasses.replace(result, profile=named)
 
@@ -196,9 +196,11 @@ def _summarise(
 def evaluate_public(path: Path, limit: int | None, as_json: bool) -> None:
     """Measure a strategy file of a public tree, and report."""
     from counterplay.forms import open_game
-    from counterplay.strategy.public_strategy import PublicProfile
+    from counterplay.strategy.files import load_strategy
+    from counterplay.strategy.public_strategy import PublicStrategy
 
-    profile = PublicProfile.load(path)
+    profile = load_strategy(path)
+    assert isinstance(profile, PublicStrategy)
     _evaluate(open_game(profile.game, "public", memory_limit=limit), profile, path, as_json)
 
 
@@ -207,15 +209,15 @@ def evaluate_uniform(game: str, limit: int | None, as_json: bool) -> None:
     import numpy as np
 
     from counterplay.forms import open_game
-    from counterplay.strategy.public_strategy import PublicProfile
-    from counterplay.strategy.tabular import Provenance
+    from counterplay.strategy.public_strategy import PublicStrategy
+    from counterplay.strategy.strategy import Provenance
 
     tree = open_game(game, "public", memory_limit=limit)
     first, second = (np.zeros(entries, np.float32) for entries in tree.num_entries)  # no weights: uniform
-    _evaluate(tree, PublicProfile(tree.name, tree.fingerprint, (first, second), Provenance("uniform")), None, as_json)
+    _evaluate(tree, PublicStrategy.of_tree(tree, (first, second), Provenance("uniform")), None, as_json)
 
 
-def _evaluate(tree: PublicTree, profile: PublicProfile, path: Path | None, as_json: bool) -> None:
+def _evaluate(tree: PublicTree, profile: PublicStrategy, path: Path | None, as_json: bool) -> None:
     from counterplay.evaluation.public_walker import PublicWalker
 
     started = time.perf_counter()

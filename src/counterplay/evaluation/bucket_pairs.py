@@ -23,14 +23,14 @@ from numpy.typing import NDArray
 from counterplay.errors import AbstractionError, GameError, StrategyError
 from counterplay.evaluation.measurement import Measurement
 from counterplay.kernels.buckets.bucket_response import BucketMatrices, count_pairs, respond
-from counterplay.kernels.cards.isomorphism import index_hands
 from counterplay.poker.buckets.board_sampler import every_board
-from counterplay.poker.buckets.bucket_game import BucketGame, RoundBuckets, hand_indexer
+from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.poker.buckets.hand_lookup import hand_buckets
 from counterplay.poker.evaluator import rank_holes
 from counterplay.poker.three_cards import showdown_tables
 from counterplay.runtime.chunks import in_chunks
 
-__all__ = ["BucketPairs", "count_bucket_pairs", "hand_buckets", "measure_buckets"]
+__all__ = ["BucketPairs", "count_bucket_pairs", "measure_buckets"]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -215,27 +215,6 @@ def _boards(game: BucketGame, boards: int | None, seed: int) -> tuple[NDArray[np
         rows = [draw.choice(deck, sum(shape), replace=False) for _ in range(boards)]
         return np.array(rows, np.uint8).reshape(boards, sum(shape)), np.ones(boards), False
     return *every_board(game), True
-
-
-def hand_buckets(
-    game: BucketGame, player: int, holes: NDArray[np.uint8], board: NDArray[np.uint8]
-) -> list[NDArray[np.int64]]:
-    """The buckets of hands that share a board, in each round that the board reaches."""
-    rules = game.definition
-    found: list[NDArray[np.int64]] = []
-    for table, end in zip(game.buckets[player], rules.board_ends, strict=True):
-        if end > len(board):
-            break
-        hands = np.hstack([holes, np.broadcast_to(board[:end], (len(holes), end))]).astype(np.uint8)
-        index = np.empty(len(hands), np.int64)
-        index_hands(hand_indexer(tuple(table.shape), rules.ranks, rules.suits).tables(), hands, index)
-        found.append(_look_up(table, index, found[-1] if found else None))
-    return found
-
-
-def _look_up(table: RoundBuckets, index: NDArray[np.int64], before: NDArray[np.int64] | None) -> NDArray[np.int64]:
-    classes = index if table.table is None else table.table[index].astype(np.int64)
-    return classes if table.cuts is None else table.cuts[before, classes].astype(np.int64)
 
 
 def _remember(known: NDArray[np.int64], now: NDArray[np.int64], then: NDArray[np.int64], who: int, turn: int) -> None:

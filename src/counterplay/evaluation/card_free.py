@@ -35,7 +35,7 @@ from counterplay.kernels.public.card_free import (
 )  # fmt: skip
 from counterplay.poker.poker_game import PokerGame
 from counterplay.runtime.jobs import JobProgress, Jobs
-from counterplay.strategy.public_strategy import CardFree
+from counterplay.strategy.trivial import CardFree
 from counterplay.tree.public.public_tree import CUT, FOLD, LINK, SHOWDOWN
 
 __all__ = ["evaluate_card_free"]

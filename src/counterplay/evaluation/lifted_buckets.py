@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 
 from counterplay.abstraction.cards import deck_shape
 from counterplay.errors import GameError, StrategyError
-from counterplay.evaluation.bucket_pairs import hand_buckets
 from counterplay.evaluation.measurement import Measurement
 from counterplay.evaluation.public_walker import PublicWalker
 from counterplay.forms import open_game
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.buckets.bucket_counts import count_bucket_game
 from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.poker.buckets.hand_lookup import hand_buckets
 from counterplay.poker.cards import parse_cards
 from counterplay.poker.isomorphism import HandIndexer
 from counterplay.poker.rules import Betting
 from counterplay.runtime.memory import check_memory
 from counterplay.strategy.bucket_strategy import BucketStrategy
-from counterplay.strategy.public_strategy import normalised
+from counterplay.strategy.public_lookup import normalised
 from counterplay.tree.public.public_tree import PublicTree
 
 __all__ = ["PUBLIC_INFOSETS", "LiftedStrategy", "RealGame", "measure_lifted", "measure_real", "real_infosets"]
@@ -38,7 +38,7 @@ BYTES = 24
 
 
 class LiftedStrategy:
-    """An ``BucketStrategy`` as a strategy of public states: the ``PublicStrategy`` of either player.
+    """A ``BucketStrategy`` as a strategy of public states: the ``HandStrategy`` of either player.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class LiftedStrategy:
         self._nodes: dict[str, int] = {}
         self._buckets: dict[tuple[int, str, int], NDArray[np.int64]] = {}  # trees may number deals differently
 
-    def probabilities(self, tree: PublicTree, node: int, deal: int) -> NDArray[np.float64]:
+    def matrix(self, tree: PublicTree, node: int, deal: int) -> NDArray[np.float64]:
         """The probabilities at a public state: hands x actions."""
         game, text, player = self.profile.abstract, tree.node_text[node], int(tree.kind[node])
         if text not in self._nodes:

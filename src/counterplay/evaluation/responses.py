@@ -19,7 +19,8 @@ from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.kernels.history.passes import backward_best, forward_reach, leaf_values
 from counterplay.kernels.jit import form_arrays
-from counterplay.strategy.tabular import Provenance, TabularStrategy
+from counterplay.strategy.strategy import Provenance
+from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["BestResponse", "best_response", "evaluate", "expected_values", "exploitability", "nash_conv"]
@@ -74,7 +75,7 @@ def evaluate(profile: TabularStrategy, game: GameTree | Game | str | None = None
         The game to measure in, by default the one that the profile names.
     """
     if not isinstance(profile, TabularStrategy):
-        raise StrategyError(f"a strategy is measured (TabularStrategy.load reads one); got {type(profile).__name__}")
+        raise StrategyError(f"a strategy is measured (load_strategy reads one); got {type(profile).__name__}")
     tree = as_tree(profile.game if game is None else game)
     return measure_strategy(tree, form_arrays(tree.sequences), profile.for_tree(tree))
 

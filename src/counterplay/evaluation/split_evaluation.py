@@ -33,7 +33,9 @@ from counterplay.poker.board_tree import DealTree
 from counterplay.poker.poker_game import PokerGame
 from counterplay.poker.poker_public_tree import assemble_betting
 from counterplay.runtime.jobs import JobProgress, Jobs
-from counterplay.strategy.public_strategy import CardFree, PublicProfile, PublicStrategy, fill_table
+from counterplay.strategy.public_lookup import HandStrategy
+from counterplay.strategy.public_strategy import PublicStrategy, fill_table
+from counterplay.strategy.trivial import CardFree
 from counterplay.tree.public.public_tree import CUT, FOLD, LINK, PublicTree
 
 __all__ = [
@@ -41,7 +43,7 @@ __all__ = [
 ]  # fmt: skip
 
 Vector = NDArray[np.float64]
-Pair = tuple[PublicStrategy, PublicStrategy]
+Pair = tuple[HandStrategy, HandStrategy]
 
 MOST_ENTRIES = 1 << 28
 """Entries of tables below one first deal that are still filled in."""
@@ -95,7 +97,7 @@ class SplitGame:
             deal_weight=deals.weight, deal_prob=deals.prob, hands=deals.hands, deal_text=deals.text,
         )  # fmt: skip
 
-    def link_reaches(self, player: int, strategy: PublicStrategy) -> dict[int, Vector]:
+    def link_reaches(self, player: int, strategy: HandStrategy) -> dict[int, Vector]:
         """The reaches of a player's hands at the links of the trunk that he reaches with some."""
         tree, found = self.tree, {}
         waiting = [(0, tree.hands[player].root_reach)]
@@ -105,7 +107,7 @@ class SplitGame:
                 found[node] = reach
             if tree.kind[node] > 1:
                 continue
-            rows = strategy.probabilities(tree, node, 0).T if tree.kind[node] == player else None
+            rows = strategy.matrix(tree, node, 0).T if tree.kind[node] == player else None
             for a in range(int(tree.num_children[node])):
                 after = reach if rows is None else reach * rows[a]
                 if np.any(after > 0):
@@ -139,7 +141,8 @@ def card_free_value(tree: PublicTree, strategies: tuple[CardFree, CardFree]) -> 
 def game_header(game: PokerGame) -> dict[str, str]:
     """What a file says about the game that it is about: the name, and a fingerprint of the rules."""
     rules = hashlib.sha256(repr(game.definition).encode()).hexdigest()
-    return {"game": game.spec(), "rules": rules}
+    header = {"game": game.spec(), "rules": rules}
+    return header if game.definition.limit else header | {"raises": "smallest"}  # CardFree spread them before
 
 
 def strategy_text(strategies: Pair) -> str:
@@ -235,7 +238,7 @@ class _Split:
         nodes = [node for node in range(int(tree.piece_size[0])) if tree.kind[node] == player]
         table = np.zeros(max((tree.entries(node, 0).stop for node in nodes), default=0))
         for node in nodes:
-            table[tree.entries(node, 0)] = self.strategies[player].probabilities(tree, node, 0).T.ravel()
+            table[tree.entries(node, 0)] = self.strategies[player].matrix(tree, node, 0).T.ravel()
         return table
 
 
@@ -254,7 +257,7 @@ def evaluate_split(
     ----------
     game : PokerGame
         A game of two players with board cards.
-    strategies : pair of PublicStrategy
+    strategies : pair of HandStrategy
         Of players 0 and 1.  With ``isomorphic`` they must play hands alike that differ in the names of suits only.
     threads : int
         How many first deals are walked at once; results are the same to the bit.
@@ -271,7 +274,7 @@ def evaluate_split(
         If a strategy is a table of the whole game, or its entries below one deal do not fit, or ``resume`` is of
         another evaluation.
     """
-    if any(isinstance(strategy, PublicProfile) for strategy in strategies):
+    if any(isinstance(strategy, PublicStrategy) for strategy in strategies):
         raise StrategyError("a profile holds entries of the whole public tree; measure it there, not split")
     split = _Split(SplitGame(game, isomorphic), strategies)
     about = {"strategies": strategy_text(strategies), "method": "general", "isomorphic": isomorphic}

@@ -63,8 +63,8 @@ def scores(tree: GameTree, agents: list[TabularStrategy]) -> np.ndarray:
     result = np.zeros((len(agents), len(agents)))
     for row, one in enumerate(agents):
         for column, other in enumerate(agents):
-            first = np.concatenate((one.probabilities[:split], other.probabilities[split:]))
-            second = np.concatenate((other.probabilities[:split], one.probabilities[split:]))
+            first = np.concatenate((one.table[:split], other.table[split:]))
+            second = np.concatenate((other.table[:split], one.table[split:]))
             as_first = expected_values(TabularStrategy.from_tree(tree, first), tree)[0]
             as_second = expected_values(TabularStrategy.from_tree(tree, second), tree)[1]
             result[row, column] = (as_first + as_second) / 2

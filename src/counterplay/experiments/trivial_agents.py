@@ -14,7 +14,7 @@ from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.game.registry import make
 from counterplay.poker.poker_game import PokerGame
 from counterplay.poker.poker_public_tree import build_public_tree, public_tree_bytes
-from counterplay.strategy.public_strategy import card_free
+from counterplay.strategy.trivial import trivial
 
 __all__ = ["COMPUTED", "run"]
 
@@ -52,7 +52,7 @@ def _responses(name: str, threads: int) -> dict[str, tuple[float, float]]:
     game = make(name)
     if not isinstance(game, PokerGame):
         raise GameError(f"{name} is not a poker game from a definition, such as holdem_2_1")
-    pairs = [(card_free(agent), card_free(agent)) for agent in AGENTS]
+    pairs = [(trivial(agent), trivial(agent)) for agent in AGENTS]
     if public_tree_bytes(game.definition) > WHOLE:
         found = evaluate_card_free(game, pairs, threads)
     else:

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from counterplay.errors import CounterplayError
 
 if TYPE_CHECKING:
-    from counterplay.evaluation.inspection import Inspection
+    from counterplay.strategy.hand_table import HandTable
 
 EMPTY = (0.85, 0.85, 0.85)
 FORMATS = (".png", ".svg", ".pdf")
 
 
-def mixture(frequencies: Sequence[float], actions: Sequence[str]) -> tuple[float, float, float]:
-    """Shares of folding, betting or raising, and checking or calling: red, green and blue."""
-    fold = sum(share for share, name in zip(frequencies, actions, strict=True) if name.startswith("f"))
-    call = sum(share for share, name in zip(frequencies, actions, strict=True) if name.startswith(("c", "k")))
-    return fold, max(0.0, 1.0 - fold - call), call
-
-
-def draw_grid(path: Path, state: Inspection, title: str) -> None:
+def draw_grid(path: Path, state: HandTable, title: str) -> None:
     """Draw the grid of a state into a file.
 
     Raises
@@ -32,18 +24,19 @@ def draw_grid(path: Path, state: Inspection, title: str) -> None:
     """
     if path.suffix.lower() not in FORMATS:
         raise CounterplayError(f"a picture is a {', '.join(FORMATS)} file; got {str(path)!r}")
-    if (state.hands >= 52).any():
+    if not state.two_cards:
         raise CounterplayError("a grid is for hands of two cards; leave out --png")
     import matplotlib
 
     from counterplay.poker.ranges import class_grid
+    from counterplay.strategy.hand_table import action_mix
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
     grid = state.grid()
     colours = [
-        [EMPTY if cell is None or cell.weight == 0 else mixture(cell.frequencies, state.actions) for cell in row]
+        [EMPTY if cell is None or cell.weight == 0 else action_mix(cell.frequencies, state.actions) for cell in row]
         for row in grid
     ]
     figure, axes = pyplot.subplots(figsize=(8, 8.6), layout="constrained")

@@ -53,7 +53,8 @@ from counterplay.solvers.mccfr import (
 from counterplay.solvers.sampling_schemes import Scheme, betting_scheme
 from counterplay.storage import read_container
 from counterplay.strategy.bucket_strategy import BucketStrategy, Storage, packed
-from counterplay.strategy.tabular import Provenance, normalise
+from counterplay.strategy.strategy import Provenance
+from counterplay.strategy.tabular import normalise
 
 __all__ = ["BUCKET_PRESETS", "BucketSolver", "make_bucket_solver", "predicted_bytes", "resume_buckets"]
 

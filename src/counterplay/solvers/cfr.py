@@ -39,7 +39,8 @@ from counterplay.kernels.history.passes import forward_reach
 from counterplay.kernels.jit import form_arrays
 from counterplay.runtime.memory import check_memory
 from counterplay.solvers.solver import Solver, changed
-from counterplay.strategy.tabular import Provenance, TabularStrategy, normalise
+from counterplay.strategy.strategy import Provenance
+from counterplay.strategy.tabular import TabularStrategy, normalise
 from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["CFR_PRESETS", "CfrConfig", "CfrSolver", "ProfileKind", "check_storage"]

@@ -36,7 +36,8 @@ from counterplay.runtime.memory import check_memory
 from counterplay.solvers.linear_program import require_zero_sum
 from counterplay.solvers.restricted_game import RestrictedGame
 from counterplay.solvers.solver import Solver
-from counterplay.strategy.tabular import Provenance, TabularStrategy
+from counterplay.strategy.strategy import Provenance
+from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.sequence.decision_points import build_meetings
 
@@ -136,7 +137,7 @@ class DoubleOracle(Solver):
         chosen = np.zeros(tree.num_infosets, np.int32)
         if self.config.default == "first":
             return chosen
-        uniform = TabularStrategy.uniform(tree).probabilities
+        uniform = TabularStrategy.uniform(tree).table
         reach, value = np.ones(form.num_sequences), np.empty(form.num_sequences)
         best = np.zeros(form.num_decisions, np.int32)
         for player in range(2):

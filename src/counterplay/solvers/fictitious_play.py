@@ -25,7 +25,8 @@ from counterplay.kernels.history.fictitious_play import iterate_fictitious_play
 from counterplay.kernels.jit import form_arrays
 from counterplay.runtime.memory import check_memory
 from counterplay.solvers.solver import Solver
-from counterplay.strategy.tabular import Provenance, TabularStrategy
+from counterplay.strategy.strategy import Provenance
+from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["FictitiousPlay", "FictitiousPlayConfig"]
@@ -84,7 +85,7 @@ class FictitiousPlay(Solver):
         self.tree = open_game(game, "history", memory_limit=memory_limit)
         check_memory(f"{algorithm} on {self.tree.name}", self.memory_bytes(self.tree), memory_limit)
         self.form = form_arrays(self.tree.sequences)
-        self.average = TabularStrategy.uniform(self.tree).probabilities.copy()
+        self.average = TabularStrategy.uniform(self.tree).table.copy()
         if self.config.start == "first":
             self.average[:] = 0.0
             self.average[self.tree.infoset_offset[:-1]] = 1.0

@@ -32,7 +32,8 @@ from counterplay.lp.highs import LinearModel, LpSolution, Method, solve_model
 from counterplay.lp.rational import ExactSolution, check_size, solve_basis
 from counterplay.runtime.memory import check_memory
 from counterplay.solvers.solver import Solver
-from counterplay.strategy.tabular import Provenance, TabularStrategy
+from counterplay.strategy.strategy import Provenance
+from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.sequence.matrices import (
     behavioural_strategy,
@@ -329,7 +330,7 @@ class LinearProgram(Solver):
         if self.config.exact:
             check_size(program_rows(self.tree))
         self.form = form_arrays(self.tree.sequences)
-        self.probabilities = TabularStrategy.uniform(self.tree).probabilities.copy()
+        self.probabilities = TabularStrategy.uniform(self.tree).table.copy()
         self._clock = np.zeros(1, np.int64)
         self.exact_value: Fraction | None = None
 

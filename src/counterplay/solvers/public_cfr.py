@@ -30,8 +30,8 @@ from counterplay.runtime.memory import check_memory
 from counterplay.runtime.threads import finish
 from counterplay.solvers.cfr import CFR_PRESETS, ROUNDING, CfrConfig, ProfileKind, check_storage
 from counterplay.solvers.solver import Solver, changed
-from counterplay.strategy.public_strategy import PublicProfile
-from counterplay.strategy.tabular import Provenance
+from counterplay.strategy.public_strategy import PublicStrategy
+from counterplay.strategy.strategy import Provenance
 from counterplay.tree.public.public_tree import PublicTree
 
 __all__ = ["PublicConfig", "PublicSolver", "public_config"]
@@ -235,7 +235,7 @@ class PublicSolver(Solver):
         self.locked[node] = True
 
     def strategy(self, kind: ProfileKind | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Weights of the profile that the solver stands for, one table for each player; see ``PublicProfile``."""
+        """Weights of the profile that the solver stands for, one table for each player; see ``PublicStrategy``."""
         (first, _), (second, _) = self._weights(kind)
         return first, second
 
@@ -247,12 +247,12 @@ class PublicSolver(Solver):
             return [(tables.average, tables.average_scale) for tables in self.player_tables]
         return [(tables.regret, tables.regret_scale) for tables in self.player_tables]
 
-    def profile(self, kind: ProfileKind | None = None) -> PublicProfile:
+    def profile(self, kind: ProfileKind | None = None) -> PublicStrategy:
         """A profile with its provenance."""
         settings = {**dataclasses.asdict(self.config), "profile": kind or self.config.profile}
         origin = Provenance(self.algorithm, settings, None, self.iterations, self.seconds)
         first, second = self.strategy(kind)
-        return PublicProfile(self.tree.name, self.tree.fingerprint, (first, second), origin, self.locked.copy())
+        return PublicStrategy.of_tree(self.tree, (first, second), origin, self.locked.copy())
 
     def measure(self, kind: ProfileKind | None = None) -> Measurement:
         """Measure a profile exactly."""

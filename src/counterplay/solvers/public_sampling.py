@@ -53,8 +53,8 @@ from counterplay.runtime.threads import share_out
 from counterplay.solvers.cfr import ROUNDING, check_storage
 from counterplay.solvers.public_cfr import table_type
 from counterplay.solvers.solver import Solver, changed
-from counterplay.strategy.public_strategy import PublicProfile
-from counterplay.strategy.tabular import Provenance
+from counterplay.strategy.public_strategy import PublicStrategy
+from counterplay.strategy.strategy import Provenance
 from counterplay.tree.public.public_tree import LINK, NO_HAND, SHARED, PublicTree
 
 __all__ = ["DRAWN_HANDS", "PublicSamplingConfig", "PublicSamplingSolver"]
@@ -231,11 +231,11 @@ class PublicSamplingSolver(Solver):
         first, second = self.player_tables
         return (first.average, second.average) if kind == "average" else (first.regret, second.regret)
 
-    def profile(self, kind: Literal["average", "last"] | None = None) -> PublicProfile:
+    def profile(self, kind: Literal["average", "last"] | None = None) -> PublicStrategy:
         """A profile with its provenance; ``kind`` as for ``strategy``."""
         settings = {**dataclasses.asdict(self.config), "profile": kind or self.config.profile}
         origin = Provenance(self.algorithm, settings, self.config.seed, self.iterations, self.seconds)
-        return PublicProfile(self.tree.name, self.tree.fingerprint, self.strategy(kind), origin)
+        return PublicStrategy.of_tree(self.tree, self.strategy(kind), origin)
 
     def measure(self, kind: Literal["average", "last"] | None = None) -> Measurement:
         """Measure a profile exactly."""

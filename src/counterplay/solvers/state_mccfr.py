@@ -39,7 +39,8 @@ from counterplay.solvers.sampling_schemes import POKER, SCHEMES, Scheme, scheme_
 from counterplay.solvers.solver import Solver, Status
 from counterplay.solvers.state_walks import TYPECODES, Walker
 from counterplay.storage import pack_texts, read_container, unpack_texts
-from counterplay.strategy.tabular import SEEN, Provenance, TabularStrategy, normalise
+from counterplay.strategy.strategy import Provenance
+from counterplay.strategy.tabular import SEEN, TabularStrategy, normalise
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import infosets_digest
 
@@ -316,7 +317,7 @@ class StateSampler(Solver):
             infoset_offset=np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
             infoset_names=names,
             actions=actions,
-            probabilities=np.concatenate([np.zeros(0), *pieces]),
+            table=np.concatenate([np.zeros(0), *pieces]),
             provenance=Provenance(self.algorithm, settings, self.config.seed, self.iterations, self.seconds),
         )
 

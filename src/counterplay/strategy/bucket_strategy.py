@@ -1,28 +1,33 @@
-"""``BucketStrategy``: a profile of an abstract game, played with real cards.
+"""``BucketStrategy``: a strategy of a bucket game, looked up by the betting and the bucket of the cards.
 
-A profile of millions of information sets has no name for each: what a player does is looked up by the point of the
-betting and the bucket of his cards.  Files hold the probabilities alone, in one or two bytes each (Gibson 2014,
-section 8.2: rounded to the nearest 1/256), and name the card abstraction that they belong to; reading scales each
-distribution to sum to 1 again.
+An infoset is known by real cards, as ``AsKs/2c7dTh:rc/``, or by its bucket, as ``17:rc/``.  Files hold the
+probabilities alone, in one or two bytes each (Gibson 2014, section 8.2: rounded to the nearest 1/256), and name the
+card abstraction that they belong to; reading scales each distribution to sum to 1 again.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.abstraction.cards.bucket_games import infoset_places
-from counterplay.errors import StrategyError
+from counterplay.errors import GameError, StrategyError
 from counterplay.forms import open_game
+from counterplay.game.game import TERMINAL
 from counterplay.poker.buckets.bucket_game import BucketGame
-from counterplay.storage import read_container, write_container
-from counterplay.strategy.tabular import Provenance, TabularStrategy, normalise
+from counterplay.poker.buckets.hand_lookup import hand_buckets
+from counterplay.poker.rules import Betting
+from counterplay.storage import Arrays, write_container
+from counterplay.strategy.hand_table import HandTable
+from counterplay.strategy.poker_hands import Seen, parse_infoset, poker_hand_table
+from counterplay.strategy.strategy import Provenance, Row, Strategy
+from counterplay.strategy.tabular import TabularStrategy, normalise
 from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["KIND", "BucketStrategy", "Storage"]
@@ -30,13 +35,15 @@ __all__ = ["KIND", "BucketStrategy", "Storage"]
 KIND = "abstract-profile"
 """What the header of such a file says it is."""
 
+AnyPath: TypeAlias = str | os.PathLike[str]
+
 Storage = Literal["uint8", "uint16", "float32", "float64"]
-"""How a probability is kept: whole numbers are 256ths and 65536ths, less one at the top."""
+"""How a probability is kept: integers are 256ths and 65536ths, less one at the top."""
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class BucketStrategy:
-    """A strategy for every player of an abstract game.
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class BucketStrategy(Strategy):
+    """A strategy for every player of a bucket game.
 
     Attributes
     ----------
@@ -55,7 +62,7 @@ class BucketStrategy:
 
     @classmethod
     def of_game(cls, game: BucketGame, weights: NDArray[Any], provenance: Provenance | None = None) -> BucketStrategy:
-        """A profile from weights of all entries."""
+        """A strategy from weights of all entries."""
         if weights.shape != (game.num_entries,):
             raise StrategyError(f"{game.name} has {game.num_entries} entries; got an array of {weights.shape}")
         return cls(game, weights, provenance or Provenance("by hand"))
@@ -77,11 +84,62 @@ class BucketStrategy:
         total = weights.sum()
         return np.asarray(weights / total if total > 0.0 else np.full(len(weights), 1.0 / len(weights)))
 
-    def strategy_at(self, node: int, hole: Sequence[int], board: Sequence[int]) -> dict[str, float]:
+    @property
+    def num_infosets(self) -> int:
+        """Number of decisions x buckets."""
+        return self.abstract.num_infosets
+
+    def probabilities(self, player: int, infoset: str) -> dict[str, float]:
+        """As ``Strategy.probabilities``, by real cards or by bucket."""
+        game = self.abstract
+        cards, colon, text = infoset.partition(":")
+        try:
+            by_bucket = bool(colon) and cards.isdigit()
+            hole, board, text = ((), (), text) if by_bucket else parse_infoset(infoset)
+            betting = Betting.after(game.definition, text)
+            node, turn = game.tree.find(betting), betting.round
+            if betting.player != player:
+                raise GameError(f"player {player + 1} does not act there")
+            if by_bucket:
+                bucket = int(cards)
+                if bucket >= game.buckets[player][turn].count:
+                    raise GameError(f"there are {game.buckets[player][turn].count} buckets in this round")
+                return self._named(node, bucket)
+            if len(hole) != game.definition.hole_cards or len(board) != game.definition.board_ends[turn]:
+                raise GameError("the cards are not those of this round")
+            return self.with_cards(node, hole, board)
+        except GameError as error:
+            raise StrategyError(f"the strategy of {self.game} has no infoset {infoset!r}: {error}") from None
+
+    def infosets(self) -> Iterator[Row]:
+        """As ``Strategy.infosets``: every decision of the betting tree with every bucket, as ``17:rc/``."""
+        tree = self.abstract.tree
+        for node in np.flatnonzero(tree.player != TERMINAL).tolist():
+            player, text = int(tree.player[node]), tree.text(node)
+            for bucket in range(self.abstract.buckets[player][int(tree.round[node])].count):
+                yield player, f"{bucket}:{text}", self._named(node, bucket)
+
+    def _named(self, node: int, bucket: int) -> dict[str, float]:
+        return dict(zip(self.abstract.tree.actions(node), self.row(node, bucket).tolist(), strict=True))
+
+    def hands(self, node: str = "", board: str | None = None) -> HandTable:
+        """As ``Strategy.hands``; the probabilities of a hand are those of its bucket."""
+        game = self.abstract
+
+        def rows(betting: Betting, seen: list[Seen]) -> list[dict[str, float]]:
+            holes = np.array([cards[0] for cards in seen], np.uint8)
+            dealt = np.array([card for cards in seen[0][1:] for card in cards], np.uint8)
+            buckets = hand_buckets(game, betting.player, holes, dealt)[-1].tolist()
+            place = game.tree.find(betting)
+            known = {bucket: self._named(place, bucket) for bucket in set(buckets)}
+            return [known[bucket] for bucket in buckets]
+
+        return poker_hand_table(game.definition, rows, node, board)
+
+    def with_cards(self, node: int, hole: Sequence[int], board: Sequence[int]) -> dict[str, float]:
         """The probabilities of the actions at a decision of the betting tree, by the player's real cards."""
         tree = self.abstract.tree
-        bucket = self.abstract.bucket(int(tree.player[node]), int(tree.round[node]), hole, board)
-        return dict(zip(tree.actions(node), self.row(node, bucket).tolist(), strict=True))
+        return self._named(node, self.abstract.bucket(int(tree.player[node]), int(tree.round[node]), hole, board))
 
     def strategy(self) -> NDArray[np.float64]:
         """The probabilities of all entries."""
@@ -99,7 +157,7 @@ class BucketStrategy:
     # ------------------------------------------------------------------------------------------ files
 
     def save(self, path: str | os.PathLike[str], storage: Storage = "uint16") -> None:
-        """Write the profile to a file, atomically; the card abstraction stays in its own."""
+        """As ``Strategy.save``; the card abstraction stays in its own file."""
         game = self.abstract
         header = {
             "game": game.name,
@@ -111,37 +169,23 @@ class BucketStrategy:
         write_container(path, KIND, header, {"weights": packed(self.weights, storage)})
 
     @classmethod
-    def load(
-        cls,
-        path: str | os.PathLike[str],
-        game: BucketGame | None = None,
-        cards: Sequence[str | os.PathLike[str]] | None = None,
-        verify: bool = True,
+    def from_file(
+        cls, path: Path, header: Mapping[str, Any], arrays: Arrays, cards: BucketGame | Sequence[AnyPath] | None = None
     ) -> BucketStrategy:
-        """Open a profile file by memory map.
+        """The strategy in the header and arrays of a file; ``load_strategy`` calls it.
 
         Parameters
         ----------
-        path : path
-            The file.
-        game : BucketGame, optional
-            Its game; by default that is made again from the card files.
-        cards : sequence of paths, optional
-            Where the card files are now; by default where they were, or beside the profile.
-        verify : bool
-            Whether to compare the checksum, which reads the whole file.
-
-        Raises
-        ------
-        StrategyError
-            If the file is damaged, or does not fit the game or the cards.
+        cards : BucketGame or sequence of paths, optional
+            Its game, or where the card files are now; by default where they were, or beside the strategy.
         """
-        header, arrays = read_container(path, KIND, verify)
         try:
-            if game is None:
-                files = [_found(card, Path(path)) for card in header["cards"]] if cards is None else cards
+            if isinstance(cards, BucketGame):
+                game = cards
+            else:
+                files = [_found(card, path) for card in header["cards"]] if cards is None else cards
                 if not files:
-                    raise StrategyError(f"{path} names no card abstraction; give the abstract game")
+                    raise StrategyError(f"{path} names no card abstraction; give the bucket game")
                 game = open_game(header["game"], "buckets", cards=files, bets=header["bets"])
             weights, fingerprint = arrays["weights"], header["fingerprint"]
             origin = Provenance(**header["provenance"])
@@ -155,7 +199,7 @@ class BucketStrategy:
 
 
 def packed(weights: NDArray[Any], storage: Storage) -> NDArray[Any]:
-    """Probabilities as a file holds them; whole numbers stand for 256ths or 65536ths."""
+    """Probabilities as a file holds them; integers stand for 256ths or 65536ths."""
     if storage not in ("uint8", "uint16", "float32", "float64"):
         raise StrategyError(f"probabilities are kept as uint8, uint16, float32 or float64; got {storage!r}")
     if weights.dtype == storage:

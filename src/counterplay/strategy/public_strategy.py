@@ -1,88 +1,32 @@
-"""Strategies on public trees: tables of all hands, or anything that gives a matrix for a public state.
+"""``PublicStrategy``: tables of public states x hands, for games whose private information is dealt by chance.
 
-``PublicStrategy`` is the one interface: at a public state (node, deal), the probabilities of a player's hands and
-actions.  A table, a rule that does not look at cards, and a Python function of what is seen all fit it.
-``PublicProfile`` is a pair of tables that knows its game and where it came from; its files are profiles like others.
+``FunctionStrategy`` is a strategy from a Python function of what is seen; ``fill_table`` makes a table of anything that
+gives a matrix for a public state (``HandStrategy``).
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import StrategyError
-from counterplay.storage import read_container, write_container
-from counterplay.strategy.tabular import Provenance
+from counterplay.errors import GameError, StrategyError
+from counterplay.forms import open_game
+from counterplay.storage import Arrays, write_container
+from counterplay.strategy.hand_table import HandTable
+from counterplay.strategy.public_lookup import HandStrategy, HandTables, Matrix, PublicIndex, hand_table
+from counterplay.strategy.public_tables import PublicForm, public_form
+from counterplay.strategy.strategy import Provenance, Row, Strategy
+from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.public.public_tree import PublicTree
 
-__all__ = [
-    "CARD_FREE", "CardFree", "FunctionStrategy", "PublicProfile", "PublicStrategy", "card_free", "fill_table",
-    "is_public_profile", "normalised",
-]  # fmt: skip
-
-Matrix = NDArray[np.float64]
-
-
-class PublicStrategy(Protocol):
-    """How a player plays, one public state at a time."""
-
-    def probabilities(self, tree: PublicTree, node: int, deal: int) -> Matrix:
-        """The probabilities at a public state: hands (the classes of the deal) x actions."""
-
-
-@dataclasses.dataclass(frozen=True)
-class CardFree:
-    """A strategy that does not look at its cards (Johanson 2016, section 2.6: trivial agents).
-
-    Attributes
-    ----------
-    fold, call, rest : float
-        Weights of folding, of checking or calling, and of all raises together.  What is not possible at a node is
-        left out; where a raise is not possible its weight goes to calling; folding is only done when facing a bet.
-    """
-
-    fold: float
-    call: float
-    rest: float
-
-    def row(self, actions: tuple[str, ...]) -> Matrix:
-        """The probabilities of actions that are labelled as in the competition's protocol."""
-        folds = np.array([label.startswith("f") for label in actions])
-        calls = np.array([label.startswith(("c", "k")) for label in actions])
-        raises = ~(folds | calls)
-        weights = np.where(folds, self.fold, 0.0) + np.where(calls, self.call, 0.0)
-        weights = weights + np.where(raises, self.rest / max(raises.sum(), 1), 0.0)
-        if not raises.any():
-            weights = weights + np.where(calls, self.rest, 0.0)
-        if not folds.any():
-            weights = weights + np.where(calls, self.fold, 0.0)
-        return np.asarray(weights / weights.sum())
-
-    def probabilities(self, tree: PublicTree, node: int, deal: int) -> Matrix:
-        """The same row for every hand."""
-        count = tree.hands[tree.kind[node]].count(deal)
-        return np.tile(self.row(tree.actions_of(node)), (count, 1))
-
-
-CARD_FREE: Mapping[str, CardFree] = {
-    "always-fold": CardFree(1.0, 0.0, 0.0),
-    "always-call": CardFree(0.0, 1.0, 0.0),
-    "always-raise": CardFree(0.0, 0.0, 1.0),
-    "50/50": CardFree(0.0, 0.5, 0.5),
-}
-"""The trivial agents of Johanson 2016, Table 2.1 (50/50 is called Probe there)."""
-
-
-def card_free(name: str) -> CardFree:
-    """A trivial agent by name."""
-    if name not in CARD_FREE:
-        raise StrategyError(f"there is no strategy {name!r}; there are {', '.join(CARD_FREE)}")
-    return CARD_FREE[name]
+__all__ = ["FunctionStrategy", "PublicStrategy", "fill_table"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,7 +38,7 @@ class FunctionStrategy:
 
     function: Callable[[str, str, str, tuple[str, ...]], Any]
 
-    def probabilities(self, tree: PublicTree, node: int, deal: int) -> Matrix:
+    def matrix(self, tree: PublicTree, node: int, deal: int) -> Matrix:
         """The function's answers for all hands of the deal."""
         hands = tree.hands[tree.kind[node]]
         actions = tree.actions_of(node)
@@ -115,7 +59,7 @@ def _hand_names(tree: PublicTree, player: int, deal: int) -> list[str]:
     return ["".join(letters[card] for card in row if card < 52) for row in hands.card[hands.slice(deal)]]
 
 
-def fill_table(tree: PublicTree, player: int, strategy: PublicStrategy, kind: Any = np.float64) -> NDArray[Any]:
+def fill_table(tree: PublicTree, player: int, strategy: HandStrategy, kind: Any = np.float64) -> NDArray[Any]:
     """The table of a player who plays a strategy.
 
     Raises
@@ -125,7 +69,7 @@ def fill_table(tree: PublicTree, player: int, strategy: PublicStrategy, kind: An
     """
     table = np.zeros(tree.num_entries[player], kind)
     for node, deal in tree.states_of(player):
-        rows = strategy.probabilities(tree, node, deal)
+        rows = strategy.matrix(tree, node, deal)
         if not (np.all(rows >= 0) and np.allclose(rows.sum(axis=1), 1.0, atol=1e-6)):
             where = tree.node_text[node] if tree.node_text else str(node)
             raise StrategyError(
@@ -135,8 +79,8 @@ def fill_table(tree: PublicTree, player: int, strategy: PublicStrategy, kind: An
     return table
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class PublicProfile:
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class PublicStrategy(Strategy):
     """A strategy for both players of a public tree.
 
     Attributes
@@ -159,23 +103,89 @@ class PublicProfile:
     provenance: Provenance = dataclasses.field(default_factory=lambda: Provenance("by hand"))
     locked: NDArray[np.bool_] = dataclasses.field(default_factory=lambda: np.zeros(0, np.bool_))
 
-    def probabilities(self, tree: PublicTree, node: int, deal: int) -> Matrix:
+    @classmethod
+    def of_tree(
+        cls,
+        tree: PublicTree,
+        tables: tuple[NDArray[Any], NDArray[Any]],
+        provenance: Provenance | None = None,
+        locked: NDArray[np.bool_] | None = None,
+    ) -> PublicStrategy:
+        """A strategy of a tree that is already made."""
+        none = np.zeros(0, np.bool_)
+        found = cls(
+            tree.name, tree.fingerprint, tables, provenance or Provenance("by hand"), none if locked is None else locked
+        )
+        found.__dict__["tree"] = tree  # what the cached property would make again
+        return found
+
+    @property
+    def players(self) -> int:
+        """Two."""
+        return 2
+
+    @functools.cached_property
+    def tree(self) -> PublicTree:
+        """The public tree of its game."""
+        tree = open_game(self.game, "public")
+        self.for_tree(tree)
+        return tree
+
+    @functools.cached_property
+    def index(self) -> PublicIndex:
+        """Finds its public states."""
+        return PublicIndex(self.tree)
+
+    @property
+    def num_infosets(self) -> int:
+        """Number of public states x hands, where hands that differ in the names of suits only are one."""
+        return self.tree.num_infosets
+
+    def probabilities(self, player: int, infoset: str) -> dict[str, float]:
+        """As ``Strategy.probabilities``; cards may have any suits that the tree takes as the same."""
+        if not len(self.tree.hands[0].card):
+            return self.tabular.probabilities(player, infoset)
+        try:
+            node, deal, hand = self.index.infoset(player, infoset)
+        except GameError as error:
+            raise StrategyError(f"the strategy of {self.game} has no infoset {infoset!r}: {error}") from None
+        row = self.matrix(self.tree, node, deal)[hand]
+        return dict(zip(self.tree.actions_of(node), row.tolist(), strict=True))
+
+    def infosets(self) -> Iterator[Row]:
+        """As ``Strategy.infosets``: one key for all that differ in the names of suits only."""
+        return self._form.rows(self.tables)
+
+    @functools.cached_property
+    def _form(self) -> PublicForm:
+        form = public_form(self.game)
+        self.for_tree(form.tree)
+        return form
+
+    @functools.cached_property
+    def tabular(self) -> TabularStrategy:
+        """The same strategy with a row for each infoset of the game."""
+        return self._form.profile(self.tables, self.provenance)
+
+    def hands(self, node: str = "", board: str | None = None) -> HandTable:
+        """As ``Strategy.hands``."""
+        return hand_table(self.index, self, node, board)
+
+    def matrix(self, tree: PublicTree, node: int, deal: int) -> Matrix:
         """The probabilities at a public state: hands x actions."""
-        player = int(tree.kind[node])
-        rows = self.tables[player][tree.entries(node, deal)].astype(np.float64)
-        return normalised(rows.reshape(int(tree.num_children[node]), -1)).T
+        return HandTables(self.tables).matrix(tree, node, deal)
 
     def for_tree(self, tree: PublicTree) -> tuple[NDArray[Any], NDArray[Any]]:
         """The tables, after checking that the tree is that of the game."""
         if self.fingerprint != tree.fingerprint:
             raise StrategyError(
-                f"this profile was made for {self.game}; it does not fit the public tree of {tree.name}"
+                f"this strategy was made for {self.game}; it does not fit the public tree of {tree.name}"
             )
         first, second = (np.require(table, requirements="W") for table in self.tables)  # kernels take no read-only ones
         return first, second
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the profile to a file, atomically."""
+        """As ``Strategy.save``."""
         header = {
             "form": "public",
             "game": self.game,
@@ -186,33 +196,11 @@ class PublicProfile:
         write_container(path, "profile", header, arrays | ({"locked": self.locked} if self.locked.any() else {}))
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], verify: bool = True) -> PublicProfile:
-        """Open a profile file by memory map.
-
-        Raises
-        ------
-        StrategyError
-            If the file is damaged, foreign or too new; the message says which.
-        """
-        header, arrays = read_container(path, "profile", verify)
-        if header.get("form") != "public":
-            raise StrategyError(f"{path} is a profile of a game of histories, not of a public tree")
+    def from_file(cls, path: Path, header: Mapping[str, Any], arrays: Arrays) -> PublicStrategy:
+        """The strategy in the header and arrays of a file; ``load_strategy`` calls it."""
         try:
             tables = (arrays["first"], arrays["second"])
             locked = np.array(arrays.get("locked", []), np.bool_)
             return cls(header["game"], header["fingerprint"], tables, Provenance(**header["provenance"]), locked)
         except (KeyError, TypeError) as error:
             raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}") from None
-
-
-def is_public_profile(path: str | os.PathLike[str]) -> bool:
-    """Whether a profile file holds tables of a public tree."""
-    header, _ = read_container(path, "profile", verify=False)
-    return isinstance(header, dict) and header.get("form") == "public"
-
-
-def normalised(weights: Matrix) -> Matrix:
-    """Weights of actions x hands as probabilities; uniform where all are 0."""
-    positive = np.maximum(weights, 0.0)
-    total = positive.sum(axis=0)
-    return np.where(total > 0, positive / np.where(total > 0, total, 1.0), 1.0 / len(weights))

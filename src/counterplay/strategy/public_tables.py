@@ -21,11 +21,14 @@ from counterplay.errors import StrategyError
 from counterplay.game.game import Game
 from counterplay.game.public_play import PublicPlay
 from counterplay.game.registry import make
-from counterplay.poker.cards import parse_cards
+from counterplay.poker.cards import cards_text, parse_cards
 from counterplay.poker.poker_game import PokerGame, infoset_name
 from counterplay.poker.poker_public_tree import build_public_tree
+from counterplay.poker.postflop.subgame import SUBGAME, parse_subgame
 from counterplay.runtime.memory import check_memory
-from counterplay.strategy.tabular import SEEN, Provenance, TabularStrategy, normalise
+from counterplay.strategy.public_lookup import normalised
+from counterplay.strategy.strategy import Provenance, Row
+from counterplay.strategy.tabular import SEEN, TabularStrategy, normalise
 from counterplay.tree.history.compile import compile_game
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import infosets_digest
@@ -33,7 +36,7 @@ from counterplay.tree.public.from_histories import PublicSplit, split_public
 from counterplay.tree.public.public_tree import LINK, PublicTree
 from counterplay.tree.public.unfold import unfold
 
-__all__ = ["PlayForm", "PokerForm", "PublicForm", "SplitForm", "public_form"]
+__all__ = ["PlayForm", "PokerForm", "PublicForm", "SplitForm", "SubgameForm", "public_form"]
 
 Tables = tuple[NDArray[Any], NDArray[Any]]
 
@@ -69,6 +72,10 @@ class PublicForm(ABC):
     def profile(self, tables: Tables, provenance: Provenance | None = None) -> TabularStrategy:
         """The strategies to which two tables are matched (in proportion to what is above 0) as a profile."""
 
+    def rows(self, tables: Tables) -> Iterator[Row]:
+        """The infosets of two tables."""
+        return self.profile(tables).infosets()
+
 
 def public_form(game: GameTree | Game | str, isomorphic: bool = True, memory_limit: int | None = None) -> PublicForm:
     """The public form of a game.
@@ -89,6 +96,8 @@ def public_form(game: GameTree | Game | str, isomorphic: bool = True, memory_lim
     """
     if isinstance(game, GameTree):
         return SplitForm(split_public(game))
+    if isinstance(game, str) and game.startswith(SUBGAME):
+        return SubgameForm(game)
     game = make(game) if isinstance(game, str) else game
     if isinstance(game, PokerGame) and _deals_late(game):
         return PokerForm(game, isomorphic)
@@ -158,14 +167,14 @@ class _NamedForm(PublicForm):
                         f"this profile of {profile.game} does not fit {self.name}: nothing is told for information set "
                         f"{name!r} of player {state.player + 1} with actions {', '.join(state.actions)}"
                     )
-                rows.append(profile.probabilities[profile.infoset_offset[number] : profile.infoset_offset[number + 1]])
+                rows.append(profile.table[profile.infoset_offset[number] : profile.infoset_offset[number + 1]])
             (first, second)[state.player][state.entries] = np.array(rows).T.ravel()
         return first, second
 
     def _keyed(self, profile: TabularStrategy) -> tuple[dict[tuple[int, str], int], tuple[tuple[str, ...], ...]]:
         """The number of an information set of the profile for each key, after checking that those of one key agree."""
         known: dict[tuple[int, str], int] = {}
-        offset, shares = profile.infoset_offset, profile.probabilities
+        offset, shares = profile.infoset_offset, profile.table
         for number, (player, name) in enumerate(
             zip(profile.infoset_player.tolist(), profile.infoset_names, strict=True)
         ):
@@ -179,6 +188,13 @@ class _NamedForm(PublicForm):
                     f"{two.tolist()} at {profile.infoset_names[other]!r}; evaluate it without isomorphism"
                 )
         return known, profile.actions
+
+    def rows(self, tables: Tables) -> Iterator[Row]:
+        """As ``PublicForm.rows``."""
+        for state in self.states():
+            shares = normalised(tables[state.player][state.entries].astype(np.float64).reshape(len(state.actions), -1))
+            for hand, name in enumerate(state.names):
+                yield state.player, name, dict(zip(state.actions, shares[:, hand].tolist(), strict=True))
 
     def profile(self, tables: Tables, provenance: Provenance | None = None) -> TabularStrategy:
         """As ``PublicForm.profile``."""
@@ -200,7 +216,7 @@ class _NamedForm(PublicForm):
         return TabularStrategy(
             game=self.name, digest=SEEN + infosets_digest(owner.tolist(), all_names, labels), players=2,
             infoset_player=owner, infoset_offset=offset, infoset_names=all_names, actions=labels,
-            probabilities=normalise(values, offset), provenance=provenance or Provenance("by hand"),
+            table=normalise(values, offset), provenance=provenance or Provenance("by hand"),
         )  # fmt: skip
 
 
@@ -271,4 +287,24 @@ class PokerForm(_NamedForm):
                 board = [parse_cards(next(dealt)) if cards else () for cards in rounds]
                 held = hands.card[hands.slice(deal), : definition.hole_cards].tolist()
                 names = [infoset_name((tuple(hole), *board), text, self.isomorphic) for hole in held]
+                yield _State(player, tree.entries(node, deal), tree.actions_of(node), names)
+
+
+class SubgameForm(_NamedForm):
+    """A hold'em subgame; an infoset is one real hand of a class, the board and the betting: ``AsKs/QsJh2h:bet50``."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.tree = parse_subgame(name).tree()
+
+    def states(self) -> Iterator[_State]:
+        """All decisions, from the first on."""
+        tree = self.tree
+        for node in np.flatnonzero(tree.kind < LINK).tolist():
+            player, text = int(tree.kind[node]), tree.node_text[node]
+            hands = tree.hands[player]
+            for deal in range(int(tree.deal_low[node]), int(tree.deal_high[node])):
+                board = "/".join(tree.deal_text[deal].split())
+                held = hands.card[hands.slice(deal)].tolist()
+                names = [f"{cards_text(hole)}/{board}:{text}" for hole in held]
                 yield _State(player, tree.entries(node, deal), tree.actions_of(node), names)

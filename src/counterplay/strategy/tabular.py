@@ -1,46 +1,42 @@
-"""``TabularStrategy``: a strategy for every player of a game, that knows where it came from.
+"""``TabularStrategy``: a row of probabilities for each infoset, for any game.
 
-A behavioural strategy profile gives a probability to every (information set, action) entry.  A ``TabularStrategy``
-carries the names of its information sets and actions, so it can be read, saved and checked without compiling its game,
-and the settings of the solver that made it.
+It carries the keys of its infosets and their actions, so it can be read, saved and checked without compiling its game.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-import counterplay
 from counterplay.errors import StrategyError
-from counterplay.storage import pack_texts, read_container, unpack_texts, write_container
+from counterplay.game.registry import make
+from counterplay.poker.poker_game import PokerGame, infoset_name
+from counterplay.poker.rules import Betting
+from counterplay.storage import Arrays, pack_texts, unpack_texts, write_container
+from counterplay.strategy.hand_table import HandTable
+from counterplay.strategy.poker_hands import Seen, poker_hand_table
+from counterplay.strategy.public_lookup import HandTables, PublicIndex, hand_table
+from counterplay.strategy.strategy import Provenance, Row, Strategy
+from counterplay.tree.history.compile import compile_game
 from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.public.from_histories import split_public
 
-__all__ = ["SEEN", "Provenance", "TabularStrategy", "check_strategy", "normalise"]
+__all__ = ["SEEN", "TabularStrategy", "check_strategy", "normalise"]
 
 SEEN = "seen:"
-"""How the digest of a profile starts that covers only the information sets which a run came by."""
+"""How the digest of a strategy starts that covers only the infosets that a run has visited."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Provenance:
-    """Where a profile came from: enough to make it again."""
-
-    algorithm: str
-    settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    seed: int | None = None
-    iterations: int = 0
-    seconds: float = 0.0
-    version: str = counterplay.__version__
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class TabularStrategy:
-    """A strategy profile.
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class TabularStrategy(Strategy):
+    """A strategy by infosets.
 
     Attributes
     ----------
@@ -59,7 +55,7 @@ class TabularStrategy:
         The names of the information sets.
     actions : tuple of tuple of str
         The action labels of each information set.
-    probabilities : (E,) float64
+    table : (E,) float64
         The probability of each entry.
     provenance : Provenance
         Where it came from.
@@ -72,8 +68,8 @@ class TabularStrategy:
     infoset_offset: NDArray[np.int64]
     infoset_names: tuple[str, ...]
     actions: tuple[tuple[str, ...], ...]
-    probabilities: NDArray[np.float64]
-    provenance: Provenance = Provenance("by hand")
+    table: NDArray[np.float64]
+    provenance: Provenance = dataclasses.field(default_factory=lambda: Provenance("by hand"))
 
     @classmethod
     def from_tree(
@@ -95,7 +91,7 @@ class TabularStrategy:
             infoset_offset=tree.infoset_offset,
             infoset_names=tree.infoset_names,
             actions=tuple(tree.actions_of(infoset) for infoset in range(tree.num_infosets)),
-            probabilities=values,
+            table=values,
             provenance=provenance or Provenance("by hand"),
         )
 
@@ -114,7 +110,7 @@ class TabularStrategy:
     @classmethod
     def from_table(cls, tree: GameTree, table: Mapping[tuple[int, str], Mapping[str, float]]) -> TabularStrategy:
         """A profile from ``{(player, information set name): {action: probability}}``; sets left out are uniform."""
-        values = cls.uniform(tree).probabilities.copy()
+        values = cls.uniform(tree).table.copy()
         for (player, name), row in table.items():
             infoset = tree.find_infoset(player, name)
             values[tree.infoset_offset[infoset] : tree.infoset_offset[infoset + 1]] = 0.0
@@ -122,23 +118,45 @@ class TabularStrategy:
                 values[tree.entry(player, name, action)] = probability
         return cls.from_tree(tree, values)
 
-    def strategy_at(self, player: int, infoset_name: str) -> dict[str, float]:
-        """The probabilities of the actions at an information set, by name."""
-        for infoset, (owner, name) in enumerate(zip(self.infoset_player, self.infoset_names, strict=True)):
-            if owner == player and name == infoset_name:
-                return self._row(infoset)
-        raise StrategyError(
-            f"the profile of {self.game} has no information set {infoset_name!r} of player {player + 1}"
-        )
+    @property
+    def num_infosets(self) -> int:
+        """Number of infosets."""
+        return len(self.infoset_names)
 
-    def items(self) -> Iterator[tuple[int, str, dict[str, float]]]:
-        """Player, name and distribution of every information set."""
+    @functools.cached_property
+    def _numbers(self) -> dict[tuple[int, str], int]:
+        """The number of each infoset by player and key."""
+        return {key: row for row, key in enumerate(zip(self.infoset_player.tolist(), self.infoset_names, strict=True))}
+
+    def probabilities(self, player: int, infoset: str) -> dict[str, float]:
+        """As ``Strategy.probabilities``."""
+        number = self._numbers.get((player, infoset))
+        if number is None:
+            raise StrategyError(f"the strategy of {self.game} has no infoset {infoset!r} of player {player + 1}")
+        return self._row(number)
+
+    def infosets(self) -> Iterator[Row]:
+        """As ``Strategy.infosets``."""
         for infoset, name in enumerate(self.infoset_names):
             yield int(self.infoset_player[infoset]), name, self._row(infoset)
 
     def _row(self, infoset: int) -> dict[str, float]:
-        first = int(self.infoset_offset[infoset])
-        return {action: float(self.probabilities[first + i]) for i, action in enumerate(self.actions[infoset])}
+        first, last = int(self.infoset_offset[infoset]), int(self.infoset_offset[infoset + 1])
+        return dict(zip(self.actions[infoset], self.table[first:last].tolist(), strict=True))
+
+    def hands(self, node: str = "", board: str | None = None) -> HandTable:
+        """As ``Strategy.hands``; a game that is not made from a poker definition is compiled for it."""
+        game = make(self.game)
+        if isinstance(game, PokerGame):
+            isomorphic = game.isomorphic
+
+            def rows(betting: Betting, seen: list[Seen]) -> list[dict[str, float]]:
+                names = [infoset_name(cards, betting.text(), isomorphic) for cards in seen]
+                return [self.probabilities(betting.player, name) for name in names]
+
+            return poker_hand_table(game.definition, rows, node, board)
+        split = split_public(compile_game(game))
+        return hand_table(PublicIndex(split.public), HandTables(split.tables(self.for_tree(split.game))), node, board)
 
     def for_tree(self, tree: GameTree) -> NDArray[np.float64]:
         """The probabilities for the entries of a tree, after checking that it is the same game.
@@ -157,7 +175,7 @@ class TabularStrategy:
                 f"this profile was made for {self.game} ({len(self.infoset_names)} information sets); "
                 f"it does not fit {tree.name} ({tree.num_infosets} information sets)"
             )
-        return self.probabilities
+        return self.table
 
     @property
     def partial(self) -> bool:
@@ -178,7 +196,7 @@ class TabularStrategy:
             if self.actions[number] != tree.actions_of(infoset):
                 break
             first, last = self.infoset_offset[number : number + 2]
-            values[tree.infoset_offset[infoset] : tree.infoset_offset[infoset + 1]] = self.probabilities[first:last]
+            values[tree.infoset_offset[infoset] : tree.infoset_offset[infoset + 1]] = self.table[first:last]
             met += 1
         if met != len(known) or self.players != tree.players:
             raise StrategyError(
@@ -187,7 +205,7 @@ class TabularStrategy:
         return values
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the profile to a file, atomically."""
+        """As ``Strategy.save``."""
         header = {
             "game": self.game,
             "digest": self.digest,
@@ -197,7 +215,7 @@ class TabularStrategy:
         }
         number = {labels: i for i, labels in enumerate(sorted(set(self.actions)))}
         arrays: dict[str, NDArray[Any]] = {
-            "probabilities": self.probabilities,
+            "probabilities": self.table,
             "infoset_player": self.infoset_player,
             "infoset_offset": self.infoset_offset,
             "infoset_labels": np.array([number[labels] for labels in self.actions], np.int32),
@@ -206,15 +224,8 @@ class TabularStrategy:
         write_container(path, "profile", header, arrays)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], verify: bool = True) -> TabularStrategy:
-        """Open a profile file by memory map.
-
-        Raises
-        ------
-        StrategyError
-            If the file is damaged, foreign or too new; the message says which.
-        """
-        header, arrays = read_container(path, "profile", verify)
+    def from_file(cls, path: Path, header: Mapping[str, Any], arrays: Arrays, verify: bool = True) -> TabularStrategy:
+        """The strategy in the header and arrays of a file; ``load_strategy`` calls it."""
         try:
             labels = [tuple(row) for row in header["label_sets"]]
             profile = cls(
@@ -225,7 +236,7 @@ class TabularStrategy:
                 infoset_offset=arrays["infoset_offset"],
                 infoset_names=unpack_texts("name", arrays),
                 actions=tuple(labels[number] for number in arrays["infoset_labels"].tolist()),
-                probabilities=arrays["probabilities"],
+                table=arrays["probabilities"],
                 provenance=Provenance(**header["provenance"]),
             )
         except (KeyError, TypeError, IndexError, UnicodeDecodeError) as error:
@@ -233,19 +244,19 @@ class TabularStrategy:
         profile._check_arrays(path)
         if verify:
             try:
-                _check_distributions(profile.probabilities, profile.infoset_offset, profile.infoset_names)
+                _check_distributions(profile.table, profile.infoset_offset, profile.infoset_names)
             except StrategyError as error:
                 raise StrategyError(f"{path} is damaged: {error}") from None
         return profile
 
-    def _check_arrays(self, path: str | os.PathLike[str]) -> None:
+    def _check_arrays(self, path: Path) -> None:
         """Refuse arrays that do not fit together: kernels trust them."""
         sizes = [len(labels) for labels in self.actions]
         offset = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         wanted = {
             "infoset_player": (np.int8, (len(self.infoset_names),)),
             "infoset_offset": (np.int64, offset.shape),
-            "probabilities": (np.float64, (int(offset[-1]),)),
+            "table": (np.float64, (int(offset[-1]),)),
         }
         for name, (dtype, shape) in wanted.items():
             array = getattr(self, name)

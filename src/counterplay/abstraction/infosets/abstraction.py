@@ -161,7 +161,7 @@ class Abstraction:
             raise StrategyError(f"this profile was made for {profile.game}; it does not fit {self.abstract_name}")
         settings = {**profile.provenance.settings, "abstraction": self.name}
         origin = dataclasses.replace(profile.provenance, settings=settings)
-        return type(profile).from_tree(tree, self.lift_strategy(profile.probabilities), origin)
+        return type(profile).from_tree(tree, self.lift_strategy(profile.table), origin)
 
     def restrict(self, profile: TabularStrategy, abstract_tree: GameTree, tolerance: float = 1e-9) -> TabularStrategy:
         """A profile of the real game as one of the abstract game, if it plays alike in all merged sets.
@@ -174,8 +174,8 @@ class Abstraction:
         if profile.digest != self.digest:
             raise StrategyError(f"this profile was made for {profile.game}; it does not fit {self.game}")
         strategy = np.full(self.num_entries, np.nan)
-        strategy[self.entry_map[::-1]] = profile.probabilities[::-1]  # so that the first member's stays
-        wrong = np.abs(strategy[self.entry_map] - profile.probabilities) > tolerance
+        strategy[self.entry_map[::-1]] = profile.table[::-1]  # so that the first member's stays
+        wrong = np.abs(strategy[self.entry_map] - profile.table) > tolerance
         if wrong.any():
             real = int(np.searchsorted(self._real_offset, np.flatnonzero(wrong)[0], side="right")) - 1
             merged = int(self.infoset_map[real])

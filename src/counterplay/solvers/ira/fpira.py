@@ -43,7 +43,8 @@ from counterplay.solvers.ira.changing_abstraction import (
     start_abstraction,
 )
 from counterplay.solvers.solver import Solver
-from counterplay.strategy.tabular import Provenance, TabularStrategy
+from counterplay.strategy.strategy import Provenance
+from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["Fpira", "FpiraConfig"]

@@ -28,7 +28,8 @@ from counterplay.solvers.maxmin.digit_refinement import RefiningProgram
 from counterplay.solvers.maxmin.maxmin_problem import MaxminProblem, check_maxmin
 from counterplay.solvers.maxmin.oracles import OracleBranchAndBound
 from counterplay.solvers.solver import Solver
-from counterplay.strategy.tabular import Provenance, TabularStrategy
+from counterplay.strategy.strategy import Provenance
+from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["MaxminConfig", "MaxminSolver"]

@@ -14,8 +14,6 @@ from typer.testing import CliRunner
 from counterplay.abstraction.cards import CardAbstraction
 from counterplay.cli.main import app
 from counterplay.errors import GameError
-from counterplay.evaluation.bucket_inspection import inspect_buckets
-from counterplay.evaluation.inspection import inspect_state
 from counterplay.evaluation.lifted_buckets import LiftedStrategy
 from counterplay.poker.acpc.standard import STANDARD
 from counterplay.poker.buckets.bucket_game import BucketGame
@@ -23,6 +21,7 @@ from counterplay.poker.cards import parse_cards
 from counterplay.poker.poker_public_tree import build_public_tree
 from counterplay.solvers.bucket_mccfr import make_bucket_solver
 from counterplay.strategy.bucket_strategy import BucketStrategy
+from counterplay.strategy.public_lookup import PublicIndex, hand_table
 from tests.poker.test_bucket_game import LEDUC, THREE, TWO_HOLES, forgetting, lossless, mixed
 
 RHODE = dataclasses.replace(STANDARD["rhode"], ranks=3, suits=2, max_raises=(1,) * 3)
@@ -47,8 +46,8 @@ def drawn(game: Any, buckets: Any) -> BucketStrategy:
 )
 def test_numbers_are_those_of_the_public_tree(game: Any, node: str, board: str | None, buckets: Any) -> None:
     profile = drawn(game, buckets(game))
-    expected = inspect_state(build_public_tree(game), LiftedStrategy(profile), node, board)
-    found = inspect_buckets(profile, node, board)
+    expected = hand_table(PublicIndex(build_public_tree(game)), LiftedStrategy(profile), node, board)
+    found = profile.hands(node, board)
     assert (found.player, found.node, found.actions) == (expected.player, expected.node, expected.actions)
     ours, theirs = ({tuple(sorted(hand)): row for row, hand in enumerate(state.hands.tolist())}
                     for state in (found, expected))  # fmt: skip
@@ -63,17 +62,17 @@ def test_three_players() -> None:
     """A hand weighs by its own player's play."""
     profile = drawn(THREE, lossless(THREE))
     tree, board = profile.abstract.tree, parse_cards("Ks")
-    found = inspect_buckets(profile, "rcc/crc", "Ks")
+    found = profile.hands("rcc/crc", "Ks")
     expected = np.ones(len(found.hands))
     node = 0
     for action in "rcccrc":
         if tree.player[node] == found.player:
-            expected *= [profile.strategy_at(node, hand[:1], board)[action] for hand in found.hands.tolist()]
+            expected *= [profile.with_cards(node, hand[:1], board)[action] for hand in found.hands.tolist()]
         node = int(tree.first_child[node]) + tree.actions(node).index(action)
     assert tree.player[node] == found.player
     assert len(found.hands) == 5
     np.testing.assert_allclose(found.weights, expected / expected.sum(), atol=1e-12)
-    rows = [profile.strategy_at(node, hand[:1], board) for hand in found.hands.tolist()]
+    rows = [profile.with_cards(node, hand[:1], board) for hand in found.hands.tolist()]
     np.testing.assert_allclose(found.probabilities, [list(row.values()) for row in rows], atol=1e-12)
 
 
@@ -96,7 +95,7 @@ def test_the_command(tmp_path: Path) -> None:
     for arguments, message in (
         (("--node", "rf"), "nobody acts after 'rf'"),
         (("--node", "cc/"), "1 cards are on the board"),
-        (("--node", "cc/", "--board", "7s"), "is no board of leduc_limit_2p"),
+        (("--node", "cc/", "--board", "7s"), "is no board of this game"),
         (("--ev",), "--ev is for strategies of public trees"),
     ):
         found = run(*arguments)
@@ -106,4 +105,4 @@ def test_the_command(tmp_path: Path) -> None:
 
 def test_what_is_no_decision() -> None:
     with pytest.raises(GameError, match="the hand is over"):
-        inspect_buckets(drawn(LEDUC, forgetting(LEDUC)), "rf")
+        drawn(LEDUC, forgetting(LEDUC)).hands("rf")

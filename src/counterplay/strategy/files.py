@@ -1,0 +1,48 @@
+"""``load_strategy``: the strategy in a file, whatever its storage."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.storage import file_kind, read_container
+from counterplay.strategy.bucket_strategy import KIND as BUCKETS
+from counterplay.strategy.bucket_strategy import BucketStrategy
+from counterplay.strategy.public_strategy import PublicStrategy
+from counterplay.strategy.strategy import Strategy
+from counterplay.strategy.tabular import TabularStrategy
+
+__all__ = ["load_strategy"]
+
+
+def load_strategy(
+    path: str | os.PathLike[str],
+    cards: BucketGame | Sequence[str | os.PathLike[str]] | None = None,
+    verify: bool = True,
+) -> Strategy:
+    """Open a strategy file by memory map.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    cards : sequence of paths or BucketGame, optional
+        Of a strategy by buckets: where its card files are now, or its game; by default they are where they were, or
+        beside the strategy.
+    verify : bool
+        Whether to compare the checksum, which reads the whole file.
+
+    Raises
+    ------
+    StrategyError
+        If the file is damaged, foreign or too new, or does not fit the cards; the message says which.
+    """
+    file = Path(path)
+    if file_kind(file) == BUCKETS:
+        return BucketStrategy.from_file(file, *read_container(file, BUCKETS, verify), cards)
+    header, arrays = read_container(file, "profile", verify)
+    if isinstance(header, dict) and header.get("form") == "public":
+        return PublicStrategy.from_file(file, header, arrays)
+    return TabularStrategy.from_file(file, header, arrays, verify)

@@ -1,0 +1,172 @@
+"""``HandTable``: what a strategy does with each private hand at a public state, and its 13 x 13 grid.
+
+Johanson 2016, section 9.4.  Every hand has its probabilities of the actions, and a weight: how likely the player holds
+it there, by his own play, the opponent's play and the cards that both cannot hold at once.  Frequencies of actions are
+means with these weights.  ``evaluation.inspection`` adds the expected value of each hand and its equity.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.errors import GameError
+from counterplay.poker.cards import CARDS, MAX_RANKS, MAX_SUITS, RANKS, cards_text
+
+__all__ = ["Cell", "HandTable", "action_mix"]
+
+Vector = NDArray[np.float64]
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """One cell of a grid: a class of hands such as ``AKs``.
+
+    Attributes
+    ----------
+    name : str
+        The class.
+    hands : int
+        How many hands of it can be held.
+    weight : float
+        The probability that the player holds one of them.
+    frequencies : tuple of float
+        Of the actions.
+    value, equity : float or None
+        Means over the hands, where they were computed.
+    """
+
+    name: str
+    hands: int
+    weight: float
+    frequencies: tuple[float, ...]
+    value: float | None
+    equity: float | None
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class HandTable:
+    """A public state, hand by hand.  R hands, A actions.
+
+    Attributes
+    ----------
+    player : int
+        Who acts.
+    node, board : str
+        The public actions and the board so far.
+    actions : tuple of str
+        What he can do.
+    hands : (R, 2) uint8 array
+        His hands; of one card, with 53 beside it.  Empty where hands are not cards.
+    weights : (R,) float64 array
+        The probability of each hand; they sum to 1, or are all 0 where the state is never reached.
+    probabilities : (R, A) float64 array
+        Of the actions.
+    values, equities : (R,) float64 arrays or None
+        Chips that the hand wins from the start of the tree, and equity; NaN for hands that meet no opponent.
+    labels : tuple of str
+        The names of hands that are not cards.
+    """
+
+    player: int
+    node: str
+    board: str
+    actions: tuple[str, ...]
+    hands: NDArray[np.uint8]
+    weights: Vector
+    probabilities: Vector
+    values: Vector | None = None
+    equities: Vector | None = None
+    labels: tuple[str, ...] = ()
+
+    @property
+    def frequencies(self) -> Vector:
+        """How often each action is taken when play is here."""
+        return np.asarray(self.weights @ self.probabilities)
+
+    @property
+    def two_cards(self) -> bool:
+        """Whether hands are two cards, so that they have a grid."""
+        return bool(len(self.hands)) and bool(np.all(self.hands < CARDS))
+
+    def mean(self, numbers: Vector | None) -> float | None:
+        """The mean of something over the hands; None where it was not computed or no hand is here."""
+        return None if numbers is None else _mean(numbers, self.weights)
+
+    def grid(self) -> list[list[Cell | None]]:
+        """The 13 x 13 grid, aces first: suited hands above the diagonal, off-suit ones below; None: no such hand.
+
+        Raises
+        ------
+        GameError
+            If hands are not cards.
+        """
+        if self.labels:
+            raise GameError("hands are not cards in this game; there is no grid to draw")
+        ranks, suits = self.hands // MAX_SUITS, self.hands % MAX_SUITS
+        high, low = ranks.max(axis=1), ranks.min(axis=1)
+        same = suits[:, 0] == suits[:, 1]
+        rows: list[list[Cell | None]] = []
+        for row in range(MAX_RANKS - 1, -1, -1):
+            cells = []
+            for column in range(MAX_RANKS - 1, -1, -1):
+                top, bottom = max(row, column), min(row, column)
+                mark = "" if row == column else "s" if row > column else "o"
+                chosen = (high == top) & (low == bottom) & (same if mark == "s" else ~same)
+                cells.append(self._cell(RANKS[top] + RANKS[bottom] + mark, np.flatnonzero(chosen)))
+            rows.append(cells)
+        return rows
+
+    def hand_cells(self) -> list[Cell]:
+        """One cell for each hand, for games whose hands are not two cards, or to see single hands."""
+        names = self.labels or [
+            cards_text(sorted((card for card in hand if card < CARDS), reverse=True)) for hand in self.hands
+        ]
+        cells = [self._cell(name, np.array([number])) for number, name in enumerate(names)]
+        return [cell for cell in cells if cell is not None]
+
+    def _cell(self, name: str, rows: NDArray[np.int64]) -> Cell | None:
+        if not len(rows):
+            return None
+        weights = self.weights[rows]
+        shares = weights if weights.sum() > 0 else np.ones(len(rows))
+        mix = shares @ self.probabilities[rows] / shares.sum()
+        values = None if self.values is None else _mean(self.values[rows], shares)
+        equities = None if self.equities is None else _mean(self.equities[rows], shares)
+        return Cell(name, len(rows), float(weights.sum()), tuple(mix.tolist()), values, equities)
+
+    def grid_html(self) -> str:
+        """The grid for a notebook; colours mix the actions: red folds, blue checks or calls, green bets or raises."""
+        lines = []
+        for row in self.grid():
+            cells = []
+            for cell in row:
+                if cell is None or cell.weight == 0:
+                    cells.append(f"<td>{'' if cell is None else cell.name}</td>")
+                    continue
+                fold, rest, call = action_mix(cell.frequencies, self.actions)
+                red, green, blue = (int(255 - 160 * (1 - share)) for share in (fold, rest, call))
+                told = ", ".join(f"{name} {p:.3f}" for name, p in zip(self.actions, cell.frequencies, strict=True))
+                style = f"background:rgb({red},{green},{blue})"
+                cells.append(f'<td style="{style}" title="{html.escape(told)}">{cell.name}<br>{100 * rest:.0f}</td>')
+            lines.append(f"<tr>{''.join(cells)}</tr>")
+        mix = ", ".join(f"{name} {100 * p:.1f}%" for name, p in zip(self.actions, self.frequencies, strict=True))
+        where = " ".join(filter(None, (self.board, self.node)))
+        head = f"player {self.player + 1}{' after ' + where if where else ''}: {mix}"
+        return f"<p>{html.escape(head)}</p><table>{''.join(lines)}</table>"
+
+
+def action_mix(frequencies: Sequence[float], actions: Sequence[str]) -> tuple[float, float, float]:
+    """Shares of folding, of betting or raising, and of checking or calling: red, green and blue."""
+    fold = sum(share for share, name in zip(frequencies, actions, strict=True) if name.startswith("f"))
+    call = sum(share for share, name in zip(frequencies, actions, strict=True) if name.startswith(("c", "k")))
+    return fold, max(0.0, 1.0 - fold - call), call
+
+
+def _mean(numbers: Vector, weights: Vector) -> float | None:
+    here = ~np.isnan(numbers) & (weights > 0)
+    return float(weights[here] @ numbers[here] / weights[here].sum()) if here.any() else None

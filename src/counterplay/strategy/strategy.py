@@ -1,0 +1,196 @@
+"""``Strategy``: how every player of a game plays, whatever the storage, and its exports as tables.
+
+An infoset is known by its key: the text that ``State.infoset`` gives.  In poker that is ``poker_game.infoset_name``, as
+``AsKs/2c7dTh:rc/``, for strategies of any storage; players count from 0, in exports too.  The storages are
+``TabularStrategy`` (a row for each infoset of any game), ``PublicStrategy`` (public states x hands) and
+``BucketStrategy`` (betting x buckets of cards).
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import html
+import itertools
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import counterplay
+from counterplay.errors import CounterplayError, StrategyError
+from counterplay.runtime.memory import check_memory
+
+if TYPE_CHECKING:
+    from counterplay.strategy.hand_table import HandTable
+
+__all__ = ["Provenance", "Row", "Strategy"]
+
+Row: TypeAlias = tuple[int, str, dict[str, float]]
+"""An infoset of a strategy: player, key, probabilities of the actions."""
+
+ROW_BYTES = 250
+"""Bytes of an infoset with its key as Python objects, roughly."""
+
+SHOWN = 24
+"""Infosets in the table of a notebook."""
+
+COLUMNS = ("player", "infoset", "action", "probability")
+
+
+@dataclasses.dataclass(frozen=True)
+class Provenance:
+    """Where a strategy came from: enough to make it again."""
+
+    algorithm: str
+    settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    seed: int | None = None
+    iterations: int = 0
+    seconds: float = 0.0
+    version: str = counterplay.__version__
+
+
+class Strategy(ABC):
+    """A strategy for every player of a game.
+
+    Attributes
+    ----------
+    game : str
+        The name that makes the game again.
+    players : int
+        Number of players.
+    provenance : Provenance
+        Where it came from.
+    """
+
+    if TYPE_CHECKING:  # fields in one storage, computed in another
+
+        @property
+        @abstractmethod
+        def game(self) -> str: ...
+
+        @property
+        @abstractmethod
+        def players(self) -> int: ...
+
+        @property
+        @abstractmethod
+        def provenance(self) -> Provenance: ...
+
+    @property
+    @abstractmethod
+    def num_infosets(self) -> int:
+        """Number of infosets that ``infosets`` iterates over."""
+
+    @abstractmethod
+    def probabilities(self, player: int, infoset: str) -> dict[str, float]:
+        """The probabilities of the actions at an infoset, by its key.
+
+        Raises
+        ------
+        StrategyError
+            If the player has no such infoset.
+        """
+
+    @abstractmethod
+    def infosets(self) -> Iterator[Row]:
+        """Player, key and probabilities of every infoset."""
+
+    @abstractmethod
+    def hands(self, node: str = "", board: str | None = None) -> HandTable:
+        """What each private hand does at a public state.
+
+        Parameters
+        ----------
+        node : str
+            The public actions that lead there.
+        board : str, optional
+            The board there; needed where cards were dealt on the way.
+
+        Raises
+        ------
+        GameError
+            If there is no such decision or board, or hands are not dealt by chance in this game.
+        """
+
+    @abstractmethod
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a file, atomically; ``load_strategy`` reads it."""
+
+    # ---------------------------------------------------------------------------------------------- exports
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in plain types: ``["strategy"][player][infoset][action]`` is a probability."""
+        self._check_size("a dictionary")
+        rows: list[dict[str, dict[str, float]]] = [{} for _ in range(self.players)]
+        for player, name, row in self.infosets():
+            rows[player][name] = row
+        return {
+            "game": self.game,
+            "players": self.players,
+            "provenance": dataclasses.asdict(self.provenance),
+            "strategy": rows,
+        }
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write a table with the columns player, infoset, action, probability; one line for each action."""
+        try:
+            with open(path, "w", newline="", encoding="utf-8") as file:
+                writer = csv.writer(file)
+                writer.writerow(COLUMNS)
+                writer.writerows(self._lines())
+        except OSError as error:
+            raise StrategyError(f"cannot write {os.fspath(path)}: {error.strerror or error}") from error
+
+    def to_pandas(self) -> Any:
+        """A ``pandas.DataFrame`` with the columns of ``to_csv``.
+
+        Raises
+        ------
+        CounterplayError
+            If pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise CounterplayError("to_pandas needs pandas, which is not installed: pip install pandas") from None
+        self._check_size("a data frame")
+        return pandas.DataFrame(self._lines(), columns=list(COLUMNS))
+
+    def _lines(self) -> Iterator[tuple[int, str, str, float]]:
+        for player, name, row in self.infosets():
+            for action, probability in row.items():
+                yield player, name, action, probability
+
+    def _check_size(self, what: str) -> None:
+        check_memory(f"{what} of {self.num_infosets:,} infosets", self.num_infosets * ROW_BYTES, None, "use to_csv")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.game}: {self._summary()}>"
+
+    def _summary(self) -> str:
+        origin = self.provenance
+        made = origin.algorithm + (f", {origin.iterations:,} iterations" if origin.iterations else "")
+        return f"{self.num_infosets:,} infosets, {made}"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the 13 x 13 grid of the first decision where hands are two cards, else the first infosets."""
+        title = f"<p><b>{html.escape(self.game)}</b>: {html.escape(self._summary())}</p>"
+        grid = self._grid_html()
+        if grid is not None:
+            return title + grid
+        heads = "".join(f"<th>{head}</th>" for head in ("player", "infoset", "probabilities"))
+        rows = []
+        for player, name, row in itertools.islice(self.infosets(), SHOWN):
+            mix = ", ".join(f"{action} {probability:.4f}" for action, probability in row.items())
+            cells = "".join(f"<td>{html.escape(text)}</td>" for text in (str(player), name, mix))
+            rows.append(f"<tr>{cells}</tr>")
+        more = "" if self.num_infosets <= SHOWN else f"<p>and {self.num_infosets - SHOWN:,} more infosets</p>"
+        return f"{title}<table><tr>{heads}</tr>{''.join(rows)}</table>{more}"
+
+    def _grid_html(self) -> str | None:
+        try:
+            table = self.hands()
+        except CounterplayError:
+            return None
+        return table.grid_html() if table.two_cards else None
