@@ -53,8 +53,7 @@ from counterplay.runtime.memory import check_memory
 from counterplay.runtime.threads import share_out
 from counterplay.solvers.sampling_schemes import Scheme, scheme_array
 from counterplay.solvers.solver import Solver, changed
-from counterplay.strategy.strategy import Provenance
-from counterplay.strategy.tabular import TabularStrategy, normalise
+from counterplay.strategy import Provenance, TabularStrategy, normalise
 from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["MCCFR_PRESETS", "MccfrConfig", "MccfrSolver", "integer_payoffs", "mccfr_config", "sampling_of"]
