@@ -26,6 +26,8 @@ from counterplay.abstraction.infosets.by_name import abstraction_by_name, split_
 from counterplay.errors import AbstractionError, CounterplayError, GameError, MemoryLimitError
 from counterplay.game.game import Game
 from counterplay.game.registry import make
+from counterplay.game.transforms import Tilt, TiltedGame
+from counterplay.games.tilted import Tilted
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.standard import STANDARD
 from counterplay.poker.buckets.bucket_counts import BucketGameSize, count_bucket_game
@@ -45,6 +47,7 @@ from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.sizes import BUILD_BYTES_PER_HISTORY, estimate_size, tree_bytes
 from counterplay.tree.public.from_histories import split_public
 from counterplay.tree.public.public_tree import PublicTree
+from counterplay.tree.public.tilt_public import tilt_public
 from counterplay.tree.public.unfold import count_play, unfold, unfolded_bytes
 
 __all__ = [
@@ -314,10 +317,12 @@ class GameForms:
         game, refusal = self.game, self.public_refusal()
         if refusal is not None:
             raise GameError(refusal)
-        if isinstance(game, PokerGame):
-            needed, advice = public_tree_bytes(game.definition), "use a card abstraction (--cards), or solve subgames"
-            check_memory(f"the public tree of {self.name}", needed, self.memory_limit, advice)
-            return build_public_tree(game.definition, self._raises(), name=game.spec())
+        if self._poker is not None:
+            rules = self._poker.definition
+            advice = "use a card abstraction (--cards), or solve subgames"
+            check_memory(f"the public tree of {self.name}", public_tree_bytes(rules), self.memory_limit, advice)
+            tree = build_public_tree(rules, self._raises(), name=game.spec())
+            return tree if self._tilt is None else tilt_public(tree, self._tilt, game.spec())
         play = game.public_play()
         if play is not None:
             return unfold(play, game.spec(), game.big_blind, self.memory_limit)
@@ -362,7 +367,23 @@ class GameForms:
             return False
         if isinstance(self.opened, PublicTree) or self._subgame is not None:
             return True
-        return isinstance(self.game, PokerGame) or self.game.public_play() is not None
+        return self._poker is not None or self.game.public_play() is not None
+
+    @functools.cached_property
+    def _tilted(self) -> TiltedGame | None:
+        """The game with its tilt, if it is tilted."""
+        game = self.game.below() if isinstance(self.game, Tilted) else self.game
+        return game if isinstance(game, TiltedGame) else None
+
+    @property
+    def _tilt(self) -> Tilt | None:
+        return None if self._tilted is None else self._tilted.tilt
+
+    @property
+    def _poker(self) -> PokerGame | None:
+        """The poker game, tilted or not; None if it is not made from a definition."""
+        game = self.game if self._tilted is None else self._tilted.game
+        return game if isinstance(game, PokerGame) else None
 
     def public_refusal(self) -> str | None:
         """Why the game has no public tree; None if it has one."""
@@ -371,7 +392,7 @@ class GameForms:
         if self._made_from_rules:
             if isinstance(self.opened, PublicTree) or self._subgame is not None:
                 return None
-            return public_tree_refusal(self.game.definition) if isinstance(self.game, PokerGame) else None
+            return None if self._poker is None else public_tree_refusal(self._poker.definition)
         try:
             split_public(self.history())
         except MemoryLimitError as error:
@@ -425,10 +446,10 @@ class GameForms:
 
     def _counted_public(self) -> FormSize:
         counts: tuple[int | None, int | None, int | None] = (None, None, None)
-        if isinstance(self.game, PokerGame):
-            needed = public_tree_bytes(self.game.definition)
+        if self._poker is not None:
+            needed = public_tree_bytes(self._poker.definition)
             try:
-                counts = count_public_tree(self.game.definition, self._raises())
+                counts = count_public_tree(self._poker.definition, self._raises())
             except CounterplayError:  # the betting is too large to be counted
                 needed = max(needed, self._allowed() + 1)
         else:

@@ -8,7 +8,12 @@ import pytest
 import counterplay as cp
 from counterplay.analysis.regret_bounds import imbalance, near_zero_sum_nash, tilted_nash
 from counterplay.analysis.regret_tracker import RegretTracker
+from counterplay.errors import SolverError
+from counterplay.forms import open_game
 from counterplay.game.transforms import TILTS, Tilt, TiltedGame, green, orange
+from counterplay.solvers.cfr import CfrSolver
+from counterplay.solvers.public_cfr import PublicSolver
+from counterplay.solvers.public_sampling import PublicSamplingSolver
 
 
 def end(tilt: Tilt, *moves: object) -> list[float]:
@@ -114,13 +119,13 @@ def test_games_without_a_fold_are_refused(name: str) -> None:
 @pytest.mark.parametrize("name", ["holdem_limit_2p", "holdem_nolimit_3p", "rhode_island"])
 def test_folding_by_another_name(name: str) -> None:
     with pytest.raises(cp.GameError, match="by fold=NAME"):
-        cp.make(f"tilted({name})")
-    assert cp.make(f"tilted({name},fold=f)").players == cp.make(name).players
+        cp.make(f"tilted({name},fold=fold)")
+    assert cp.make(f"tilted({name})").players == cp.make(name).players
 
 
 def test_a_fold_by_another_name_is_paid_as_one() -> None:
     """Rhode Island hold'em: antes of 5, player 1 bets 10 before the flop and player 2 folds."""
-    game = cp.make('tilted(rhode_island,"0 0 100 50",fold=f)')
+    game = cp.make('tilted(rhode_island,"0 0 100 50")')
     state = game.root()
     while state.player == cp.CHANCE:
         state = state.child(state.chance()[0][0])
@@ -130,3 +135,34 @@ def test_a_fold_by_another_name_is_paid_as_one() -> None:
     utilities, plain = state.child("f").utilities(), 5.0
     assert utilities[folder] == pytest.approx(-2.0 * plain)
     assert utilities[1 - folder] == pytest.approx(1.5 * plain)
+
+
+@pytest.mark.parametrize("algorithm", ["cfr", "cfr+"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "tilted(leduc,orange,7)",
+        "tilted(leduc_limit_2p,orange,7)",
+        "tilted(leduc_limit_2p,green,7)",
+        "tilted(leduc_limit_2p,peach,7)",
+        'tilted("holdem_2_1(ranks=4,suits=2)","3 -7 5 11")',
+    ],
+)
+def test_public_trees_pay_what_histories_pay(name: str, algorithm: str) -> None:
+    """Iterates and best responses of general-sum utilities are the same on both forms."""
+    public = open_game(name, "public")
+    assert not public.zero_sum
+    solvers = CfrSolver(open_game(name, "history"), algorithm), PublicSolver(public, algorithm)
+    for steps in (1, 9):
+        for solver in solvers:
+            solver.step(steps)
+        for kind in ("average", "last"):
+            histories, publics = (solver.measure(kind) for solver in solvers)
+            assert publics.value == pytest.approx(histories.value, abs=1e-10)
+            assert publics.best_response == pytest.approx(histories.best_response, abs=1e-10)
+            assert publics.nash_conv == pytest.approx(histories.nash_conv, abs=1e-10)
+
+
+def test_samplers_of_public_trees_need_zero_sums() -> None:
+    with pytest.raises(SolverError, match="needs utilities that add up to 0"):
+        PublicSamplingSolver(open_game("tilted(kuhn_limit_2p,orange)", "public"), "pcs")

@@ -23,6 +23,7 @@ from counterplay.kernels.public.terminal import (
     matrix_values,
     row_values,
     showdown_values,
+    tilted_values,
 )  # fmt: skip
 from counterplay.kernels.wide_rows import WIDE
 from counterplay.poker.board_tree import DealTree, deal_cards, hole_hands
@@ -98,7 +99,8 @@ def test_folds_and_showdowns_equal_all_pairs(case: str, isomorphic: bool, data: 
     first, n, zero = u(hands.start[deal]), u(hands.count(deal)), u(0)
     low, high = u(hands.real_start[deal]), u(hands.real_start[deal + 1])
     hole_cards = BOARDS[case][2]
-    fold, show, sums = np.zeros(hands.count(deal)), np.zeros(hands.count(deal)), np.zeros(54)
+    fold, show, tilted = (np.zeros(hands.count(deal)) for _ in range(3))
+    sums = np.zeros(54)
     fold_values(
         3.0, hole_cards == 2, hands.card, hands.twin, first, n, hands.real_class, hands.real_card, low, high, reach,
         zero, sums, fold, zero,
@@ -107,12 +109,17 @@ def test_folds_and_showdowns_equal_all_pairs(case: str, isomorphic: bool, data: 
         2.0, hands.card, hands.rank, first, n, hands.real_class, hands.real_rank, hands.real_card, low, high, reach,
         zero, sums, show, zero,
     )  # fmt: skip
+    tilted_values(
+        3.0, 1.0, hands.card, hands.rank, first, n, hands.real_class, hands.real_rank, hands.real_card, low, high,
+        reach, zero, sums, tilted, zero,
+    )  # fmt: skip
     some = range(0, hands.count(deal), max(1, hands.count(deal) // 40))
     scale = 1.0 + reach.sum()
     for number in some:
         hand = tuple(hands.card[hands.slice(deal)][number, :hole_cards].tolist())
         assert fold[number] == pytest.approx(twin.fold_value(hand, others, 3.0), abs=SAME * scale)
-        assert show[number] == pytest.approx(twin.showdown_value(hand, others, board, 2.0), abs=SAME * scale)
+        assert show[number] == pytest.approx(twin.showdown_value(hand, others, board, 2.0, 2.0), abs=SAME * scale)
+        assert tilted[number] == pytest.approx(twin.showdown_value(hand, others, board, 3.0, 1.0), abs=SAME * scale)
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32])

@@ -44,14 +44,14 @@ def fold_value(hand: Hand, others: Sequence[tuple[Hand, float]], amount: float) 
     return sum(weight * amount for other, weight in others if not set(hand) & set(other))
 
 
-def showdown_value(hand: Hand, others: Sequence[tuple[Hand, float]], board: Board, stake: float) -> float:
+def showdown_value(hand: Hand, others: Sequence[tuple[Hand, float]], board: Board, win: float, loss: float) -> float:
     """What a hand wins at a showdown, against hands with their weights."""
     table = [card for cards in board for card in cards]
     own, total = hand_worth((*hand, *table)), 0.0
     for other, weight in others:
         if not set(hand) & set(other):
             theirs = hand_worth((*other, *table))
-            total += weight * stake * ((own > theirs) - (own < theirs))
+            total += weight * (win * (own > theirs) - loss * (own < theirs))
     return total
 
 

@@ -24,7 +24,7 @@ from counterplay.agents.strategy_agent import ProfileAgent
 from counterplay.cli.main import app, main
 from counterplay.errors import AbstractionError, GameError, MemoryLimitError, SolverError, StrategyError
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs
-from counterplay.forms import open_game, poker_definition
+from counterplay.forms import GameForms, open_game, poker_definition
 from counterplay.poker.acpc.dealing import deals
 from counterplay.poker.acpc.match_state import MatchState
 from counterplay.poker.buckets.bucket_game import BucketGame
@@ -96,7 +96,7 @@ def test_several_threads_share_the_tables() -> None:
 def test_memory_is_known_beforehand(cards: Path) -> None:
     """Pure CFR without an average: four bytes an action (Gibson 2014), and scratch that does not grow with the game."""
     config = mccfr_config("pure-cfr", {"profile": "last"})
-    tree, tables = predicted_bytes("leduc_limit_2p", [cards], None, config)
+    tree, tables = predicted_bytes(GameForms("leduc_limit_2p", cards=[cards]).bucket_counts(), config)
     solver = make_bucket_solver("leduc_limit_2p", [cards], "pure-cfr", profile="last")
     assert solver.regret.nbytes == 4 * solver.game.num_entries
     assert len(solver.average) == 0

@@ -14,7 +14,7 @@ from counterplay.errors import GameError
 from counterplay.evaluation.public_walker import PublicWalker
 from counterplay.game.builder import ExplicitGame, chance, decision, terminal
 from counterplay.solvers.public_cfr import PublicSolver
-from counterplay.tree.public.from_histories import PublicSplit, public_tree_from, split_public
+from counterplay.tree.public.from_histories import PublicSplit, split_public
 from counterplay.tree.public.public_tree import LINK
 from tests.bridge import to_profile
 from tests.reference.best_response import best_response
@@ -150,7 +150,7 @@ def test_what_is_shown_later_is_a_deal() -> None:
     tree = cp.compile_game(
         ExplicitGame(chance({"a": (0.25, first("a")), "b": (0.75, first("b"))}), players=2, name="late")
     )
-    public = public_tree_from(tree)
+    public = split_public(tree).public
     assert [public.hands[p].count(0) for p in (0, 1)] == [1, 2]  # player 2 may as well know before he acts
     assert public.num_deals == 1
 
@@ -199,15 +199,23 @@ def telling_actions() -> ExplicitGame:
         pytest.param(hidden_move(), "at 'start' and 'start' is hidden, because 'blind' and 'blind'", id="hidden move"),
         pytest.param(hidden_number_of_moves(), "'X' hides how many actions", id="hidden number of moves"),
         pytest.param(telling_actions(), "at 'high' and 'low' tells what is private", id="actions tell the card"),
-        pytest.param(
-            ExplicitGame(decision(0, "x", {"a": terminal(1.0, 1.0), "b": terminal(0.0, 0.0)}), players=2, name="gift"),
-            "add up to 0", id="general sum",
-        ),
     ],
 )  # fmt: skip
 def test_games_without_a_public_tree_are_refused(game: object, message: str) -> None:
     with pytest.raises(GameError, match=f"{message}.*history representation"):
-        public_tree_from(cp.compile_game(game))  # type: ignore[arg-type]
+        split_public(cp.compile_game(game))  # type: ignore[arg-type]
+
+
+def test_general_sum() -> None:
+    """What each player wins is his own: both measures are those of the histories."""
+    last = {"l": terminal(3.0, 1.0), "r": terminal(-1.0, 2.0)}
+    root = decision(0, "x", {"a": terminal(1.0, 1.0), "b": decision(1, "y", last)})
+    tree = cp.compile_game(ExplicitGame(root, players=2, name="gift"))
+    both = split_public(tree)
+    strategy = np.array([0.25, 0.75, 0.5, 0.5])
+    measured = PublicWalker(both.public).measure(both.tables(strategy))
+    assert measured.value == pytest.approx((1.0, 1.375), abs=SAME)
+    assert measured.best_response == pytest.approx((1.0, 1.75), abs=SAME)
 
 
 def test_a_game_of_chance_alone() -> None:

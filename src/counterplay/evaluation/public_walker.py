@@ -60,6 +60,7 @@ class PublicWalker(PublicWalks):
             for player in (0, 1)
         ]
         value = (best[0] - best[1]) / 2
-        if valued:
+        if valued or not self.tree.zero_sum:
             value = self.total(0, self.walk(0, VALUE, own[0], players[1]))
-        return Measurement((value, -value), (best[0], best[1]))
+        other = -value if self.tree.zero_sum else self.total(1, self.walk(1, VALUE, own[1], players[0]))
+        return Measurement((value, other), (best[0], best[1]))

@@ -171,6 +171,10 @@ class PublicWalks:
         self.nodes = NodeArrays(**fields)
         if base is not None:
             self.nodes = self.nodes._replace(base=base)
+        other = self.nodes
+        if not tree.zero_sum:
+            other = self.nodes._replace(payoff=tree.other_payoff, matrix=tree.other_matrix)
+        self._nodes = (self.nodes, other)
 
     @property
     def scratch(self) -> Scratch:
@@ -221,8 +225,8 @@ class PublicWalks:
 
         def run(phase: int, share: int, link_value: NDArray[np.float64]) -> None:
             walk_public(
-                self.nodes, own, opp, player, mode, self.tree.pair_hands, tables, opponent.table, scale, none, rule,
-                held, root, deal, *reaches, phase, share, self.threads, link_value, self._scratch[share], out,
+                self._nodes[player], own, opp, player, mode, self.tree.pair_hands, tables, opponent.table, scale, none,
+                rule, held, root, deal, *reaches, phase, share, self.threads, link_value, self._scratch[share], out,
             )  # fmt: skip
 
         if link_values is not None:

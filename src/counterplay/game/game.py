@@ -75,6 +75,8 @@ class Game:
         Number of players, chance not counted; a field or a class attribute of the subclass.
     zero_sum : bool or None
         Declared by the author; compiling checks it.  ``None`` leaves it to be found.
+    fold_action : str
+        What a poker game calls folding.
     forgets : mapping of str to str
         What a player of this game can be made to forget, with a line of help for each; see ``forget``.
     """
@@ -82,6 +84,7 @@ class Game:
     players: int = 2
     zero_sum: ClassVar[bool | None] = None
     spec_name: ClassVar[str | None] = None
+    fold_action: ClassVar[str] = "fold"
     forgets: ClassVar[Mapping[str, str]] = {}
 
     def root(self) -> State:

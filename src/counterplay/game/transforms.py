@@ -6,8 +6,8 @@ takes less from the loser of a showdown and gives less to who wins by a fold (Gi
 tilted two-player game finds an approximate equilibrium of it as far as it is nearly zero-sum (theorem 4.4 there), and
 profiles that play differently in the game as it was.
 
-Who folded is read from the names of actions, so this works for any poker game; most call folding ``fold``, those
-made from an ACPC definition ``f``.  Where nobody can fold, hands end in none of these ways, and the game is refused.
+Who folded is read from the names of actions (``Game.fold_action``), so this works for any poker game.  Where nobody can
+fold, hands end in none of these ways, and the game is refused.
 """
 
 from __future__ import annotations
@@ -115,8 +115,8 @@ class TiltedGame(Game):
         The game below.
     tilt : Tilt
         How utilities change.
-    fold : str
-        The name of the action of folding.
+    fold : str, optional
+        The name of the action of folding; by default what the game below says.
 
     Raises
     ------
@@ -124,12 +124,12 @@ class TiltedGame(Game):
         If nobody can fold.
     """
 
-    def __init__(self, game: Game, tilt: Tilt, fold: str = "fold") -> None:
+    def __init__(self, game: Game, tilt: Tilt, fold: str = "") -> None:
         self.game = game
         self.tilt = tilt
-        self.fold = fold
+        self.fold = fold or game.fold_action
         self.players = game.players
-        _require_fold(game, fold)
+        _require_fold(game, self.fold)
 
     def root(self) -> Any:
         """The state before anything has happened."""
@@ -139,6 +139,10 @@ class TiltedGame(Game):
     def big_blind(self) -> float | None:
         """As in the game below."""
         return self.game.big_blind
+
+    def num_histories(self) -> int | None:
+        """As in the game below."""
+        return self.game.num_histories()
 
     def spec(self) -> str:
         """The name of the game below, and the tilt."""
@@ -166,5 +170,5 @@ def _require_fold(game: Game, fold: str) -> None:
         state = before.child(move)
     raise GameError(
         f"a tilt pays by showdowns and folds, but in {game.spec()} no action is called {fold!r}; tilt a poker game, "
-        "and say what it calls folding by fold=NAME (f where an ACPC definition makes the rules)"
+        "and say what it calls folding by fold=NAME"
     )

@@ -17,10 +17,10 @@ class Tilted(Game):
     """A poker game whose winners or losers are paid more or less than the pot, so that it is not zero-sum."""
 
     game: str = parameter("kuhn", "the game that is tilted, in which somebody must be able to fold")
-    tilt: str = parameter("orange", "orange, green, peach, red, or four percentages parted by blanks: win showdown, "
+    tilt: str = parameter("orange", "orange, green, peach, red, or four percentages separated by blanks: win showdown, "
                                     "lose showdown, lose by folding, win by a fold")  # fmt: skip
     percent: float = parameter(7.0, "size of a tilt that is named by its colour")
-    fold: str = parameter("fold", "what the game calls folding: f where an ACPC definition makes the rules")
+    fold: str = parameter("", "what the game calls folding, where it does not say so itself")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "players", self.below().players)
@@ -37,6 +37,10 @@ class Tilted(Game):
     def big_blind(self) -> float | None:
         """As in the game that is tilted."""
         return make(self.game).big_blind
+
+    def num_histories(self) -> int | None:
+        """As in the game that is tilted."""
+        return make(self.game).num_histories()
 
     def _read(self) -> Tilt:
         if self.tilt in TILTS:

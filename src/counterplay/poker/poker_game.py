@@ -163,6 +163,7 @@ class PokerGame(Game):
     definition: GameDefinition
     isomorphic: bool
     zero_sum = True
+    fold_action = "f"
 
     @property
     def big_blind(self) -> float:

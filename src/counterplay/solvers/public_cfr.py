@@ -167,7 +167,7 @@ class PublicSolver(Solver):
 
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations."""
-        if self.config.threads > 1 or sum(self.tree.num_entries) > FEW:
+        if self.config.threads > 1 or sum(self.tree.num_entries) > FEW or not self.tree.zero_sum:
             for _ in range(iterations):
                 finish(self._step_by_walks)
             return

@@ -155,6 +155,11 @@ class PublicSamplingSolver(Solver):
         self.config = PublicSamplingConfig(config) if isinstance(config, str) else config  # type: ignore[arg-type]
         self.algorithm = algorithm or self.config.sampling
         self.tree = tree = self.compiled(game, memory_limit)
+        if not tree.zero_sum:
+            raise SolverError(
+                f"{self.algorithm} needs utilities that add up to 0, which those of {tree.name} do not; use cfr+ on "
+                "its public tree, or a sampled algorithm on its histories or states"
+            )
         check_memory(f"{self.algorithm} on {tree.name}", self.memory_bytes(tree, self.config), memory_limit)
         check_storage(tree.name, tree.scale, table_type(tree, self.config.storage).name)
         self.walker = PublicWalker(tree)

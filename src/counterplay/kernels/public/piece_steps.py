@@ -19,6 +19,7 @@ from counterplay.kernels.public.terminal import (
     matrix_values,
     row_values,
     showdown_values,
+    tilted_values,
 )  # fmt: skip
 from counterplay.kernels.wide_rows import WIDE, rows_from_vectors, vectors_from_rows
 
@@ -31,7 +32,7 @@ _FEW = 12
 _LEAST = 1e-33
 """Below this a block of integers counts as 0: its scale would leave the range of float32."""
 
-_LINK, _FOLD, _SHOWDOWN, _MATRIX, _FACTORED = 2, 3, 4, 5, 6
+_LINK, _FOLD, _SHOWDOWN, _MATRIX, _FACTORED, _TILTED = 2, 3, 4, 5, 6, 8
 
 
 class NodeArrays(NamedTuple):
@@ -266,12 +267,15 @@ def end_values(
     kind = tree.kind[node]
     sign = 1.0 if me == 0 else -1.0
     n, others = hands_at(own, deal), hands_at(opp, deal)
-    if kind in (_FOLD, _SHOWDOWN):
+    if kind in (_FOLD, _SHOWDOWN, _TILTED):
         mine = np.uint64(own.start[deal])
         low, high = np.uint64(opp.real_start[deal]), np.uint64(opp.real_start[deal + 1])
         if kind == _FOLD:
             fold_values(sign * tree.payoff[node], pair_hands, own.card, own.twin, mine, n, opp.real_class,
                         opp.real_card, low, high, reach, r, sums, value, v)  # fmt: skip
+        elif kind == _TILTED:
+            tilted_values(tree.payoff[node], tree.matrix[tree.data[node]], own.card, own.rank, mine, n, opp.real_class,
+                          opp.real_rank, opp.real_card, low, high, reach, r, sums, value, v)  # fmt: skip
         else:
             showdown_values(tree.payoff[node], own.card, own.rank, mine, n, opp.real_class, opp.real_rank,
                             opp.real_card, low, high, reach, r, sums, value, v)  # fmt: skip

@@ -118,6 +118,54 @@ def showdown_values(
 
 
 @inlined
+def tilted_values(
+    win: float,  # IN  what the winner gets
+    loss: float,  # IN  what the loser pays
+    card: np.ndarray,  # IN  (K, 2) uint8: cards of our hands
+    rank: np.ndarray,  # IN  (K,) uint16: their ranks, ascending
+    mine: Any,  # IN  where our hands begin in those two
+    n: Any,  # IN  number of our hands
+    real_class: np.ndarray,  # IN  (R,) uint16: the class of each real hand of the opponent
+    real_rank: np.ndarray,  # IN  (R,) uint16: its rank, ascending
+    real_card: np.ndarray,  # IN  (R, 2) uint8: its cards
+    low: Any,  # IN  the opponent's real hands are low ..
+    high: Any,  # IN  .. high - 1
+    reach: np.ndarray,  # IN  float64
+    r: Any,  # IN  where the opponent's reaches begin, by class
+    by_card: np.ndarray,  # scratch, at least (54,) float64
+    value: np.ndarray,  # OUT float64
+    v: Any,  # IN  where our values begin
+) -> None:
+    """A showdown at which winner and loser are not paid alike: ``win`` x weaker less ``loss`` x stronger hands.
+
+    Two passes, so that neither has to take off what the same two cards hold: ranks ascending, then descending.
+    """
+    by_card[:CARD_SLOTS] = 0.0
+    total = 0.0
+    k = low
+    for h in range(n):
+        while k < high and real_rank[k] < rank[mine + h]:
+            mass = reach[r + real_class[k]]
+            total += mass
+            by_card[real_card[k, 0]] += mass
+            by_card[real_card[k, 1]] += mass
+            k += np.uint64(1)
+        value[v + h] = win * (total - by_card[card[mine + h, 0]] - by_card[card[mine + h, 1]])
+    by_card[:CARD_SLOTS] = 0.0
+    total = 0.0
+    k = high
+    for i in range(n):
+        h = n - np.uint64(1) - i
+        while k > low and real_rank[k - np.uint64(1)] > rank[mine + h]:
+            k -= np.uint64(1)
+            mass = reach[r + real_class[k]]
+            total += mass
+            by_card[real_card[k, 0]] += mass
+            by_card[real_card[k, 1]] += mass
+        value[v + h] -= loss * (total - by_card[card[mine + h, 0]] - by_card[card[mine + h, 1]])
+
+
+@inlined
 def row_values(
     showdowns: bool,  # IN  some of the ends are showdowns
     card: np.ndarray,  # IN  (K, 2) uint8: cards of our hands

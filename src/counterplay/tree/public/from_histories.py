@@ -24,7 +24,7 @@ from counterplay.tree.history.history_arrays import NULL
 from counterplay.tree.public.cells import INSTEAD, Cells, Points
 from counterplay.tree.public.public_tree import LINK, MATRIX, NO_HAND, Hands, PublicNode, PublicTree, lay_out
 
-__all__ = ["PublicSplit", "public_tree_from", "split_public"]
+__all__ = ["PublicSplit", "split_public"]
 
 Int64 = NDArray[np.int64]
 
@@ -59,23 +59,16 @@ class PublicSplit:
         return values
 
 
-def public_tree_from(tree: GameTree) -> PublicTree:
-    """The public tree of a compiled game.
+def split_public(tree: GameTree) -> PublicSplit:
+    """The public tree of a compiled game, with the way back.
 
     Raises
     ------
     GameError
-        If the game does not have two players, zero sums and perfect recall, or hides an action.
+        If the game does not have two players and perfect recall, or hides an action.
     """
-    return split_public(tree).public
-
-
-def split_public(tree: GameTree) -> PublicSplit:
-    """The public tree of a compiled game, with the way back; errors as ``public_tree_from``."""
     if tree.players != 2:
         raise GameError(f"a public tree needs two players; {tree.name} has {tree.players}; {INSTEAD}")
-    if not tree.facts.zero_sum:
-        raise GameError(f"a public tree needs utilities that add up to 0; those of {tree.name} do not; {INSTEAD}")
     for player, recall in enumerate(tree.recall):
         if recall != "perfect":
             raise GameError(
@@ -147,11 +140,13 @@ class _Builder:
         )
         for number, (node, _, _) in enumerate(self.decisions):
             node.data = number
-        matrix = self._matrix()
+        matrix = self._matrix(0)
         deals = len(self.deals)
         laid = lay_out(root, starts, deals)
         number_of = laid["data"].copy()
         laid["data"][laid["kind"] < 2] = 0
+        if not tree.facts.zero_sum:
+            laid |= {"other_payoff": laid["payoff"], "other_matrix": self._matrix(1)}
         public = PublicTree(
             name=tree.name, **laid, deal_parent=np.array([parent for parent, _ in self.deals], np.int32),
             deal_first=np.full(deals, NULL, np.int32), deal_count=np.zeros(deals, np.int32),
@@ -214,14 +209,15 @@ class _Builder:
     def _count(self, player: int, deal: int) -> int:
         return self.starts[player][deal + 1] - self.starts[player][deal]
 
-    def _matrix(self) -> NDArray[np.float64]:
-        """The payoffs of all ends: player 0's utility times chance, summed over the histories of a pair of hands."""
+    def _matrix(self, player: int) -> NDArray[np.float64]:
+        """What player 0 wins, or player 1 loses, times chance: for each terminal, summed over a pair of hands."""
         check_memory(f"the payoff matrix of the public tree of {self.tree.name}", 8 * self.matrix_size, None, INSTEAD)
         matrix = np.zeros(self.matrix_size)
         for node, members, deal in self.ends:
             columns = self._count(1, deal)
             size = self._count(0, deal) * columns
-            worth = self.points.chance[members] * self.tree.utility[self.tree.outcome[members], 0]
+            sign = 1.0 if player == 0 else -1.0
+            worth = sign * self.points.chance[members] * self.tree.utility[self.tree.outcome[members], player]
             pair = self.hand[0, members] * columns + self.hand[1, members]
             matrix[node.data : node.data + size] = np.bincount(pair, worth, size)
         return matrix

@@ -34,11 +34,12 @@ from numpy.typing import NDArray
 from counterplay.errors import GameError
 
 __all__ = [
-    "ADDITIVE", "CUT", "FACTORED", "FOLD", "LINK", "MATRIX", "NO_HAND", "SHARED", "SHOWDOWN", "Hands", "PublicTree",
+    "ADDITIVE", "CUT", "FACTORED", "FOLD", "LINK", "MATRIX", "NO_HAND", "SHARED", "SHOWDOWN", "TILTED", "Hands",
+    "PublicTree",
 ]  # fmt: skip
 
-LINK, FOLD, SHOWDOWN, MATRIX, FACTORED, ADDITIVE = 2, 3, 4, 5, 6, 7
-"""Kinds of nodes beside the decisions of players 0 and 1: a link, and the kinds of ends."""
+LINK, FOLD, SHOWDOWN, MATRIX, FACTORED, ADDITIVE, TILTED = 2, 3, 4, 5, 6, 7, 8
+"""Kinds of nodes beside the decisions of players 0 and 1: a link, and the kinds of terminals."""
 
 SHARED, CUT = -1, -2
 """``link_deal`` of a link to the deals after the current one, and of one that deals nothing."""
@@ -132,14 +133,14 @@ class Hands:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class PublicTree:
-    """A compiled game of public actions.  N nodes, D deals; two players, zero-sum, perfect recall.
+    """A compiled game of public actions.  N nodes, D deals; two players, perfect recall.
 
     Attributes
     ----------
     name : str
         The name that makes the game again.
     kind : (N,) int8
-        The player who acts (0, 1), or LINK, FOLD, SHOWDOWN, MATRIX, FACTORED, ADDITIVE.
+        The player who acts (0, 1), or LINK, FOLD, SHOWDOWN, MATRIX, FACTORED, ADDITIVE, TILTED.
     first_child, num_children : (N,) int32
         Children of a decision; ``first_child`` of a link is the root of the piece that it leads to, unless the deals
         have roots of their own.
@@ -157,7 +158,7 @@ class PublicTree:
     link_deal : (N,) int32
         Of a link: SHARED, CUT, or the first of ``num_children`` deals.
     payoff : (N,) float64
-        Of an end: what player 0 wins by a fold, what the winner gets at a showdown; a factor of the other kinds.
+        Of a terminal: what player 0 wins by a fold, what the winner gets at a showdown; a factor of the other kinds.
     data : (N,) int64
         Of an end: where its numbers are in ``matrix``.
     factor : (N,) int32
@@ -174,7 +175,8 @@ class PublicTree:
         Of players 0 and 1.
     matrix : float64 array
         Numbers of the ends: of MATRIX, player 0's utility times chance, hands of player 0 x hands of player 1; of
-        FACTORED the same by classes; of ADDITIVE, one number for each hand of player 0, then of player 1.
+        FACTORED the same by classes; of ADDITIVE, one number for each hand of player 0, then of player 1; of TILTED,
+        what the loser of the showdown pays.
     factor_class : (2, F, H) uint8
         The classes of hands at FACTORED ends, by player and row.
     factor_count : (2, F) int32
@@ -193,6 +195,9 @@ class PublicTree:
         What was dealt, where it is told; else empty.
     big_blind : float or None
         Chips in one big blind of a poker game.
+    other_payoff, other_matrix : arrays or None
+        ``payoff`` and ``matrix`` with what player 1 loses in place of what player 0 wins, where utilities do not add up
+        to 0; None in a zero-sum game.
     """
 
     name: str
@@ -226,8 +231,15 @@ class PublicTree:
     node_text: tuple[str, ...] = ()
     deal_text: tuple[str, ...] = ()
     big_blind: float | None = None
+    other_payoff: NDArray[np.float64] | None = None
+    other_matrix: NDArray[np.float64] | None = None
 
     players = 2
+
+    @property
+    def zero_sum(self) -> bool:
+        """Whether one player wins what the other loses."""
+        return self.other_payoff is None
 
     @property
     def num_nodes(self) -> int:
