@@ -17,7 +17,7 @@ import contextlib
 import dataclasses
 import functools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 from counterplay.abstraction.cards.card_abstraction import CardAbstraction
@@ -42,6 +42,7 @@ from counterplay.poker.poker_public_tree import (
 from counterplay.poker.postflop.subgame import SUBGAME, Subgame, parse_subgame
 from counterplay.poker.raise_sizes import BetAbstraction, bet_abstraction
 from counterplay.runtime.memory import available_memory, check_memory, format_bytes
+from counterplay.runtime.progress import ProgressCallback
 from counterplay.tree.history.compile import compile_game
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.sizes import BUILD_BYTES_PER_HISTORY, estimate_size, tree_bytes
@@ -67,7 +68,7 @@ class _Options(TypedDict, total=False):
     cards: Paths | None
     bets: str | None
     memory_limit: int | None
-    progress: Callable[[int], None] | None
+    progress: ProgressCallback | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,7 +129,7 @@ def open_game(
     cards: Paths | None = None,
     bets: str | None = None,
     memory_limit: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Any:
     """Open a game in a form.
 
@@ -219,7 +220,7 @@ class GameForms:
         cards: Paths | None = None,
         bets: str | None = None,
         memory_limit: int | None = None,
-        progress: Callable[[int], None] | None = None,
+        progress: ProgressCallback | None = None,
     ) -> None:
         self.opened: AnyForm | None = None if isinstance(spec, str | type) else spec
         self.cards = tuple(cards) if cards else ()

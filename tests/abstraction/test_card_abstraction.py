@@ -29,6 +29,7 @@ from counterplay.poker.acpc.standard import STANDARD
 from counterplay.poker.betting import count_betting
 from counterplay.poker.buckets.bucket_counts import count_bucket_game, count_states, deals_by_round
 from counterplay.poker.cards import parse_cards
+from counterplay.runtime.progress import Progress
 from tests.reference import card_features as twin
 
 HOLDEM = ((13, 4), (2, 3, 1, 1))
@@ -479,7 +480,7 @@ def test_what_does_not_fit_is_refused_before_it_starts() -> None:
     recipe = parse_recipe("169,PA500,KE500,KO500", *HOLDEM, "imperfect")
     stages: list[str] = []
     with pytest.raises(MemoryLimitError, match=r"needs about .* GiB, but only 1\.0 GiB may be used"):
-        build_cards(*HOLDEM, recipe, progress=lambda stage, _: stages.append(stage), memory_limit=1 << 30)
+        build_cards(*HOLDEM, recipe, progress=lambda now: stages.append(now.stage), memory_limit=1 << 30)
     assert stages == []
 
 
@@ -502,26 +503,28 @@ def test_a_stopped_build_goes_on_where_it_was(tmp_path: Path) -> None:
     class StoppedError(Exception):
         pass
 
-    def stop(stage: str, _share: float) -> None:
-        if stage == "clustering round 2":
+    def stop(now: Progress) -> None:
+        if now.stage == "clustering round 2":
             raise StoppedError
 
     with pytest.raises(StoppedError):
         build_cards(deck, shape, recipe, cache=tmp_path, progress=stop)
     stages: list[str] = []
-    one = build_cards(deck, shape, recipe, cache=tmp_path, progress=lambda stage, _: stages.append(stage))
+    one = build_cards(deck, shape, recipe, cache=tmp_path, progress=lambda now: stages.append(now.stage))
     assert "clustering round 2" in stages
     assert "clustering round 1" not in stages
     assert "hand strength at the showdown" not in stages
     stages.clear()
-    two = build_cards(deck, shape, recipe, cache=tmp_path, progress=lambda stage, _: stages.append(stage))
+    two = build_cards(deck, shape, recipe, cache=tmp_path, progress=lambda now: stages.append(now.stage))
     assert not any(stage.startswith("clustering") for stage in stages)
     plain = build_cards(deck, shape, recipe)
     for a, b, c in zip(one.rounds, two.rounds, plain.rounds, strict=True):
         assert np.array_equal(a.table, b.table)  # type: ignore[arg-type]
         assert np.array_equal(a.table, c.table)  # type: ignore[arg-type]
     assert one.provenance["objectives"] == two.provenance["objectives"] == plain.provenance["objectives"]
-    other = build_cards(deck, shape, recipe, BuildSettings(seed=5), tmp_path, progress=lambda s, _: stages.append(s))
+    other = build_cards(
+        deck, shape, recipe, BuildSettings(seed=5), tmp_path, progress=lambda now: stages.append(now.stage)
+    )
     assert "clustering round 1" in stages
     assert other.counts() == one.counts()
 

@@ -148,7 +148,7 @@ class TestCache:
     def test_features_are_read_again(self, tmp_path: Path) -> None:
         made = CardFeatures((3, 2), (1, 1), cache=tmp_path / "new").sums(0)
         stages: list[str] = []
-        again = CardFeatures((3, 2), (1, 1), cache=tmp_path / "new", progress=lambda stage, _: stages.append(stage))
+        again = CardFeatures((3, 2), (1, 1), cache=tmp_path / "new", progress=lambda now: stages.append(now.stage))
         assert np.array_equal(again.sums(0).histogram, made.histogram)
         assert stages == []
 

@@ -29,6 +29,7 @@ from counterplay.errors import GameError
 from counterplay.experiments.kuhn_tournament import AGENTS as KUHN_AGENTS
 from counterplay.experiments.kuhn_tournament import PUBLISHED, kuhn_agent
 from counterplay.poker.acpc.standard import STANDARD
+from counterplay.runtime.progress import Progress
 from counterplay.solvers import solve
 from counterplay.strategy import TabularStrategy
 from counterplay.tree import compile_game
@@ -182,7 +183,7 @@ class TestCrashes:
         pieces = 0
 
         def stop_after(count: int) -> None:
-            def progress(_done: int, _all: int) -> None:
+            def progress(_now: Progress) -> None:
                 nonlocal pieces
                 pieces += 1
                 if pieces % count == 0:
@@ -228,7 +229,7 @@ class TestCrashes:
     def test_one_process_at_a_time(self, tmp_path: Path) -> None:
         wanted = config(deals=20, piece=10)
 
-        def again(_done: int, _all: int) -> None:
+        def again(_now: Progress) -> None:
             with pytest.raises(GameError, match="another process"):
                 Tournament(tmp_path, wanted).run()
 

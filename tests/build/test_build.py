@@ -16,7 +16,7 @@ import pytest
 from counterplay.abstraction.cards import build_cards, parse_recipe
 from counterplay.agents import play_match
 from counterplay.build.build_report import build_rows
-from counterplay.build.pipeline import Pipeline, Step
+from counterplay.build.pipeline import Pipeline
 from counterplay.build.presets import OPPONENTS, PRESETS, make_plan
 from counterplay.cli.main import main
 from counterplay.errors import CounterplayError, GameError, StrategyError
@@ -24,6 +24,7 @@ from counterplay.evaluation import evaluate
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs
 from counterplay.evaluation.lifted_buckets import measure_lifted
 from counterplay.forms import open_game
+from counterplay.runtime.progress import Progress
 from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.storage import read_container
 from counterplay.strategy.files import load_strategy
@@ -197,7 +198,7 @@ class TestStoppedAndResumed:
         plan, folder = make_plan("leduc_limit_2p", "tiny", **SMALL), tmp_path / "built"
         title = Pipeline.TITLES.get(stage, Pipeline.TITLES["solve"])
 
-        def kill(step: Step) -> None:
+        def kill(step: Progress) -> None:
             if step.stage == title and (stage in Pipeline.TITLES or step.share > 0.5):
                 raise KilledError
 
@@ -217,7 +218,7 @@ class TestStoppedAndResumed:
 
     def test_a_finished_build_does_nothing(self, whole: Path) -> None:
         before = {path: path.stat().st_mtime_ns for path in whole.iterdir()}
-        begun: list[Step] = []
+        begun: list[Progress] = []
         Pipeline(make_plan("leduc_limit_2p", "tiny", **SMALL), whole, progress=begun.append).run()
         assert begun == []
         assert {path: path.stat().st_mtime_ns for path in whole.iterdir()} == before
@@ -225,7 +226,7 @@ class TestStoppedAndResumed:
     def test_ctrl_c_keeps_the_iterations(self, tmp_path: Path, whole: Path) -> None:
         plan, folder = make_plan("leduc_limit_2p", "tiny", **SMALL), tmp_path / "built"
 
-        def stop(step: Step) -> None:
+        def stop(step: Progress) -> None:
             if step.stage == Pipeline.TITLES["solve"] and step.share > 0.3:
                 raise KeyboardInterrupt
 

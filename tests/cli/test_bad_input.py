@@ -20,6 +20,7 @@ import safetensors.numpy
 from counterplay.cli.main import main
 from counterplay.errors import CounterplayError, GameError, MemoryLimitError, SolverError, StrategyError
 from counterplay.game import make
+from counterplay.runtime.progress import Progress
 from counterplay.solvers import CfrSolver, make_solver
 from counterplay.strategy import TabularStrategy
 from counterplay.strategy.files import load_strategy
@@ -730,7 +731,7 @@ def games_file(tmp_path: Path) -> Path:
 
 
 def test_a_game_that_is_refused_before_the_walk(capsys: Capture) -> None:
-    seen: list[int] = []
+    seen: list[Progress] = []
     with pytest.raises(MemoryLimitError) as caught:
         compile_game("leduc(ranks=12,suited=true)", memory_limit=10**6, progress=seen.append)
     message = str(caught.value)
@@ -759,7 +760,7 @@ def test_a_game_beyond_all_bounds(capsys: Capture, games_file: Path) -> None:
 
 
 def test_a_game_that_is_refused_during_the_walk(capsys: Capture, games_file: Path) -> None:
-    seen: list[int] = []
+    seen: list[Progress] = []
     limit = 120 * 20_000
     spec = f"{games_file}:Skewed"
     with pytest.raises(MemoryLimitError) as caught:

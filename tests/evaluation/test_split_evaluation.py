@@ -25,7 +25,8 @@ from counterplay.poker.board_parts import FirstDeals
 from counterplay.poker.board_tree import deal_cards, hole_hands
 from counterplay.poker.poker_game import PokerGame, poker_game
 from counterplay.poker.poker_public_tree import build_public_tree
-from counterplay.runtime.jobs import JobProgress, read_jobs
+from counterplay.runtime.jobs import read_jobs
+from counterplay.runtime.progress import Progress
 from counterplay.strategy.public_strategy import FunctionStrategy, PublicStrategy
 from counterplay.strategy.trivial import TRIVIAL, CardFree
 from counterplay.tree.public.public_tree import Hands, PublicTree
@@ -227,9 +228,9 @@ class TestTrivialAgents:
         assert 100 * measurement.exploitability == pytest.approx(1163.4758, abs=5e-5)
 
 
-def interrupted_after(jobs: int) -> Callable[[JobProgress], None]:
-    def stop(now: JobProgress) -> None:
-        if now.done >= jobs:
+def interrupted_after(jobs: int) -> Callable[[Progress], None]:
+    def stop(now: Progress) -> None:
+        if now.iterations >= jobs:
             raise KeyboardInterrupt
 
     return stop
@@ -246,10 +247,10 @@ class TestJobs:
         expected = evaluate_split(game, pair)
         with pytest.raises(KeyboardInterrupt):
             evaluate_split(game, pair, threads, checkpoint=path, progress=interrupted_after(5))
-        seen: list[JobProgress] = []
+        seen: list[Progress] = []
         assert evaluate_split(game, pair, threads, resume=path, progress=seen.append) == expected
-        assert seen[0].done > 5
-        assert seen[-1].done == seen[-1].total == len(FirstDeals(game.definition))
+        assert seen[0].iterations > 5
+        assert seen[-1].iterations == seen[-1].total == len(FirstDeals(game.definition))
         assert seen[-1].seconds_left == 0
         assert evaluate_split(game, pair, resume=path) == expected  # nothing is left to do
 
@@ -265,11 +266,11 @@ class TestJobs:
     def test_files_of_other_work(self, tmp_path: Path) -> None:
         game, path = poker("leduc_limit_2p"), tmp_path / "kept"
         evaluate_split(game, PAIRS["50/50"], checkpoint=path)
-        with pytest.raises(StrategyError, match="is of another evaluation: its strategies is"):
+        with pytest.raises(StrategyError, match="belongs to another evaluation: its strategies is"):
             evaluate_split(game, PAIRS["always-call"], resume=path)
-        with pytest.raises(StrategyError, match="is of another evaluation: its game is"):
+        with pytest.raises(StrategyError, match="belongs to another evaluation: its game is"):
             evaluate_split(poker(self.NAME), PAIRS["50/50"], resume=path)
-        with pytest.raises(StrategyError, match="is of another evaluation: its method is"):
+        with pytest.raises(StrategyError, match="belongs to another evaluation: its method is"):
             evaluate_card_free(game, [PAIRS["50/50"]], resume=path)
         with pytest.raises(StrategyError, match="there is no file"):
             evaluate_split(game, PAIRS["50/50"], resume=tmp_path / "nothing")
@@ -338,7 +339,7 @@ class TestCommandLine:
             (["--strategy", "always-call", "--game", "holdem_limit_3p"], "games of two players"),
             (["--strategy", "always-call", "--game", "leduc_limit_2p", "--threads", "0"], "at least 1; got 0"),
             (["--strategy", "50/50", "--game", "leduc_limit_2p", "--method", "magic"], "--method is one of auto"),
-            (["--strategy", "50/50", "--game", "holdem_limit_2p", "--method", "whole"], "take --method general"),
+            (["--strategy", "50/50", "--game", "holdem_limit_2p", "--method", "whole"], "use --method general"),
             (["--strategy", "50/50", "--game", "kuhn_limit_2p", "--method", "general"], "measure others whole"),
             (["--strategy", "uniform", "--game", "kuhn", "--method", "general"], "are for --strategy always-fold"),
             (["--strategy", "50/50", "--game", "kuhn_limit_2p", "--checkpoint", "x"], "whole keeps nothing"),

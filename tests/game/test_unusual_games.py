@@ -7,7 +7,6 @@ import random
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from counterplay.errors import GameError
 from counterplay.evaluation import best_response, evaluate
 from counterplay.game import CHANCE, TERMINAL, Game
 from counterplay.game.builder import ExplicitGame, Node, chance, decision, terminal
-from counterplay.runtime import memory
 from counterplay.solvers import CFR_PRESETS, CfrSolver, solve
 from counterplay.strategy import TabularStrategy
 from counterplay.tree import compile_game
@@ -258,20 +256,3 @@ def test_the_partition_by_own_actions_needs_recall() -> None:
         own_action_partition(tree, 0)
     with pytest.raises(GameError, match="has imperfect recall"):
         m_value(tree, 0)
-
-
-# ---------------------------------------------------------------------------------------------- memory
-
-
-def test_the_limit_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = (str(tmp_path / "memory.max"), str(tmp_path / "memory.current"), "inactive_file")
-    monkeypatch.setattr(memory, "CONTROL_GROUPS", (names,))
-    free = memory.available_memory()
-    assert free > 10_000
-    (tmp_path / "memory.current").write_text("6000\n")
-    (tmp_path / "memory.stat").write_text("anon 4500\ninactive_file 1500\n")
-    for limit, expected in (("10000\n", 5500), ("1000\n", 0)):
-        (tmp_path / "memory.max").write_text(limit)
-        assert memory.available_memory() == expected
-    (tmp_path / "memory.max").write_text("max\n")
-    assert memory.available_memory() > 10_000

@@ -13,7 +13,6 @@ import counterplay as cp
 from counterplay.analysis import RegretTracker
 from counterplay.errors import SolverError
 from counterplay.kernels.history.mccfr import AVERAGE_STRATEGY, Sampling, _chance
-from counterplay.runtime.threads import parts_of
 from counterplay.solvers import MCCFR_PRESETS, MccfrConfig, MccfrSolver, make_solver, resume_solver
 from counterplay.solvers.sampling_schemes import SCHEMES
 from tests.reference.mccfr import Mccfr, Script, Stream, all_samples, counterfactual_values
@@ -345,13 +344,6 @@ def test_kernels_let_other_threads_run(algorithm: str) -> None:
     while worker.is_alive():
         turns += 1
     assert turns > 100  # one call of the kernel: with the interpreter locked there would be hardly any
-
-
-def test_shares_of_threads_cover_all_iterations() -> None:
-    for iterations in (2, 15, 16, 17, 1000):
-        shares = parts_of(iterations, 100, 16)
-        assert [start for _, start in shares] == [100 + sum(n for n, _ in shares[:k]) for k in range(len(shares))]
-        assert sum(count for count, _ in shares) == iterations
 
 
 def test_checkpoints_with_threads_and_own_schemes(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 import counterplay as cp
 from counterplay.cli.main import main
 from counterplay.errors import GameError, MemoryLimitError, SolverError, StrategyError
+from counterplay.runtime import threads
 from counterplay.runtime.pacing import Until
 from counterplay.solvers import MccfrSolver, StateSampler, make_solver, make_state_sampler, resume_solver
 from counterplay.strategy.files import load_strategy
@@ -252,20 +253,17 @@ def test_damaged_checkpoints_are_refused(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_leaves_whole_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
-    import threading
+    wait, calls = threads.wait, 0
 
-    join = threading.Thread.join
-    calls = 0
-
-    def interrupted(self: threading.Thread, timeout: float | None = None) -> None:
+    def interrupted(*arguments: Any) -> Any:
         nonlocal calls
         calls += 1
         if calls == 1:
             raise KeyboardInterrupt
-        join(self, timeout)
+        return wait(*arguments)
 
     solver = make_state_sampler("leduc", "external-sampling", seed=2)
-    monkeypatch.setattr(threading.Thread, "join", interrupted)
+    monkeypatch.setattr(threads, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         solver.step(10_000)
     monkeypatch.undo()

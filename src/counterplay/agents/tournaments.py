@@ -12,15 +12,14 @@ A folder holds ``tournament.json`` (what is played by whom, with fingerprints of
 
 from __future__ import annotations
 
-import concurrent.futures
 import contextlib
 import dataclasses
+import functools
 import hashlib
 import itertools
 import json
-import multiprocessing
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -31,6 +30,8 @@ from counterplay.agents.matches import MatchResult, Seeds, play_piece, seatings_
 from counterplay.agents.ranking import Round, Scores, bankroll, run_off
 from counterplay.agents.tally import Estimate, Tally
 from counterplay.errors import GameError
+from counterplay.runtime.jobs import ProcessExecutor, SerialExecutor, run_jobs
+from counterplay.runtime.progress import Progress, ProgressCallback
 
 __all__ = ["Piece", "Tournament", "TournamentConfig", "TournamentResult"]
 
@@ -215,7 +216,7 @@ class Tournament:
             for place, first in enumerate(range(0, self.config.deals, size)):
                 yield Piece(number, place, agents, first, min(size, self.config.deals - first))
 
-    def run(self, workers: int = 1, progress: Callable[[int, int], None] | None = None) -> TournamentResult:
+    def run(self, workers: int = 1, progress: ProgressCallback | None = None) -> TournamentResult:
         """Play what is missing.
 
         Parameters
@@ -223,7 +224,7 @@ class Tournament:
         workers : int
             Processes that play; 1 plays in this one.
         progress : callable, optional
-            Called with the number of pieces done and of all pieces.
+            Called after each piece.
         """
         if workers < 1:
             raise GameError(f"a tournament needs at least 1 worker; got {workers}")
@@ -231,34 +232,25 @@ class Tournament:
             done = {key for key, entry in _read_results(self.folder / RESULTS, repair=True) if "aborted" not in entry}
             pieces = list(self.pieces())
             todo = [piece for piece in pieces if (piece.match, piece.number) not in done]
-            finished = len(pieces) - len(todo)
-            for piece, entry in self._played(todo, workers):
-                _append(file, {"match": piece.match, "piece": piece.number, **entry})
-                finished += 1
-                if progress is not None:
-                    progress(finished, len(pieces))
-        return self.result()
+            done_before = len(pieces) - len(todo)
+            kept = 0
 
-    def _played(self, todo: Sequence[Piece], workers: int) -> Iterator[tuple[Piece, dict[str, Any]]]:
-        if workers == 1 or len(todo) < 2:
-            for piece in todo:
-                yield piece, _play(self.config, piece, str(self.folder))
-            return
-        context = multiprocessing.get_context("spawn")  # threads of kernels and clients do not survive a fork
-        with concurrent.futures.ProcessPoolExecutor(workers, mp_context=context) as pool:
-            waiting = iter(todo)
-            running = {}
-            try:
-                for piece in itertools.islice(waiting, 2 * workers):
-                    running[pool.submit(_play, self.config, piece, str(self.folder))] = piece
-                while running:
-                    ready, _ = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
-                    for future in ready:
-                        yield running.pop(future), future.result()
-                    for piece in itertools.islice(waiting, len(ready)):
-                        running[pool.submit(_play, self.config, piece, str(self.folder))] = piece
-            finally:
-                pool.shutdown(wait=True, cancel_futures=True)
+            def keep(piece: Piece, entry: dict[str, Any]) -> None:
+                nonlocal kept
+                _append(file, {"match": piece.match, "piece": piece.number, **entry})
+                kept += 1
+
+            def report() -> None:
+                if progress is not None:
+                    progress(Progress(done_before + kept, total=len(pieces)))
+
+            play = functools.partial(_play, self.config, str(self.folder))
+            if workers == 1 or len(todo) < 2:
+                run_jobs(play, todo, SerialExecutor(), keep, report)
+            else:
+                with ProcessExecutor(workers) as executor:
+                    run_jobs(play, todo, executor, keep, report)
+        return self.result()
 
     def result(self) -> TournamentResult:
         """What was played so far."""
@@ -286,7 +278,7 @@ class Tournament:
         )
 
 
-def _play(config: TournamentConfig, piece: Piece, folder: str) -> dict[str, Any]:
+def _play(config: TournamentConfig, folder: str, piece: Piece) -> dict[str, Any]:
     """Play a piece; runs in a worker."""
     arena = open_arena(config.game)
     entries = [config.made_entries()[agent] for agent in piece.agents]

@@ -36,14 +36,14 @@ from counterplay.evaluation.lifted_buckets import measure_real
 from counterplay.forms import open_game, poker_definition
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.pacing import Until
-from counterplay.runtime.progress import Progress
+from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.solvers.bucket_mccfr import BucketSolver, make_bucket_solver, resume_buckets
 from counterplay.storage import read_container, write_container
 from counterplay.strategy.bucket_strategy import KIND as PROFILE_KIND
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import load_strategy
 
-__all__ = ["Pipeline", "Step"]
+__all__ = ["Pipeline"]
 
 STATE, CARDS, PAIRS, CHECKPOINT, AGENT = (
     "build.json", "cards.cpa", "pairs.counts", "solve.checkpoint", "agent.strategy",
@@ -62,16 +62,6 @@ SHARES = tuple(2.0**-power for power in range(6, -1, -1))
 """Where on the way the strategy is measured: shares of the time or of the iterations."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Step:
-    """Where a build is: a stage, what it does now, which share of it is done, and seconds left in all if known."""
-
-    stage: str
-    text: str
-    share: float
-    left: float | None
-
-
 class Pipeline:
     """A build in a folder.
 
@@ -86,7 +76,7 @@ class Pipeline:
     memory_limit : int, optional
         Bytes that may be used; by default what the machine has free.
     progress : callable, optional
-        Called with a ``Step`` now and then.
+        Called with the progress of each stage, and the seconds left in all if they are known.
 
     Raises
     ------
@@ -109,7 +99,7 @@ class Pipeline:
         folder: str | os.PathLike[str],
         cache: str | os.PathLike[str] | None = None,
         memory_limit: int | None = None,
-        progress: Callable[[Step], None] | None = None,
+        progress: ProgressCallback | None = None,
     ) -> None:
         self.plan = plan
         self.folder = Path(folder)
@@ -135,13 +125,13 @@ class Pipeline:
                 self._check(name)
                 continue
             self._started = time.perf_counter()
-            self._tell(title, title, 0.0)
+            self._report(title, Progress(0, total=1))
             spent = self._clock(name)
             found = self._work(name)
             self.done[name] = {**found, **spent()}
             self.state["parts"].pop(name, None)
             self._save()
-            self._tell(title, title, 1.0)
+            self._report(title, Progress(1, total=1))
         return self.report()
 
     def report(self) -> dict[str, Any]:
@@ -179,12 +169,12 @@ class Pipeline:
     # ------------------------------------------------------------------------------------------ stages
 
     def _cards(self) -> dict[str, Any]:
-        def tell(stage: str, share: float) -> None:
-            self._tell(self.TITLES["cards"], stage, share)
+        def report(now: Progress) -> None:
+            self._report(self.TITLES["cards"], now, now.stage)
 
         plan = self.plan
         deck, shape = deck_shape(self.definition)
-        made = build_cards(deck, shape, plan.recipe(), None, self.cache, plan.threads, tell, self.memory_limit)
+        made = build_cards(deck, shape, plan.recipe(), None, self.cache, plan.threads, report, self.memory_limit)
         made.save(self.folder / CARDS)
         self._game = None
         return {"buckets": list(made.counts()), "recall": made.recall, "information_sets": self.game.num_infosets}
@@ -203,10 +193,7 @@ class Pipeline:
         if reason is not None:
             return {"reason": reason, "boards": None, "exact": None, "counted": False}
 
-        def tell(counted: int, total: int) -> None:
-            self._tell(self.TITLES["pairs"], f"{counted:,} of {total:,} boards", counted / total)
-
-        pairs = self._count(None, tell)
+        pairs = self._count(None)
         _save_pairs(self.folder / PAIRS, self.game, pairs)
         return {"reason": None, "boards": pairs.boards, "exact": pairs.exact, "counted": True}
 
@@ -215,14 +202,14 @@ class Pipeline:
         whole = self.plan.bets is None and all(entry.family == "lossless" for entry in self.plan.recipe().rounds)
         return whole and self.done["cards"]["buckets"][-1] > MOST_BUCKETS
 
-    def _count(self, boards: int | None, tell: Callable[[int, int], None]) -> BucketPairs:
+    def _count(self, boards: int | None) -> BucketPairs:
         """Over all boards where these are not too many."""
         try:
-            return count_bucket_pairs(self.game, boards, self.plan.seed, tell, self.plan.threads)
+            return count_bucket_pairs(self.game, boards, self.plan.seed, self._boards_of("pairs"), self.plan.threads)
         except GameError:
             if boards is not None:
                 raise
-            return self._count(self.plan.boards, tell)
+            return self._count(self.plan.boards)
 
     def _solve(self) -> dict[str, Any]:
         plan, part = self.plan, self._part("solve")
@@ -281,13 +268,9 @@ class Pipeline:
 
     def _bounds(self) -> dict[str, Any] | None:
         """What boards drawn at random tell of the exploitability in the real game, where two play it."""
-
-        def tell(counted: int, total: int) -> None:
-            self._tell(self.TITLES["real"], f"{counted:,} of {total:,} boards", counted / total)
-
         boards = max(FEWEST_BOARDS, self.plan.boards // BOARD_COST)
         try:
-            found = bound_exploitability(self.profile(), boards, seed=self.plan.seed, progress=tell)
+            found = bound_exploitability(self.profile(), boards, seed=self.plan.seed, progress=self._boards_of("real"))
         except GameError:
             return None
         return found.told(float(self.definition.big_blind))
@@ -324,13 +307,15 @@ class Pipeline:
             plan.game, [self.folder / CARDS], plan.algorithm, plan.bets, self.memory_limit, **settings
         )
 
-    def _watch(self, solver: BucketSolver, budget: float) -> Callable[[Progress], None]:
+    def _watch(self, solver: BucketSolver, budget: float) -> ProgressCallback:
         saved = time.monotonic()
 
         def tick(now: Progress) -> None:
             nonlocal saved
-            reached = now.iterations if self.plan.seconds is None else now.seconds
-            self._tell(self.TITLES["solve"], f"{now.iterations:,} iterations", min(1.0, reached / budget))
+            share = (now.iterations if self.plan.seconds is None else now.seconds) / budget
+            total = max(now.iterations, round(now.iterations / max(share, 1e-9)))
+            text = f"{now.iterations:,} iterations"
+            self._report(self.TITLES["solve"], dataclasses.replace(now, total=total), text)
             if time.monotonic() - saved > CHECKPOINT_SECONDS:
                 solver.save(self.folder / CHECKPOINT)
                 saved = time.monotonic()
@@ -352,9 +337,13 @@ class Pipeline:
         """Seconds of the finished stages."""
         return float(sum(row["seconds"] for row in self.done.values()))
 
-    def _tell(self, stage: str, text: str, share: float) -> None:
+    def _boards_of(self, name: str) -> ProgressCallback:
+        """The progress of a stage that goes through boards."""
+        return lambda now: self._report(self.TITLES[name], now, f"{now.iterations:,} of {now.total:,} boards")
+
+    def _report(self, stage: str, now: Progress, detail: str = "") -> None:
         if self.progress is not None:
-            self.progress(Step(stage, text, share, self._left()))
+            self.progress(dataclasses.replace(now, stage=stage, detail=detail or stage, seconds_left=self._left()))
 
     # ------------------------------------------------------------------------------------------ the folder
 

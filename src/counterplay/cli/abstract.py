@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,6 +25,7 @@ from counterplay.cli.common import (
 from counterplay.errors import AbstractionError, CounterplayError, MemoryLimitError
 from counterplay.forms import open_game
 from counterplay.runtime.memory import format_bytes
+from counterplay.runtime.progress import Progress, ProgressCallback
 
 if TYPE_CHECKING:
     from counterplay.abstraction.cards import CardAbstraction, CardRecipe
@@ -233,7 +234,7 @@ def _write_report(folder: Path, made: CardAbstraction, cache: Path, bins: int, t
 
 
 @contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[str, float], None] | None]:
+def _progress(quiet: bool) -> Iterator[ProgressCallback | None]:
     """A bar for each stage on a terminal; a line for each stage elsewhere."""
     if quiet:
         yield None
@@ -241,30 +242,30 @@ def _progress(quiet: bool) -> Iterator[Callable[[str, float], None] | None]:
     if not sys.stderr.isatty():
         stages: list[str] = []
 
-        def tell(stage: str, _share: float) -> None:
-            if not stages or stages[-1] != stage:
-                stages.append(stage)
-                note(stage)
+        def line(now: Progress) -> None:
+            if not stages or stages[-1] != now.stage:
+                stages.append(now.stage)
+                note(now.stage)
 
-        yield tell
+        yield line
         return
     from rich.console import Console
     from rich.progress import (
         BarColumn,
-        Progress,
         TaskProgressColumn,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
+    from rich.progress import Progress as Bar
 
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
+    with Bar(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
         tasks: dict[str, Any] = {}
 
-        def draw(stage: str, share: float) -> None:
-            if stage not in tasks:
-                tasks[stage] = bar.add_task(stage, total=1.0)
-            bar.update(tasks[stage], completed=share)
+        def draw(now: Progress) -> None:
+            if now.stage not in tasks:
+                tasks[now.stage] = bar.add_task(now.stage, total=1.0)
+            bar.update(tasks[now.stage], completed=now.share)
 
         yield draw

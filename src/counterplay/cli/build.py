@@ -6,7 +6,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,7 +28,7 @@ from counterplay.cli.running import interruptible
 from counterplay.storage import write_text
 
 if TYPE_CHECKING:
-    from counterplay.build.pipeline import Step
+    from counterplay.runtime.progress import Progress, ProgressCallback
 
 QUIET_SECONDS = 30.0
 """How often a line is written where there is no terminal."""
@@ -132,7 +132,7 @@ def _seats(report: dict[str, Any]) -> range:
 
 
 @contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[Step], None] | None]:
+def _progress(quiet: bool) -> Iterator[ProgressCallback | None]:
     """A bar for each stage on a terminal; a line for each stage, and now and then, elsewhere."""
     if quiet:
         yield None
@@ -141,39 +141,44 @@ def _progress(quiet: bool) -> Iterator[Callable[[Step], None] | None]:
         yield _lines()
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
 
     columns = (
         TextColumn("{task.description:<32}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(),
         TextColumn("{task.fields[state]}"),
     )  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    with Bar(*columns, console=Console(stderr=True)) as bar:
         tasks: dict[str, Any] = {}
 
-        def draw(step: Step) -> None:
+        def draw(step: Progress) -> None:
             if step.stage not in tasks:
                 tasks[step.stage] = bar.add_task(step.stage, total=1.0, state="")
-            state = "" if step.share == 1.0 else f"{step.text}{_left(step)}"
+            state = "" if step.share == 1.0 else f"{step.detail}{_left(step)}"
             bar.update(tasks[step.stage], completed=step.share, state=state)
 
         yield draw
 
 
-def _lines() -> Callable[[Step], None]:
+def _lines() -> ProgressCallback:
     stage, last = "", 0.0
 
-    def draw(step: Step) -> None:
+    def draw(step: Progress) -> None:
         nonlocal stage, last
         now = time.monotonic()
         if step.stage != stage or (now - last > QUIET_SECONDS and step.share < 1.0):
-            text = step.stage if step.stage != stage else f"{step.stage}: {step.text}, {100 * step.share:.0f} %"
+            text = step.stage if step.stage != stage else f"{step.stage}: {step.detail}, {100 * step.share:.0f} %"
             note(text + _left(step))
             stage, last = step.stage, now
 
     return draw
 
 
-def _left(step: Step) -> str:
-    if step.left is None:
+def _left(step: Progress) -> str:
+    if step.seconds_left is None:
         return ""
-    return f" ({step.left / 60:.0f} minutes left)" if step.left > 90 else f" ({step.left:.0f} seconds left)"
+    return (
+        f" ({step.seconds_left / 60:.0f} minutes left)"
+        if step.seconds_left > 90
+        else f" ({step.seconds_left:.0f} seconds left)"
+    )

@@ -7,11 +7,12 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from counterplay.errors import CounterplayError, SolverError
+from counterplay.runtime.progress import ProgressCallback
 from counterplay.tree.history.game_tree import GameTree
 
 GAME_HELP = (
@@ -89,7 +90,7 @@ def check_writable(*paths: Path | None, replaced: bool = False) -> None:
 
 
 @contextlib.contextmanager
-def compile_status(name: str, quiet: bool) -> Iterator[Callable[[int], None] | None]:
+def compile_status(name: str, quiet: bool) -> Iterator[ProgressCallback | None]:
     """A live count of the histories compiled so far, on a terminal: what ``open_game`` takes as progress."""
     if quiet or not sys.stderr.isatty():
         yield None
@@ -97,7 +98,7 @@ def compile_status(name: str, quiet: bool) -> Iterator[Callable[[int], None] | N
     from rich.console import Console
 
     with Console(stderr=True).status("compiling") as status:
-        yield lambda histories: status.update(f"compiling {name}: {histories:,} histories")
+        yield lambda now: status.update(f"compiling {name}: {now.iterations:,} histories")
 
 
 def forgetful_note(tree: GameTree) -> list[tuple[str, str]]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ from counterplay.forms import open_game
 if TYPE_CHECKING:
     from counterplay.evaluation.measurement import Measurement
     from counterplay.poker.poker_game import PokerGame
-    from counterplay.runtime.jobs import JobProgress
+    from counterplay.runtime.progress import Progress, ProgressCallback
     from counterplay.strategy.trivial import CardFree
 
 METHODS = ("auto", "shortcut", "general", "whole")
@@ -155,7 +154,7 @@ def _measure(
     threads: int,
     checkpoint: Path | None,
     resume: Path | None,
-    draw: Callable[[JobProgress], None] | None,
+    draw: ProgressCallback | None,
 ) -> Measurement:
     if method == "whole":
         from counterplay.evaluation.split_evaluation import evaluate_public
@@ -172,7 +171,7 @@ def _measure(
 
 
 @contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[JobProgress], None] | None]:
+def _progress(quiet: bool) -> Iterator[ProgressCallback | None]:
     """A live bar with the time left on a terminal; now and then a plain line elsewhere."""
     if quiet:
         yield None
@@ -181,33 +180,38 @@ def _progress(quiet: bool) -> Iterator[Callable[[JobProgress], None] | None]:
         yield _plain_lines()
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
 
     columns = (TextColumn("{task.fields[state]}"), BarColumn(), TextColumn("{task.fields[left]}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    with Bar(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("evaluating", total=1.0, state="preparing kernels", left="")
 
-        def draw(now: JobProgress) -> None:
-            state = f"{now.done:,} of {now.total:,} first deals"
-            bar.update(task, total=now.total, completed=now.done, state=state, left=f"{_time(now.seconds_left)} left")
+        def draw(now: Progress) -> None:
+            state = f"{now.iterations:,} of {now.total:,} first deals"
+            bar.update(
+                task, total=now.total, completed=now.iterations, state=state, left=f"{_time(now.seconds_left)} left"
+            )
 
         yield draw
 
 
-def _plain_lines() -> Callable[[JobProgress], None]:
+def _plain_lines() -> ProgressCallback:
     due = wait = 2.0
 
-    def draw(now: JobProgress) -> None:
+    def draw(now: Progress) -> None:
         nonlocal due, wait
         if now.seconds >= due:
             wait *= 2
             due = now.seconds + min(wait, 60.0)
-            note(f"{now.done:,} of {now.total:,} first deals, {now.seconds:.0f} s, {_time(now.seconds_left)} left")
+            note(
+                f"{now.iterations:,} of {now.total:,} first deals, {now.seconds:.0f} s, {_time(now.seconds_left)} left"
+            )
 
     return draw
 
 
-def _time(seconds: float) -> str:
-    if math.isnan(seconds):
+def _time(seconds: float | None) -> str:
+    if seconds is None:
         return "?"
     return f"{int(seconds) // 3600}:{int(seconds) // 60 % 60:02d}:{int(seconds) % 60:02d}"

@@ -11,6 +11,7 @@ import typer
 from counterplay.cli.common import GAME_HELP, JSON_HELP, note, print_json, say
 from counterplay.cli.match import TRIVIAL
 from counterplay.errors import GameError
+from counterplay.runtime.progress import Progress
 from counterplay.storage import write_text
 
 ENTRY_HELP = f"NAME=AGENT or AGENT: {TRIVIAL}, a strategy file, or program:PATH, which is started with host and port."
@@ -60,6 +61,6 @@ def command(
     return 1 if result.aborted else 0
 
 
-def _progress(done: int, pieces: int) -> None:
-    sys.stderr.write(f"\r{done:,} of {pieces:,} pieces" + ("\n" if done == pieces else ""))
+def _progress(now: Progress) -> None:
+    sys.stderr.write(f"\r{now.iterations:,} of {now.total:,} pieces" + ("\n" if now.share == 1.0 else ""))
     sys.stderr.flush()

@@ -25,7 +25,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -37,6 +36,7 @@ from counterplay.kernels.buckets.board_response import choose_actions, reach_lin
 from counterplay.kernels.buckets.bucket_pcs import Board
 from counterplay.poker.buckets.board_sampler import BoardSampler, betting_pieces, every_board
 from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.strategy.bucket_strategy import BucketStrategy
 
 __all__ = ["BoardWalker", "Bound", "ExploitabilityBounds", "bound_exploitability", "drawn_round"]
@@ -106,7 +106,7 @@ def bound_exploitability(
     drawn: int | None = None,
     training: int = 0,
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: ProgressCallback | None = None,
 ) -> ExploitabilityBounds:
     """Bound the exploitability of a strategy by buckets in the real game.
 
@@ -123,7 +123,7 @@ def bound_exploitability(
     seed : int
         Of the boards.
     progress : callable, optional
-        Called with the number of boards gone through and of all.
+        Called with the number of boards done.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def bound_exploitability(
     for number, cards in enumerate(rows):
         found[number] = walker.measure(cards, own)
         if progress is not None:
-            progress(number + 1, len(rows))
+            progress(Progress(number + 1, total=len(rows)))
     lower, upper = (_mean(column, weight) for column in found.T)
     return ExploitabilityBounds(lower, upper if game.bets is None else None, drawn, len(rows), weight is not None)
 

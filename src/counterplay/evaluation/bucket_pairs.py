@@ -15,7 +15,6 @@ import dataclasses
 import functools
 import itertools
 import threading
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +27,8 @@ from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.buckets.hand_lookup import hand_buckets
 from counterplay.poker.evaluator import rank_holes
 from counterplay.poker.three_cards import showdown_tables
-from counterplay.runtime.chunks import in_chunks
+from counterplay.runtime.progress import ProgressCallback
+from counterplay.runtime.threads import ThreadPool
 
 __all__ = ["BucketPairs", "count_bucket_pairs", "measure_buckets"]
 
@@ -76,7 +76,7 @@ def count_bucket_pairs(
     game: BucketGame,
     boards: int | None = None,
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: ProgressCallback | None = None,
     threads: int = 1,
 ) -> BucketPairs:
     """Count how often buckets meet, and who wins, over all boards.
@@ -90,7 +90,7 @@ def count_bucket_pairs(
     seed : int
         Of the boards drawn.
     progress : callable, optional
-        Called with the number of boards counted and of all.
+        Called with the number of boards counted.
     threads : int
         How many share the boards; counts are whole numbers, so that the result does not depend on it.
 
@@ -106,16 +106,14 @@ def count_bucket_pairs(
     shared, weights, exact = _boards(game, boards, seed)
     counter = _Counter(game)
     parts: dict[int, _Counts] = {}
-    counted = itertools.count(1)
 
     def work(first: int, last: int) -> None:
         part = parts.setdefault(threading.get_ident(), _Counts.empty(game))
         for board, weight in zip(shared[first:last], weights[first:last].tolist(), strict=True):
             counter.add(part, board, weight)
-            if progress is not None:
-                progress(next(counted), len(shared))
 
-    in_chunks(work, len(shared), 1 + len(shared) // (8 * threads), threads)
+    with ThreadPool(threads) as pool:
+        pool.chunks(work, len(shared), 1 + len(shared) // max(64, 8 * threads), progress, "counting boards")
     whole = functools.reduce(_Counts.joined, parts.values())
     total = whole.likely.sum()
     return _marginals(whole.likely / total, whole.ahead / total, whole.before, len(shared), exact)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,8 @@ from counterplay.kernels.public.card_free import (
     add_round,
 )  # fmt: skip
 from counterplay.poker.poker_game import PokerGame
-from counterplay.runtime.jobs import JobProgress, Jobs
+from counterplay.runtime.jobs import JobList, ThreadExecutor
+from counterplay.runtime.progress import ProgressCallback
 from counterplay.strategy.trivial import CardFree
 from counterplay.tree.public.public_tree import CUT, FOLD, LINK, SHOWDOWN
 
@@ -137,7 +138,7 @@ class _Betting:
         """Of what a job finds."""
         return self.tree.hands[0].count(0), len(self.rounds[1].roots)
 
-    def finish(self, found: Vector) -> list[list[float]]:
+    def root_values(self, found: Vector) -> list[list[float]]:
         """The best responses of both seats against each agent."""
         values = run_program(self.programs[0], found, np.zeros(len(found)))
         weight = self.tree.hands[0].root_weight
@@ -179,7 +180,7 @@ def evaluate_card_free(
     threads: int = 1,
     checkpoint: str | os.PathLike[str] | None = None,
     resume: str | os.PathLike[str] | None = None,
-    progress: Callable[[JobProgress], None] | None = None,
+    progress: ProgressCallback | None = None,
 ) -> list[Measurement]:
     """Measure players who do not look at their cards exactly, several pairs of them at once.
 
@@ -194,7 +195,8 @@ def evaluate_card_free(
     """
     betting = _Betting(SplitGame(game), agents)
     header = {**game_header(game), "strategies": "; ".join(map(strategy_text, agents)), "method": "shortcut"}
-    jobs = Jobs(header, len(betting.game.first), betting.shape, checkpoint, resume)
-    best = betting.finish(jobs.run(betting.below, threads, progress))
+    jobs = JobList(header, len(betting.game.first), betting.shape, checkpoint, resume)
+    with ThreadExecutor(threads) as executor:
+        best = betting.root_values(jobs.run(betting.below, executor, progress, "first deals"))
     values = [card_free_value(betting.tree, agent) for agent in agents]
     return [Measurement((value, -value), (b[0], b[1])) for value, b in zip(values, best, strict=True)]

@@ -12,7 +12,6 @@ same bits.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +22,7 @@ from counterplay.kernels.public.public_cfr import FINISH, LINKS, WHOLE, walk_pub
 from counterplay.kernels.public.runouts import add_below, add_boards
 from counterplay.kernels.public.terminal import CARD_SLOTS
 from counterplay.kernels.wide_rows import WIDE, row_space
+from counterplay.runtime.threads import ThreadPool
 from counterplay.tree.public.public_tree import LINK, SHARED, SHOWDOWN, Hands, PublicTree
 
 __all__ = [
@@ -156,7 +156,7 @@ class PublicWalks:
         self.free = np.zeros(tree.num_nodes, np.bool_)
         self._scratch = [walk_scratch(tree, hands, kind) for _ in range(threads)]
         self._links = bool(np.any(tree.kind[: tree.piece_size[0]] == LINK))
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 and self._links else None
+        self._pool = ThreadPool(threads)
         self._ones = {blocks: np.ones(blocks, np.float32) for blocks in set(tree.num_blocks)}
 
     def load(self, tree: PublicTree, base: NDArray[np.int64] | None = None) -> None:
@@ -231,12 +231,12 @@ class PublicWalks:
 
         if link_values is not None:
             run(FINISH, 0, link_values)
-        elif self._pool is None:
+        elif self.threads == 1 or not self._links:
             run(WHOLE, 0, np.zeros((0, 0)))
         else:
             size = int(self.tree.piece_size[root])
             parts = [np.zeros((size, len(out))) for _ in range(self.threads)]
-            list(self._pool.map(lambda share: run(LINKS, share, parts[share]), range(self.threads)))
+            self._pool.each(lambda share: run(LINKS, share, parts[share]))
             for part in parts[1:]:
                 parts[0] += part
             run(FINISH, 0, parts[0])

@@ -16,7 +16,6 @@ import dataclasses
 import hashlib
 import os
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,8 @@ from counterplay.poker.board_parts import FirstDeals
 from counterplay.poker.board_tree import DealTree
 from counterplay.poker.poker_game import PokerGame
 from counterplay.poker.poker_public_tree import assemble_betting
-from counterplay.runtime.jobs import JobProgress, Jobs
+from counterplay.runtime.jobs import JobList, ThreadExecutor
+from counterplay.runtime.progress import ProgressCallback
 from counterplay.strategy.public_lookup import HandStrategy
 from counterplay.strategy.public_strategy import PublicStrategy, fill_table
 from counterplay.strategy.trivial import CardFree
@@ -219,7 +219,7 @@ class _Split:
                 found[walk, game.links.index(link)] = np.bincount(up, part * values, own.count(0))
         return found
 
-    def finish(self, found: Vector) -> list[float]:
+    def root_values(self, found: Vector) -> list[float]:
         """The value of each walk, from the sums at the links."""
         tree = self.game.tree
         walker = PublicWalker(tree)
@@ -248,7 +248,7 @@ def evaluate_split(
     threads: int = 1,
     checkpoint: str | os.PathLike[str] | None = None,
     resume: str | os.PathLike[str] | None = None,
-    progress: Callable[[JobProgress], None] | None = None,
+    progress: ProgressCallback | None = None,
     isomorphic: bool = True,
 ) -> Measurement:
     """Measure a pair of strategies exactly, one first deal at a time.
@@ -278,8 +278,9 @@ def evaluate_split(
         raise StrategyError("a profile holds entries of the whole public tree; measure it there, not split")
     split = _Split(SplitGame(game, isomorphic), strategies)
     about = {"strategies": strategy_text(strategies), "method": "general", "isomorphic": isomorphic}
-    jobs = Jobs(game_header(game) | about, len(split.game.first), split.shape, checkpoint, resume)
-    values = split.finish(jobs.run(split.below, threads, progress))
+    jobs = JobList(game_header(game) | about, len(split.game.first), split.shape, checkpoint, resume)
+    with ThreadExecutor(threads) as executor:
+        values = split.root_values(jobs.run(split.below, executor, progress, "first deals"))
     if split.free is not None:
         values.append(card_free_value(split.game.tree, split.free))
     return Measurement((values[2], -values[2]), (values[0], values[1]))

@@ -1,67 +1,140 @@
-"""Work that falls into one job for each first deal of a game: done by threads, kept in a file, gone on with.
+"""Independent jobs: run by threads, processes or another executor, kept in a file, resumed after a stop.
 
-Johanson 2016, section 2.4: subgames below different deals share nothing, so that they can be measured in any order, and
-again.  What each job found is kept; the sum is taken in the order of the jobs when all are there, so that neither the
-number of threads nor a stop in between changes a bit of it.
+What each job finds is kept by its number, and sums are taken in the order of the jobs when all are there, so that
+neither the number of workers nor a stop in between changes a bit of them.
+
+An ``Executor`` runs single jobs and knows nothing of lists or files; ``ThreadExecutor``, ``ProcessExecutor`` and
+``SerialExecutor`` are those of one machine, and a cluster is another one with the same two members.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
+import multiprocessing
 import os
 import time
-from collections.abc import Callable, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import StrategyError
+from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.storage import read_container, write_container
 
-__all__ = ["JobProgress", "Jobs", "read_jobs"]
+__all__ = [
+    "Executor", "JobList", "ProcessExecutor", "SerialExecutor", "ThreadExecutor", "read_jobs", "run_jobs",
+]  # fmt: skip
 
 KIND = "evaluation"
+"""The kind of the files in which results are kept."""
+
 SAVE_SECONDS = 60.0
 
+Job = TypeVar("Job")
+Result = TypeVar("Result")
 
-@dataclasses.dataclass(frozen=True)
-class JobProgress:
-    """How far the work is.
 
-    Attributes
+class Executor(Protocol):
+    """Runs jobs somewhere."""
+
+    capacity: int
+    """Jobs that should be submitted at a time to keep it busy."""
+
+    def submit(self, work: Callable[[Job], Result], job: Job, /) -> Future[Result]:
+        """Begin ``work(job)`` as soon as there is a free worker."""
+        ...
+
+
+class SerialExecutor:
+    """Runs each job at once in the caller's thread, which Ctrl-C stops."""
+
+    capacity = 1
+
+    def submit(self, work: Callable[[Job], Result], job: Job, /) -> Future[Result]:
+        """The result of ``work(job)``."""
+        future: Future[Result] = Future()
+        future.set_result(work(job))
+        return future
+
+
+class ThreadExecutor(ThreadPoolExecutor):
+    """Some threads of this process."""
+
+    def __init__(self, threads: int) -> None:
+        super().__init__(threads)
+        self.capacity = threads
+
+
+class ProcessExecutor(ProcessPoolExecutor):
+    """Some processes of this machine; work and jobs are pickled.  Twice as many are submitted, so that none waits."""
+
+    def __init__(self, processes: int) -> None:
+        super().__init__(processes, multiprocessing.get_context("spawn"))  # threads do not survive a fork
+        self.capacity = 2 * processes
+
+
+def run_jobs(
+    work: Callable[[Job], Result],
+    jobs: Iterable[Job],
+    executor: Executor,
+    keep: Callable[[Job, Result], None],
+    report: Callable[[], None] | None = None,
+) -> None:
+    """Run jobs in any order.
+
+    Parameters
     ----------
-    done, total : int
-        Jobs.
-    seconds : float
-        Time spent since the work was started or gone on with.
-    seconds_left : float
-        Time that the rest will take at this pace; NaN before the first job is done.
+    work : callable
+        Does a job.
+    jobs : iterable
+        They are submitted as there is room.
+    executor : Executor
+        Where they run.
+    keep : callable
+        Called in the caller's thread with each job and its result.  Whatever stops the run, jobs that are running then
+        are waited for and kept.
+    report : callable, optional
+        Called after results were kept.
     """
+    waiting = iter(jobs)
+    running: dict[Future[Result], Job] = {}
+    try:
+        while True:
+            for job in waiting:
+                running[executor.submit(work, job)] = job
+                if len(running) >= executor.capacity:
+                    break
+            if not running:
+                return
+            finished, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in finished:
+                job = running.pop(future)
+                keep(job, future.result())
+            if report is not None:
+                report()
+    finally:
+        for future, job in running.items():
+            if not future.cancel() and future.exception() is None:
+                keep(job, future.result())
 
-    done: int
-    total: int
-    seconds: float
-    seconds_left: float
 
-
-class Jobs:
-    """What the jobs have found so far.
+class JobList:
+    """Numbered jobs, each of which finds an array.
 
     Parameters
     ----------
     header : mapping
-        What is being measured; a file is only gone on with if it has the same.
+        What is computed; a file is resumed only if it has the same.
     total : int
         Number of jobs.
     shape : tuple of int
         The shape of what each finds.
     path : path, optional
-        Where it is kept.
+        Where results are kept, every minute and at the end.
     resume : path, optional
-        A file to go on from.
+        A file to resume from.
     """
 
     def __init__(
@@ -77,14 +150,14 @@ class Jobs:
         self.found = np.zeros((total, *shape))
         self.done = np.zeros(total, np.bool_)
         if resume is not None:
-            self._take(resume)
+            self._load(resume)
 
-    def _take(self, resume: str | os.PathLike[str]) -> None:
+    def _load(self, resume: str | os.PathLike[str]) -> None:
         header, arrays = read_container(resume, KIND)
-        for name, wanted in self.header.items():
-            if header.get(name) != wanted:
+        for name, expected in self.header.items():
+            if header.get(name) != expected:
                 raise StrategyError(
-                    f"{resume} is of another evaluation: its {name} is {header.get(name)!r}, not {wanted!r}"
+                    f"{resume} belongs to another evaluation: its {name} is {header.get(name)!r}, not {expected!r}"
                 )
         found, done = arrays.get("found"), arrays.get("done")
         if found is None or done is None or found.shape != self.found.shape or done.shape != self.done.shape:
@@ -92,55 +165,44 @@ class Jobs:
         self.found[:], self.done[:] = found, done
 
     def save(self) -> None:
-        """Write what there is, if there is a file for it."""
+        """Write the results so far, if there is a file for them."""
         if self.path is not None:
             write_container(self.path, KIND, self.header, {"found": self.found, "done": self.done})
 
     def run(
         self,
         work: Callable[[int], NDArray[np.float64]],
-        threads: int = 1,
-        progress: Callable[[JobProgress], None] | None = None,
+        executor: Executor,
+        progress: ProgressCallback | None = None,
+        stage: str = "",
     ) -> NDArray[np.float64]:
-        """Do what is left; the sum over all jobs.  Whatever stops it, what was done by then is kept."""
-        waiting = iter(np.flatnonzero(~self.done).tolist())
+        """Do what is left and return the sum over all jobs.  Whatever stops it, what was done by then is kept."""
         started = saved = time.monotonic()
-        before = int(self.done.sum())
-        running: dict[Future[NDArray[np.float64]], int] = {}
-        with ThreadPoolExecutor(threads) as pool:
-            try:
-                for job in list(itertools.islice(waiting, threads)):
-                    running[pool.submit(work, job)] = job
-                while running:
-                    finished, _ = wait(running, return_when=FIRST_COMPLETED)
-                    for future in finished:
-                        self._keep(running.pop(future), future)
-                        job = next(waiting, -1)
-                        if job >= 0:
-                            running[pool.submit(work, job)] = job
-                    if progress is not None:
-                        progress(self._progress(before, time.monotonic() - started))
-                    if time.monotonic() - saved > SAVE_SECONDS:
-                        self.save()
-                        saved = time.monotonic()
-            finally:
-                for future, job in running.items():
-                    if not future.cancel() and future.exception() is None:
-                        self._keep(job, future)
+        before, cpu = int(self.done.sum()), time.process_time()
+
+        def keep(job: int, found: NDArray[np.float64]) -> None:
+            self.found[job] = found
+            self.done[job] = True
+
+        def report() -> None:
+            nonlocal saved
+            now = time.monotonic()
+            if progress is not None:
+                done, total, spent = int(self.done.sum()), len(self.done), now - started
+                left = spent / (done - before) * (total - done)
+                progress(Progress(done, spent, time.process_time() - cpu, total=total, seconds_left=left, stage=stage))
+            if now - saved > SAVE_SECONDS:
                 self.save()
+                saved = now
+
+        try:
+            run_jobs(work, np.flatnonzero(~self.done).tolist(), executor, keep, report)
+        finally:
+            self.save()
         return np.asarray(np.add.reduce(self.found, axis=0))
-
-    def _keep(self, job: int, future: Future[NDArray[np.float64]]) -> None:
-        self.found[job] = future.result()
-        self.done[job] = True
-
-    def _progress(self, before: int, seconds: float) -> JobProgress:
-        done, total = int(self.done.sum()), len(self.done)
-        left = seconds / (done - before) * (total - done) if done > before else float("nan")
-        return JobProgress(done, total, seconds, left)
 
 
 def read_jobs(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What the file of an evaluation that was stopped says it measures."""
+    """The header of a file of jobs that was stopped: what it computes."""
     header, _ = read_container(path, KIND, verify=False)
     return header

@@ -27,7 +27,7 @@ CHECK_RATIO = 1.05
 OVERHEAD_SHARE = 0.1
 """At most this share of a call should be overhead."""
 
-LONGEST = 8.0
+LONGEST = 5.0
 """Calls with a large overhead may be this many times longer than ``CALL_SECONDS``."""
 
 
@@ -95,14 +95,16 @@ class Pace:
     def record(self, iterations: int, seconds: float) -> None:
         """Take account of a call that did some iterations in some seconds."""
         before, took = self._last
-        if not before or abs(iterations - before) * 4 >= before:  # different enough to separate overhead and cost
-            if before:
-                slope = max(0.0, (seconds - took) / (iterations - before))
-                measured = max(0.0, min(seconds, took) - slope * min(iterations, before))
-                self.overhead = (self.overhead + measured) / 2
-            self._last = (iterations, seconds)
-        self.overhead = min(self.overhead, 0.9 * seconds)
-        cost = max((seconds - self.overhead) / max(1, iterations), 1e-12)
-        longest = LONGEST * self.seconds
-        wanted = max(self.seconds - self.overhead, min(self.overhead / OVERHEAD_SHARE, longest)) / cost
-        self.iterations = max(self.least, iterations // 2, min(8 * max(iterations, self.least), int(wanted)))
+        self._last = (iterations, seconds)
+        if before and max(before, iterations) >= 2 * min(before, iterations):  # overhead and cost can be separated
+            slope = max(0.0, (seconds - took) / (iterations - before))
+            measured = max(0.0, min(seconds, took) - slope * min(iterations, before))
+            self.overhead = (self.overhead + measured) / 2 if self.overhead else measured
+        if 4 * iterations < self.iterations and seconds < self.seconds:
+            return  # a measurement was due: too short to learn more from
+        overhead = min(self.overhead, 0.9 * seconds)
+        wanted = max(self.seconds - overhead, overhead / OVERHEAD_SHARE) * iterations / max(seconds - overhead, 1e-9)
+        most = max(iterations, min(8 * iterations, int(LONGEST * self.seconds * iterations / max(seconds, 1e-9))))
+        self.iterations = max(self.least, iterations // 8, int(min(wanted, most)))
+        if not before and self.least > 1:  # threads have an overhead, and one size of calls does not show it
+            self.iterations = max(self.iterations, 2 * iterations)

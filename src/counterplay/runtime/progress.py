@@ -32,8 +32,8 @@ class Progress:
         Iterations, jobs or items in all, where that is known.
     seconds_left : float or None
         Time that the rest will take at this pace, where that is known.
-    stage : str
-        What is being done, where a computation has several stages.
+    stage, detail : str
+        What is being done, where a computation has several stages, and within a stage.
     """
 
     iterations: int
@@ -47,6 +47,7 @@ class Progress:
     total: int | None = None
     seconds_left: float | None = None
     stage: str = ""
+    detail: str = ""
 
     @property
     def share(self) -> float:

@@ -1,78 +1,211 @@
-"""Sharing iterations between threads that work on the same tables without locks."""
+"""Threads that live as long as their owner and share its work; kernels release Python's lock, so that they run at once.
+
+Iterations of samplers are divided by guided self-scheduling (Polychronopoulos and Kuck 1987): each thread takes half of
+what would be its part of the rest, and no less than ``SHARE_SECONDS`` of work by the measured cost of an iteration.  So
+shares are as long with many threads as with few, the calls of a share cost little beside it, and no thread waits long
+for the last one.  Whatever is run here is at rest when an exception or Ctrl-C reaches the caller.
+"""
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any
 
-__all__ = ["SHARES", "finish", "parts_of", "share_out", "wait_for"]
+import numpy as np
+from numpy.typing import NDArray
 
-SHARES = 8
-"""Into how many shares for each thread a call is divided, so that a thread which is held up holds up nobody."""
+from counterplay.runtime.progress import Progress, ProgressCallback
 
+__all__ = ["ThreadPool", "spaced_rows", "spaced_zeros"]
 
-def parts_of(iterations: int, start: int, parts: int) -> list[tuple[int, int]]:
-    """Iterations in about so many equal parts: (how many, iterations before)."""
-    size = max(1, iterations // parts)
-    return [(min(size, iterations - done), start + done) for done in range(0, iterations, size)]
+SHARE_SECONDS = 0.005
+"""CPU seconds of the smallest share that is worth a call of its own."""
 
+REPORT_SECONDS = 0.1
+"""How often the progress of chunks is looked at."""
 
-def wait_for(workers: list[threading.Thread]) -> None:
-    """Wait for all threads; Ctrl-C is told only when the tables are at rest."""
-    interrupted = False
-    for worker in workers:
-        while worker.is_alive():
-            try:
-                worker.join()
-            except KeyboardInterrupt:
-                interrupted = True
-    if interrupted:
-        raise KeyboardInterrupt
+SPACE = 128
+"""Bytes between what different threads write: two cache lines, since processors fetch pairs of them."""
 
 
-def share_out(iterations: int, start: int, threads: int, advance: Callable[[int, int, int], None]) -> None:
-    """Divide iterations among threads; each takes shares until none is left.
+class ThreadPool:
+    """Some threads, started when they are first needed and kept until the pool is no longer used.
 
     Parameters
     ----------
-    iterations, start : int
-        How many, and how many were done before.
     threads : int
-        One does all of them in the caller's thread.
-    advance : callable
-        ``advance(thread, iterations, start)`` does a share.
+        How many work at once; one stands for the caller's own thread.
     """
-    if threads == 1 or iterations < threads:
-        advance(0, iterations, start)
-        return
-    shares = iter(parts_of(iterations, start, threads * SHARES))
-    lock = threading.Lock()
 
-    def work(thread: int) -> None:
-        while True:
+    def __init__(self, threads: int = 1) -> None:
+        self.threads = threads
+        self._executor: ThreadPoolExecutor | None = None
+        self._spent, self._counted = 0.0, 0.0
+
+    @property
+    def least(self) -> int:
+        """Iterations of the smallest share, from the CPU time that the latest shares have taken."""
+        if self._counted == 0.0:
+            return 1
+        return max(1, math.ceil(SHARE_SECONDS * self._counted / max(self._spent, 1e-12)))
+
+    def share(self, iterations: int, start: int, advance: Callable[[int, int, int], None]) -> None:
+        """Divide iterations among the threads; each takes shares until none is left.
+
+        Parameters
+        ----------
+        iterations, start : int
+            How many, and how many were done before.
+        advance : callable
+            ``advance(thread, iterations, start)`` does a share; no two run at once with the same thread.
+        """
+        workers = min(self.threads, iterations // self.least)
+        if workers <= 1:
+            self._timed(advance, 0, iterations, start)
+            return
+        lock, done, stopped = threading.Lock(), 0, False
+
+        def work(thread: int) -> None:
+            nonlocal done, stopped
+            while True:
+                with lock:
+                    left = iterations - done
+                    count = min(left, max(self.least, left // (2 * self.threads)))
+                    first = start + done
+                    done += count
+                if count == 0 or stopped:
+                    return
+                try:
+                    self._timed(advance, thread, count, first)
+                except BaseException:
+                    stopped = True
+                    raise
+
+        def stop() -> None:
+            nonlocal stopped
+            stopped = True
+
+        self._wait([self._submit(work, thread) for thread in range(workers)], stop)
+
+    def _timed(self, advance: Callable[[int, int, int], None], thread: int, iterations: int, start: int) -> None:
+        before = time.thread_time()
+        advance(thread, iterations, start)
+        if iterations:
+            spent = time.thread_time() - before  # older shares count less and less
+            self._spent, self._counted = self._spent / 2 + spent, self._counted / 2 + iterations
+
+    def each(self, work: Callable[[int], Any]) -> None:
+        """Call ``work(thread)`` for every thread, all at once."""
+        if self.threads == 1:
+            work(0)
+        else:
+            self._wait([self._submit(work, thread) for thread in range(self.threads)])
+
+    def call(self, work: Callable[[], Any], stop: Callable[[], None] | None = None) -> None:
+        """Call something in another thread: Ctrl-C, which the main thread gets, is raised only after it.
+
+        ``stop`` is called at Ctrl-C, so that ``work`` can end early.
+        """
+        self._wait([self._submit(work)], stop)
+
+    def chunks(
+        self,
+        work: Callable[[int, int], Any],
+        total: int,
+        chunk: int,
+        progress: ProgressCallback | None = None,
+        stage: str = "",
+    ) -> None:
+        """Run ``work(first, last)`` over all of 0 .. total - 1, so many at a time."""
+        spans = iter([(first, min(total, first + chunk)) for first in range(0, total, chunk)])
+        if self.threads == 1:
+            for first, last in spans:
+                work(first, last)
+                if progress is not None:
+                    progress(Progress(last, total=total, stage=stage))
+            return
+        lock, done = threading.Lock(), [0]
+
+        def take(_thread: int) -> None:
+            while True:
+                with lock:
+                    span = next(spans, None)
+                if span is None:
+                    return
+                try:
+                    work(*span)
+                except BaseException:
+                    stop()
+                    raise
+                with lock:
+                    done[0] += span[1] - span[0]
+
+        def stop() -> None:
             with lock:
-                share = next(shares, None)
-            if share is None:
-                return
-            advance(thread, *share)
+                for _ in spans:
+                    pass
 
-    workers = [threading.Thread(target=work, args=(thread,)) for thread in range(threads)]
-    for worker in workers:
-        worker.start()
-    wait_for(workers)
+        def report() -> None:
+            if progress is not None:
+                progress(Progress(done[0], total=total, stage=stage))
 
+        workers = min(self.threads, math.ceil(total / chunk))
+        self._wait([self._submit(take, thread) for thread in range(workers)], stop, report)
 
-def finish(work: Callable[[], None]) -> None:
-    """Do something in a thread of its own, so that Ctrl-C, which the main thread gets, is told only after it."""
-    interrupted = False
-    with ThreadPoolExecutor(1) as pool:
-        done = pool.submit(work)
-        while not done.done():
+    def _submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        if self._executor is None:
+            self._executor = ThreadPoolExecutor(self.threads, thread_name_prefix="counterplay")
+        return self._executor.submit(work, *arguments)
+
+    @staticmethod
+    def _wait(
+        futures: Iterable[Future[Any]],
+        stop: Callable[[], None] | None = None,
+        report: Callable[[], None] | None = None,
+    ) -> None:
+        """Wait until all work is at rest, then raise what went wrong, Ctrl-C first."""
+        waiting, finished, error = set(futures), set(), None
+        while waiting:
             try:
-                wait([done])
-            except KeyboardInterrupt:
-                interrupted = True
-    done.result()
-    if interrupted:
-        raise KeyboardInterrupt
+                done, waiting = wait(waiting, None if report is None else REPORT_SECONDS)
+                finished |= done
+                if report is not None:
+                    report()
+            except BaseException as caught:
+                if not isinstance(error, KeyboardInterrupt):
+                    error = caught
+                report = None
+                if stop is not None:
+                    stop()
+        if error is not None:
+            raise error
+        for future in finished:
+            future.result()
+
+    def close(self) -> None:
+        """End the threads; the pool can be used again, and starts others then."""
+        if self._executor is not None:
+            self._executor.shutdown()
+            self._executor = None
+
+    def __enter__(self) -> ThreadPool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def spaced_zeros(size: int, kind: Any = np.float64) -> NDArray[Any]:
+    """Zeros for one thread to write, with space behind them, so that no other thread's numbers share a cache line."""
+    return np.zeros(size + SPACE // np.dtype(kind).itemsize, kind)[:size]
+
+
+def spaced_rows(rows: NDArray[Any]) -> NDArray[Any]:
+    """A copy of a table of which each thread writes one row, with rows on cache lines of their own."""
+    spaced = np.zeros((len(rows), rows.shape[1] + SPACE // rows.dtype.itemsize), rows.dtype)[:, : rows.shape[1]]
+    spaced[:] = rows
+    return spaced

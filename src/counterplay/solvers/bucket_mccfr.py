@@ -39,7 +39,7 @@ from counterplay.poker.buckets.bucket_counts import BucketGameSize
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.buckets.deal_sampler import DealSampler
 from counterplay.runtime.memory import check_memory
-from counterplay.runtime.threads import finish
+from counterplay.runtime.threads import spaced_rows
 from counterplay.solvers.cfr import ROUNDING
 from counterplay.solvers.mccfr import (
     MCCFR_PRESETS,
@@ -92,7 +92,7 @@ class BucketSolver(MccfrSolver):
         super().__init__(game, *arguments, **named)  # type: ignore[arg-type]  # what _open takes
         self.pairs = pairs
         seeds = np.random.SeedSequence(self.config.seed).spawn(1)[0].generate_state(1, np.uint64)
-        self.deal_state = random_state(int(seeds[0]), self.config.threads)
+        self.deal_state = spaced_rows(random_state(int(seeds[0]), self.config.threads))
         threads = range(self.config.threads)
         self._samplers: list[DealSampler] = []
         self._boards: list[BoardSampler] = []
@@ -146,14 +146,20 @@ class BucketSolver(MccfrSolver):
         """Pairs of a point of the betting and a bucket."""
         return self.game.num_infosets
 
+    def step(self, iterations: int = 1) -> None:
+        """Advance by some iterations, divided among the threads; cards that were dealt are walked before Ctrl-C."""
+        if self.config.sampling == "boards":
+            for _ in range(iterations):
+                self._pool.call(self._walk_all_boards)
+        elif self.config.threads == 1:
+            self._pool.call(functools.partial(super().step, iterations))
+        else:
+            super().step(iterations)
+
     def _advance(self, thread: int, iterations: int, start: int) -> None:
         """Deal and walk in batches."""
         if self.config.sampling == "public":
             self._walk_boards(thread, iterations, start)
-            return
-        if self.config.sampling == "boards":
-            for done in range(iterations):
-                finish(functools.partial(self._walk_all_boards, start + done + 1))
             return
         sampler, players = self._samplers[thread], self.game.players
         for done in range(0, max(iterations, 1), BATCH):
@@ -174,12 +180,13 @@ class BucketSolver(MccfrSolver):
             )  # fmt: skip
             self.counters[thread, 0] += len(learners) // 2
 
-    def _walk_all_boards(self, iteration: int) -> None:
+    def _walk_all_boards(self) -> None:
         """One iteration over all boards.
 
         With a regret floor players take turns, as in CFR+; without one both move from one profile, as in CFR.
         """
         config, boards, turns = self.config, self._boards[0], np.arange(2)
+        iteration = self.iterations + 1
         for learners in (turns[:1], turns[1:]) if config.regret_floor else (turns,):
             self._learned[:] = 0.0
             for cards, share in zip(*self._every_board, strict=True):

@@ -50,7 +50,7 @@ from counterplay.kernels.history.walks import WalkArrays, random_state, walk_arr
 from counterplay.kernels.jit import form_arrays
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.memory import check_memory
-from counterplay.runtime.threads import share_out
+from counterplay.runtime.threads import ThreadPool, spaced_rows, spaced_zeros
 from counterplay.solvers.sampling_schemes import Scheme, scheme_array
 from counterplay.solvers.solver import Solver, changed
 from counterplay.strategy import Provenance, TabularStrategy, normalise
@@ -263,11 +263,12 @@ class MccfrSolver(Solver):
         self.scheme = np.ones(entries if settings.sampling in ("scheme", "probing") else 0)
         if len(self.scheme) and (scheme is not None or settings.scheme != "custom"):
             self.scheme[:] = self._scheme_array(settings.scheme if scheme is None else scheme)
-        self.random_state = random_state(settings.seed, settings.threads)
-        self.counters = np.zeros((settings.threads, 3), np.int64)
+        self.random_state = spaced_rows(random_state(settings.seed, settings.threads))
+        self.counters = spaced_rows(np.zeros((settings.threads, 3), np.int64))
+        self._pool = ThreadPool(settings.threads)
         self._none = np.zeros(0)
         shapes = _scratch_shapes(walked_sizes(self.game), settings)
-        self._scratch = tuple(np.zeros(size, kind) for _ in range(settings.threads) for size, kind in shapes)
+        self._scratch = tuple(spaced_zeros(size, kind) for _ in range(settings.threads) for size, kind in shapes)
 
     def _open(self, game: Any, memory_limit: int | None) -> tuple[Walked, WalkArrays]:
         """The game, compiled, and its layout for walks, after checking that the tables will fit."""
@@ -315,7 +316,7 @@ class MccfrSolver(Solver):
 
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations, divided among the threads."""
-        share_out(iterations, self.iterations, self.config.threads, self._advance)
+        self._pool.share(iterations, self.iterations, self._advance)
         if self.config.overflow == "error" and self.cut_updates:
             raise SolverError(f"regrets of {self.algorithm} left the type {self.config.storage}; use storage int64")
 

@@ -27,7 +27,7 @@ from counterplay.game.game import Game
 from counterplay.kernels.public.piece_steps import UPDATE, Tables
 from counterplay.kernels.public.public_cfr import iterate_public, iteration_rule
 from counterplay.runtime.memory import check_memory
-from counterplay.runtime.threads import finish
+from counterplay.runtime.threads import ThreadPool
 from counterplay.solvers.cfr import CFR_PRESETS, ROUNDING, CfrConfig, ProfileKind, check_storage
 from counterplay.solvers.solver import Solver, changed
 from counterplay.strategy.public_strategy import PublicStrategy
@@ -122,6 +122,7 @@ class PublicSolver(Solver):
         self.player_tables = (self._empty(0, kind), self._empty(1, kind))
         self.locked = np.zeros(tree.num_nodes, np.bool_)
         self.walker = PublicWalker(tree, self.config.threads, kind=_float_type(kind))
+        self._caller = ThreadPool()
         self._clock = np.zeros(1, np.int64)
         copies = 0 if self.config.alternating else tree.num_entries[0]
         self._frozen = np.zeros(copies, kind)
@@ -169,7 +170,7 @@ class PublicSolver(Solver):
         """Advance by some iterations."""
         if self.config.threads > 1 or sum(self.tree.num_entries) > FEW or not self.tree.zero_sum:
             for _ in range(iterations):
-                finish(self._step_by_walks)
+                self._caller.call(self._step_by_walks)
             return
         config, walker, tree = self.config, self.walker, self.tree
         iterate_public(

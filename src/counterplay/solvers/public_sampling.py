@@ -49,7 +49,7 @@ from counterplay.kernels.history.walks import alias_table, random_state
 from counterplay.kernels.public.piece_steps import Rule, Tables
 from counterplay.kernels.public.public_sampling import Deals, Deck, Drawn, iterate_blocks
 from counterplay.runtime.memory import check_memory
-from counterplay.runtime.threads import share_out
+from counterplay.runtime.threads import ThreadPool, spaced_rows
 from counterplay.solvers.cfr import ROUNDING, check_storage
 from counterplay.solvers.public_cfr import table_type
 from counterplay.solvers.solver import Solver, changed
@@ -166,10 +166,11 @@ class PublicSamplingSolver(Solver):
         self.player_tables = (self._empty(0), self._empty(1))
         self.decks = decks(tree, self.config.sampling)
         self.deals = deals(tree, self.config.sampling)
-        self.random_state = random_state(self.config.seed, self.config.threads)
-        self.counters = np.zeros((self.config.threads, 2), np.int64)
+        self.random_state = spaced_rows(random_state(self.config.seed, self.config.threads))
+        self.counters = spaced_rows(np.zeros((self.config.threads, 2), np.int64))
+        self._pool = ThreadPool(self.config.threads)
         self._rule = Rule(1.0, 1.0, self.config.regret_floor, 1.0, ROUNDING * tree.scale, True, False, 0)
-        self._follow = np.zeros((self.config.threads, tree.num_deals), np.int32)
+        self._follow = spaced_rows(np.zeros((self.config.threads, tree.num_deals), np.int32))
         self._drawn = [drawn(tree) for _ in range(self.config.threads)]
         scalars = self.config.sampling == "cs"  # walks that carry no vectors stay in the cache
         self._scratch = [walk_scratch(tree, 1 if scalars else None) for _ in range(self.config.threads)]
@@ -216,7 +217,7 @@ class PublicSamplingSolver(Solver):
 
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations, divided among the threads."""
-        share_out(iterations, self.iterations, self.config.threads, self._advance)
+        self._pool.share(iterations, self.iterations, self._advance)
 
     def _advance(self, thread: int, iterations: int, start: int) -> None:
         """Iterations ``start + 1`` to ``start + iterations``, with the random numbers of a thread."""

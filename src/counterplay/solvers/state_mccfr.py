@@ -33,7 +33,7 @@ from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.memory import available_memory
 from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import Progress
-from counterplay.runtime.threads import wait_for
+from counterplay.runtime.threads import ThreadPool
 from counterplay.solvers.mccfr import MccfrConfig, _name_of, average_type, mccfr_config
 from counterplay.solvers.sampling_schemes import POKER, SCHEMES, Scheme, scheme_row
 from counterplay.solvers.solver import Solver, Status
@@ -116,6 +116,7 @@ class StateSampler(Solver):
         self._key_bytes = 0
         self._scheme = scheme
         self._walker = Walker(self)
+        self._pool = ThreadPool()
 
     @property
     def name(self) -> str:
@@ -242,39 +243,22 @@ class StateSampler(Solver):
         so that the tables are whole.
         """
         stop = threading.Event()
-        failure: list[BaseException] = []
 
         def work() -> None:
-            try:
-                for _ in range(iterations):
-                    if stop.is_set():
-                        break
-                    self._walker.iterate()
-            except BaseException as error:  # handed to whoever called
-                failure.append(error)
+            for _ in range(iterations):
+                if stop.is_set():
+                    break
+                self._walker.iterate()
 
-        worker = threading.Thread(target=work)
-        worker.start()
         try:
-            worker.join()
-        except KeyboardInterrupt:
-            stop.set()
-            wait_for([worker])
-            raise
-        if failure:
-            raise self._told(failure[0])
-
-    def _told(self, error: BaseException) -> BaseException:
-        """What went wrong in the rules of a user's game, in one line."""
-        if isinstance(error, CounterplayError | KeyboardInterrupt | MemoryError) or not isinstance(error, Exception):
-            return error
-        if isinstance(error, RecursionError):
-            return GameError(
-                f"{self.name}: a player has too many moves in a row for walks over states; compile the game"
-            )
-        told = GameError(f"{self.name}: the rules failed with {type(error).__name__}: {error}")
-        told.__cause__ = error
-        return told
+            self._pool.call(work, stop.set)
+        except Exception as error:
+            if isinstance(error, CounterplayError | MemoryError):
+                raise
+            if isinstance(error, RecursionError):
+                reason = "a player has too many moves in a row for walks over states; compile the game"
+                raise GameError(f"{self.name}: {reason}") from None
+            raise GameError(f"{self.name}: the rules failed with {type(error).__name__}: {error}") from error
 
     def measure(self) -> Measurement:
         """Nothing is measured: every number is NaN."""

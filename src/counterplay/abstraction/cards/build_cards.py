@@ -30,7 +30,7 @@ from counterplay.abstraction.cards.strength_ranges import cut_ranges, merge_near
 from counterplay.abstraction.cards.textures import board_textures
 from counterplay.errors import AbstractionError
 from counterplay.poker.isomorphism import HandIndexer
-from counterplay.runtime.chunks import Progress
+from counterplay.runtime.progress import Progress, ProgressCallback
 
 __all__ = ["BuildSettings", "build_cards"]
 
@@ -78,7 +78,7 @@ def build_cards(
     settings: BuildSettings | None = None,
     cache: str | os.PathLike[str] | None = None,
     threads: int = 1,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
     memory_limit: int | None = None,
 ) -> CardAbstraction:
     """Build a card abstraction.
@@ -96,7 +96,7 @@ def build_cards(
     threads : int
         Kernels that run at the same time; the result is the same for any number.
     progress : callable, optional
-        Called with the name of a stage and the share that is done.
+        Called with the progress of each stage.
     memory_limit : int, optional
         Bytes that may be used; by default what the machine has free.
 
@@ -226,7 +226,7 @@ class _Builder:
         for done, members in enumerate(parts):
             local[members] = self._label(points, point[members], weights[members], entry.count)
             if self.features.progress is not None:
-                self.features.progress(f"clustering round {turn + 1}", (done + 1) / len(parts))
+                self.features.progress(Progress(done + 1, total=len(parts), stage=f"clustering round {turn + 1}"))
         return local
 
     def _percentiles(
@@ -257,15 +257,15 @@ class _Builder:
         return label[point]
 
     def _k_means(self, turn: int, points: Points, count: int) -> Clustering:
-        report = self.features.progress
-        stage = f"clustering round {turn + 1}"
         if count > len(points.rows):
             raise AbstractionError(
                 f"round {turn + 1}: {len(points.rows):,} distinct points cannot make {count:,} clusters; "
                 f"ask for fewer than in {str(self.recipe.rounds[turn])!r}"
             )
-        advance = None if report is None else lambda share: report(stage, share)
-        found = k_means(points, count, self.config, threads=self.features.threads, progress=advance)
+        found = k_means(
+            points, count, self.config, threads=self.features.threads, progress=self.features.progress,
+            stage=f"clustering round {turn + 1}",
+        )  # fmt: skip
         self.objectives[f"round {turn + 1}"] = found.objective
         return found
 

@@ -17,14 +17,14 @@ where there are many.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from counterplay.errors import AbstractionError
-from counterplay.runtime.chunks import in_chunks
+from counterplay.runtime.progress import Progress, ProgressCallback
+from counterplay.runtime.threads import ThreadPool
 
 __all__ = ["Clustering", "KMeansConfig", "Metric", "Points", "k_means", "merge_points"]
 
@@ -108,7 +108,8 @@ def _hashes(rows: npt.NDArray[Any], threads: int) -> npt.NDArray[np.uint64]:
     from counterplay.kernels.cards.clustering import hash_rows
 
     key = np.empty(len(rows), dtype=np.uint64)
-    in_chunks(lambda first, last: hash_rows(rows, first, last, key), len(rows), CHUNK, threads)
+    with ThreadPool(threads) as pool:
+        pool.chunks(lambda first, last: hash_rows(rows, first, last, key), len(rows), CHUNK)
     return key
 
 
@@ -145,7 +146,8 @@ def k_means(
     *,
     threads: int = 1,
     start: npt.NDArray[np.float32] | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: ProgressCallback | None = None,
+    stage: str = "clustering",
 ) -> Clustering:
     """Cluster distinct points.
 
@@ -162,7 +164,9 @@ def k_means(
     start : (count, d) float32, optional
         The first centres, scaled, instead of seeding.
     progress : callable, optional
-        Called with the share of the iterations that is done.
+        Called with the progress, of at most so many iterations.
+    stage : str
+        What the progress calls it.
 
     Raises
     ------
@@ -173,13 +177,13 @@ def k_means(
         raise AbstractionError(
             f"{len(points.rows):,} distinct points cannot make {count:,} clusters; ask for fewer buckets"
         )
-    config = config or KMeansConfig()
+    config, pool = config or KMeansConfig(), ThreadPool(threads)
     if start is not None:
-        return _Run(points, np.array(start, dtype=np.float32), threads, config).settle(progress)
+        return _Run(points, np.array(start, dtype=np.float32), pool, config).settle(progress, stage)
     best: Clustering | None = None
     for attempt in range(config.restarts):
         generator = np.random.default_rng([config.seed, attempt])
-        found = _Run(points, _seeds(points, count, generator), threads, config).settle(progress)
+        found = _Run(points, _seeds(points, count, generator), pool, config).settle(progress, stage)
         if best is None or found.objective < best.objective:
             best = found
     assert best is not None
@@ -214,10 +218,12 @@ def _seeds(points: Points, count: int, generator: np.random.Generator) -> npt.ND
 class _Run:
     """One run of Lloyd's iteration, from given centres."""
 
-    def __init__(self, points: Points, centres: npt.NDArray[np.float32], threads: int, config: KMeansConfig) -> None:
+    def __init__(
+        self, points: Points, centres: npt.NDArray[np.float32], pool: ThreadPool, config: KMeansConfig
+    ) -> None:
         size = len(points.rows)
         self.points = points
-        self.threads = threads
+        self.pool = pool
         self.config = config
         self.centres = np.ascontiguousarray(centres.T)  # (d, k)
         self.label = np.full(size, -1, dtype=np.int32)
@@ -227,7 +233,7 @@ class _Run:
         reach = points.rows.max(axis=0).astype(np.float64) @ points.scale  # no distance is larger
         self.slack = float(1e-6 * max(reach, 1e-9))
 
-    def settle(self, progress: Callable[[float], None] | None) -> Clustering:
+    def settle(self, progress: ProgressCallback | None, stage: str) -> Clustering:
         """Assign and move until few points go to another cluster."""
         objectives: list[float] = []
         iteration, max_iterations = 0, self.config.max_iterations
@@ -238,7 +244,7 @@ class _Run:
             if self.config.trace:
                 objectives.append(self._objective())
             if progress is not None:
-                progress(min(1.0, iteration / max_iterations))
+                progress(Progress(iteration, total=max_iterations, stage=stage))
             if iteration >= max_iterations:
                 break
             moved = self._fill_empty()
@@ -276,7 +282,7 @@ class _Run:
                 )
             )  # fmt: skip
 
-        in_chunks(work, len(self.label), CHUNK, self.threads)
+        self.pool.chunks(work, len(self.label), CHUNK)
         self.shift[:] = 0
         return sum(changed)
 
@@ -322,7 +328,7 @@ class _Run:
             add_points(self.points.rows, self.points.weights, self.label, first, last, *part)
             parts.append(part)
 
-        in_chunks(work, len(self.label), CHUNK, self.threads)
+        self.pool.chunks(work, len(self.label), CHUNK)
         first, *others = parts
         for sums, mass in others:
             first[0][:] += sums

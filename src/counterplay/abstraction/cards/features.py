@@ -31,7 +31,8 @@ from counterplay.errors import AbstractionError, StrategyError
 from counterplay.poker.cards import deck as cards_of
 from counterplay.poker.evaluator import MAX_HAND, hand_codes, hand_tables
 from counterplay.poker.isomorphism import HandIndexer
-from counterplay.runtime.chunks import Progress, in_chunks
+from counterplay.runtime.progress import Progress, ProgressCallback
+from counterplay.runtime.threads import ThreadPool
 from counterplay.storage import read_container, write_container
 
 __all__ = ["BINS", "CardFeatures", "HandSums", "default_cache"]
@@ -95,7 +96,7 @@ class CardFeatures:
     threads : int
         Kernels that run at the same time.
     progress : callable, optional
-        Called with the name of a stage and the share that is done.
+        Called with the progress of each stage.
     bins : int
         Bins of the histograms.
     """
@@ -106,7 +107,7 @@ class CardFeatures:
         shape: tuple[int, ...],
         cache: str | os.PathLike[str] | None = None,
         threads: int = 1,
-        progress: Progress | None = None,
+        progress: ProgressCallback | None = None,
         bins: int = BINS,
     ) -> None:
         self.deck = deck
@@ -114,6 +115,7 @@ class CardFeatures:
         self.cards = np.array(cards_of(*deck), dtype=np.uint8)
         self.cache = None if cache is None else Path(cache)
         self.threads = threads
+        self._pool = ThreadPool(threads)
         self.progress = progress
         self.bins = bins
         self._kept: dict[str, Mapping[str, npt.NDArray[Any]]] = {}
@@ -394,11 +396,9 @@ class CardFeatures:
 
     def in_chunks(self, stage: str, total: int, chunk: int, work: Callable[[int, int], object]) -> None:
         """Run ``work(first, last)`` over all of 0 .. total - 1, in threads."""
-        report = self.progress
-        told = None if report is None else lambda share: report(stage, share)
-        if told is not None:
-            told(0.0)
-        in_chunks(work, total, chunk, self.threads, told)
+        if self.progress is not None:
+            self.progress(Progress(0, total=total, stage=stage))
+        self._pool.chunks(work, total, chunk, self.progress, stage)
 
     def _boards(self, turn: int) -> npt.NDArray[np.uint8]:
         """A board of each class."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from counterplay.errors import GameError, MemoryLimitError
 from counterplay.game.game import CHANCE, TERMINAL, Game
 from counterplay.game.registry import make
 from counterplay.runtime.memory import available_memory, format_bytes
+from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import NULL
 from counterplay.tree.history.sizes import BUILD_BYTES_PER_HISTORY, preflight
@@ -37,7 +38,7 @@ def compile_game(
     *,
     max_depth: int = 10_000,
     memory_limit: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: ProgressCallback | None = None,
 ) -> GameTree:
     """Compile a game into flat arrays.
 
@@ -77,7 +78,7 @@ def _few(values: Sequence[Any]) -> str:
 class _Walk:
     """The walk over the histories of one game, and what it has written down."""
 
-    def __init__(self, game: Game, max_depth: int, limit: int, progress: Callable[[int], None] | None) -> None:
+    def __init__(self, game: Game, max_depth: int, limit: int, progress: ProgressCallback | None) -> None:
         if not isinstance(game.players, int) or not 1 <= game.players <= 100:
             raise GameError(f"{game.spec()}: players must be a whole number from 1 to 100; got {game.players!r}")
         self.game = game
@@ -167,7 +168,7 @@ class _Walk:
                 next_report = size + PROGRESS_EVERY
                 self._report(size)
         if self.progress is not None:
-            self.progress(size)
+            self.progress(Progress(size, stage="compiling"))
 
     def _report(self, size: int) -> None:
         """Refuse a tree that does not fit into memory; report how large it is so far."""
@@ -177,7 +178,7 @@ class _Walk:
                 "not enough for more; use smaller parameters, a higher memory limit or a solver that samples"
             )
         if self.progress is not None:
-            self.progress(size)
+            self.progress(Progress(size, stage="compiling"))
 
     def _new_infoset(self, mover: int, key: Hashable, actions: Any, node: int) -> int:
         actions = tuple(actions)

@@ -1,0 +1,152 @@
+"""Lists of jobs: the same bits whatever runs them and wherever they are stopped."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from counterplay.errors import StrategyError
+from counterplay.runtime import jobs as module
+from counterplay.runtime.jobs import (
+    JobList,
+    ProcessExecutor,
+    SerialExecutor,
+    ThreadExecutor,
+    read_jobs,
+    run_jobs,
+)
+from counterplay.runtime.progress import Progress
+
+HEADER = {"what": "a sum", "size": 40}
+SHAPE = (2, 3)
+
+
+def work(job: int) -> Any:
+    """Numbers whose sum depends on the order in which they are added."""
+    return np.random.default_rng(job).standard_normal(SHAPE) * 10.0 ** (job % 17 - 8)
+
+
+def expected() -> Any:
+    return np.add.reduce(np.array([work(job) for job in range(40)]), axis=0)
+
+
+def listed(path: Path | None = None, resume: Path | None = None, **header: Any) -> JobList:
+    return JobList({**HEADER, **header}, 40, SHAPE, path, resume)
+
+
+class Backwards:
+    """An executor of another kind: it runs the newest job first, when somebody waits."""
+
+    capacity = 5
+
+    def submit(self, work: Any, job: Any, /) -> Any:
+        """Begin a job a little later."""
+        future: Any = module.Future()
+        threading.Timer(0.001 * (5 - job % 5), lambda: future.set_result(work(job))).start()
+        return future
+
+
+@pytest.mark.parametrize("executor", [SerialExecutor, lambda: ThreadExecutor(1), lambda: ThreadExecutor(7), Backwards])
+def test_every_executor_finds_the_same_bits(executor: Any) -> None:
+    seen: list[Progress] = []
+    found = listed().run(work, executor(), seen.append, "adding")
+    assert np.array_equal(found, expected())
+    assert (seen[-1].iterations, seen[-1].total, seen[-1].seconds_left, seen[-1].stage) == (40, 40, 0.0, "adding")
+
+
+def test_processes_find_the_same_bits() -> None:
+    with ProcessExecutor(2) as executor:
+        assert np.array_equal(listed().run(work, executor), expected())
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_stopped_again_and_again(tmp_path: Path, threads: int) -> None:
+    path = tmp_path / "x.jobs"
+    runs: list[int] = []
+
+    def counted(job: int) -> Any:
+        runs.append(job)
+        return work(job)
+
+    def stop(now: Progress) -> None:
+        if now.iterations % 9 == 0 or now.iterations > 30:
+            raise KeyboardInterrupt
+
+    stops = 0
+    while not listed(resume=path if stops else None, path=path).done.all():
+        with ThreadExecutor(threads) as executor, pytest.raises(KeyboardInterrupt):
+            listed(path, path if stops else None).run(counted, executor, stop)
+        stops += 1
+    assert stops > 2
+    assert sorted(runs) == list(range(40))  # what was running at a stop is kept
+    assert read_jobs(path)["what"] == "a sum"
+    with ThreadExecutor(threads) as executor:
+        assert np.array_equal(listed(resume=path).run(counted, executor), expected())
+
+
+def test_a_killed_process_is_resumed_to_the_same_bits(tmp_path: Path) -> None:
+    """Killed outright after some saves: what is in the file is whole, the rest is done again."""
+    path = tmp_path / "x.jobs"
+    script = (
+        "import os, sys\n"
+        "sys.path.insert(0, sys.argv[2])\n"
+        "import test_jobs as tests\n"
+        "tests.module.SAVE_SECONDS = 0.0\n"
+        "def work(job):\n"
+        "    if job == 25: os._exit(9)\n"
+        "    return tests.work(job)\n"
+        "tests.listed(sys.argv[1]).run(work, tests.SerialExecutor())\n"
+    )
+    folder = str(Path(__file__).parent)
+    process = subprocess.run([sys.executable, "-c", script, str(path), folder], capture_output=True, check=False)
+    assert process.returncode == 9, process.stderr
+    again = listed(resume=path)
+    assert 0 < again.done.sum() < 40
+    assert np.array_equal(again.run(work, SerialExecutor()), expected())
+
+
+def test_an_exception_keeps_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "x.jobs"
+
+    def failing(job: int) -> Any:
+        if job == 12:
+            raise ArithmeticError("job 12")
+        return work(job)
+
+    with ThreadExecutor(4) as executor, pytest.raises(ArithmeticError, match="job 12"):
+        listed(path).run(failing, executor)
+    assert listed(resume=path).done[:12].all()
+    assert not listed(resume=path).done[12]
+    assert np.array_equal(listed(resume=path).run(work, SerialExecutor()), expected())
+
+
+def test_files_of_something_else_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.jobs"
+    listed(path).save()
+    with pytest.raises(StrategyError, match="belongs to another evaluation: its what is 'a sum', not 'a product'"):
+        listed(resume=path, what="a product")
+    with pytest.raises(StrategyError, match="does not fit this evaluation"):
+        JobList(HEADER, 41, SHAPE, resume=path)
+
+
+def test_jobs_are_submitted_as_there_is_room() -> None:
+    taken: list[int] = []
+    kept: dict[int, int] = {}
+
+    def jobs() -> Any:
+        for job in range(30):
+            taken.append(job)
+            yield job
+
+    def report() -> None:
+        assert len(taken) <= len(kept) + 4
+
+    with ThreadExecutor(4) as executor:
+        run_jobs(lambda job: job * job, jobs(), executor, kept.__setitem__, report)
+    assert kept == {job: job * job for job in range(30)}
