@@ -189,7 +189,6 @@ def defined(module: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | as
                 yield node
 
 
-@pytest.mark.xfail(reason="not every name yet", strict=False)
 def test_every_name_is_used_or_offered() -> None:
     """A function, method or class is called by the package itself, or users find it: exported or shown in the docs."""
     read, offered = uses(), exported() | documented()

@@ -313,21 +313,6 @@ def test_boards_may_end_with_any_round() -> None:
         abstraction.buckets(cards[:, :1], cards[:, 2:])
 
 
-def test_all_hands_of_a_board() -> None:
-    abstraction = build((4, 2), (2, 1, 1), "3s", "perfect")
-    board = parse_cards("AsKh")
-    holes = np.array(list(itertools.combinations(by_order_cards(4, 2).tolist(), 2)))
-    found = abstraction.board_buckets(board, holes)
-    for hole, buckets in zip(holes, found, strict=True):
-        for turn in range(3):
-            if set(hole.tolist()) & set(board[:turn]):
-                assert buckets[turn] == -1
-            else:
-                assert buckets[turn] == abstraction.buckets([hole], [list(board[:turn])])[0, turn]
-    with pytest.raises(AbstractionError, match=r"one of \[0, 1, 2\] cards; got 3"):
-        abstraction.board_buckets(parse_cards("AsKhKs"), holes)
-
-
 class TestFiles:
     @pytest.fixture
     def abstraction(self) -> CardAbstraction:

@@ -31,11 +31,11 @@ from counterplay.tree.history.repartition import (
     reorder_actions,
     repartition,
 )
-from counterplay.tree.history.tree_game import TreeGame
 from tests.bridge import to_profile
 from tests.reference.best_response import best_response, brute_force_best_response
 from tests.reference.random_trees import random_tree_game
 from tests.reference.walks import expected_values, infosets, random_profile
+from tests.tree_game import TreeGame
 
 
 def example_2_2() -> cp.GameTree:

@@ -9,15 +9,15 @@ import pytest
 
 import counterplay as cp
 from counterplay.analysis.action_cuts import decide_by_cuts
-from counterplay.analysis.action_problem import ActionProblem, TreeIndex
-from counterplay.analysis.diagnostics import DominationProbe
-from counterplay.analysis.dominated_actions import (
+from counterplay.analysis.action_domination import (
     ActionReport,
     DominatedAction,
     constructed_dominator,
     dominated_actions,
     dominated_gambit,
 )  # fmt: skip
+from counterplay.analysis.action_problem import ActionProblem, TreeIndex
+from counterplay.analysis.diagnostics import DominationProbe
 from counterplay.analysis.domination import Kind
 from counterplay.lp.treeplex import least_response, plan_of
 from counterplay.tree.sequence.matrices import payoff_matrix

@@ -17,7 +17,7 @@ from counterplay.analysis.equilibrium_quality import (
     undominated_equilibrium,
 )  # fmt: skip
 from counterplay.analysis.equilibrium_set import Equilibria
-from counterplay.analysis.minimax_regret import iterated_regret, minimax_regret, minimax_regret_gap, worst_regret
+from counterplay.analysis.minimax import iterated_regret, minimax_regret, minimax_regret_gap, worst_regret
 from counterplay.analysis.regret_tracker import RegretTracker
 from counterplay.analysis.trembles import tremble, unexploitable_errors
 from counterplay.experiments.kuhn_tournament import kuhn_agent

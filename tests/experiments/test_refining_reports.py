@@ -20,7 +20,7 @@ from counterplay.abstraction import (
     refine,
     split,
 )
-from counterplay.analysis.memory_words import double_oracle_words, memory_words, reached_states
+from counterplay.analysis.word_counts import double_oracle_words, memory_words, reached_states
 from counterplay.cli.main import main
 from counterplay.errors import AbstractionError, CounterplayError, SolverError
 from counterplay.experiments import EXPERIMENTS, run_experiment

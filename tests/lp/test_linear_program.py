@@ -27,11 +27,11 @@ from counterplay.solvers import make_solver, resume_solver
 from counterplay.solvers.linear_program import maxmin_restricted, sequence_program, solve_zero_sum
 from counterplay.solvers.matrix_games import NormalFormPlay, solve_matrix
 from counterplay.tree.history.repartition import perfect_recall_refinement
-from counterplay.tree.history.tree_game import TreeGame
 from counterplay.tree.sequence.matrices import behavioural_strategy, realisation_plan, sequence_matrices
 from tests.reference.compiled import tree_value
 from tests.reference.random_trees import random_tree_game
 from tests.reference.sequence_lp import zero_sum_value
+from tests.tree_game import TreeGame
 
 SMALL = ["kuhn", "leduc", "one_card_poker(cards=4)", "goofspiel(cards=3)", "graph_pursuit(moves=3)", "matching_pennies",
          "bluff(sides=2)", "toy_hidden_coin", "toy_queen"]  # fmt: skip

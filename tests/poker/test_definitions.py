@@ -15,7 +15,7 @@ from counterplay.poker.acpc.definition import (
     parse_definition,
     read_definition,
 )  # fmt: skip
-from counterplay.poker.acpc.standard import STANDARD, standard_definition
+from counterplay.poker.acpc.standard import STANDARD
 from counterplay.poker.cards import cards_text
 from tests.poker_hands import definitions
 
@@ -70,7 +70,7 @@ def test_facts_of_the_standard_games(name: str) -> None:
     lines += [f"firstPlayer={first}", f"numSuits={suits}", f"numRanks = {ranks}", f"numHoleCards = {hole}"]
     lines += [f"numBoardCards = {board}", "end gamedef", "numPlayers = 9"]
     read = parse_definition("\r\n".join(lines).replace(",", " "))
-    assert read == standard_definition(f"{name}.game") == STANDARD[name]
+    assert read == STANDARD[name]
     assert parse_definition(format_definition(read)) == read
 
 
@@ -166,8 +166,6 @@ def test_files(tmp_path: Path) -> None:
         read_definition(path)
     with pytest.raises(GameError, match=r"cannot be read"):
         read_definition(tmp_path)
-    with pytest.raises(GameError, match=r"there is no standard game 'rode'; did you mean 'rhode'\?"):
-        standard_definition("rode")
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from counterplay.analysis.dominated_actions import dominated_actions, dominated_gambit
+from counterplay.analysis.action_domination import dominated_actions, dominated_gambit
 from counterplay.analysis.domination import dominated_strategies, dominating_strategy
 from counterplay.analysis.equilibrium_quality import purity
 from counterplay.analysis.equilibrium_set import Equilibria
 from counterplay.analysis.estimators import SampledEstimator, sample_estimator
-from counterplay.analysis.minimax_regret import iterated_regret, minimax_regret
+from counterplay.analysis.minimax import iterated_regret, minimax_regret
 from counterplay.cli.main import main
 from counterplay.errors import GameError, SolverError
 from counterplay.experiments.shared.comparison import Budget, compare

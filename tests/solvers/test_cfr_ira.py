@@ -20,7 +20,7 @@ from counterplay.analysis.refinement_bounds import (
     support_probability,
 )
 from counterplay.errors import SolverError
-from counterplay.kernels.history.cfr_ira import DONE, SAMPLED_AT, Scratch, comes_before, update_player
+from counterplay.kernels.history.cfr_ira import DONE, SAMPLE_NEXT, SAMPLED_AT, Scratch, comes_before, update_player
 from counterplay.kernels.history.changing_sets import GameArrays, sample_by_member, sample_by_set
 from counterplay.solvers import make_solver, resume_solver
 from counterplay.solvers.ira import CfrIra, CfrIraConfig
@@ -182,7 +182,7 @@ def test_sampling_times() -> None:
     solver = CfrIra("kuhn")
     times = []
     for _ in range(20):
-        due = solver.next_sampling
+        due = int(solver._clock[SAMPLE_NEXT])
         solver.step()
         if solver.iterations == due:
             times.append(due)

@@ -15,10 +15,10 @@ from counterplay.runtime.pacing import Until
 from counterplay.solvers import DoubleOracle, make_solver
 from counterplay.solvers.linear_program import solve_zero_sum
 from counterplay.tree import GameTree
-from counterplay.tree.history.tree_game import TreeGame
 from counterplay.tree.sequence.decision_points import build_meetings
 from counterplay.tree.sequence.matrices import behavioural_strategy
 from tests.reference.double_oracle import pruned_best_response
+from tests.tree_game import TreeGame
 
 VALUES = {
     "kuhn": -1 / 18,  # Gibson 2014, section 3.2

@@ -12,7 +12,7 @@ from counterplay.cli.problem import FORGET_HELP, load_problem
 from counterplay.errors import GameError
 
 if TYPE_CHECKING:
-    from counterplay.analysis.dominated_actions import ActionReport
+    from counterplay.analysis.action_domination import ActionReport
     from counterplay.analysis.domination import StrategyReport
     from counterplay.tree.history.game_tree import GameTree
 
@@ -96,7 +96,7 @@ def _strategy(report: StrategyReport, number: int) -> dict[str, Any]:
 
 
 def _actions(tree: GameTree, kind: Any, iterated: bool, at: list[str]) -> dict[str, Any]:
-    from counterplay.analysis.dominated_actions import dominated_actions
+    from counterplay.analysis.action_domination import dominated_actions
 
     sets = None
     if at:
@@ -141,7 +141,7 @@ def _action(report: ActionReport, number: int) -> dict[str, Any]:
 
 
 def _gambit(tree: GameTree, kind: Any, iterated: bool) -> dict[str, Any]:
-    from counterplay.analysis.dominated_actions import dominated_gambit
+    from counterplay.analysis.action_domination import dominated_gambit
 
     pairs = dominated_gambit(tree, kind, iterated)
     return {

@@ -13,7 +13,7 @@ from counterplay.runtime.memory import format_bytes
 from counterplay.tree.history.sizes import tree_bytes
 
 if TYPE_CHECKING:
-    from counterplay.analysis.memory_words import MemoryWords
+    from counterplay.analysis.word_counts import MemoryWords
     from counterplay.evaluation.measurement import Measurement
     from counterplay.runtime.pacing import Until
     from counterplay.solvers import Solver, SolveResult
@@ -76,7 +76,7 @@ def as_json(
 
 
 def _words(solver: Solver) -> MemoryWords:
-    from counterplay.analysis.memory_words import memory_words
+    from counterplay.analysis.word_counts import memory_words
 
     return memory_words(solver)
 

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import dataclasses
 
+from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.games.bluff import Bluff
 from counterplay.solvers import solve
 from counterplay.strategy.tabular import TabularStrategy
 
-__all__ = ["SolvedRound", "solve_rounds"]
+__all__ = ["SolvedRound", "run", "solve_rounds"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,3 +80,20 @@ def solve_rounds(
 
     value(d1, d2)
     return solved
+
+
+def run(quick: bool = False, dice: int = 2, sides: int = 6, exploitability: float = 1e-3) -> Experiment:
+    """Solve all rounds from so many dice each; ``quick`` takes dice of three faces."""
+    solved = solve_rounds(dice, dice, 3 if quick else sides, exploitability=exploitability)
+    rows: list[tuple[Cell, ...]] = [
+        (f"{opener} against {other}", one.game.lost, one.game.won, round(one.value, 6), one.exploitability)
+        for (opener, other), one in solved.items()
+    ]
+    return Experiment(
+        name="bluff-chain",
+        title="Rounds of Bluff, each played for the values of those that may follow",
+        source="Johanson 2016, section 3.2.3; Lanctot et al. 2012, section 6",
+        columns=("dice", "lost", "won", "value", "exploitability"),
+        rows=tuple(rows),
+        notes=("The value is to the player who opens the round; 1 is the game won and -1 the game lost.",),
+    )

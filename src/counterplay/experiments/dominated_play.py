@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from counterplay.analysis.action_domination import dominated_actions
 from counterplay.analysis.diagnostics import DominationProbe
-from counterplay.analysis.dominated_actions import dominated_actions
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.solvers.cfr import CfrSolver
 from counterplay.tree.history.compile import compile_game

@@ -19,7 +19,7 @@ depends on the first strategy and on how ties among best responses are broken, o
 
 from __future__ import annotations
 
-from counterplay.analysis.memory_words import cfr_words
+from counterplay.analysis.word_counts import cfr_words
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.experiments.shared.refining import TARGET, Point, pick_games, run_to, solver_for, trees
 from counterplay.tree.history.game_tree import GameTree

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from counterplay.errors import GameError
 
 __all__ = [
-    "CARDS", "MAX_RANKS", "MAX_SUITS", "RANKS", "SUITS", "card_of", "card_text", "cards_text", "deck", "parse_card",
+    "CARDS", "MAX_RANKS", "MAX_SUITS", "RANKS", "SUITS", "card_text", "cards_text", "deck", "parse_card",
     "parse_cards", "rank_of", "suit_of",
 ]  # fmt: skip
 
@@ -23,13 +23,6 @@ MAX_RANKS = len(RANKS)
 MAX_SUITS = len(SUITS)
 CARDS = MAX_RANKS * MAX_SUITS
 _TEXTS = tuple(rank + suit for rank in RANKS for suit in SUITS)
-
-
-def card_of(rank: int, suit: int) -> int:
-    """The card of a rank (0 .. 12, deuce to ace) and a suit (0 .. 3, clubs to spades)."""
-    if not (0 <= rank < MAX_RANKS and 0 <= suit < MAX_SUITS):
-        raise GameError(f"ranks are 0 to {MAX_RANKS - 1} and suits 0 to {MAX_SUITS - 1}; got rank {rank}, suit {suit}")
-    return MAX_SUITS * rank + suit
 
 
 def rank_of(card: int) -> int:

@@ -172,34 +172,6 @@ class CardAbstraction:
             found[:, turn] = self.rounds[turn].look_up(index, found[:, turn - 1] if turn else None)
         return found
 
-    def board_buckets(self, board: Sequence[int], holes: npt.ArrayLike) -> npt.NDArray[np.int32]:
-        """The buckets of many hands that share a board, in every round that it reaches.
-
-        Parameters
-        ----------
-        board : cards
-            The board, in the order of the rounds.
-        holes : array (N, hole cards)
-            The hands.
-
-        Returns
-        -------
-        array (N, rounds) of int32
-            -1 where a hand cannot be held with the board of that round.
-        """
-        own = np.asarray(holes)
-        ends = np.cumsum((0, *self.shape[1:])).tolist()
-        if len(board) not in ends:
-            raise AbstractionError(f"a board of the shape {self.shape} has one of {ends} cards; got {len(board)}")
-        found = np.full((len(own), ends.index(len(board)) + 1), -1, dtype=np.int32)
-        for turn in range(found.shape[1]):
-            seen = np.array(board[: ends[turn]], dtype=own.dtype)
-            free = np.flatnonzero(~np.isin(own, seen).any(axis=1))
-            cards = np.hstack([own[free], np.broadcast_to(seen, (len(free), len(seen)))])
-            index = self._indexers[turn].indices(cards)
-            found[free, turn] = self.rounds[turn].look_up(index, found[free, turn - 1] if turn else None)
-        return found
-
     def check_game(self, game: GameDefinition) -> None:
         """Refuse a game with other cards.
 

@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Iterable, Sequence
 
-from counterplay.analysis.memory_words import MemoryWords, memory_words
+from counterplay.analysis.word_counts import MemoryWords, memory_words
 from counterplay.errors import CounterplayError
 from counterplay.runtime.pacing import next_check
 from counterplay.solvers import CfrIra, DoubleOracle, Fpira, Solver, make_solver

@@ -10,12 +10,9 @@ three cards, as in the game's first description (Shi and Littman 2001), are ``th
 
 from __future__ import annotations
 
-import difflib
-
-from counterplay.errors import GameError
 from counterplay.poker.acpc.definition import GameDefinition
 
-__all__ = ["STANDARD", "standard_definition"]
+__all__ = ["STANDARD"]
 
 _HOLDEM = {"rounds": 4, "suits": 4, "ranks": 13, "hole_cards": 2, "board_cards": (0, 3, 1, 1)}
 _LIMIT = {"limit": True, "raise_sizes": (10, 10, 20, 20), "max_raises": (3, 4, 4, 4)}
@@ -59,13 +56,3 @@ STANDARD: dict[str, GameDefinition] = {
     "royal": _game(_HOLDEM, _LIMIT, players=2, blinds=(10, 5), first_players=(1, 0, 0, 0), ranks=5),
 }  # fmt: skip
 """Definitions by file name, without the ending."""
-
-
-def standard_definition(name: str) -> GameDefinition:
-    """A standard definition by the name of its file, with or without ``.game``."""
-    stem = name.removesuffix(".game")
-    if stem not in STANDARD:
-        close = difflib.get_close_matches(stem, STANDARD, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(STANDARD)}"
-        raise GameError(f"there is no standard game {name!r}; {hint}")
-    return STANDARD[stem]

@@ -30,7 +30,6 @@ from counterplay.errors import SolverError
 from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.kernels.history.cfr_ira import (
-    SAMPLE_NEXT,
     Reading,
     Scratch,
     Tables,
@@ -250,11 +249,6 @@ class CfrIra(Solver):
     def sets(self) -> SetArrays:
         """The abstract sets as they are now; live arrays."""
         return SetArrays(*self._sets)
-
-    @property
-    def next_sampling(self) -> int:
-        """The iteration at which sets are sampled next for the bound update."""
-        return int(self._clock[SAMPLE_NEXT])
 
     def abstraction(self) -> Abstraction:
         """The abstraction as it is now."""

@@ -1,4 +1,4 @@
-"""``TreeGame``: a compiled tree played as a game again, so that whatever takes a ``Game`` takes an abstract one too."""
+"""``TreeGame``: a compiled tree played as a game again, so that twins that walk states take abstract games too."""
 
 from __future__ import annotations
 

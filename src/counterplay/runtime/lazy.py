@@ -1,0 +1,24 @@
+"""Names of a package that are imported when they are first used, so that nobody waits for what others need."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+__all__ = ["lazy_names"]
+
+
+def lazy_names(package: str, homes: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a package; ``homes`` gives the names of each of its modules."""
+    home = {name: module for module, names in homes.items() for name in names}
+
+    def __getattr__(name: str) -> Any:  # noqa: N807
+        if name not in home:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(importlib.import_module(f"{package}.{home[name]}"), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return __getattr__
