@@ -47,13 +47,13 @@ def command(
         raise GameError("--forget and --recall look at all histories; leave them out, or leave out --cards")
     if bets is not None and not cards:
         raise GameError("--bets is for games in buckets; name a card abstraction with --cards")
-    from counterplay.forms import GameForms
+    from counterplay.forms import GameForms, form_sizes
     from counterplay.solvers.form_memory import solver_memory
 
     limit = read_memory(memory_limit)
     with compile_status(game, as_json) as progress:
         forms = GameForms(game, forget=forget or [], cards=cards, bets=bets, memory_limit=limit, progress=progress)
-        sizes = forms.sizes()
+        sizes = form_sizes(forms)
     tables = {size.form: solver_memory(forms, size) for size in sizes}
     history = sizes[0].available
     report = _recall_report(forms) if recall else None
@@ -75,7 +75,7 @@ def command(
 
 def _facts(forms: GameForms, sizes: Sequence[FormSize]) -> dict[str, Any]:
     """What is known of a game whose histories are not compiled."""
-    players = 2 if forms.is_subgame else forms.game.players
+    players = 2 if forms.subgame is not None else forms.game.players
     return {"game": forms.name, "players": players, "histories": sizes[0].histories}
 
 

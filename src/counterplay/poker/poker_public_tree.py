@@ -73,20 +73,32 @@ def build_public_tree(
     return assemble_betting(build_betting_tree(game, bets), deals, name, game.hole_cards, float(game.big_blind))
 
 
-def public_tree_bytes(game: GameDefinition) -> int:
-    """About how much memory the deals of a whole game of poker take; its tables come on top."""
+NODE_BYTES = 700
+"""Bytes that a node of the betting takes while a tree is assembled."""
+
+COUNTED_ROWS = 100_000
+"""Betting sequences with different futures at one depth up to which betting is counted."""
+
+
+def public_tree_bytes(game: GameDefinition, bets: BetAbstraction | None = None) -> int:
+    """About how much memory the public tree of a game of poker takes; tables of a solver come on top.
+
+    Raises
+    ------
+    MemoryLimitError
+        If the betting is too large to be counted.
+    """
     left, boards, hands = len(game.deck), 1, math.comb(len(game.deck), game.hole_cards)
     total = 0
     for cards in game.board_cards:
         if cards:
             boards, left = boards * math.comb(left, cards), left - cards
             total += boards
-    return 64 * hands * total // math.factorial(game.suits)
+    betting = count_betting(game, bets, max_rows=COUNTED_ROWS).nodes
+    return 64 * hands * total // math.factorial(game.suits) + NODE_BYTES * betting
 
 
-def count_public_tree(
-    game: GameDefinition, bets: BetAbstraction | None = None, max_rows: int = 100_000
-) -> tuple[int, int, int]:
+def count_public_tree(game: GameDefinition, bets: BetAbstraction | None = None) -> tuple[int, int, int]:
     """Public states, information sets and entries of the public tree, counted from the rules; nothing is built.
 
     Raises
@@ -96,7 +108,7 @@ def count_public_tree(
     GameError
         If the deals have too many rounds to be counted up to isomorphism.
     """
-    counts = count_betting(game, bets, max_rows=max_rows)
+    counts = count_betting(game, bets, max_rows=COUNTED_ROWS)
     rounds = tuple(cards for cards in game.board_cards if cards)
     hands = HandIndexer((game.hole_cards, *rounds), game.ranks, game.suits).sizes
     boards = (1, *(HandIndexer(rounds, game.ranks, game.suits).sizes if rounds else ()))

@@ -1,7 +1,8 @@
 """A game as its public tree, and its profiles as tables of that tree: both ways.
 
-Where the public tree comes from depends on the game, and nobody has to say it: poker deals its cards up to renaming
-suits, a game that tells its public play has it unfolded, any other is compiled and split by its information sets.
+The public tree comes from ``counterplay.forms``; here its information sets get their names, which depend on the game:
+poker deals its cards up to renaming suits, a game that describes its public play names them itself, any other is split
+by the information sets of its histories.
 
 A profile fits the isomorphic tree of a card game only if it plays alike with hands and boards that differ in the names
 of suits only (Johanson 2016, section 2.4); another one is refused.
@@ -18,23 +19,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import StrategyError
+from counterplay.forms import GameForms
 from counterplay.game.game import Game
 from counterplay.game.public_play import PublicPlay
-from counterplay.game.registry import make
 from counterplay.poker.cards import cards_text, parse_cards
 from counterplay.poker.poker_game import PokerGame, infoset_name
-from counterplay.poker.poker_public_tree import build_public_tree
-from counterplay.poker.postflop.subgame import SUBGAME, parse_subgame
 from counterplay.runtime.memory import check_memory
 from counterplay.strategy.public_lookup import normalised
 from counterplay.strategy.strategy import Provenance, Row
 from counterplay.strategy.tabular import SEEN, TabularStrategy, normalise
-from counterplay.tree.history.compile import compile_game
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import infosets_digest
 from counterplay.tree.public.from_histories import PublicSplit, split_public
 from counterplay.tree.public.public_tree import LINK, PublicTree
-from counterplay.tree.public.unfold import unfold
 
 __all__ = ["PlayForm", "PokerForm", "PublicForm", "SplitForm", "SubgameForm", "public_form"]
 
@@ -94,23 +91,16 @@ def public_form(game: GameTree | Game | str, isomorphic: bool = True, memory_lim
     GameError
         If the game has no public tree; the message says why.
     """
-    if isinstance(game, GameTree):
-        return SplitForm(split_public(game))
-    if isinstance(game, str) and game.startswith(SUBGAME):
-        return SubgameForm(game)
-    game = make(game) if isinstance(game, str) else game
-    if isinstance(game, PokerGame) and _deals_late(game):
-        return PokerForm(game, isomorphic)
-    play = game.public_play()
-    if play is not None:
-        return PlayForm(play, game.spec(), game.big_blind, memory_limit)
-    return SplitForm(split_public(compile_game(game, memory_limit=memory_limit)))
-
-
-def _deals_late(game: PokerGame) -> bool:
-    """Whether it is a game for two in which play starts with one or two hole cards and no board."""
-    rules = game.definition
-    return rules.players == 2 and rules.hole_cards <= 2 and not rules.board_cards[0]
+    forms = GameForms(game, memory_limit=memory_limit)
+    if forms.subgame is not None:
+        return SubgameForm(forms)
+    if not forms.compiled and forms.forgotten is None:
+        play = forms.game.public_play()
+        if play is not None:
+            return PlayForm(play, forms)
+        if forms.poker is not None:
+            return PokerForm(forms, forms.poker, isomorphic)
+    return SplitForm(split_public(forms.history()))
 
 
 class SplitForm(PublicForm):
@@ -223,10 +213,10 @@ class _NamedForm(PublicForm):
 class PlayForm(_NamedForm):
     """The public form of a game that tells its public play."""
 
-    def __init__(self, play: PublicPlay, name: str, big_blind: float | None, memory_limit: int | None) -> None:
+    def __init__(self, play: PublicPlay, forms: GameForms) -> None:
         self.play = play
-        self.name = name
-        self.tree = unfold(play, name, big_blind, memory_limit)
+        self.tree = forms.public()
+        self.name = self.tree.name
 
     def states(self) -> Iterator[_State]:
         """All decisions, from the first on."""
@@ -248,11 +238,12 @@ class PlayForm(_NamedForm):
 class PokerForm(_NamedForm):
     """The public form of a game of poker; information sets are kept by their names with suits renamed."""
 
-    def __init__(self, game: PokerGame, isomorphic: bool = True) -> None:
+    def __init__(self, forms: GameForms, game: PokerGame, isomorphic: bool = True) -> None:
+        self.forms = forms
         self.game = game
         self.isomorphic = isomorphic or game.isomorphic
-        self.name = game.spec()
-        self.tree = build_public_tree(game.definition, isomorphic=self.isomorphic, name=self.name)
+        self.tree = forms.public(self.isomorphic)
+        self.name = self.tree.name
 
     def key(self, name: str) -> str:
         """The name with suits renamed."""
@@ -269,7 +260,7 @@ class PokerForm(_NamedForm):
         for state in self.states():
             shares = tables[state.player][state.entries].reshape(len(state.actions), -1)
             rows.update({(state.player, name): shares[:, hand] for hand, name in enumerate(state.names)})
-        whole = PokerForm(self.game, isomorphic=False)
+        whole = PokerForm(self.forms, self.game, isomorphic=False)
         first, second = (np.zeros(size) for size in whole.tree.num_entries)
         for state in whole.states():
             columns = [rows[state.player, self.key(name)] for name in state.names]
@@ -293,9 +284,9 @@ class PokerForm(_NamedForm):
 class SubgameForm(_NamedForm):
     """A hold'em subgame; an infoset is one real hand of a class, the board and the betting: ``AsKs/QsJh2h:bet50``."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.tree = parse_subgame(name).tree()
+    def __init__(self, forms: GameForms) -> None:
+        self.tree = forms.public()
+        self.name = self.tree.name
 
     def states(self) -> Iterator[_State]:
         """All decisions, from the first on."""

@@ -1,4 +1,4 @@
-"""The forms of a game: which it has, how large they are, and opening them.
+"""Opening a game in one of its forms.
 
 ``open_game`` is the one way from whatever names a game to something that can be solved or played:
 
@@ -14,7 +14,6 @@ name of a standard poker definition, any of these with `` forgetting WHAT``, or 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import os
 from collections.abc import Sequence
@@ -35,25 +34,22 @@ from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.poker_game import PokerGame, poker_game
 from counterplay.poker.poker_public_tree import (
     build_public_tree,
-    count_public_tree,
     public_tree_bytes,
     public_tree_refusal,
 )
 from counterplay.poker.postflop.subgame import SUBGAME, Subgame, parse_subgame
 from counterplay.poker.raise_sizes import BetAbstraction, bet_abstraction
-from counterplay.runtime.memory import available_memory, check_memory, format_bytes
+from counterplay.runtime.memory import check_memory
 from counterplay.runtime.progress import ProgressCallback
 from counterplay.tree.history.compile import compile_game
 from counterplay.tree.history.game_tree import GameTree
-from counterplay.tree.history.sizes import BUILD_BYTES_PER_HISTORY, estimate_size, tree_bytes
 from counterplay.tree.public.from_histories import split_public
 from counterplay.tree.public.public_tree import PublicTree
 from counterplay.tree.public.tilt_public import tilt_public
-from counterplay.tree.public.unfold import count_play, unfold, unfolded_bytes
+from counterplay.tree.public.unfold import unfold
 
 __all__ = [
-    "FORMS", "AnyForm", "FormSize", "GameForms", "GameLike", "game_forms", "has_public_tree", "open_game",
-    "poker_definition",
+    "FORMS", "AnyForm", "GameForms", "GameLike", "has_public_tree", "open_game", "poker_definition",
 ]  # fmt: skip
 
 FORMS = ("history", "public", "buckets", "states")
@@ -69,45 +65,6 @@ class _Options(TypedDict, total=False):
     bets: str | None
     memory_limit: int | None
     progress: ProgressCallback | None
-
-
-@dataclasses.dataclass(frozen=True)
-class FormSize:
-    """One form of a game.  What is not known, or does not apply, is None.
-
-    Attributes
-    ----------
-    form : str
-        One of ``FORMS``.
-    available : bool
-        Whether ``open_game`` opens it within the memory limit.
-    too_large : bool
-        The game has the form, but it does not fit.
-    reason : str or None
-        Why it is not available.
-    exact : bool
-        Whether the numbers are counted; otherwise they are estimates.
-    histories, public_states, infosets, entries : int or None
-        Histories, public states, information sets of all players, and pairs of an information set and an action.
-    bytes : int or None
-        Memory of the form itself, without the tables of a solver.
-    """
-
-    form: str
-    available: bool
-    too_large: bool = False
-    reason: str | None = None
-    exact: bool = True
-    histories: int | None = None
-    public_states: int | None = None
-    infosets: int | None = None
-    entries: int | None = None
-    bytes: int | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        names = {"infosets": "information_sets"}
-        return {names.get(name, name): value for name, value in dataclasses.asdict(self).items()}
 
 
 @overload
@@ -160,17 +117,6 @@ def open_game(
         If the form is too large.
     """
     return GameForms(spec, cards=cards, bets=bets, memory_limit=memory_limit, progress=progress).open(form)
-
-
-def game_forms(
-    spec: GameLike, cards: Paths | None = None, bets: str | None = None, memory_limit: int | None = None
-) -> tuple[FormSize, ...]:
-    """All forms of a game with their sizes, in the order of ``FORMS``.
-
-    Histories are compiled if they fit, for nothing else says how many information sets they have; whatever does not fit
-    is counted from the rules or estimated.
-    """
-    return GameForms(spec, cards=cards, bets=bets, memory_limit=memory_limit).sizes()
 
 
 def has_public_tree(spec: GameLike, memory_limit: int | None = None) -> bool:
@@ -252,7 +198,7 @@ class GameForms:
             return self.opened
         if form == "auto":
             return self._fitting()
-        return {"history": self.history, "public": self.public, "buckets": self.buckets, "states": self.states}[form]()
+        return getattr(self, form)()
 
     def _fitting(self) -> Any:
         if self.cards:
@@ -264,7 +210,7 @@ class GameForms:
         except MemoryLimitError:
             if self.forgotten is not None:
                 raise
-        if self._made_from_rules and self.public_refusal() is None:
+        if self.made_from_rules and self.public_refusal() is None:
             with contextlib.suppress(MemoryLimitError):
                 return self.public()
         return self.states()
@@ -307,8 +253,8 @@ class GameForms:
     def _history(self) -> GameTree:
         return self.real if self.abstraction is None else self.abstraction.apply(self.real)
 
-    def public(self) -> PublicTree:
-        """The public tree."""
+    def public(self, isomorphic: bool = True) -> PublicTree:
+        """The public tree; of poker up to the names of suits, unless told otherwise."""
         if isinstance(self.opened, PublicTree):
             return self.opened
         if self._subgame is not None:
@@ -318,12 +264,12 @@ class GameForms:
         game, refusal = self.game, self.public_refusal()
         if refusal is not None:
             raise GameError(refusal)
-        if self._poker is not None:
-            rules = self._poker.definition
-            advice = "use a card abstraction (--cards), or solve subgames"
-            check_memory(f"the public tree of {self.name}", public_tree_bytes(rules), self.memory_limit, advice)
-            tree = build_public_tree(rules, self._raises(), name=game.spec())
-            return tree if self._tilt is None else tilt_public(tree, self._tilt, game.spec())
+        if self.poker is not None:
+            rules, advice = self.poker.definition, "use a card abstraction (--cards), or solve subgames"
+            needed = public_tree_bytes(rules, self.raises)
+            check_memory(f"the public tree of {self.name}", needed, self.memory_limit, advice)
+            tree = build_public_tree(rules, self.raises, isomorphic, game.spec())
+            return tree if self.tilt is None else tilt_public(tree, self.tilt, game.spec())
         play = game.public_play()
         if play is not None:
             return unfold(play, game.spec(), game.big_blind, self.memory_limit)
@@ -336,7 +282,7 @@ class GameForms:
         definition, abstractions = self._card_abstractions()
         paths = [os.path.abspath(path) for path in self.cards]
         rounds = [abstraction.rounds for abstraction in abstractions]
-        return BucketGame.build(definition, rounds, self._raises(), name=self.name, cards=paths)
+        return BucketGame.build(definition, rounds, self.raises, name=self.name, cards=paths)
 
     def _card_abstractions(self, verify: bool = True) -> tuple[GameDefinition, tuple[CardAbstraction, ...]]:
         """The definition and the card abstraction of each player."""
@@ -353,22 +299,21 @@ class GameForms:
         each = [opened[path] for path in paths]
         return definition, tuple(each * definition.players if len(each) == 1 else each)
 
-    def _raises(self) -> BetAbstraction | None:
+    @property
+    def raises(self) -> BetAbstraction | None:
+        """The raises that are left, if bets are abstracted."""
         return None if self.bets is None else bet_abstraction(self.bets)
-
-    def _allowed(self) -> int:
-        return available_memory() if self.memory_limit is None else self.memory_limit
 
     # ---------------------------------------------------------------------------------------------- questions
 
     @functools.cached_property
-    def _made_from_rules(self) -> bool:
+    def made_from_rules(self) -> bool:
         """Whether the public tree does not need the histories."""
         if isinstance(self.opened, GameTree | BucketGame) or self.forgotten is not None:
             return False
         if isinstance(self.opened, PublicTree) or self._subgame is not None:
             return True
-        return self._poker is not None or self.game.public_play() is not None
+        return self.poker is not None or self.game.public_play() is not None
 
     @functools.cached_property
     def _tilted(self) -> TiltedGame | None:
@@ -377,11 +322,12 @@ class GameForms:
         return game if isinstance(game, TiltedGame) else None
 
     @property
-    def _tilt(self) -> Tilt | None:
+    def tilt(self) -> Tilt | None:
+        """How the game is tilted, if it is."""
         return None if self._tilted is None else self._tilted.tilt
 
     @property
-    def _poker(self) -> PokerGame | None:
+    def poker(self) -> PokerGame | None:
         """The poker game, tilted or not; None if it is not made from a definition."""
         game = self.game if self._tilted is None else self._tilted.game
         return game if isinstance(game, PokerGame) else None
@@ -390,10 +336,10 @@ class GameForms:
         """Why the game has no public tree; None if it has one."""
         if isinstance(self.opened, BucketGame):
             return f"{self.name} in buckets has no public tree"
-        if self._made_from_rules:
+        if self.made_from_rules:
             if isinstance(self.opened, PublicTree) or self._subgame is not None:
                 return None
-            return None if self._poker is None else public_tree_refusal(self._poker.definition)
+            return None if self.poker is None else public_tree_refusal(self.poker.definition)
         try:
             split_public(self.history())
         except MemoryLimitError as error:
@@ -402,111 +348,24 @@ class GameForms:
             return str(error)
         return None
 
-    def sizes(self) -> tuple[FormSize, ...]:
-        """All forms, in the order of ``FORMS``."""
-        return self.history_size(), self.public_size(), self.buckets_size(), self.states_size()
-
-    def history_size(self) -> FormSize:
-        """The size of the compiled histories; of a game that is too large an estimate."""
-        try:
-            tree = self.history()
-        except MemoryLimitError as error:
-            return self._estimated_histories(str(error))
-        except GameError as error:
-            if self._subgame is None and not isinstance(self.opened, PublicTree | BucketGame):
-                raise
-            return FormSize("history", False, reason=str(error))
-        return FormSize(
-            "history", True, histories=tree.num_histories, infosets=tree.num_infosets, entries=tree.num_entries,
-            bytes=tree_bytes(tree),
-        )  # fmt: skip
-
-    def _estimated_histories(self, reason: str) -> FormSize:
-        count = self.game.num_histories()
-        exact = count is not None
-        if count is None:
-            count = int(estimate_size(self.game, max_depth=1000).histories)
-        needed = count * BUILD_BYTES_PER_HISTORY
-        return FormSize("history", False, True, reason, exact, histories=count, bytes=needed)
-
-    def public_size(self) -> FormSize:
-        """The size of the public tree, counted from the rules where that is possible."""
-        refusal = self.public_refusal()
-        if refusal is not None:
-            return FormSize("public", False, reason=refusal)
-        if not self._made_from_rules or isinstance(self.opened, PublicTree) or self._subgame is not None:
-            try:
-                tree = self.public()
-            except MemoryLimitError as error:
-                return FormSize("public", False, True, str(error))
-            return FormSize(
-                "public", True, public_states=tree.num_public_states, infosets=tree.num_infosets,
-                entries=sum(tree.num_entries), bytes=tree.nbytes,
-            )  # fmt: skip
-        return self._counted_public()
-
-    def _counted_public(self) -> FormSize:
-        counts: tuple[int | None, int | None, int | None] = (None, None, None)
-        if self._poker is not None:
-            needed = public_tree_bytes(self._poker.definition)
-            try:
-                counts = count_public_tree(self._poker.definition, self._raises())
-            except CounterplayError:  # the betting is too large to be counted
-                needed = max(needed, self._allowed() + 1)
-        else:
-            play = self.game.public_play()
-            assert play is not None
-            needed, counts = unfolded_bytes(play), count_play(play)
-        large = needed > self._allowed()
-        reason = f"it needs about {format_bytes(needed)}" if large else None
-        states, infosets, entries = counts
-        exact = infosets is not None
-        return FormSize("public", not large, large, reason, exact, None, states, infosets, entries, needed)
-
-    def buckets_size(self) -> FormSize:
-        """The size in the buckets of the card abstraction, counted from the rules."""
-        if isinstance(self.opened, BucketGame):
-            game = self.opened
-            return FormSize(
-                "buckets", True, infosets=game.num_infosets, entries=game.num_entries, bytes=game.tree_bytes
-            )
-        if not self.cards:
-            poker = self._subgame is None and not self.opened_elsewhere and isinstance(self.game, PokerGame)
-            needs = (
-                "a card abstraction (--cards; counterplay abstract makes one)"
-                if poker
-                else "a poker game and a card abstraction"
-            )
-            return FormSize("buckets", False, reason=f"buckets need {needs}")
-        size = self.bucket_counts()
-        return FormSize("buckets", True, infosets=size.infosets, entries=size.entries, bytes=size.tree_bytes)
+    @property
+    def subgame(self) -> Subgame | None:
+        """The hold'em subgame, if it is one."""
+        return self._subgame
 
     @property
-    def is_subgame(self) -> bool:
-        """Whether it is a hold'em subgame."""
-        return self._subgame is not None
-
-    @property
-    def opened_elsewhere(self) -> bool:
+    def compiled(self) -> bool:
         """Whether only a compiled form was given, without the rules."""
         return isinstance(self.opened, GameTree | PublicTree | BucketGame)
 
     def bucket_counts(self) -> BucketGameSize:
         """The size of the bucket game in detail; nothing is built."""
         definition, abstractions = self._card_abstractions(verify=False)
-        return count_bucket_game(definition, [one.counts() for one in abstractions], self._raises())
+        return count_bucket_game(definition, [one.counts() for one in abstractions], self.raises)
 
     def recalls(self) -> tuple[str, ...]:
         """What each player's card abstraction remembers."""
         return tuple(one.recall for one in self._card_abstractions(verify=False)[1])
-
-    def states_size(self) -> FormSize:
-        """The rules, which need no memory."""
-        try:
-            game = self.states()
-        except GameError as error:
-            return FormSize("states", False, reason=str(error))
-        return FormSize("states", True, histories=game.num_histories(), bytes=0)
 
 
 def _make(spec: Any) -> Game:
