@@ -1,1 +1,1 @@
-"""The games that come with counterplay, one file each; the registry imports every module of this package."""
+"""The built-in games, one file each; the registry imports every module of this package."""

@@ -8,14 +8,14 @@ wins it when the last bid is wrong, the bidder when it is right.
 
 * ``bluff(2,1)`` : one round, in which player 1 has two dice; the winner gets 1 (``lost`` and ``won`` change that).
 * ``bluff(2,1,chain=true)`` : the whole game.  The dice are shown after a call, the loser gives one up, the winner
-  opens the next round; who has no dice has lost.  Rounds are proper subgames, so the value of a round can also be
-  given to the leaves of the round before (Johanson 2016, section 3.2.3; ``experiments/bluff_chain.py``).
-* ``recall=4`` : of the bids both players remember only the last four (Lanctot et al. 2012, section 6.1), and of
-  earlier rounds only how many dice are left.
+  opens the next round; a player without dice has lost.  Rounds are proper subgames, so their values can be the payoffs
+  at the leaves of the previous round (Johanson 2016, section 3.2.3; ``experiments/bluff_chain.py``).
+* ``recall=4`` : both players remember only the last four bids (Lanctot et al. 2012, section 6.1), and of earlier
+  rounds only how many dice are left.
 
-An information set is written ROLL:BIDS, as in ``36:1x2,2x2`` ; with ``chain`` the dice in play stand before it, and
-before these the rounds that are over, as in ``(36|2:1x2,2x6)1v1/4:1x1``.  A roll is a multiset, its faces sorted.
-Bids do not depend on the dice, so their tree is made once, as far as it is visited, and shared by all deals.
+An information set is written ROLL:BIDS, as in ``36:1x2,2x2`` ; with ``chain`` it is preceded by the finished rounds and
+the dice in play, as in ``(36|2:1x2,2x6)1v1/4:1x1``.  A roll is a multiset, its faces sorted.
+Bids do not depend on the dice, so all deals share one bidding tree, which is built as it is visited.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = ["Bluff", "count_infosets"]
 
 CALL = "bluff"
 NAME = re.compile(r"(?:.*\))?([^():]*:)([^():]*)")
-"""The name of an information set: rounds that are over, dice, bids."""
+"""The name of an information set: finished rounds, dice, bids."""
 
 
 class Table:
@@ -50,7 +50,7 @@ class Table:
     rolls : two lists of (str, float)
         What each player can roll, with its probability.
     counts : two dicts of str to list of int
-        ``counts[player][roll][face]`` is the number of the player's dice that fit a bid on ``face`` (from 0).
+        ``counts[player][roll][face]`` is the number of the player's dice that match a bid on ``face`` (from 0).
     """
 
     def __init__(self, dice: tuple[int, int], sides: int, recall: int, opener: int) -> None:
@@ -77,7 +77,7 @@ class Table:
 
 
 class Point:
-    """A point of the bidding: who moves, the bids that are remembered, the last bid made."""
+    """A node of the bidding tree: who acts, the bids that are remembered, the last bid."""
 
     __slots__ = ("actions", "bids", "children", "last", "player", "table", "text")
 
@@ -91,7 +91,7 @@ class Point:
         self.children: dict[str, Point] = {}
 
     def after(self, action: str) -> Point:
-        """The point after a bid, made when it is first asked for."""
+        """The node after a bid, created on first use."""
         table = self.table
         bid = table.number[action]
         bids = (*self.bids, bid)[-table.recall :]  # all of them when recall is 0
@@ -100,7 +100,7 @@ class Point:
 
 
 class BluffState:
-    """The rounds that are over (text), the rolls made in this one, and a point of its bidding."""
+    """The finished rounds (text), the rolls of the current one, and a node of its bidding tree."""
 
     __slots__ = ("game", "past", "player", "point", "rolls")
 
@@ -135,7 +135,7 @@ class BluffState:
         return won, -won
 
     def _loser(self) -> int:
-        """Who loses the round when the mover calls."""
+        """Who loses the round when the acting player calls."""
         table, caller = self.point.table, self.point.player
         quantity, face, _ = table.bids[self.point.last]
         one, two = self.rolls
@@ -198,10 +198,10 @@ class Bluff(Game):
         return found
 
     def public_play(self) -> PublicPlay | None:
-        """One round: its points are the last bid and who moves, its ends the last bid and who has called.
+        """One round: a node is the last bid and who acts, a terminal node the last bid and who has called.
 
-        What counts at an end is how many dice of each player fit the bid (Johanson 2016, section 3.3.2).  None where
-        dice are shown on the way (``chain``) or bids are forgotten.
+        Payoffs depend on how many dice of each player match the bid (Johanson 2016, section 3.3.2).  None if dice are
+        shown during play (``chain``) or bids are forgotten.
         """
         if self.chain or self.recall:
             return None
@@ -219,7 +219,7 @@ class Bluff(Game):
         return PublicPlay(hands, tuple(points), lambda roll, bids: f"{roll}:{','.join(bids)}")
 
     def _called(self, table: Table, bid: int, caller: int) -> PlayEnd:
-        """The end after a bid is called."""
+        """The terminal node after a bid is called."""
         quantity, face, _ = table.bids[bid]
         one, two = (tuple(table.counts[p][roll][face] for roll, _ in table.rolls[p]) for p in (0, 1))
         loser = [[caller if k + n >= quantity else 1 - caller for n in range(self.d2 + 1)] for k in range(self.d1 + 1)]
@@ -230,7 +230,7 @@ class Bluff(Game):
         if what not in self.forgets:
             return super().forget(what, value)
         if not value.strip().isdecimal() or int(value) < 1:
-            raise GameError(f"bluff: last-bids takes a whole number, at least 1; got {value!r}")
+            raise GameError(f"bluff: last-bids takes an integer, at least 1; got {value!r}")
         kept = int(value)
 
         def remainder(name: str) -> str:
@@ -243,10 +243,10 @@ class Bluff(Game):
 
 
 def count_infosets(d1: int, d2: int, sides: int = 6, recall: int = 0) -> tuple[tuple[int, int], int]:
-    """Count the information sets of one round without making its tree.
+    """Count the information sets of one round without building its tree.
 
     A player's set is a roll and the bids remembered, the *window*.  A window shorter than ``recall`` is all that was
-    bid, so its length tells who moves; one of length ``recall`` may follow an earlier bid or none, so both players
+    bid, so its length determines who acts; one of length ``recall`` may follow an earlier bid or none, so both players
     can hold it unless it starts with the lowest bid (Lanctot et al. 2012, section 6 and table 1).
 
     Returns

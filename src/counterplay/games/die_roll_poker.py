@@ -2,24 +2,24 @@
 appendix B; Gibson 2014, sections 6.1 and 6.2.2 and appendix D).
 
 Rules: both players ante 1.  In each round both roll a private die, then bet; player 1 acts first.  A raise is 2 chips
-in the first round and 4 later, at most two raises in a round.  Who does not fold and has the larger sum of dice wins
-the pot; equal sums split it.
+in the first round and 4 later, at most two raises in a round.  If nobody folds, the larger sum of dice wins the pot;
+equal sums split it.
 
-One file gives the family of the literature:
+The parameters give the family of the literature:
 
-* ``die_roll_poker`` : DRP, each player remembers each own die.
-* ``die_roll_poker(IR)`` : DRP-IR, in the second round only the sum of the two own dice is known.
-* ``skew=0.2`` : Skew-DRP(δ); at a showdown player 2 pays player 1 the part δ of the pot if player 1's second die is
-  even.
-* ``rounds=3`` : DRP-3 and DRP-IR-3; in the third round each own die is known again.
+* ``die_roll_poker`` : DRP, players remember each of their dice.
+* ``die_roll_poker(IR)`` : DRP-IR, in the second round players know only the sum of their two dice.
+* ``skew=0.2`` : Skew-DRP(δ); at a showdown player 2 pays player 1 the fraction δ of the pot if player 1's second die
+  is even.
+* ``rounds=3`` : DRP-3 and DRP-IR-3; in the third round players know each of their dice again.
 
 Where the sources are silent: ties split, player 1 opens every round, the third raise size is 4.  The published sizes
-(2,610 and 860 pairs of an information set and an action) need one action more in the first round than the rules
-give; ``opening_fold`` lets player 1 fold at once, which explains them and changes no value.
+(2,610 and 860 pairs of an information set and an action) need one more action in the first round than the rules
+allow; ``opening_fold`` lets player 1 fold at once, which explains them and changes no value.
 
 An information set is written DICE:BETTING, ``3-5:rc/c`` or, where only the sum is known, ``sum8:rc/c``.  A betting
-string has a letter for each action: f fold, c call or check, r raise; ``/`` parts the rounds.  Betting does not depend
-on the dice, so its tree is made once and shared by all rolls.
+string has a letter for each action: f fold, c call or check, r raise; ``/`` separates rounds.  Betting does not depend
+on the dice, so its tree is built once and shared by all rolls.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ FORGETFUL_ROUND = 2
 
 @dataclasses.dataclass(frozen=True)
 class Betting:
-    """A point of the betting tree: what is public."""
+    """A node of the betting tree: what is public."""
 
-    player: int  # who acts; CHANCE when dice are due; TERMINAL at the end
+    player: int  # who acts; CHANCE when dice are due; TERMINAL when the game is over
     text: str
     actions: tuple[str, ...]
     children: dict[str, Betting]
@@ -52,7 +52,7 @@ class Betting:
 
 
 class DieRollState:
-    """The dice so far, player 1's and player 2's in turn, and a point of the betting tree."""
+    """The dice so far, alternating between player 1's and player 2's, and a node of the betting tree."""
 
     __slots__ = ("betting", "dice", "game", "player")
 
@@ -99,13 +99,13 @@ class DieRollState:
 class DieRollPoker(Game):
     """Die-roll poker: a private die and a round of limit betting, twice; the larger sum wins."""
 
-    variant: str = parameter("DRP", "DRP: own dice are remembered; IR: only their sum is known in the second round")
-    skew: float = parameter(0.0, "part of the pot paid to player 1 at a showdown if its second die is even")
+    variant: str = parameter("DRP", "DRP: players remember their dice; IR: only their sum is known in the second round")
+    skew: float = parameter(0.0, "fraction of the pot paid to player 1 at a showdown if its second die is even")
     rounds: int = parameter(2, "number of rounds, 2 or more")
     sides: int = parameter(6, "faces of a die")
     raises: int = parameter(2, "most raises in a round")
     ante: int = parameter(1, "chips each player pays before the first roll")
-    bets: str = parameter("2,4", "chips of a raise in each round; the last number holds for the rounds after")
+    bets: str = parameter("2,4", "chips of a raise in each round; the last number holds for all later rounds")
     opening_fold: bool = parameter(True, "player 1 may fold as the very first action")
     zero_sum = True
     forgets: ClassVar = {"dice": "in round N (or rounds N,M,...) know only the sum of the own dice"}
@@ -119,7 +119,7 @@ class DieRollPoker(Game):
         if not (math.isfinite(self.skew) and self.skew >= 0):
             raise GameError(f"die_roll_poker: skew must be a number, at least 0; got {self.skew}")
         if min(self.sizes, default=0) < 1:
-            raise GameError(f'die_roll_poker: bets must be positive whole numbers like "2,4"; got {self.bets!r}')
+            raise GameError(f'die_roll_poker: bets must be positive integers like "2,4"; got {self.bets!r}')
 
     @property
     def big_blind(self) -> float:
@@ -128,7 +128,7 @@ class DieRollPoker(Game):
 
     @functools.cached_property
     def sizes(self) -> list[int]:
-        """Chips of a raise in each round; empty if they cannot be read."""
+        """Chips of a raise in each round; empty if they cannot be parsed."""
         words = [word.strip() for word in self.bets.split(",")]
         return [int(word) for word in words] if all(word.isdecimal() for word in words) else []
 
@@ -165,7 +165,7 @@ class DieRollPoker(Game):
 
     @functools.cached_property
     def _betting(self) -> Betting:
-        """The betting tree, under the point where the first dice are rolled."""
+        """The betting tree, below the node where the first dice are rolled."""
         paid = (self.ante, self.ante)
         return Betting(CHANCE, "", (), {"": self._point("", 0, 0, paid, 0, False)}, paid, -1)
 

@@ -1,19 +1,19 @@
 """Generic poker Pbrc (Čermák 2018, section 5.3.2.1): Leduc hold'em with several bet and raise sizes.
 
 Rules: every player antes 1 and gets one card from a deck of ``types`` ranks with ``copies`` cards each; a betting
-round; one card is turned; a second round.  The first player opens both rounds.  Where nothing is bet the mover checks
-or bets one of ``bets`` sizes; against a bet the mover calls, folds or, after fewer than ``consecutive`` raises,
+round; one card is turned; a second round.  The first player opens both rounds.  Without a bet the player to act checks
+or bets one of ``bets`` sizes; facing a bet the player calls, folds or, after fewer than ``consecutive`` raises,
 raises by one of ``raises`` sizes over the call.  Sizes are 2, 4, 6, ... in the first round and twice that in the
-second.  At the end equal cards split; otherwise a pair with the board wins, or the higher rank.
+second.  At a showdown equal cards split; otherwise a pair with the board wins, or the higher rank.
 
-The thesis names the deck and the numbers of sizes but not the sizes, nor how raises add up, nor the order of actions.
-Those are taken from the facts of the author's public program: bets ascending and then check; call, raises ascending
-and then fold.  P111 with 3 ranks of 2 cards is Leduc hold'em, which confirms the rules by its value.  ``P222`` in the
-thesis is ``generic_poker(bets=2,raises=2,consecutive=2)``.
+The thesis gives the deck and the numbers of sizes but not the sizes, nor how raises add up, nor the order of actions.
+Those follow the author's public program: bets ascending and then check; call, raises ascending and then fold.  P111
+with 3 ranks of 2 cards is Leduc hold'em, which confirms the rules by its value.  ``P222`` in the thesis is
+``generic_poker(bets=2,raises=2,consecutive=2)``.
 
 Chance deals ranks, not cards, so that equal cards are one outcome.  Betting does not depend on the cards: its tree is
-made once and shared by all deals, as is what everybody wins at its ends.  A betting string has a letter for each
-action, with the size where there is one: k check, c call, b bet, r raise, f fold; ``/`` parts the rounds.
+built once and shared by all deals, as are the payoffs of its terminal nodes.  A betting string has a letter for each
+action, with the size where there is one: k check, c call, b bet, r raise, f fold; ``/`` separates rounds.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ LETTER = {"check": "k", "call": "c", "bet": "b", "raise": "r", "fold": "f"}
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Betting:
-    """A point of the betting tree: what is public apart from the board card."""
+    """A node of the betting tree: what is public apart from the board card."""
 
-    player: int  # who acts; CHANCE when a card is due; TERMINAL at the end
+    player: int  # who acts; CHANCE when a card is due; TERMINAL when the hand is over
     text: str
     actions: tuple[str, ...]
     children: dict[str, Betting]
-    won: tuple[tuple[float, float], ...]  # utilities at the end, by result: even, first player wins, second wins
+    won: tuple[tuple[float, float], ...]  # utilities at a terminal node, by result: tie, first player wins, second wins
 
 
 class GenericPokerState:
-    """The ranks of the players' cards dealt so far, the rank on the board or -1, a point of the betting tree."""
+    """The ranks of the players' cards dealt so far, the rank on the board or -1, a node of the betting tree."""
 
     __slots__ = ("betting", "board", "deal", "game", "player")
 
@@ -114,16 +114,16 @@ class GenericPoker(Game):
 
     @functools.cached_property
     def seen(self) -> list[list[str]]:
-        """What a player sees of the cards: ``seen[own][board]``, and ``seen[own][-1]`` before the board is there."""
+        """What a player sees of the cards: ``seen[own][board]``, and ``seen[own][-1]`` before the board is dealt."""
         letters = "JQK" if self.types == 3 else "23456789TJQKA"[-self.types :]
         ranks = [letters[rank] if self.types <= 13 else f"{rank + 1}." for rank in range(self.types)]
         return [[*(own + board for board in ranks), own] for own in ranks]
 
     @functools.cached_property
     def results(self) -> list[list[list[int]]]:
-        """Who wins a showdown, ``results[first][second][board]``: 0 even, 1 the first player, 2 the second.
+        """Who wins a showdown, ``results[first][second][board]``: 0 tie, 1 the first player, 2 the second.
 
-        The last column, of no board, is for folds in the first round, where the cards do not matter.
+        The last column, without a board, is for folds in the first round, where the cards do not matter.
         """
         ranks = range(self.types)
 
@@ -136,7 +136,7 @@ class GenericPoker(Game):
 
     @functools.cached_property
     def _betting(self) -> Betting:
-        """The betting tree, under the point where cards are dealt."""
+        """The betting tree, below the node where cards are dealt."""
         return Betting(CHANCE, "", (), {"": self._point("", 0, (self.ante, self.ante), 0, 0)}, ())
 
     def _point(self, text: str, turn: int, paid: tuple[int, int], moves: int, raised: int) -> Betting:

@@ -1,21 +1,21 @@
 """Goofspiel, the bidding game, for two players (Ross 1971; Gibson 2014, section 5.3.2; Čermák 2018, section 5.3.2.2).
 
 Rules: three suits of cards 1 .. n.  One suit is the prizes, turned up one by one; each player holds another and bids
-one card for each prize, both at once.  The higher bid takes the prize; after equal bids nobody has it.  Bids are
-spent.  Bidding at once is written as bidding in turn: the second player's information set leaves out the bid that is
-lying face down.
+one card for each prize, simultaneously.  The higher bid takes the prize; after equal bids nobody gets it.  Bids are
+spent.  Simultaneous bids are modelled as bids in turn: the second player's information set does not contain the first
+bid, which is face down.
 
-One file gives the forms of the literature:
+The parameters give the versions of the literature:
 
 * ``goofspiel`` : prizes from n down to 1, a player learns only who won each bid, the higher score wins 1 (Gibson);
-* ``ii_goofspiel`` : the same, paid by the difference of the scores (Čermák's GSx);
-* ``goofspiel(order=random,observe=bids)`` : the usual game, prizes shuffled and bids turned face up.
+* ``ii_goofspiel`` : the same, where the payoff is the difference of the scores (Čermák's GSx);
+* ``goofspiel(order=random,observe=bids)`` : the usual game, with shuffled prizes and bids turned face up.
 
-The last bid is forced and still a move, as in both theses, so the sets with a single action count;
-``last_bid=false`` plays it unasked, as OpenSpiel does.  The last prize is never a chance event.
+The last bid is forced and still a move, as in both theses, so information sets with a single action count;
+``last_bid=false`` plays it automatically, as OpenSpiel does.  The last prize is never a chance event.
 
 An information set lists the player's own rounds: ``6w 4l`` is a win with 6 and a loss with 4 (``t`` is a tie); with
-``observe=bids`` it is ``6-2 4-5``, own bid first; with a random order ``3:6w 5:`` tells the prizes as well.
+``observe=bids`` it is ``6-2 4-5``, own bid first; with a random order ``3:6w 5:`` has the prizes as well.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ VIEWS = ("outcome", "bids")
 
 
 class GoofspielState:
-    """The hands, what each player has seen, the bid lying face down (0 if none) and the first player's lead."""
+    """The hands, what each player has seen, the bid that is face down (0 if none) and the first player's lead."""
 
     __slots__ = ("bid", "game", "hands", "lead", "player", "prize", "prizes", "seen")
 
@@ -151,7 +151,7 @@ class Goofspiel(Game):
         if what != "last-bids":
             return super().forget(what, value)
         if not value.isdecimal():
-            raise GameError(f"{self.spec()}: last-bids must be a whole number from 0; got {value!r}")
+            raise GameError(f"{self.spec()}: last-bids must be a non-negative integer; got {value!r}")
         keep = int(value)
         round_seen = re.compile(r"(?:(\d+):)?(?:(\d+)(?:([wlt])|-(\d+)))?")
 

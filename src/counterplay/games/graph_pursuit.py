@@ -1,19 +1,19 @@
 """Graph pursuit GPx (Čermák 2018, section 5.3.2.3): an attacker runs for a goal, two units of a defender hunt.
 
-Rules: the attacker (first player) and both units stand on nodes of a directed graph.  In each of ``moves`` rounds all
-three must go along an edge, at once.  The attacker is caught when a unit is on the same node after the move, or when
-the two have changed places; that ends the game.  The attacker ends with 2 at the goal, with -1 when caught elsewhere,
-and with ``tie`` otherwise; the game is zero-sum.
+Rules: the attacker (first player) and both units are on nodes of a directed graph.  In each of ``moves`` rounds all
+three must move along an edge, simultaneously.  The attacker is caught when a unit is on the same node after the move,
+or when the two have swapped places; that ends the game.  The attacker wins 2 at the goal, -1 when caught elsewhere,
+and ``tie`` otherwise; the game is zero-sum.
 
 Before each move the attacker sees the nodes of the units within ``view`` steps of the attacker, and the defender sees
 the attacker when a unit is within ``view`` steps; distances are counted along the edges from the attacker's node.
 Everything seen is remembered.
 
-Departures and choices.  The figure with the graph is lost in our copy; the graph, the measuring of distances and the
-order of the defender's actions (first unit outermost) are facts of the author's public program.  The text lets the
-game end at the goal, but the sizes of the thesis (100 sets are 1.1 % of GP5 and 0.09 % of GP6) need a goal that the
-attacker walks over, so that standing there counts when the game ends; ``goal_absorbing=true`` follows the text, and
-makes the game a sure win.  Being caught on the goal counts as the goal, or as caught with ``goal_first=false``.
+Departures and choices.  The figure with the graph is missing in our copy; the graph, the distances and the order of
+the defender's actions (first unit outermost) follow the author's public program.  In the text the game ends at the
+goal, but the sizes of the thesis (100 sets are 1.1 % of GP5 and 0.09 % of GP6) need a goal that the attacker can pass
+through, so that only being there at the end counts; ``goal_absorbing=true`` follows the text, and makes the game a sure
+win.  Being caught on the goal counts as the goal, or as caught with ``goal_first=false``.
 
 An information set lists one entry for each round, own position first: ``0 4 5[9]`` has seen a unit on 9 from 5; the
 defender's ``7,13 3,9[5]`` has seen the attacker on 5.
@@ -38,7 +38,7 @@ START, GOAL, UNITS = 0, 10, (7, 13)
 
 
 class PursuitState:
-    """Where everybody stands, what both sides have seen, and the attacker's move while the defender chooses."""
+    """All positions, what both sides have seen, and the attacker's move while the defender chooses."""
 
     __slots__ = ("attacker", "game", "heading", "player", "rounds", "seen", "units", "won")
 
@@ -84,7 +84,7 @@ class GraphPursuit(Game):
     goal_first: bool = parameter(True, "an attacker caught on the goal has won")
     zero_sum = True
     forgets: ClassVar[Mapping[str, str]] = {
-        "last-moves": "remember the round, what is seen now and the N rounds before, with the own positions"
+        "last-moves": "remember the round, what is seen now and in the previous N rounds, and own positions"
     }
 
     def __post_init__(self) -> None:
@@ -92,7 +92,7 @@ class GraphPursuit(Game):
             if getattr(self, name) < least:
                 raise GameError(f"graph_pursuit: {name} must be at least {least}; got {getattr(self, name)}")
         if not -1.0 <= self.tie <= 2.0:
-            raise GameError(f"graph_pursuit: tie must lie from -1 (caught) to 2 (goal); got {self.tie}")
+            raise GameError(f"graph_pursuit: tie must be between -1 (caught) and 2 (goal); got {self.tie}")
 
     def root(self) -> Any:
         """Before the first move."""
@@ -138,11 +138,11 @@ class GraphPursuit(Game):
         return end
 
     def forget(self, what: str, value: str) -> Callable[[str], str]:
-        """``last-moves``: the round, and the entries of this round and of the N before it."""
+        """``last-moves``: the round, and the entries of this round and of the previous N."""
         if what != "last-moves":
             return super().forget(what, value)
         if not value.isdecimal():
-            raise GameError(f"{self.spec()}: last-moves must be a whole number from 0; got {value!r}")
+            raise GameError(f"{self.spec()}: last-moves must be a non-negative integer; got {value!r}")
         keep = int(value) + 1
 
         def left(name: str) -> str:

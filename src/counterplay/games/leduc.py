@@ -5,15 +5,15 @@ A bet or raise is 2 chips in the first round and 4 in the second, at most ``cap`
 the board wins, otherwise the highest rank; equal hands split the pot.  In both rounds the first player who has not
 folded acts first.
 
-One file gives the three forms of the literature for two players:
+The parameters give the three versions of the literature for two players:
 
 * ``leduc`` : cards are seen by rank, 288 information sets (Johanson 2016, section 1.1);
 * ``leduc(suited=true)`` : cards are seen with their suits, 936 information sets (the form in OpenSpiel);
-* ``leduc(physical_board=true)`` : the board is one of the cards left after the player's rank is known, 468
+* ``leduc(physical_board=true)`` : the board is one of the cards that remain given the player's rank, 468
   information sets (Gibson 2014, table 7.1).
 
-All have the same value.  Betting does not depend on the cards, so its tree is made once and shared by all deals.
-A betting string has one letter for each action: k check, c call, b bet, r raise, f fold; ``/`` parts the rounds.
+All have the same value.  Betting does not depend on the cards, so its tree is built once and shared by all deals.
+A betting string has one letter for each action: k check, c call, b bet, r raise, f fold; ``/`` separates rounds.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ LETTER = {"check": "k", "call": "c", "bet": "b", "raise": "r", "fold": "f"}
 
 @dataclasses.dataclass(frozen=True)
 class Betting:
-    """A point of the betting tree: what is public apart from the board card."""
+    """A node of the betting tree: what is public apart from the board card."""
 
-    player: int  # who acts; CHANCE when the board card is due; TERMINAL at the end
+    player: int  # who acts; CHANCE when the board card is due; TERMINAL when the hand is over
     text: str
     actions: tuple[str, ...]
     children: dict[str, Betting]
@@ -42,7 +42,7 @@ class Betting:
 
 
 class LeducState:
-    """The cards dealt so far (a card is rank * suits + suit), the board card or -1, a point of the betting tree."""
+    """The cards dealt so far (a card is rank * suits + suit), the board card or -1, a node of the betting tree."""
 
     __slots__ = ("betting", "board", "deal", "game", "player")
 
@@ -99,7 +99,7 @@ class Leduc(Game):
     bet: int = parameter(2, "chips of a bet or raise in the first round")
     big_bet: int = parameter(4, "chips of a bet or raise in the second round")
     suited: bool = parameter(False, "information sets show suits")
-    physical_board: bool = parameter(False, "information sets tell board cards of one rank apart, not private ones")
+    physical_board: bool = parameter(False, "information sets distinguish board cards of one rank, not private ones")
     zero_sum = True
 
     def __post_init__(self) -> None:
@@ -124,7 +124,7 @@ class Leduc(Game):
 
     @functools.cached_property
     def seen(self) -> list[list[str]]:
-        """What a player sees of the cards: ``seen[hole][board]``, and ``seen[hole][-1]`` before the board is there."""
+        """What a player sees of the cards: ``seen[hole][board]``, and ``seen[hole][-1]`` before the board is dealt."""
         letters = "JQK" if self.ranks == 3 else "23456789TJQKA"[-self.ranks :]
         ranks = [letters[rank] if self.ranks <= 13 else f"{rank + 1}." for rank in range(self.ranks)]
         suits = "cdhs" if self.suits <= 4 else [f"_{suit + 1}" for suit in range(self.suits)]
@@ -135,14 +135,14 @@ class Leduc(Game):
             row = []
             for board_rank, board_suit in cards:
                 if self.physical_board and board_rank == rank and board_suit > suit:
-                    board_suit -= 1  # which of the cards left of this rank
+                    board_suit -= 1  # which of the remaining cards of this rank
                 row.append(hole + ranks[board_rank] + (suits[board_suit] if self.suited or self.physical_board else ""))
             table.append([*row, hole])
         return table
 
     @functools.cached_property
     def _betting(self) -> Betting:
-        """The betting tree, under the point where cards are dealt."""
+        """The betting tree, below the node where cards are dealt."""
         everyone = tuple(range(self.players))
         first = self._point("", 0, (self.ante,) * self.players, everyone, everyone, 0)
         return Betting(CHANCE, "", (), {"": first}, first.paid, everyone)

@@ -1,4 +1,4 @@
-"""Normal-form games as extensive ones (Gibson 2014, section 2.1): the players choose in turn, unseen by the others.
+"""Normal-form games as extensive-form games (Gibson 2014, section 2.1): the players choose in turn, unobserved.
 
 ``matrix(rows="1,-1;-1,1")`` is a zero-sum game by the row player's payoffs; ``columns=`` gives the column player's
 own payoffs.  From Python, ``TensorGame`` takes payoff arrays for any number of players.
@@ -100,7 +100,7 @@ class _NamedMatrix(Game):
 @register("matrix")
 @dataclasses.dataclass(frozen=True)
 class Matrix(_NamedMatrix):
-    """A two-player normal-form game from its payoff matrix, rows parted by ; and entries by , or blanks."""
+    """A two-player normal-form game from its payoff matrix, rows separated by ; and entries by , or spaces."""
 
     rows: str = parameter("1,-1;-1,1", "payoffs of the row player")
     columns: str = parameter("", "payoffs of the column player; empty for a zero-sum game")

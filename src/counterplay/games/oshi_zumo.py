@@ -1,20 +1,20 @@
 """Oshi-Zumo, the pushing game (Kotani 1994; Buro 2004; Čermák 2018, section 4.5), also with a forgetful player.
 
 Rules: a wrestler stands in the middle of a board with ``2 * size + 1`` positions; both players have ``coins``.  They
-bid at once, at least ``min_bid`` as long as they can and 0 afterwards; both pay, and the higher bid pushes the
+bid simultaneously, at least ``min_bid`` as long as they can and 0 afterwards; both pay, and the higher bid pushes the
 wrestler one step towards the other side.  The game ends when the wrestler is off the board or nobody can bid.  The
 player in whose half the wrestler is loses the distance from the middle (off the board counts ``size + 1``); with
 ``payoff=win`` it is 1, as in OpenSpiel.
 
-Čermák's text hides the bids of the opponent, but his sizes need them seen: 3,485,066 histories and the shares of his
-table 4.2 for 11 coins have an original game in which both see all bids.  That is the default;
-``opponent_bids_observed=false`` follows the text.  ``remembered=k`` is his abstraction for the first player, the
-maximiser, who then knows the coins left, who won each round (so where the wrestler is) and the last k own bids.
+Čermák's text hides the opponent's bids, but the published sizes (3,485,066 histories and the fractions of table 4.2
+for 11 coins) are those of a game in which both see all bids.  That is the default; ``opponent_bids_observed=false``
+follows the text.  ``remembered=k`` is the thesis' abstraction for the first player, the maximiser, who then knows the
+coins left, who won each round (so where the wrestler is) and the player's own last k bids.
 
 An information set lists the rounds, own bid first: ``5-3 1-1``, or ``5w 1t`` where bids are hidden (w won, t tied, l
 lost).  A forgetful player's is ``wt coins 5 last 1``.
 
-Bids depend on nothing but the coins, so sizes need no tree: ``count_histories`` and ``count_sets`` count a game of
+Legal bids depend only on the coins, so sizes need no tree: ``count_histories`` and ``count_sets`` count games of
 millions of histories by (coins, coins, position) and by what the first player knows.
 """
 
@@ -87,7 +87,7 @@ class OshiZumo(Game):
     min_bid: int = parameter(1, "least bid of a player who can afford it")
     payoff: str = parameter("distance", "distance: the wrestler's distance from the middle; win: 1")
     opponent_bids_observed: bool = parameter(True, "bids are shown after the round, not only who won it")
-    remembered: int = parameter(ALL, "own bids that the first player remembers beside coins and outcomes; -1 for all")
+    remembered: int = parameter(ALL, "own bids that the first player remembers besides coins and outcomes; -1 for all")
     zero_sum = True
     forgets: ClassVar[Mapping[str, str]] = {
         "last-moves": "remember the coins left, the outcomes and the last N own bids"
@@ -132,7 +132,7 @@ class OshiZumo(Game):
         if what != "last-moves" or self.remembered != ALL:
             return super().forget(what, value)
         if not value.isdecimal():
-            raise GameError(f"{self.spec()}: last-moves must be a whole number from 0; got {value!r}")
+            raise GameError(f"{self.spec()}: last-moves must be a non-negative integer; got {value!r}")
 
         def left(name: str) -> str:
             bids, outcomes = [], ""
@@ -145,7 +145,7 @@ class OshiZumo(Game):
         return left
 
     def count_histories(self) -> dict[str, int]:
-        """Numbers of histories, of the first player's and of the second player's decisions, and of ends."""
+        """Numbers of histories, of the first and the second player's decisions, and of terminal histories."""
 
         @functools.cache
         def below(first: int, second: int, position: int) -> tuple[int, int, int]:
@@ -164,9 +164,9 @@ class OshiZumo(Game):
     def count_sets(self, remembered: int) -> dict[str, int]:
         """Sizes by what the first player knows from own bids and outcomes when ``remembered`` bids are kept (-1: all).
 
-        ``decision`` is the number of information sets, ``terminal`` of the different ways the game can look when it
-        ends, ``entries`` of the pairs of an information set and an action.  The walk goes round by round and keeps,
-        for each thing the player may know, the coins that the opponent may have.
+        ``decision`` is the number of information sets, ``terminal`` of what the player may know when the game ends,
+        ``entries`` of the pairs of an information set and an action.  The count proceeds by rounds and keeps, for
+        everything that the player may know, the coins that the opponent may have.
         """
         counts = {"decision": 0, "terminal": 0, "entries": 0}
         level: dict[tuple[str, int, tuple[int, ...]], set[int]] = {("", self.coins, ()): {self.coins}}
@@ -194,8 +194,8 @@ class OshiZumo(Game):
 def relative_sets(coins: int, remembered: int) -> float:
     """The size of the first player's abstraction relative to the original game (Čermák 2018, table 4.2, left).
 
-    Ends of the game count as sets of the first player, and in the original game, where all bids are seen, each
-    history before a round and each end is one.
+    Terminal histories count as information sets of the first player.  In the original game, where all bids are seen,
+    each history before a round and each terminal history is one.
     """
     game = OshiZumo(coins=coins)
     sets, histories = game.count_sets(remembered), game.count_histories()

@@ -1,14 +1,14 @@
-"""Phantom tic-tac-toe (Lanctot et al. 2012, section 6), whole or forgetful, and its sizes without its tree.
+"""Phantom tic-tac-toe (Lanctot et al. 2012, section 6), with perfect or imperfect recall, and its sizes.
 
-Rules: noughts and crosses on nine squares, numbered by rows from 0; X begins.  A player sees only the own marks.  On a
-turn the player names a square that may be free; if the opponent holds it the attempt fails, the player learns that and
-tries again; otherwise the square is claimed and the turn passes.  Nothing is told of the opponent's attempts.  Three
-in a line win one chip; a draw pays nothing.
+Rules: tic-tac-toe on nine squares, numbered by rows from 0; X begins.  Players see only their own marks.  On a turn the
+player names a square that may be free; if the opponent holds it the attempt fails, the player learns that and tries
+again; otherwise the square is claimed and the turn passes.  The opponent's attempts are not observed.  Three in a line
+win one chip; a draw pays nothing.
 
-The paper does not say so, but its counts come out only if the game is also drawn as soon as every line holds marks of
-both; ``early_draw=false`` gives the plain rule.  Payoffs are the same, since the move left out is forced and drawn.
+The paper does not say so, but its counts require that the game is also drawn as soon as every line holds marks of
+both; ``early_draw=false`` gives the plain rule.  Payoffs are the same, since the omitted move is forced and drawn.
 
-What a player remembers of the own attempts is the ``variant``:
+The ``variant`` is what players remember of their own attempts:
 
 * ``full`` : every attempt, its outcome and the order (perfect recall);
 * ``FOSF`` : not the order of the failures within a completed turn;
@@ -17,8 +17,8 @@ What a player remembers of the own attempts is the ``variant``:
 * ``FOS`` : failures in order with the turn of each, but successes as a set;
 * ``FOE`` : failures as a set and successes as a set.
 
-``x`` and ``o`` put marks on the board that both players see; they make small games of the same kind.  The whole game
-has 16.9 thousand million histories, so ``count_histories`` and ``count_infosets`` count without walking them.
+``x`` and ``o`` put marks on the board that both players see; they make small games of the same kind.  The full game
+has 16.9 billion histories, so ``count_histories`` and ``count_infosets`` count without visiting them.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class PhantomState:
 @register("phantom_ttt")
 @dataclasses.dataclass(frozen=True)
 class PhantomTicTacToe(Game):
-    """Phantom tic-tac-toe: noughts and crosses without sight of the opponent's marks."""
+    """Phantom tic-tac-toe: tic-tac-toe without seeing the opponent's marks."""
 
     variant: str = parameter("full", "what a player remembers: " + ", ".join(VARIANTS))
     early_draw: bool = parameter(True, "a draw as soon as no line can be completed any more")
@@ -160,7 +160,7 @@ class PhantomTicTacToe(Game):
     o: str = parameter("", "squares that hold a public O from the start, such as 1,4")
     zero_sum = True
     forgets: ClassVar[Mapping[str, str]] = {
-        "order": "what a variant forgets of the own attempts: " + ", ".join(VARIANTS)
+        "order": "what a variant forgets of the player's attempts: " + ", ".join(VARIANTS)
     }
 
     def __post_init__(self) -> None:
@@ -187,14 +187,14 @@ class PhantomTicTacToe(Game):
         return crosses, noughts
 
     def root(self) -> Any:
-        """Before the first attempt; O begins if X has a public mark more."""
+        """Before the first attempt; O begins if X has one more public mark."""
         crosses, noughts = self.marks
         taken = crosses | noughts
         return PhantomState(self, self.first, (crosses, noughts), (taken, taken), ("", ""))
 
     @property
     def first(self) -> int:
-        """Who moves at the root: 0 for X, 1 for O."""
+        """Who acts at the root: 0 for X, 1 for O."""
         crosses, noughts = self.marks
         return int(crosses.bit_count() > noughts.bit_count())
 
@@ -204,11 +204,11 @@ class PhantomTicTacToe(Game):
 
     @functools.cached_property
     def remembered(self) -> Callable[[str], str]:
-        """From a memory to what this variant keeps of it; answers are kept, since many histories share them."""
+        """From a memory to what this variant keeps of it; cached, since many histories share memories."""
         return _full if self.variant == "full" else functools.cache(VARIANTS[self.variant])
 
     def num_histories(self) -> int:
-        """Counted without walking the game."""
+        """Counted without visiting the histories."""
         return sum(count_histories(self.early_draw, self.x, self.o).values())
 
     def forget(self, what: str, value: str) -> Callable[[str], str]:
@@ -244,14 +244,14 @@ class InfosetCount(NamedTuple):
 def count_infosets(
     variant: str = "full", early_draw: bool = True, x: str = "", o: str = ""
 ) -> tuple[InfosetCount, InfosetCount]:
-    """Information sets and pairs of X and of O, without walking the game.
+    """Information sets and pairs of X and of O, without visiting the histories.
 
-    Let a player have claimed the squares M and failed at F, in any order.  The opponent has then made a number n of
-    marks that follows from the number of turns, and any n squares outside M are possible that hold F, win nothing
-    and do not end the game.  If there are such squares, then every order of the attempts is possible in which at no
-    time more have failed than the opponent had marks: marks can be struck from both sides of a board on which play
-    goes on, and play still goes on.  So it is enough to find the pairs (M, F), at most 3^9 of them, and to multiply
-    each by the number of different memories of m successes and f failures.
+    Let a player have claimed the squares M and failed at F, in any order.  The opponent then has n marks, a number that
+    follows from the number of turns, on any n squares outside M that contain F, win nothing and do not end the game.
+    If such squares exist, then every order of the attempts is possible in which failures never exceed the opponent's
+    marks at the time: removing marks of both sides from an unfinished game leaves an unfinished game.  So it is enough
+    to find the pairs (M, F), at most 3^9 of them, and to multiply each by the number of different memories of m
+    successes and f failures.
     """
     game = PhantomTicTacToe(variant, early_draw, x, o)
     counts = []
@@ -296,7 +296,7 @@ def _subsets(mask: int) -> Iterator[int]:
 
 @functools.cache
 def _memories(variant: str, successes: int, failures: int, ahead: int) -> int:
-    """How many memories a variant tells apart, of given squares claimed and given squares failed at."""
+    """How many memories a variant distinguishes, given the squares claimed and the squares failed at."""
     if variant == "FOE":
         return 1
     if variant == "FOI":
@@ -309,7 +309,7 @@ def _memories(variant: str, successes: int, failures: int, ahead: int) -> int:
 
 
 def _failures_by_turn(successes: int, failures: int, ahead: int) -> Iterator[tuple[int, ...]]:
-    """Every way to spread failures over the turns, never more so far than the opponent has marks."""
+    """Every way to distribute failures over the turns, never more so far than the opponent has marks."""
 
     def spread(turn: int, left: int) -> Iterator[tuple[int, ...]]:
         room = turn + ahead - (failures - left)
@@ -324,7 +324,7 @@ def _failures_by_turn(successes: int, failures: int, ahead: int) -> Iterator[tup
 
 
 def count_histories(early_draw: bool = True, x: str = "", o: str = "") -> dict[str, int]:
-    """Histories by kind (``decision`` and ``terminal``), without walking the game.
+    """Histories by kind (``decision`` and ``terminal``), without visiting them.
 
     Below a board the number of histories depends only on how many of the opponent's marks each player has found, not
     on which, so boards with two such numbers are counted once; what a player remembers does not matter.
@@ -334,7 +334,7 @@ def count_histories(early_draw: bool = True, x: str = "", o: str = "") -> dict[s
 
     @functools.cache
     def below(mover: int, other: int, found: int, found_by_other: int) -> tuple[int, int]:
-        """Decisions and ends from a board on; ``found`` counts the opponent's marks that the mover knows of."""
+        """Decisions and terminals from a board; ``found`` counts the opponent's marks known to the acting player."""
         decisions, ends = 1, 0
         hidden = (other & ~(crosses | noughts)).bit_count() - found
         if hidden:

@@ -1,24 +1,24 @@
 """Random games without chance, with perfect or imperfect recall (Čermák 2018, section 4.5).
 
 A game is a tree of ``depth`` moves in which every decision has at most ``branching`` actions.  Each action shows an
-observation to each player; a player remembers the own actions and all observations, and histories that agree in
-these are one information set.  Then sets are merged at random: among the sets of a player with the same number of
-own earlier moves and the same number of actions, one is drawn, each other joins it with probability ``merge``, and
-the rest goes on in the same way.  So a forgetful player still knows how many moves he has made and is never
+observation to each player; players remember their own actions and all observations, and histories that agree in
+these form one information set.  Then sets are merged at random: among the sets of a player with the same number of
+earlier own moves and the same number of actions, one is drawn, each other joins it with probability ``merge``, and
+the procedure repeats with the remaining ones.  So a forgetful player still knows the number of own moves and is never
 absent-minded; the sets may span several depths.
 
 The thesis gives depth, branching factors (3 and 4), merge probabilities (0.3, 0.6, 0.9) and sizes (about 3000 nodes
-for branching 4); the rest follows what is known of the author's program.  The player to move is drawn at each
-history: the one who moved last goes on with probability 1/2, after two moves in a row 1/4, and so on.  Utilities walk:
-each action adds a whole number from ``-step`` to ``step``, the sum is what the first player wins.  Or each leaf has a
-utility of its own from the same range, ``independent`` of its neighbours, which makes games much harder for a player
-who forgets; which of the two the thesis had is not written down.  Numbers of actions are drawn from ``branching -
-slack`` to ``branching``.  His instances cannot be had again; ours are fixed by the seed.
-The last step of his recipe, splitting the minimiser's sets until only own choices are forgotten (A-loss recall), is
+for branching 4); the rest follows what is known of the author's program.  The player to act is drawn at each history:
+the one who moved last moves again with probability 1/2, after two moves in a row 1/4, and so on.  Utilities are a
+random walk: each action adds an integer from ``-step`` to ``step``, the sum is what the first player wins.  With
+``independent`` each leaf draws its utility from the same range instead, which makes games much harder for a player
+who forgets; the thesis does not say which of the two it used.  Numbers of actions are drawn from ``branching - slack``
+to ``branching``.  The instances of the thesis cannot be reproduced; ours are fixed by the seed.
+The last step of its recipe, splitting the minimiser's sets until only own choices are forgotten (A-loss recall), is
 a refinement of a compiled tree and not done here.
 
-Every draw is a SHA-256 hash of the seed and the place where it is needed.  So a seed gives the same game on every
-machine and with every version of Python and NumPy, and histories can be visited in any order.
+Every random number is a SHA-256 hash of the seed and the place where it is used.  So a seed gives the same game on
+every machine and with every version of Python and NumPy, and histories can be visited in any order.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from counterplay.game.registry import parameter, register
 
 
 class RandomState:
-    """A history: its path, the mover, how many times in a row, what both remember, and the sum of utilities."""
+    """A history: its path, who acts, how many times in a row, what both remember, and the sum of utilities."""
 
     __slots__ = ("count", "game", "path", "player", "seen", "streak", "total")
 
@@ -87,7 +87,7 @@ class RandomGame(Game):
     observations: int = parameter(3, "different observations that an action can show to a player")
     step: int = parameter(3, "an action changes the first player's utility by at most this")
     merge: float = parameter(0.0, "probability with which an information set joins another one; 0 for perfect recall")
-    independent: bool = parameter(False, "each leaf has a utility of its own, instead of what the actions add up to")
+    independent: bool = parameter(False, "each leaf draws its own utility, instead of the sum over its actions")
     zero_sum = True
 
     def __post_init__(self) -> None:
@@ -98,7 +98,7 @@ class RandomGame(Game):
             if getattr(self, name) > 26:
                 raise GameError(f"random_game: {name} must be at most 26; got {getattr(self, name)}")
         if not 0 <= self.slack < self.branching:
-            raise GameError(f"random_game: slack must lie from 0 to branching - 1; got {self.slack}")
+            raise GameError(f"random_game: slack must be from 0 to branching - 1; got {self.slack}")
         if not 0.0 <= self.merge <= 1.0:
             raise GameError(f"random_game: merge must be a probability from 0 to 1; got {self.merge}")
 
@@ -113,11 +113,11 @@ class RandomGame(Game):
 
     @property
     def signs(self) -> str:
-        """The letters that stand for observations."""
+        """The letters that denote observations."""
         return "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
     def draw(self, what: str, where: str) -> float:
-        """A number from [0, 1) that depends on the seed, on what it is for and on the place, and on nothing else."""
+        """A number from [0, 1) that depends only on the seed, the purpose and the place."""
         digest = hashlib.sha256(f"{self.seed}/{what}/{where}".encode()).digest()
         return (int.from_bytes(digest[:8], "big") >> 11) / float(1 << 53)
 

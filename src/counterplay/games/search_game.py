@@ -1,14 +1,14 @@
 """Search game (Čermák 2018, section 4.5; Bošanský et al. 2014): an attacker crosses a graph between two patrols.
 
 Rules: the attacker (first player) goes from S to G; the defender (second player) moves two units, each within one
-column of the graph.  All move at once, for ``moves`` rounds.  The attacker moves *quickly*, leaving a track in the
-node entered, or *slowly*, without a track, and then has to wait there for a round.  The attacker is caught on the
-same node as a unit or changing places with one.  Arriving is worth 1 to the attacker, a capture 1 to the defender,
-and running out of rounds nothing.  The attacker sees nothing; the defender sees a track when a unit stands on it.
+column of the graph.  All move simultaneously, for ``moves`` rounds.  The attacker moves *quickly*, leaving a track in
+the node entered, or *slowly*, without a track, and then has to wait there for a round.  The attacker is caught on the
+same node as a unit or when swapping places with one.  Arriving is worth 1 to the attacker, a capture 1 to the defender,
+and running out of rounds nothing.  The attacker sees nothing; the defender sees a track when a unit is on it.
 
-The drawing of the graph is lost in our copy.  The grids here are facts of the author's public program, where only
-moves into the first column can be slow and only that column holds tracks; none of them gives the sizes printed in the
-thesis, so those cannot be compared.  The attacker may not stand still, the units may; they never enter G.
+The drawing of the graph is missing in our copy.  The grids follow the author's public program, where only moves into
+the first column can be slow and only that column holds tracks; none of them gives the sizes printed in the thesis, so
+those cannot be compared.  The attacker may not stand still, the units may; they never enter G.
 
 * ``grid=connected`` : neighbours of the middle column are linked; ``grid=almost`` : only from its ends to its middle;
 * ``grid=parallel`` : not linked (the program calls it W3).
@@ -45,7 +45,7 @@ WAIT = "wait"
 
 
 class SearchState:
-    """Where everybody stands, the tracks, what both have seen, and the attacker's move while the defender chooses."""
+    """All positions, the tracks, what both have seen, and the attacker's move while the defender chooses."""
 
     __slots__ = ("attacker", "game", "heading", "player", "rounds", "seen", "tracks", "units", "waits", "won")
 
@@ -101,7 +101,7 @@ class SearchGame(Game):
     remembered: int = parameter(-1, "earlier positions that the defender remembers; -1 for everything")
     zero_sum = True
     forgets: ClassVar[Mapping[str, str]] = {
-        "last-moves": "remember the round, what is seen now and the N rounds before, with the own positions"
+        "last-moves": "remember the round, what is seen now and in the previous N rounds, and own positions"
     }
 
     def __post_init__(self) -> None:
@@ -117,12 +117,12 @@ class SearchGame(Game):
 
     @functools.cached_property
     def edges(self) -> dict[int, tuple[int, ...]]:
-        """Where one can go from each node."""
+        """The nodes reachable from each node."""
         return COMMON | MIDDLE[self.grid]
 
     @functools.cached_property
     def attacker_moves(self) -> dict[int, tuple[str, ...]]:
-        """The attacker's actions by node: the node to enter, after ~ where it is entered slowly."""
+        """The attacker's actions by node: the node to enter, prefixed with ~ if it is entered slowly."""
         moves = {}
         for node, following in self.edges.items():
             names = []
@@ -166,11 +166,11 @@ class SearchGame(Game):
         return SearchState(self, rounds, node, slowly, tracks, units, seen)
 
     def forget(self, what: str, value: str) -> Callable[[str], str]:
-        """``last-moves``: the round, and the entries of this round and of the N before it."""
+        """``last-moves``: the round, and the entries of this round and of the previous N."""
         if what != "last-moves" or self.remembered >= 0:
             return super().forget(what, value)
         if not value.isdecimal():
-            raise GameError(f"{self.spec()}: last-moves must be a whole number from 0; got {value!r}")
+            raise GameError(f"{self.spec()}: last-moves must be a non-negative integer; got {value!r}")
         return functools.partial(_last, keep=int(value))
 
 

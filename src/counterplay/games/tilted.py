@@ -17,10 +17,10 @@ class Tilted(Game):
     """A poker game whose winners or losers are paid more or less than the pot, so that it is not zero-sum."""
 
     game: str = parameter("kuhn", "the game that is tilted, in which somebody must be able to fold")
-    tilt: str = parameter("orange", "orange, green, peach, red, or four percentages separated by blanks: win showdown, "
+    tilt: str = parameter("orange", "orange, green, peach, red, or four percentages separated by spaces: win showdown, "
                                     "lose showdown, lose by folding, win by a fold")  # fmt: skip
     percent: float = parameter(7.0, "size of a tilt that is named by its colour")
-    fold: str = parameter("", "what the game calls folding, where it does not say so itself")
+    fold: str = parameter("", "the game's name for folding, if the game does not define it")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "players", self.below().players)

@@ -1,10 +1,9 @@
 """Counterexamples and worked examples of Gibson 2014 and Lanctot et al. 2012, in extensive form.
 
-Trees are written down from the figures and from what the text says about them.  The payoffs of figures 2.2, 2.6a,
-4.2, 6.2a and 6.2b cannot be read in our copies: figures 6.2a (figure 2 of Lanctot et al.) and 6.2b are rebuilt so
-that every statement about them holds, and so is 4.2; nothing is said about the payoffs of 2.2 and 2.6a, and those
-here are ours.  Normal-form examples are in ``toy_matrices.py``, those of Čermák 2018 in ``toy_recall.py`` and
-``toy_sat.py``.
+Trees follow the figures and the text about them.  The payoffs of figures 2.2, 2.6a, 4.2, 6.2a and 6.2b are illegible
+in our copies: figures 4.2, 6.2a (figure 2 of Lanctot et al.) and 6.2b are reconstructed so that every statement about
+them holds; the text says nothing about the payoffs of 2.2 and 2.6a, and those here are ours.  Normal-form examples are
+in ``toy_matrices.py``, those of Čermák 2018 in ``toy_recall.py`` and ``toy_sat.py``.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class Toy(Game):
 @register("toy_small_tree")
 @dataclasses.dataclass(frozen=True)
 class SmallTree(Toy):
-    """Three deals, of which player 1 tells one from the other two; player 2 sees all (Gibson 2014, figure 2.2)."""
+    """Three deals: player 1 can distinguish one from the other two, player 2 all (Gibson 2014, figure 2.2)."""
 
     zero_sum = True
 
@@ -59,7 +58,7 @@ class SmallTree(Toy):
 @register("toy_forgotten_choice")
 @dataclasses.dataclass(frozen=True)
 class ForgottenChoice(Toy):
-    """Player 2 chooses twice and forgets the first choice; mixing beats behaving (Gibson 2014, figure 2.3)."""
+    """Player 2 chooses twice, forgetting the first; mixed strategies beat behavioural (Gibson 2014, figure 2.3)."""
 
     zero_sum = True
 
@@ -82,7 +81,7 @@ class ForgottenChoice(Toy):
 @register("toy_chain")
 @dataclasses.dataclass(frozen=True)
 class Chain(Toy):
-    """The players take turns to go on or stop; who stops loses 1 (Gibson 2014, figure 2.6a)."""
+    """The players take turns to continue or stop; whoever stops loses 1 (Gibson 2014, figure 2.6a)."""
 
     sets: int = parameter(3, "information sets of each player")
     zero_sum = True
@@ -196,14 +195,14 @@ class Queen(Toy):
 @register("toy_deadlock")
 @dataclasses.dataclass(frozen=True)
 class Deadlock(Toy):
-    """CFR passes for ever although going on pays, for player 1 forgets the deal (Lanctot et al. 2012, figure 2)."""
+    """CFR passes forever although continuing pays: player 1 forgets the deal (Lanctot et al. 2012, figure 2)."""
 
     xi: float = parameter(0.5, "what is paid when player 2 passes, above 0 and below 1")
     zero_sum = True
 
     def __post_init__(self) -> None:
         if not 0 < self.xi < 1:
-            raise GameError(f"toy_deadlock: xi must lie between 0 and 1; got {self.xi}")
+            raise GameError(f"toy_deadlock: xi must be between 0 and 1; got {self.xi}")
 
     def tree(self) -> Node:
         """Before the deal; only condition (iii) of well-formed games fails."""
@@ -226,14 +225,14 @@ class Deadlock(Toy):
 @register("toy_forgotten_lever")
 @dataclasses.dataclass(frozen=True)
 class ForgottenLever(Toy):
-    """One player forgets the own choice, on which chance depends; CFR stays uniform (Gibson 2014, figure 6.2b)."""
+    """A player forgets a choice on which chance depends; CFR stays uniform (Gibson 2014, figure 6.2b)."""
 
     p: float = parameter(0.75, "probability of alpha after l and of beta after r, above 0.5 and below 1")
     players = 1
 
     def __post_init__(self) -> None:
         if not 0.5 < self.p < 1:
-            raise GameError(f"toy_forgotten_lever: p must lie between 0.5 and 1; got {self.p}")
+            raise GameError(f"toy_forgotten_lever: p must be between 0.5 and 1; got {self.p}")
 
     def tree(self) -> Node:
         """Before the choice; only condition (ii) of well-formed games fails."""

@@ -1,7 +1,7 @@
 """Normal-form examples of Gibson 2014 about domination, correlation and regret matching.
 
-The players choose in turn, unseen (see ``matrix.py``).  The payoffs of figure 4.4 cannot be read in our copy; they
-are rebuilt so that every statement about the figure holds.
+The players choose in turn, unobserved (see ``matrix.py``).  The payoffs of figure 4.4 are illegible in our copy; they
+are reconstructed so that every statement about the figure holds.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class WeaklyDominated(Game):
 @register("toy_dominated_average")
 @dataclasses.dataclass(frozen=True)
 class DominatedAverage(Game):
-    """Play without regret whose average is strictly dominated (Gibson 2014, figure 4.4)."""
+    """No-regret play whose average is strictly dominated (Gibson 2014, figure 4.4)."""
 
     zero_sum = False
 

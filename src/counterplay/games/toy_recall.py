@@ -1,7 +1,7 @@
 """Counterexamples of Čermák 2018 about imperfect recall, equilibria, and algorithms that need perfect recall.
 
-The drawings of the thesis are not in our copy.  Games marked *rebuilt* satisfy every number that the text states
-about their figure; those marked *ours* were made for the role that the figure has in the text.  Player 1 is the
+The drawings of the thesis are missing in our copy.  Games marked *rebuilt* satisfy every number that the text states
+about their figure; those marked *ours* were designed for the role that the figure has in the text.  Player 1 is the
 player of interest except in ``toy_irrational``.
 """
 
@@ -40,12 +40,12 @@ class NoEquilibrium(Toy):
 @register("toy_refinement")
 @dataclasses.dataclass(frozen=True)
 class Refinement(Toy):
-    """The only equilibrium is none of the refined game's (Čermák 2018, role of figure 2.2, ours)."""
+    """The only equilibrium is not one of the refined game (Čermák 2018, role of figure 2.2, ours)."""
 
     zero_sum = True
 
     def tree(self) -> Node:
-        """Before chance; player 1 forgets at I3 where the play came from."""
+        """Before chance; at I3 player 1 forgets how it was reached."""
         after_d = decision(0, "I3", {"g": end(2), "h": decision(1, "J", {"l": end(1), "r": end(-1)})})
         after_e = decision(0, "I3", {"g": decision(1, "J", {"l": end(-1), "r": end(1)}), "h": end(2)})
         left = decision(0, "I1", {"c": end(-1), "d": after_d})
@@ -54,7 +54,7 @@ class Refinement(Toy):
 
 
 def _two_ways(left: tuple[Node, Node], right: tuple[Node, Node]) -> Node:
-    """Chance, then player 1 gets to one set by different actions; payoffs of l and r on either side."""
+    """Chance, then player 1 reaches one set by different actions; payoffs of l and r on either side."""
     one = decision(0, "I", {"l": left[0], "r": left[1]})
     other = decision(0, "I", {"l": right[0], "r": right[1]})
     return chance(
@@ -139,7 +139,7 @@ class Irrational(Toy):
 @register("toy_absent_minded_driver")
 @dataclasses.dataclass(frozen=True)
 class AbsentMindedDriver(Toy):
-    """One information set met twice on the way; only randomising is best (Čermák 2018, figure 3.4 left)."""
+    """One information set twice on a path; only randomising is optimal (Čermák 2018, figure 3.4 left)."""
 
     players = 1
 
@@ -152,14 +152,14 @@ class AbsentMindedDriver(Toy):
 @register("toy_time_inconsistent")
 @dataclasses.dataclass(frozen=True)
 class TimeInconsistent(Toy):
-    """A best response that a player would leave on the way (Čermák 2018, figure 3.4 right, rebuilt)."""
+    """A best response from which a player would deviate later (Čermák 2018, figure 3.4 right, rebuilt)."""
 
     epsilon: float = parameter(0.1, "what F pays less than E after B, above 0 and below 1")
     zero_sum = True
 
     def __post_init__(self) -> None:
         if not 0 < self.epsilon < 1:
-            raise GameError(f"toy_time_inconsistent: epsilon must lie between 0 and 1; got {self.epsilon}")
+            raise GameError(f"toy_time_inconsistent: epsilon must be between 0 and 1; got {self.epsilon}")
 
     def tree(self) -> Node:
         """Before chance; player 2 has no move."""
@@ -199,7 +199,7 @@ class FailingLearners(Toy):
 @register("toy_never_best_response")
 @dataclasses.dataclass(frozen=True)
 class NeverBestResponse(Toy):
-    """The maxmin strategy is a best response to nothing pure (Čermák 2018, role of figure 4.4, ours)."""
+    """The maxmin strategy is not a best response to any pure strategy (Čermák 2018, role of figure 4.4, ours)."""
 
     zero_sum = True
 
@@ -273,7 +273,7 @@ class Fpira(Toy):
 @register("toy_heuristic_update")
 @dataclasses.dataclass(frozen=True)
 class HeuristicUpdate(Toy):
-    """Two sets that should be told apart and always prefer the same action (Čermák 2018, table 5.1)."""
+    """Two sets that should be separated and always prefer the same action (Čermák 2018, table 5.1)."""
 
     merged: bool = parameter(False, "the two sets are one, with actions c (x, v) and d (y, w)")
     zero_sum = True

@@ -61,7 +61,7 @@ def _order(name: str) -> tuple[str, int]:
 
 
 def _assign(clause: Clause, leaf: Callable[[bool], Node]) -> Node:
-    """Player 2 sets the variables of a clause in turn; ``leaf`` makes the end from whether the clause is satisfied."""
+    """Player 2 sets the variables of a clause in turn; ``leaf`` makes the terminal from whether it is satisfied."""
 
     def node(variables: tuple[str, ...], satisfied: bool) -> Node:
         if not variables:
@@ -97,7 +97,7 @@ class _Sat(Toy):
     def _pairs(
         self, mover: int, infosets: tuple[str, str], other: int, mismatch: float, leaf: Callable[[bool], Node]
     ) -> Node:
-        """Two choices of a clause, the second unaware of the first; equal ones go on to the assignment."""
+        """Two choices of a clause, the second unaware of the first; equal ones lead to the assignment."""
         clauses = self.clauses
 
         def second(first: str) -> Node:
