@@ -220,6 +220,6 @@ def test_table_5_1() -> None:
     assert rows["left"][5:] == ("d", "never parted")
     assert rows["right"][5:] == ("c", "never parted")
     assert rows["mean, uniform play"][1:5:2] == (2.75, 2.75)
-    assert rows["mean, told apart"][1:5:2] == (5.0, 5.0)
+    assert rows["mean, separated"][1:5:2] == (5.0, 5.0)
     for infoset in ("I'", "I''"):
         assert preferred(infoset, 0, Fraction(1, 3)) == ("d",)

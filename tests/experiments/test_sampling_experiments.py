@@ -97,8 +97,8 @@ def test_a_round_robin_of_three_players() -> None:
     for name in ("ES", "Pure CFR"):
         done = [row[2] for row in runs if row[1] == name]
         assert done == sorted(set(done))
-    assert small.rows[-1][1:5] == ("Pure CFR less ES", None, None, "level")
-    with pytest.raises(GameError, match="tables of three"):
+    assert small.rows[-1][1:5] == ("Pure CFR minus ES", None, None, "level")
+    with pytest.raises(GameError, match="game for three players"):
         run_experiment("three-player-sampling", game="leduc_limit_2p")
     with pytest.raises(GameError, match="seconds must be above 0"):
         run_experiment("three-player-sampling", game="kuhn_limit_3p", seconds=0)

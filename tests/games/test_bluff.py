@@ -239,7 +239,7 @@ def test_what_can_be_forgotten() -> None:
     game = cp.make("bluff(1,1)")
     assert list(game.forgets) == ["last-bids"]
     for value in ("0", "-1", "many", "1.5"):
-        with pytest.raises(cp.GameError, match=f"last-bids takes a whole number, at least 1; got '{value}'"):
+        with pytest.raises(cp.GameError, match=f"last-bids takes an integer, at least 1; got '{value}'"):
             game.forget("last-bids", value)
     with pytest.raises(cp.GameError, match=r"bluff cannot forget 'dice'; it can forget last-bids"):
         game.forget("dice", "1")

@@ -80,9 +80,9 @@ def test_bet_sizes() -> None:
         ("die_roll_poker(sides=1)", "sides must be at least 2; got 1"),
         ("die_roll_poker(skew=-1)", "skew must be a number, at least 0; got -1.0"),
         ("die_roll_poker(skew=nan)", "skew must be a number, at least 0; got nan"),
-        ('die_roll_poker(bets="2,x")', "bets must be positive whole numbers like \"2,4\"; got '2,x'"),
-        ('die_roll_poker(bets="2,0")', "bets must be positive whole numbers like \"2,4\"; got '2,0'"),
-        ('die_roll_poker(bets="")', "bets must be positive whole numbers like \"2,4\"; got ''"),
+        ('die_roll_poker(bets="2,x")', "bets must be positive integers like \"2,4\"; got '2,x'"),
+        ('die_roll_poker(bets="2,0")', "bets must be positive integers like \"2,4\"; got '2,0'"),
+        ('die_roll_poker(bets="")', "bets must be positive integers like \"2,4\"; got ''"),
     ],
 )
 def test_parameters_that_make_no_game(spec: str, message: str) -> None:

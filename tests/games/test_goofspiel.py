@@ -139,7 +139,7 @@ def test_bad_parameters(name: str, message: str) -> None:
 
 
 def test_bad_things_to_forget() -> None:
-    with pytest.raises(GameError, match="whole number from 0; got 'two'"):
+    with pytest.raises(GameError, match="non-negative integer; got 'two'"):
         cp.make("goofspiel").forget("last-bids", "two")
     with pytest.raises(GameError, match="can forget last-bids"):
         cp.make("goofspiel").forget("suits", "1")

@@ -120,7 +120,7 @@ def test_what_is_seen() -> None:
     [
         ("graph_pursuit(moves=0)", "moves must be at least 1; got 0"),
         ("graph_pursuit(view=-1)", "view must be at least 0; got -1"),
-        ("graph_pursuit(tie=3)", "tie must lie from -1"),
+        ("graph_pursuit(tie=3)", "tie must be between -1"),
     ],
 )
 def test_bad_parameters(name: str, message: str) -> None:
@@ -129,7 +129,7 @@ def test_bad_parameters(name: str, message: str) -> None:
 
 
 def test_bad_things_to_forget() -> None:
-    with pytest.raises(GameError, match="whole number from 0; got '-1'"):
+    with pytest.raises(GameError, match="non-negative integer; got '-1'"):
         cp.make("graph_pursuit").forget("last-moves", "-1")
     with pytest.raises(GameError, match="can forget last-moves"):
         cp.make("graph_pursuit").forget("view", "1")

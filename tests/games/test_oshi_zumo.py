@@ -146,7 +146,7 @@ def test_bad_parameters(name: str, message: str) -> None:
 
 
 def test_bad_things_to_forget() -> None:
-    with pytest.raises(GameError, match="whole number from 0; got ''"):
+    with pytest.raises(GameError, match="non-negative integer; got ''"):
         cp.make("oshi_zumo").forget("last-moves", "")
     with pytest.raises(GameError, match="can forget last-moves"):
         cp.make("oshi_zumo").forget("coins", "1")

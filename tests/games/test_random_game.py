@@ -116,7 +116,7 @@ def test_independent_utilities() -> None:
         ("random_game(seed=-1)", "seed must be at least 0; got -1"),
         ("random_game(depth=0)", "depth must be at least 1; got 0"),
         ("random_game(branching=27)", "branching must be at most 26; got 27"),
-        ("random_game(slack=3)", "slack must lie from 0 to branching - 1; got 3"),
+        ("random_game(slack=3)", "slack must be from 0 to branching - 1; got 3"),
         ("random_game(merge=1.5)", "merge must be a probability from 0 to 1; got 1.5"),
     ],
 )

@@ -158,7 +158,7 @@ def test_bad_parameters(name: str, message: str) -> None:
 
 
 def test_bad_things_to_forget() -> None:
-    with pytest.raises(GameError, match="whole number from 0; got 'x'"):
+    with pytest.raises(GameError, match="non-negative integer; got 'x'"):
         cp.make("search_game").forget("last-moves", "x")
     with pytest.raises(GameError, match="can forget last-moves"):
         cp.make("search_game").forget("tracks", "1")

@@ -211,8 +211,8 @@ def test_numbers_of_numpy_are_numbers() -> None:
 
 @pytest.mark.parametrize(
     ("seeds", "message"),
-    [(2.0, "seeds is how many"), ("ab", "seeds is how many"), (True, "seeds is how many"), ([], "at least 1"),
-     ([1, 1], "every seed counts once")],
+    [(2.0, "number of seeds"), ("ab", "number of seeds"), (True, "number of seeds"), ([], "at least 1"),
+     ([1, 1], "seeds must differ")],
 )  # fmt: skip
 def test_odd_seeds_of_a_comparison(seeds: Any, message: str) -> None:
     with pytest.raises(SolverError, match=message):

@@ -104,10 +104,10 @@ def test_the_floor_and_sampling_side_by_side() -> None:
     assert len(found.rows) == 12
     assert {row[2] for row in found.rows} == {10, 1_000, 10_000}
     average, current = (found.columns.index(name) for name in ("average", "current"))
-    assert by["full", "floor, weighed average"][average] < by["full", "as in CFR"][average]  # type: ignore[operator]
+    assert by["full", "floor, weighted average"][average] < by["full", "as in CFR"][average]  # type: ignore[operator]
     for sampling in ("full", "pcs", "cs"):  # what is not in a rule makes no difference
-        assert by[sampling, "as in CFR"][current] == by[sampling, "weighed average"][current]
-    with pytest.raises(CounterplayError, match="share is more than 0"):
+        assert by[sampling, "as in CFR"][current] == by[sampling, "weighted average"][current]
+    with pytest.raises(CounterplayError, match="share must be positive"):
         run_experiment("plus-sampling", share=0.0)
 
 

@@ -1,4 +1,4 @@
-"""Published tables and figures, made again: one module for each, found by name."""
+"""Published tables and figures, reproduced: one module for each, found by name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["EXPERIMENTS", "Cell", "Experiment", "run_experiment"]
 
 EXPERIMENTS = {
     "abstraction-families": "kinds of buckets, measured in real [2-4] hold'em (Johanson 2016, figures 4.4 and 4.5)",
-    "abstract-sizes": "information sets of abstract hold'em, counted (Johanson 2016, table 5.2; Gibson 2014)",
+    "abstract-sizes": "information sets of hold'em bucket games, counted (Johanson 2016, table 5.2; Gibson 2014)",
     "average-strategy": "average strategy sampling in Bluff (Gibson et al. 2012, figure 3; Gibson 2014, figure 5.6)",
     "bluff-chain": "the rounds of Bluff, the last one first (Johanson 2016, section 3.2.3; Lanctot et al. 2012)",
     "bluff-sampling": "chance sampling against public chance sampling in Bluff (Johanson 2016, figures 3.5 and 3.6)",
@@ -24,15 +24,15 @@ EXPERIMENTS = {
     "current-profile": "current against average profile of CFR (Gibson 2014, figure 4.7)",
     "dominated-play": "dominated actions under CFR (Gibson 2014, theorems 4.2 and 4.3)",
     "failing-learners": "CFR and fictitious play where a player forgets (Čermák 2018, figure A.1)",
-    "forgetful-sizes": "what forgetting saves, counted (Lanctot et al. 2012, table 1)",
-    "hand-distances": "how far apart four starting hands are, three measures (Johanson 2016, figures 5.2 and 5.3)",
+    "forgetful-sizes": "memory saved by forgetting, counted (Lanctot et al. 2012, table 1)",
+    "hand-distances": "distances between four starting hands by three measures (Johanson 2016, figures 5.2 and 5.3)",
     "heuristic-failure": "a game on which the heuristic update of CFR+IRA alone fails (Čermák 2018, table 5.1)",
     "kuhn-tournament": "what avoiding dominated actions is worth in Kuhn poker (Gibson 2014, table 4.1)",
     "maxmin-games": "Oshi-Zumo and the search game when one player forgets (Čermák 2018, section 4.5, figure 4.8)",
     "maxmin-shares": "maxmin strategies in random games (Čermák 2018, table 4.1, figure 4.7)",
     "oshi-zumo-sizes": "Oshi-Zumo with a forgetful player, counted (Čermák 2018, table 4.2)",
-    "overfitting": "nearer to the abstract equilibrium, farther from the real one (Johanson 2016, figure 4.6)",
-    "phantom-memory": "phantom tic-tac-toe by what is forgotten (Lanctot et al. 2012, figure 1)",
+    "overfitting": "closer to equilibrium in the bucket game, farther in the real one (Johanson 2016, figure 4.6)",
+    "phantom-memory": "phantom tic-tac-toe by what players forget (Lanctot et al. 2012, figure 1)",
     "refining-convergence": "CFR+IRA and CFR+ by iterations (Čermák 2018, figures 5.3 and 5.4)",
     "refining-memory": "what self-refining algorithms store (Čermák 2018, figures 5.6, 5.7, 5.9 and 5.10)",
     "refining-sizes": "information sets that self-refining algorithms use (Čermák 2018, figures 5.5, 5.8 and 5.11)",
@@ -61,9 +61,9 @@ def run_experiment(name: str, quick: bool = False, **options: Any) -> Experiment
     name : str
         One of ``EXPERIMENTS``.
     quick : bool
-        A smaller form, for a first look.
+        A smaller version, for a first look.
     **options
-        Options of the experiment's own, such as ``iterations``.
+        Options of the experiment, such as ``iterations``.
     """
     if name not in EXPERIMENTS:
         raise CounterplayError(f"unknown experiment {name!r}; there are {', '.join(EXPERIMENTS)}")
@@ -74,7 +74,7 @@ def run_experiment(name: str, quick: bool = False, **options: Any) -> Experiment
 
 
 def _checked(name: str, run: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options, if the experiment takes them and their values are of their kind; a text may list several games."""
+    """The options, if the experiment takes them and their values have the right type; a text may list several games."""
     kinds = {option: str(parameter.annotation) for option, parameter in inspect.signature(run).parameters.items()}
     del kinds["quick"]
     checked = dict(options)
@@ -88,11 +88,11 @@ def _checked(name: str, run: Callable[..., Any], options: Mapping[str, Any]) -> 
         least = 0 if option == "seed" else 1
         whole = isinstance(value, int) and not isinstance(value, bool)
         if "int" in words and not (whole and value >= least):
-            raise CounterplayError(f"{name}: {option} must be a whole number, at least {least}; got {value!r}")
+            raise CounterplayError(f"{name}: {option} must be an integer, at least {least}; got {value!r}")
         if "float" in words and not (whole or (isinstance(value, float) and math.isfinite(value))):
             raise CounterplayError(f"{name}: {option} must be a number; got {value!r}")
         if "str" in words and not isinstance(value, str):
             raise CounterplayError(f"{name}: {option} must be text; got {value!r}")
         if kinds[option].startswith("tuple[str") and isinstance(value, str):
-            checked[option] = tuple(re.split(r",(?![^(]*\))", value))  # commas in brackets are the games' own
+            checked[option] = tuple(re.split(r",(?![^(]*\))", value))  # commas in brackets belong to a game
     return checked

@@ -1,4 +1,4 @@
-"""Sizes of abstract games that were solved, counted (Johanson 2016, table 5.2 and chapters 2 to 11; Gibson 2014)."""
+"""Sizes of published bucket games, counted (Johanson 2016, table 5.2 and chapters 2 to 11; Gibson 2014)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PUBLISHED: tuple[tuple[str, str, int | str], ...] = (
 
 
 def run(quick: bool = False) -> Experiment:
-    """Count every row; ``quick`` changes nothing, for it takes a second."""
+    """Count every row; ``quick`` changes nothing, since it takes a second."""
     rows: list[tuple[Cell, ...]] = []
     for game, text, published in PUBLISHED:
         definition = STANDARD[game]
@@ -42,12 +42,12 @@ def run(quick: bool = False) -> Experiment:
         rows.append((game, text, published, size.infosets, *by_round, *[None] * (4 - len(by_round))))
     return Experiment(
         name="abstract-sizes",
-        title="Information sets of abstract games",
+        title="Information sets of bucket games",
         source="Johanson 2016, table 5.2 and sections 2.6, 4.4, 11.3; Gibson 2014, sections 3.4, 4.4 and 8",
         columns=("game", "buckets", "published", "ours", "round 1", "round 2", "round 3", "round 4"),
         rows=tuple(rows),
         notes=(
-            "57,330,780 contains a slip: table 5.2 has 700 information sets in round 2, where 70 betting sequences "
+            "57,330,780 contains an error: table 5.2 has 700 information sets in round 2, where 70 betting sequences "
             "times 100 buckets are 7,000.",
         ),
     )

@@ -1,16 +1,15 @@
-"""Families of card abstractions in [2-4] hold'em: what the equilibrium of each abstract game loses in the real game.
+"""Families of card abstractions in [2-4] hold'em: what the equilibrium of each bucket game loses in the real game.
 
 Johanson 2016, figures 4.4 and 4.5, curves "A-vs-A": with five buckets a round and perfect recall (1,790 information
-sets) CFR comes to 144 mbb/g in the real game, with 169 and 570 buckets and imperfect recall (41,252) to 103.  The
-source does not name the features of its buckets, so that here a few are tried.  Every abstract game is solved by public
-chance sampling, and its profile is measured exactly, by best responses in the real game: on the way too, because what
-a profile loses there falls at first and can rise again while it comes nearer to the equilibrium of the abstract game
-(section 4.1).
+sets) CFR reaches 144 mbb/g in the real game, with 169 and 570 buckets and imperfect recall (41,252) 103.  The source
+does not name the features of its buckets, so several are tried.  Every bucket game is solved by public chance sampling,
+and its strategy is measured exactly, by best responses in the real game.  It is also measured during the run, because
+exploitability in the real game falls at first and can rise again while it keeps falling in the bucket game (section
+4.1).
 
-A game that ends after the flop can be cut up by what hands are worth on the flop, or by the hand strength of Texas
-hold'em, which looks ahead to the river; ``:river`` says so.  ``two-round`` is the abstraction of Gibson et al. 2012,
-which is five buckets of E[HS²], looking ahead to the river, with classes of starting hands put where their middle
-falls.
+The features of a game that ends after the flop can be hand strength on the flop, or the hand strength of Texas
+hold'em, which looks ahead to the river (``:river``).  ``two-round`` is the abstraction of Gibson et al. 2012: five
+buckets of E[HS²], looking ahead to the river, where a class of starting hands goes to the bucket of its midpoint.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ FAMILIES = (
     "two-round", "PS5/PS5:river", "PE5/PE5:river", "PS5/PS5", "KE5/KE5:river",
     "IR169/KE570:river", "IR169/KO570", "IR169/KE570", "IR169/PS570:river",
 )  # fmt: skip
-"""What is tried: five buckets with perfect recall, then 169 and 570 with imperfect recall."""
+"""Abstractions that are tried: five buckets with perfect recall, then 169 and 570 with imperfect recall."""
 
 QUICK = ("PS3/PS3", "IRlossless/KE12")
 
@@ -67,7 +66,7 @@ def family_cards(family: str, definition: GameDefinition, threads: int = 1) -> C
 
 @dataclasses.dataclass(frozen=True)
 class _Solved:
-    """What came of a family."""
+    """The results of a family."""
 
     family: str
     infosets: int
@@ -93,25 +92,25 @@ def run(
     seed: int = 0,
     threads: int = 1,
 ) -> Experiment:
-    """Solve the abstract games and measure what comes out in the real one.
+    """Solve the bucket games and measure their strategies in the real game.
 
     Parameters
     ----------
     quick : bool
         A deck of 18 cards, two families and 400 boards instead of 52 cards, nine families and 40,000 boards.
     families : tuple of str, optional
-        Others: recipes as ``counterplay abstract --rounds`` takes them, with strokes, and ``:river`` after those that
-        look ahead.
+        Others: recipes as for ``counterplay abstract --rounds``, with slashes, and ``:river`` after those that look
+        ahead.
     game : str, optional
         Another game of two rounds.
     boards : int, optional
-        Boards that each run draws.
+        Boards sampled in each run.
     points : int, optional
-        How often a profile is measured; each time after four times as many boards as before.
+        How often a strategy is measured; each time after four times as many boards as before.
     seed : int
         Of the boards.
     threads : int
-        For features, buckets that meet and best responses; solving takes one.
+        For features, bucket pair counts and best responses; solving uses one.
     """
     name = game or ("holdem_2_4(ranks=6,suits=3)" if quick else GAME)
     tree = open_game(name, "public")
@@ -128,14 +127,14 @@ def run(
         ))  # fmt: skip
     return Experiment(
         name="abstraction-families",
-        title=f"Exploitability of abstract equilibria in {name}, mbb/g",
+        title=f"Exploitability of bucket game equilibria in {name}, mbb/g",
         source="Johanson 2016, figures 4.4 and 4.5, A-vs-A",
-        columns=("buckets", "information sets", "boards", "CPU s", "in the abstract game", "in the real game",
-                 "lowest on the way", "after boards", "published, real game"),
+        columns=("buckets", "information sets", "boards", "CPU s", "in the bucket game", "in the real game",
+                 "lowest during the run", "after boards", "published, real game"),
         rows=tuple(rows),
         notes=(
-            "The source does not name its features; those that come nearest to its numbers are no proof of them.",
-            "With imperfect recall nothing can be measured inside the abstract game.",
+            "The source does not name its features; agreement with its numbers does not prove which they were.",
+            "With imperfect recall nothing can be measured inside the bucket game.",
         ),
         curves={solved.family: _line(solved.curve) for solved in found},
         xlabel="boards",
@@ -143,5 +142,5 @@ def run(
 
 
 def _line(curve: list[Point]) -> tuple[list[float], list[float]]:
-    """Boards and exploitability in the real game, to draw."""
+    """Boards and exploitability in the real game, for the plot."""
     return [float(point.iterations) for point in curve], [point.real or 0.0 for point in curve]

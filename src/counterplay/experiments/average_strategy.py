@@ -1,9 +1,9 @@
 """Average strategy sampling against chance, external and outcome sampling in Bluff.
 
 Gibson et al. 2012, figure 3, and Gibson 2014, figure 5.6: exploitability against histories touched, five runs.  The
-source shows curves, and in numbers only the exploitability of uniform play; beside ours stand runs of an independent
-program.  With the source's β of 10^6 an algorithm cannot tell itself from external sampling before some 10^9 histories
-are touched, so smaller ones are run too.
+source shows curves, and in numbers only the exploitability of uniform play; ours are compared with runs of an
+independent program.  With the source's β of 10^6 the algorithm equals external sampling until some 10^9 histories are
+touched, so smaller values are run too.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ENTRANTS: Entrants = {
     "AS, β = 1e3, τ = 100": (AS, {"epsilon": 0.05, "tau": 100.0, "beta": 1e3}),
     "AS, β = 10, τ = 100": (AS, {"epsilon": 0.05, "tau": 100.0, "beta": 10.0}),
 }
-"""The algorithms with the settings of the source, chance sampling that leaves out branches which change nothing, and
+"""The algorithms with the settings of the source, chance sampling that prunes branches which change nothing, and
 average strategy sampling with smaller β and τ."""
 
 ONE, TWO = "bluff", "bluff(d1=2)"
@@ -57,18 +57,18 @@ def run(
     seeds: int | None = None,
     points: int = POINTS_PER_DECADE,
 ) -> Experiment:
-    """Race the algorithms.
+    """Compare the algorithms.
 
     Parameters
     ----------
     quick : bool
         10^7 histories and 3 seeds instead of 10^8 and 5.
     game : str
-        ``bluff`` or, with about 9 GB of memory, ``bluff(d1=2)``; any other game takes part without published numbers.
+        ``bluff`` or, with about 9 GB of memory, ``bluff(d1=2)``; any other game works, without published numbers.
     nodes, seeds : int, optional
         Other numbers of histories and of seeds.
     points : int
-        How often exploitability is measured while the histories grow tenfold; in a large game that takes long.
+        Measurements of exploitability per decade of histories; slow in a large game.
     """
     nodes = nodes or (10**7 if quick else 10**8)
     seeds = seeds or (3 if quick else 5)

@@ -1,12 +1,12 @@
-"""The rounds of Bluff, last round first: the value of each round is the payoff of the round before.
+"""The rounds of Bluff, last round first: the value of each round is the payoff of the previous round.
 
 Lanctot et al. 2012, section 6, and Johanson 2016, section 3.2.3, solve Bluff(1,1), put its value at the leaves of
-Bluff(2,1), and that one's value at the leaves of Bluff(2,2).  Here for any dice.  With V(a,b) the value to the player
-who opens with a dice against b, the opener who wins the round opens the next with a dice against b - 1, which is
-worth V(a,b-1), and the opener who loses it meets an opener with b dice against a - 1, which is worth -V(b,a-1); a
-player without dice has lost the game.
+Bluff(2,1), and the value of that game at the leaves of Bluff(2,2).  Here for any dice.  Let V(a,b) be the value to the
+player who opens with a dice against b.  An opener who wins the round opens the next with a dice against b - 1, which is
+worth V(a,b-1); an opener who loses it faces an opener with b dice against a - 1, which is worth -V(b,a-1); a player
+without dice has lost the game.
 
-A round has two results only, so it is the round for 1 and -1, scaled and shifted: its equilibria are the same.
+A round has only two results, so it is the round with payoffs 1 and -1, scaled and shifted, with the same equilibria.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class SolvedRound:
     value : float
         What the game is worth to the player who opens this round.
     exploitability : float
-        Of the profile in this round, in the game's own points.
+        Of the strategy in this round, in the points of the game.
     profile : TabularStrategy
         How to play the round.
     """
@@ -46,7 +46,7 @@ class SolvedRound:
 def solve_rounds(
     d1: int, d2: int, sides: int = 6, *, exploitability: float = 1e-3, algorithm: str = "cfr+"
 ) -> dict[tuple[int, int], SolvedRound]:
-    """Solve every round that can be met from ``d1`` dice against ``d2``, small ones first.
+    """Solve every round that can occur from ``d1`` dice against ``d2``, small ones first.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """CS against PCS in Bluff.
 
 Johanson 2016, figures 3.5 and 3.6: exploitability against time in Bluff(2,2), means of five runs.  Bluff has no public
-chance, so that an iteration of PCS is one of CFR.  The source shows curves, and says in words that PCS is much the
-faster: CFR by histories would go through the bids 441 times, once for each pair of rolls, to do the same work.
+chance, so an iteration of PCS is one of CFR.  The source shows curves, and says in words that PCS is much faster: CFR
+on histories would traverse the bids 441 times, once for each pair of rolls, to do the same work.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from counterplay.forms import open_game
 __all__ = ["run"]
 
 PUBLISHED = {"pcs": "much faster", "cs": "slower"}
-"""What the source says of Bluff(2,2)."""
+"""What the source says about Bluff(2,2)."""
 
 
 def run(
@@ -26,7 +26,7 @@ def run(
     seeds: int | None = None,
     threads: int = 1,
 ) -> Experiment:
-    """Race both samplers in several games.
+    """Compare both samplers in several games.
 
     Parameters
     ----------
@@ -37,9 +37,9 @@ def run(
     seconds : float, optional
         CPU seconds of each run.
     seeds : int, optional
-        How many runs each sampler has.
+        Number of runs of each sampler.
     threads : int
-        How many walk at once.
+        Threads of each run.
     """
     limit = seconds or (2.0 if quick else 60.0)
     runs = seeds or (2 if quick else 3)

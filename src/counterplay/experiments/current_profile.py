@@ -1,9 +1,9 @@
 """The current profile against the average (Gibson 2014, sections 4.3 and 4.4.3, figure 4.7, on small games).
 
-With two players and zero sum only CFR's average approaches an equilibrium.  With three players nothing is promised for
+In two-player zero-sum games only CFR's average approaches an equilibrium.  With three players nothing is guaranteed for
 either, and the thesis finds the current profile as strong as the average after a tenth of the iterations, in large
 abstractions of three-player hold'em and matches against other agents.  Here both are measured exactly in small games:
-ε of each, and what one seat of current play wins against average play in the other seats, and the other way round.
+ε of each, and what one seat of current play wins against average play in the other seats, and vice versa.
 """
 
 from __future__ import annotations

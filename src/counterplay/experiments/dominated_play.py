@@ -1,9 +1,9 @@
 """Dominated actions under CFR (Gibson 2014, section 4.3, theorems 4.2 and 4.3), in two- and three-player poker.
 
-The iteratively strictly dominated actions of a game are found first, by linear programs; then vanilla CFR runs, and at
-some iterations T it is written down how many of them have negative regret, the largest share of iterations that played
-one, the largest weight of one in the current profile and in the average (own reach times probability), and the share
-of iterations after which some information set had no positive regret, which theorem 4.2 needs to vanish.
+The iteratively strictly dominated actions of a game are found first, by linear programs.  Then vanilla CFR runs, and
+some iterations T record how many of them have negative regret, the largest fraction of iterations that played one, the
+largest weight of one in the current profile and in the average (own reach times probability), and the fraction of
+iterations after which some information set had no positive regret, which theorem 4.2 requires to vanish.
 
 The theorem holds for any number of players, so it says something about current and average profiles where nothing is
 known about equilibria.
@@ -23,11 +23,11 @@ __all__ = ["run"]
 
 GAMES = ("kuhn", "kuhn(players=3)", "leduc", "leduc(players=3)")
 SAMPLED_SETS = 400
-"""Information sets that are looked at in games with more than ten times as many; evenly spaced."""
+"""Information sets that are examined in games with more than ten times as many; evenly spaced."""
 
 
 def run(quick: bool = False, games: tuple[str, ...] | None = None, iterations: int | None = None) -> Experiment:
-    """Watch dominated actions in CFR runs.
+    """Track dominated actions in CFR runs.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def run(quick: bool = False, games: tuple[str, ...] | None = None, iterations: i
                 max((one.played / checked for one in report), default=0.0),
                 max((one.current for one in report), default=0.0), y[-1], quiet / checked,
             ))  # fmt: skip
-    notes = tuple(f"{name}: {SAMPLED_SETS} information sets, evenly spaced, were looked at, once." for name in sampled)
+    notes = tuple(f"{name}: {SAMPLED_SETS} information sets, evenly spaced, were examined, once." for name in sampled)
     return Experiment(
         name="dominated-play",
         title="Iteratively strictly dominated actions under vanilla CFR",

@@ -1,7 +1,7 @@
-"""Figure A.1 of Čermák 2018: CFR and fictitious play where a player forgets, and miss the maxmin value.
+"""Figure A.1 of Čermák 2018: CFR and fictitious play miss the maxmin value where a player forgets.
 
 In the game of figure 3.5 player 1 forgets the first of two own choices (A-loss recall).  The maxmin value is -1.  The
-average strategies are measured by what player 2's best response leaves.
+average strategies are measured by their value against player 2's best response.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["run", "worst_cases"]
 
 
 def worst_cases(solver: Solver, points: list[int]) -> list[float]:
-    """What player 1 is sure to get with the solver's strategy after each number of iterations."""
+    """What the solver's strategy guarantees player 1 after each number of iterations."""
     worst = []
     for point in points:
         solver.step(point - solver.iterations)

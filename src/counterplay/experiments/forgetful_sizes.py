@@ -1,4 +1,4 @@
-"""Table 1 of Lanctot et al. 2012: how much memory forgetting saves, counted without making the games."""
+"""Table 1 of Lanctot et al. 2012: how much memory forgetting saves, counted without building the games."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _count(game: str, abstraction: str) -> int:
 
 
 def run(quick: bool = False) -> Experiment:
-    """Count every row of the table; ``quick`` changes nothing, for it takes a second."""
+    """Count every row of the table; ``quick`` changes nothing, since it takes a second."""
     rows: list[tuple[Cell, ...]] = []
     full: dict[str, int] = {}
     for (game, abstraction), (published, saved) in PUBLISHED.items():

@@ -1,7 +1,7 @@
-"""How far apart four starting hands are, by three measures (Johanson 2016, figures 5.2 and 5.3).
+"""Distances between four starting hands by three measures (Johanson 2016, figures 5.2 and 5.3).
 
-A pair of fours and T♠J♠ win about as often, and are played differently; the histogram of hand strength sees it, and so
-does the strength against clusters of opponents.
+A pair of fours and T♠J♠ win about as often, and are played differently; the histogram of hand strength captures this,
+and so does the strength against clusters of opponents.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PUBLISHED = {
 
 
 def run(quick: bool = False, threads: int = 1) -> Experiment:
-    """Measure the distances over all boards; ``quick`` changes nothing, for it takes half a minute."""
+    """Measure the distances over all boards; ``quick`` changes nothing, since it takes half a minute."""
     features = CardFeatures((13, 4), (2, 3, 1, 1), threads=threads)
     clusters = johanson2013()
     wins, mass, histogram = features.starting_hands(clusters.cluster_of, clusters.count)
@@ -59,8 +59,8 @@ def run(quick: bool = False, threads: int = 1) -> Experiment:
         rows=tuple(rows),
         notes=(
             "66 - TJs is printed as 0.015; the two values of E[HS] that give the other five differ by 0.058.",
-            "Fifty bins, which the thesis does not tell, give all six earth mover's distances to three decimals.",
+            "Fifty bins (the thesis does not say how many) give all six earth mover's distances to three decimals.",
             "The distance of OCHS is printed without its weights: shares of the 1326 combinations or of the 169 "
-            "classes come near, no weights do not.  The clusters are those of table 5.1 with rows J, Q and K restored.",
+            "classes are close, none are not.  The clusters are those of table 5.1 with rows J, Q and K restored.",
         ),
     )  # fmt: skip

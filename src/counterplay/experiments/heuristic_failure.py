@@ -1,4 +1,4 @@
-"""Table 5.1 of Čermák 2018: two sets that the heuristic update never parts, though they should play differently.
+"""Table 5.1 of Čermák 2018: two sets that the heuristic update never separates, though they should play differently.
 
 The values of the table alternate.  In each half both sets prefer the same action, so their preferences never differ;
 over both halves one should play c and the other d, which is worth 5 instead of 2.75.
@@ -25,7 +25,7 @@ def preferred(infoset: str, half: int, share: Fraction) -> tuple[str, ...]:
 
 
 def run(quick: bool = False, steps: int | None = None) -> Experiment:
-    """Preferences for many strategies, and what can be had in each set."""
+    """Preferences for many strategies, and the best value in each set."""
     count = steps or (10 if quick else 1_000)
     shares = [Fraction(step, count) for step in range(count)]  # at c = 1 in the right half nothing is regretted
     rows: list[tuple[Cell, ...]] = []
@@ -38,12 +38,12 @@ def run(quick: bool = False, steps: int | None = None) -> Experiment:
     uniform = [Fraction(sum(sum(row) for row in table), 4) for table in TABLE.values()]
     best = [Fraction(max(sum(row) for row in table), 2) for table in TABLE.values()]
     rows.append(("mean, uniform play", float(uniform[0]), None, float(uniform[1]), None, "published: 2.75", None))
-    rows.append(("mean, told apart", float(best[0]), None, float(best[1]), None, "published: 5", None))
+    rows.append(("mean, separated", float(best[0]), None, float(best[1]), None, "published: 5", None))
     return Experiment(
         name="heuristic-failure",
         title="A game on which the heuristic update alone fails",
         source="Čermák 2018, table 5.1 and section 5.2.3.3",
         columns=("half", "I' c", "I' d", "I'' c", "I'' d", "both prefer", "heuristic update"),
         rows=tuple(rows),
-        notes=("The table is rebuilt from equations 5.49 to 5.56.",),
+        notes=("The table is reconstructed from equations 5.49 to 5.56.",),
     )

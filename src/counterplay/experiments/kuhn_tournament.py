@@ -1,6 +1,6 @@
 """A mock tournament in Kuhn poker (Gibson 2014, section 4.4.1, table 4.1): what avoiding dominated actions is worth.
 
-Six agents that hold a strategy for both seats: *Uni* plays uniformly; *ND* does too but never plays a strictly
+Six agents with a strategy for both seats: *Uni* plays uniformly; *ND* does too but never plays a strictly
 dominated action (it never calls with J and never folds K); *NID* also avoids the iteratively dominated one (player 1
 never opens with Q); *Nash-γ* are the equilibria in which player 1 opens with K with probability γ (Kuhn 1950).  The
 score of a row against a column is the expected win in thousandths of a chip, over both seatings; nothing is sampled.
@@ -72,7 +72,7 @@ def scores(tree: GameTree, agents: list[TabularStrategy]) -> np.ndarray:
 
 
 def run_off(names: tuple[str, ...], table: np.ndarray) -> list[tuple[str, ...]]:
-    """Instant run-off (Gibson 2014, chapter 8): who is in at each round; those with the lowest mean leave together."""
+    """Instant run-off (Gibson 2014, chapter 8): who is left in each round; the lowest means leave together."""
     left = list(range(len(names)))
     rounds = [tuple(names)]
     while len(left) > 2:
@@ -87,7 +87,7 @@ def run_off(names: tuple[str, ...], table: np.ndarray) -> list[tuple[str, ...]]:
 
 
 def run(quick: bool = False) -> Experiment:
-    """Play the tournament; it is exact and takes no time, so ``quick`` changes nothing."""
+    """Play the tournament; it is exact and instant, so ``quick`` changes nothing."""
     del quick
     tree = compile_game("kuhn")
     agents = [kuhn_agent(tree, name) for name in AGENTS]
@@ -118,7 +118,7 @@ def run(quick: bool = False) -> Experiment:
 
 
 def _ranking(rows: list[tuple[Cell, ...]]) -> list[list[str]]:
-    """Agents by what they won overall, those with the same together."""
+    """Agents by what they won overall, ties together."""
     groups: list[tuple[float, list[str]]] = []
     for row in sorted(rows, key=lambda row: -round(float(row[-2] or 0.0), 6)):
         overall = float(row[-2] or 0.0)

@@ -1,7 +1,7 @@
 """Section 4.5 and figure 4.8 of Čermák 2018: Oshi-Zumo and the search game when one player forgets.
 
-The bounds of the forgetful player's maxmin value, by how many moves are remembered; the thesis finds that nothing is
-lost against the game in which everything is remembered, and that DOIRABnB needs a small part of the game.
+The bounds on the forgetful player's maxmin value, by how many moves are remembered; the thesis finds that nothing is
+lost compared with the game in which everything is remembered, and that DOIRABnB needs a small part of the game.
 """
 
 from __future__ import annotations
@@ -57,22 +57,22 @@ def run(quick: bool = False, seconds: float | None = None) -> Experiment:
                 )  # fmt: skip
     return Experiment(
         name="maxmin-games",
-        title="Bounds of the forgetful player's value in Oshi-Zumo and the search game",
+        title="Bounds on the forgetful player's value in Oshi-Zumo and the search game",
         source="Čermák 2018, section 4.5, figure 4.8",
         columns=("game", "remembered", "method", "ended", "lower", "upper", "CPU seconds", "sequences 1 %", "2 %",
                  "published"),
         rows=tuple(rows),
         notes=(
-            "Published: 0 in Oshi-Zumo with 11 coins, -1/3 in the search game with 7 moves on a graph that is lost.",
-            "On our graph the search game is worth 1/3 to the defender with 4 and 5 moves when all is remembered.",
-            "CPU seconds are without compiling the game.",
+            "Published: 0 in Oshi-Zumo with 11 coins, -1/3 in the search game with 7 moves on an unknown graph.",
+            "On our graph the search game is worth 1/3 to the defender with 4 and 5 moves and perfect recall.",
+            "CPU seconds do not include compiling the game.",
         ),
         curves=curves,
     )  # fmt: skip
 
 
 def _methods(game: str, size: int, kept: int) -> tuple[str, ...]:
-    """What is run: all methods where they end soon, DOIRABnB elsewhere."""
+    """What is run: all methods where they are fast, DOIRABnB elsewhere."""
     if kept:
         return ("doirabnb",)
     large = size > 9 if game == "oshi_zumo" else size > 4

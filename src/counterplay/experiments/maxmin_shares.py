@@ -1,19 +1,19 @@
 """Table 4.1 and figure 4.7 of Čermák 2018: maxmin strategies in random games, and how much of a game DOIRABnB needs.
 
 Random games with branching factors 3 and 4; information sets are merged with probability p, and the minimiser's sets
-split again until its recall is A-loss.  The table has the share of both players' sequences in the restricted game at
-the end; the figure how many instances each algorithm solves in a time.
+split again until its recall is A-loss.  The table has the share of both players' sequences in the final restricted
+game; the figure shows how many instances each algorithm solves within a time.
 
-Two things decide about the shares.  The thesis does not say how utilities come about.  With what its author's library
-does by default, a walk that each action continues, neighbouring leaves pay nearly the same, a forgetful player loses
-little, and small parts of a game are enough.  With utilities that are independent of each other ("actions can easily
-lead to leaves with very different utility values") shares are about twice as large, as published ones are: near these,
-or between the two where p = 0.9.  So both are run.
+Two things determine the shares.  The thesis does not say how utilities are generated.  With the default of its author's
+library, a random walk along the actions, neighbouring leaves pay nearly the same, a forgetful player loses little, and
+small parts of a game are enough.  With independent utilities ("actions can easily lead to leaves with very different
+utility values") shares are about twice as large, close to the published ones, or between the two for p = 0.9.  So both
+are run.
 
-And the thesis lets every sequence of the maximiser enter that might gain against one of several responses, ours only
-those that the multipliers ask for (``solvers/maxmin/oracles.py``).  By the thesis' rule, on games with the walk, the
-maximiser's shares were larger by 5 to 24 points and the minimiser's the same.  What ours are still below the published
-shares at branching factor 4 is of that order.
+In the thesis every sequence of the maximiser enters that might gain against one of several responses, in ours only
+those selected by the multipliers (``solvers/maxmin/oracles.py``).  By the thesis' rule, with the random walk, the
+maximiser's shares were larger by 5 to 24 points and the minimiser's the same.  The remaining difference to the
+published shares at branching factor 4 is of that order.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ METHODS = ("base", "irabnb", "doirabnb")
 
 @dataclasses.dataclass
 class Tally:
-    """What was seen in the instances of a row: shares of both players' sequences, instances solved, CPU seconds."""
+    """Results over the instances of a row: shares of both players' sequences, instances solved, CPU seconds."""
 
     shares: tuple[list[float], list[float]] = dataclasses.field(default_factory=lambda: ([], []))
     solved: dict[str, int] = dataclasses.field(default_factory=lambda: dict.fromkeys(METHODS, 0))
@@ -107,11 +107,11 @@ def run(quick: bool = False, instances: int | None = None, seconds: float | None
                  f"solved of {count}: base, irabnb, doirabnb", "CPU seconds"),
         rows=tuple(rows),
         notes=(
-            f"Our own random games, {count} for each row instead of 100, of depths {depths[3]} and {depths[4]} "
-            f"(published: 6), at most {limit:g} s each instead of 2 hours; out of time, the shares so far count.",
+            f"Random games of ours, {count} for each row instead of 100, of depths {depths[3]} and {depths[4]} "
+            f"(published: 6), at most {limit:g} s each instead of 2 hours; after a timeout the shares so far count.",
             "ε is 1e-4 of the largest utility, as published.",
-            "Utilities: what actions add up to, or drawn for each leaf; the source does not say which.",
-            "The source's oracle adds every sequence of the maximiser that might gain, ours those that are asked for: "
+            "Utilities: sums over actions, or independent for each leaf; the source does not say which.",
+            "The source's oracle adds every sequence of the maximiser that might gain, ours only selected ones: "
             "by its rule the maximiser's shares are 5 to 24 points larger, the minimiser's the same.",
         ),
     )  # fmt: skip

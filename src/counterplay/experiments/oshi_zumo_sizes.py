@@ -24,5 +24,5 @@ def run(quick: bool = False) -> Experiment:
             (coins, moves, published, round(100 * relative_sets(coins, moves), 4), states[coins])
             for (coins, moves), published in cells.items()
         ),
-        notes=("The original counts ends of the game and, with bids in the open, every history before a round.",),
+        notes=("The original counts terminal histories and, with observed bids, every history before a round.",),
     )

@@ -1,10 +1,10 @@
-"""Overfitting: nearer to the equilibrium of the abstract game, farther from that of the real one.
+"""Overfitting: closer to equilibrium in the bucket game, more exploitable in the real game.
 
 Johanson 2016, figures 2.6, 4.6 and 4.7 (sections 2.6 and 4.1): with ten buckets and perfect recall in Texas hold'em,
-what a best response wins in the real game falls to 277 mbb/g and then rises to 305 while CFR goes on, with 9000 buckets
-and imperfect recall it falls to 241 and rises to 289.  Exact best responses in Texas hold'em take days; here the game
-is [2-4] hold'em with 18 cards, where every checkpoint is measured exactly, in the real and, with perfect recall, in
-the abstract game.
+exploitability in the real game falls to 277 mbb/g and then rises to 305 while CFR continues; with 9000 buckets and
+imperfect recall it falls to 241 and rises to 289.  Exact best responses in Texas hold'em take days; here the game is
+[2-4] hold'em with 18 cards, where every checkpoint is measured exactly, in the real game and, with perfect recall, in
+the bucket game.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from counterplay.tree.public.public_tree import PublicTree
 __all__ = ["PUBLISHED", "run"]
 
 BUCKETS = ("PS2/PS12", "IRlossless/KE12")
-"""Perfect recall, and imperfect recall; each is coarse in what it tells of the board."""
+"""Perfect recall, and imperfect recall; each is coarse about the board."""
 
 PUBLISHED = {"perfect": (277.0, 305.0), "imperfect": (241.0, 289.0)}
-"""In Texas hold'em, by recall: the lowest exploitability on the way and the last, mbb/g."""
+"""In Texas hold'em, by recall: the lowest exploitability during the run and the last, mbb/g."""
 
 
 def run(
@@ -38,7 +38,7 @@ def run(
     boards: int | None = None,
     seeds: int | None = None,
 ) -> Experiment:
-    """Solve abstract games and measure on the way.
+    """Solve bucket games and measure checkpoints.
 
     Parameters
     ----------
@@ -47,11 +47,11 @@ def run(
     game : str
         A game of two players whose public tree fits into memory.
     buckets : tuple of str
-        Card abstractions, as ``counterplay abstract --rounds`` takes them, with strokes.
+        Card abstractions, as for ``counterplay abstract --rounds``, with slashes.
     boards : int, optional
-        Boards that each run draws.
+        Boards sampled in each run.
     seeds : int, optional
-        How many runs each abstraction has.
+        Number of runs of each abstraction.
     """
     boards, seeds = boards or (4000 if quick else 16_000), seeds or (1 if quick else 3)
     tree = open_game(game, "public")
@@ -66,17 +66,17 @@ def run(
         xs = [float(point.iterations) for point in mean]
         curves[f"{text}, real game"] = xs, [point.real or 0.0 for point in mean]
         if recall == "perfect":
-            curves[f"{text}, abstract game"] = xs, [point.abstract or 0.0 for point in mean]
+            curves[f"{text}, bucket game"] = xs, [point.abstract or 0.0 for point in mean]
     return Experiment(
         name="overfitting",
         title=f"Exploitability, mbb/g, {game}, {seeds} seeds",
         source="Johanson 2016, figures 2.6, 4.6 and 4.7",
-        columns=("buckets", "recall", "information sets", "real game", "boards", "abstract game, mbb/g",
+        columns=("buckets", "recall", "information sets", "real game", "boards", "bucket game, mbb/g",
                  "real game, mbb/g", "published, Texas hold'em"),
         rows=tuple(rows),
         notes=(
             "The source has Texas hold'em with 57 million information sets: compare the shape, not the numbers.",
-            "With imperfect recall nothing can be measured inside the abstract game.",
+            "With imperfect recall nothing can be measured inside the bucket game.",
         ),
         curves=curves,
         xlabel="boards",

@@ -1,4 +1,4 @@
-"""Figure 1, middle, of Lanctot et al. 2012 on smaller boards: regret in phantom tic-tac-toe by what is forgotten.
+"""Figure 1, middle, of Lanctot et al. 2012 on smaller boards: regret in phantom tic-tac-toe by what players forget.
 
 The full game has 1.7 · 10^10 histories.  Here some squares are marked before play, publicly: with X in the centre and
 O in a corner (4.2 million histories), or with X in two corners and O in the centre and on a side (4255, ``quick``).

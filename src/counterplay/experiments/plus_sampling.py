@@ -1,8 +1,8 @@
 """The floor of CFR+ with and without sampling, at equal iterations.
 
 Johanson 2016, section 9.3, in words: CFR+ needs fewer iterations than CFR, its current strategies converge too, and it
-does not combine well with sampling.  Regrets are floored at 0 after every iteration and the average is weighed with the
-number of the iteration; the source has the floor alone, so that both are tried, together and each by itself.
+does not combine well with sampling.  CFR+ floors regrets at 0 after every iteration and weights the average by the
+number of the iteration; the source has the floor alone, so both are tried, together and separately.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ __all__ = ["RULES", "run"]
 
 RULES = {
     "as in CFR": (False, False),
-    "weighed average": (False, True),
+    "weighted average": (False, True),
     "floor": (True, False),
-    "floor, weighed average": (True, True),
+    "floor, weighted average": (True, True),
 }
-"""Whether regrets are floored, and whether the average is weighed with the number of the iteration."""
+"""Whether regrets are floored, and whether the average is weighted by the number of the iteration."""
 
 PUBLISHED = {"full": ("", "", "fewer iterations than CFR", "fewer iterations than CFR"),
              "sampled": ("", "", "worse than without", "worse than without")}  # fmt: skip
-"""What the source says of each rule."""
+"""What the source says about each rule."""
 
 STEPS = {"full": 200, "pcs": 20_000, "cs": 200_000}
 """Iterations: all deals, public chance sampling, chance sampling."""
@@ -43,17 +43,17 @@ class _Found:
     current: list[float]
 
 
-def _full(tree: PublicTree, iterations: int, floor: bool, weighed: bool) -> _Found:
-    config = public_config("cfr", {"regret_floor": floor, "gamma": float(weighed), "alternating": True})
+def _full(tree: PublicTree, iterations: int, floor: bool, weighted: bool) -> _Found:
+    config = public_config("cfr", {"regret_floor": floor, "gamma": float(weighted), "alternating": True})
     solver = PublicSolver(tree, config)
     solver.step(iterations)
     return _Found([solver.measure("average").exploitability], [solver.measure("last").exploitability])
 
 
-def _sampled(tree: PublicTree, sampling: str, iterations: int, seeds: int, floor: bool, weighed: bool) -> _Found:
+def _sampled(tree: PublicTree, sampling: str, iterations: int, seeds: int, floor: bool, weighted: bool) -> _Found:
     found = _Found([], [])
     for seed in range(seeds):
-        config = PublicSamplingConfig(sampling, seed=seed, regret_floor=floor, linear_average=weighed)  # type: ignore[arg-type]
+        config = PublicSamplingConfig(sampling, seed=seed, regret_floor=floor, linear_average=weighted)  # type: ignore[arg-type]
         solver = PublicSamplingSolver(tree, config)
         solver.step(iterations)
         found.average.append(solver.measure("average").exploitability)
@@ -76,13 +76,13 @@ def run(
     games : tuple of str
         Games with public chance events: without them public chance sampling is CFR.
     share : float
-        Do this share of the iterations, which are 200 of CFR, 20,000 with public chance sampling and 200,000 with
+        Do this fraction of the iterations, which are 200 of CFR, 20,000 with public chance sampling and 200,000 with
         chance sampling.
     seeds : int, optional
-        How many runs each sampled algorithm has.
+        Number of runs of each sampling algorithm.
     """
     if not share > 0:
-        raise CounterplayError(f"share is more than 0; got {share!r}")
+        raise CounterplayError(f"share must be positive; got {share!r}")
     runs = seeds or (2 if quick else 5)
     rows: list[tuple[Cell, ...]] = []
     for name in games[:1] if quick else games:
@@ -91,11 +91,11 @@ def run(
         for sampling, whole in STEPS.items():
             iterations = max(1, round(whole * share / (10 if quick else 1)))
             plain = 0.0
-            for place, (rule, (floor, weighed)) in enumerate(RULES.items()):
+            for place, (rule, (floor, weighted)) in enumerate(RULES.items()):
                 if sampling == "full":
-                    found = _full(tree, iterations, floor, weighed)
+                    found = _full(tree, iterations, floor, weighted)
                 else:
-                    found = _sampled(tree, sampling, iterations, runs, floor, weighed)
+                    found = _sampled(tree, sampling, iterations, runs, floor, weighted)
                 mean, half = interval([unit * one for one in found.average])
                 current, _ = interval([unit * one for one in found.current])
                 plain = plain or mean

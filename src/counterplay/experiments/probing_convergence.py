@@ -2,7 +2,7 @@
 
 The source runs Goofspiel(7) and Bluff(2,2) for hours and finds probing 31 % and 10 % less exploitable at the end.  Here
 it is Goofspiel(6) and Bluff(1,1), or any game that fits into memory.  A probe touches more histories than it saves,
-so both what is reached with equal CPU time, as in the source, and with equal histories touched is told.
+so results are given for equal CPU time, as in the source, and for equal histories touched.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def run(
     seeds: int | None = None,
     points: int = POINTS_PER_DECADE,
 ) -> Experiment:
-    """Race both, and external sampling, which takes every action.
+    """Compare both, and external sampling, which takes every action.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def run(
     nodes, seeds : int, optional
         Other numbers of histories and of seeds.
     points : int
-        How often exploitability is measured while the histories grow tenfold; in a large game that takes long.
+        Measurements of exploitability per decade of histories; slow in a large game.
     """
     nodes = nodes or (10**6 if quick else 10**8)
     seeds = seeds or (3 if quick else 5)
@@ -61,7 +61,7 @@ def run(
         source="Gibson 2014, section 5.3.2, figures 5.3b and 5.3c (there: Goofspiel(7) and Bluff(2,2))",
         columns=("game", "algorithm", "equal nodes", "±", "below MCCFR", "equal CPU s", "below MCCFR", "published"),
         rows=tuple(rows),
-        notes=("Equal CPU s: where the run that took least CPU time ended.",),
+        notes=("Equal CPU s: the CPU time of the fastest run.",),
         curves=curves,
         xlabel="histories touched",
     )

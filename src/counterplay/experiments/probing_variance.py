@@ -1,13 +1,13 @@
-"""Figure 5.3a of Gibson 2014: how much the estimates of probing and of plain MCCFR vary, in Goofspiel(6).
+"""Figure 5.3a of Gibson 2014: the variance of the estimates of probing and of plain MCCFR, in Goofspiel(6).
 
-Along a run of vanilla CFR, both estimators walk many times at each profile without learning, with the same hand-made
-sampling scheme (section 5.3.2), and the sample variance of the value at the root's information set is recorded.
+During a run of vanilla CFR, both estimators walk many times at each profile without learning, with the same
+hand-written scheme (section 5.3.2), and the sample variance of the value at the root is recorded.
 
-The source says neither whose root it is nor what an opponent does whom a walk meets at several histories of one
-information set, as after secret bids.  Drawing one action for each information set in a walk, which is how the blocks
-of external sampling are defined (Lanctot et al. 2009), comes nearest to the published means, and makes the two roots
-alike; drawing at every history, as algorithm 3 is printed, varies less, most of all at the root of the first bidder,
-below whose bids the opponent draws anew.  ``draws`` chooses.
+The source does not say whose root it is, nor how an opponent samples when a walk visits several histories of one
+information set, as after secret bids.  Sampling one action per information set in a walk, which is how the blocks of
+external sampling are defined (Lanctot et al. 2009), is closest to the published means, and makes the two roots alike.
+Sampling at every history, as algorithm 3 is printed, has less variance, above all at the root of the first bidder,
+below whose bids the opponent samples anew.  ``draws`` selects one.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ def run(
     quick : bool
         40 iterations with 500 samples each, instead of 1000 with 1000.
     cards : int
-        Of the players in Goofspiel.
+        Cards of each player in Goofspiel.
     iterations, samples : int, optional
         Other numbers of iterations, and of walks at each.
     player : int, optional
         Whose root: 1 for the first bidder, 2 for the second; by default both.
     draws : {"infosets", "histories"}
-        Where an opponent draws: once at an information set in a walk, or at every history that it visits.
+        Where an opponent samples: once per information set in a walk, or at every history visited.
     seed : int
         Of the walks.
     """
@@ -79,8 +79,8 @@ def run(
         columns=("root of", "estimator", "mean", "published", "mean of the first 150"),
         rows=tuple(rows),
         notes=(
-            f"Opponents draw at {'information sets' if draws == 'infosets' else 'histories'}; the source does not say.",
-            "Another program, drawing at histories, found 0.286 and 0.115 over the first 200 iterations for player 1.",
+            f"Sampled at {'information sets' if draws == 'infosets' else 'histories'}; the source does not say.",
+            "Another program, sampling at histories, found 0.286 and 0.115 over the first 200 iterations for player 1.",
         ),
         curves=curves,
     )

@@ -25,7 +25,7 @@ def run(
     seeds: int | None = None,
     threads: int = 1,
 ) -> Experiment:
-    """Race the samplers.
+    """Compare the samplers.
 
     Parameters
     ----------
@@ -36,9 +36,9 @@ def run(
     seconds : float, optional
         CPU seconds of each run.
     seeds : int, optional
-        How many runs each sampler has.
+        Number of runs of each sampler.
     threads : int
-        How many walk at once.
+        Threads of each run.
     """
     name = game or (QUICK if quick else "holdem_2_1")
     limit = seconds or (4.0 if quick else 240.0)
@@ -57,8 +57,8 @@ def run(
         rows=rows,
         notes=(
             f"Ours, the best first: {', '.join(ranking(found))}.",
-            "Where OPCS and CS stand depends on what a vector of hands costs beside one hand, which is not published.",
-            "Public states are counted each time a walk comes by, whether it carries a vector of hands or one hand.",
+            "The order of OPCS and CS depends on the cost of a vector of hands relative to one, which is unpublished.",
+            "Public states are counted each time a walk visits them, with a vector of hands or with one hand.",
         ),
         curves=mean_curves(found, unit),
         xlabel="CPU seconds",

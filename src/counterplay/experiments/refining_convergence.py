@@ -3,9 +3,9 @@
 Published in words: without heuristic updates (k_h = 0) convergence is much slower everywhere; with them it is close to
 CFR+ in GP5 and GS5, and slower in P222; the settings with k_h > 0 are nearly equal.
 
-In Goofspiel k_h = 0 is that bad only if sets with one action are sampled too, of which the source says nothing.  They
-are four fifths of GS5's sets; without them, as we do otherwise, 1000 samples are half of all sets that can be parted at
-all, and B1000H0 is as fast as the others.  So where there are such sets, k_h = 0 is run both ways.
+In Goofspiel k_h = 0 is that bad only if sets with one action are sampled too, about which the source says nothing.
+They are four fifths of GS5's sets; without them, our default, 1000 samples are half of all sets that can be split, and
+B1000H0 is as fast as the others.  So where there are such sets, k_h = 0 is run both ways.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def run(
         rows=tuple(rows),
         notes=(
             f"Means of {seeds} seeds (the source: 10, or 5 in large games).",
-            "Sets with one action are not sampled but where it says so; the source does not say whether it does.",
+            "Sets with one action are not sampled unless noted; the source does not say whether it samples them.",
         ),
         curves=curves,
     )

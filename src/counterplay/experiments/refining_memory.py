@@ -1,9 +1,9 @@
 """Figures 5.6, 5.7, 5.9 and 5.10 of Čermák 2018: what is stored at NashConv 0.05, in parts and in 32-bit words.
 
-The cache of FPIRA's best response is a number of its own.  The source says that it holds a value for each state that
-was met (section 5.3.4.1); its algorithm 4 stores those of the responder's own states only (line 15), and its program
-prunes by bounds that the text does not give (section 5.2.2.1).  At NashConv 0.05 we count, in per cent of the
-information sets of GP5, GS5 and P222, for the player with the larger cache:
+The cache of FPIRA's best response is counted separately.  The source says that it holds a value for each visited state
+(section 5.3.4.1); its algorithm 4 stores those of the responder's own states only (line 15), and its program prunes by
+bounds that the text does not give (section 5.2.2.1).  At NashConv 0.05 we count, in per cent of the information sets of
+GP5, GS5 and P222, for the player with the larger cache:
 
     published                                       109.6   23.8  106.1
     inner states that the opponent reaches           71    180    224     (what is counted here)
@@ -11,10 +11,10 @@ information sets of GP5, GS5 and P222, for the player with the larger cache:
     of these with more than one action               38     34     83     (player 1 alone: 20, 24, 83)
     own states, pruned by bounds on utilities        24     65     66
 
-None of these, nor sums over both players or with leaves (which are 50 % or more in every game), comes near in all three
-games.  The published cache of GP5 is larger than everything but leaves that our averages reach at all, also with the
-other rules of the game that the source allows (tie = 1, or caught before the goal counts); which states those are
-depends on the first strategy and on how ties among best responses are broken, of which nothing is written.
+None of these, nor sums over both players or with leaves (which are 50 % or more in every game), is close in all three
+games.  The published cache of GP5 is larger than the set of all states except leaves that our averages reach, also
+under the other rules that the source allows (tie = 1, or caught before the goal counts).  These states depend on the
+first strategy and on how ties among best responses are broken, which the source does not specify.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def run(
         ),
         rows=tuple(rows),
         notes=(
-            "The source defines the map without sets that stand alone, and reports it with them.",
+            "The source defines the map without singleton sets, and reports it with them.",
             "The cache holds every inner state that the opponent reaches.  No way of counting that we know of gives "
             "the published numbers in all games (see experiments/refining_memory.py).",
             "Words count the map as defined.  Published: CFR+IRA needs an order of magnitude less than FPIRA.",

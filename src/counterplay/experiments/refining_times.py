@@ -8,7 +8,7 @@ from counterplay.experiments.shared.refining import TARGET, pick_games, run_to, 
 __all__ = ["run"]
 
 PUBLISHED = {("GP5", "B100H900"): 38.0, ("GP5", "B10H90"): 200.0}
-"""Seconds to NashConv 0.01 in the source, on a machine of its time."""
+"""Seconds to NashConv 0.01 in the source, on an older machine."""
 
 
 def run(quick: bool = False, games: str | None = None, iterations: int | None = None) -> Experiment:
@@ -33,6 +33,6 @@ def run(quick: bool = False, games: str | None = None, iterations: int | None = 
         source="Čermák 2018, figures 5.12 and 5.13",
         columns=("game", "algorithm", "s to 0.05", "s to 0.01", "published s to 0.01", "ms per iteration"),
         rows=tuple(rows),
-        notes=("Published: CFR+IRA is always faster than FPIRA, and about as fast as CFR+ but for P222.",),
+        notes=("Published: CFR+IRA is always faster than FPIRA, and about as fast as CFR+ except on P222.",),
         curves=curves,
     )

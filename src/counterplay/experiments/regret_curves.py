@@ -1,8 +1,8 @@
 """Regret of CFR in an abstract game, measured in the real one (Lanctot et al. 2012, section 6; Gibson 2014, 6.3).
 
-Vanilla CFR with simultaneous updates runs on the abstract game; every profile is lifted and shown to a
-``RegretTracker`` of the real game, so the average regrets are exact.  The source sampled chance instead; without
-sampling the numbers can be compared digit by digit.
+Vanilla CFR with simultaneous updates runs on the abstract game; every profile is lifted and observed by a
+``RegretTracker`` of the real game, so the average regrets are exact.  The source samples chance instead; without
+sampling the numbers are reproducible to the last digit.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def regret_curve(
     tracker = RegretTracker(tree, abstraction)
     wanted = sorted(set(points))
     if not wanted or wanted[0] < 1:
-        raise SolverError(f"regret is measured after numbers of iterations, at least 1; got {wanted}")
+        raise SolverError(f"points must be numbers of iterations, at least 1; got {wanted}")
     curve: dict[int, tuple[float, ...]] = {}
     for time in range(1, wanted[-1] + 1):
         tracker.observe(solver.strategy("last"))

@@ -1,10 +1,9 @@
 """Chance sampling against public chance sampling by the size of the card abstraction.
 
-Johanson 2016, figure 3.3 (Johanson et al. 2012, section 4): abstract games of Texas hold'em with percentile buckets of
-E[HS²] and perfect recall, four sizes, exploitability inside the abstract game against time.  In the smallest CS is
-faster, because many hands share a bucket and PCS does the same work again and again; as buckets become more, PCS
-catches up and overtakes.  Here the game is [2-4] hold'em, where all boards can be counted, so that every measurement is
-exact.
+Johanson 2016, figure 3.3 (Johanson et al. 2012, section 4): bucket games of Texas hold'em with percentile buckets of
+E[HS²] and perfect recall, four sizes, exploitability inside the bucket game against time.  In the smallest CS is
+faster, because many hands share a bucket and PCS repeats the same work; with more buckets PCS catches up and overtakes.
+Here the game is [2-4] hold'em, where all boards can be counted, so every measurement is exact.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ __all__ = ["PUBLISHED", "run"]
 SAMPLERS = {"CS": "chance-sampling", "PCS": "pcs"}
 
 PUBLISHED = ("CS faster", "PCS catches up", "PCS catches up", "PCS faster")
-"""What the source says of its four sizes, from the smallest to the largest."""
+"""What the source says about its four sizes, from the smallest to the largest."""
 
 
 def run(
@@ -36,7 +35,7 @@ def run(
     seeds: int | None = None,
     threads: int = 1,
 ) -> Experiment:
-    """Race both samplers in abstract games of growing size.
+    """Compare both samplers in bucket games of increasing size.
 
     Parameters
     ----------
@@ -46,13 +45,13 @@ def run(
     game : str, optional
         Another game of two players.
     buckets : tuple of str, optional
-        Card abstractions with perfect recall, as ``counterplay abstract --rounds`` takes them, with strokes.
+        Card abstractions with perfect recall, as for ``counterplay abstract --rounds``, with slashes.
     seconds : float, optional
         CPU seconds of each run.
     seeds : int, optional
-        How many runs each sampler has.
+        Number of runs of each sampler.
     threads : int
-        For features and buckets that meet; solving takes one.
+        For features and bucket pair counts; solving uses one.
     """
     name = game or ("holdem_2_4(ranks=6,suits=3)" if quick else "holdem_2_4")
     texts = buckets or (("PS2/PS2", "PS4/PS8") if quick else ("PS2/PS2", "PS5/PS5", "PS12/PS12", "PS40/PS40"))
@@ -75,7 +74,7 @@ def run(
         curves |= {f"{label}, {text}": curve for label, curve in mean_curves(found, unit).items()}
     return Experiment(
         name="sampling-by-size",
-        title=f"mbb/g in abstract games of {name} after {limit:g} CPU seconds, {runs} seeds",
+        title=f"mbb/g in bucket games of {name} after {limit:g} CPU seconds, {runs} seeds",
         source="Johanson 2016, figure 3.3",
         columns=("buckets", "information sets", "CS", "±", "PCS", "±", "ours", "published"),
         rows=tuple(rows),

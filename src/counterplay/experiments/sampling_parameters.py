@@ -53,7 +53,7 @@ def run(
     beta : float
         β of the sweep over τ.
     points : int
-        How often exploitability is measured while the histories grow tenfold.
+        Measurements of exploitability per decade of histories.
     """
     nodes = nodes or (2 * 10**6 if quick else 10**7)
     seeds = seeds or (3 if quick else 5)

@@ -1,8 +1,7 @@
 """Figure 1, top, of Lanctot et al. 2012 (figure 6.3 of Gibson 2014): regret in skewed die-roll poker.
 
-Player 1 is paid extra for an even second die and forgets the dice of round 2 but for their sum.  The source draws
-curves and gives no numbers; beside ours stands the bound of theorem 2 with the safe factor 2
-(``analysis.regret_bounds``).
+Player 1 is paid extra for an even second die and in round 2 remembers only the sum of the dice.  The source shows
+curves without numbers; ours are given with the bound of theorem 2 with the safe factor 2 (``analysis.regret_bounds``).
 """
 
 from __future__ import annotations

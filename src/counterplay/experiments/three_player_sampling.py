@@ -2,9 +2,9 @@
 
 Gibson 2014, section 5.6, figure 5.7c: current profiles in an abstraction of 2.5 billion information sets, 48 processes
 and four days, each played against pairs of agents of earlier competitions.  Here the abstraction is small (percentiles
-of E[HS²], earlier buckets forgotten), a run takes a minute, and those agents are not to be had: the profiles of all
-algorithms at all checkpoints play a round robin among themselves, every three a match with all six seatings of each
-deal, every match with deals of its own.
+of E[HS²], earlier buckets forgotten), a run takes a minute, and those agents are not available: the strategies of all
+algorithms at all checkpoints play a round robin, a match for every three with all six seatings of each deal, and new
+deals in every match.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ ENTRANTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "ES": ("external-sampling", {"profile": "last"}),
     "Pure CFR": ("pure-cfr", {"profile": "last"}),
 }
-"""The algorithms; both keep regrets alone and play the current profile."""
+"""The algorithms; both keep only regrets and play the current strategy."""
 
 CHECKPOINTS = 4
-"""How often each run is looked at: at its end, at half of it, and so on."""
+"""Checkpoints of each run: at its end, at half of it, and so on."""
 
 CALL_SECONDS = 0.2
-"""About what one call of a solver takes, so that runs end when they should."""
+"""Seconds of one call of a solver, roughly, so that runs end on time."""
 
 Matches = Mapping[tuple[int, ...], MatchResult]
 
@@ -98,10 +98,10 @@ def run(
 
 
 def _abstract_game(game: str, cards: str | None, threads: int) -> BucketGame:
-    """The game in buckets, before which it is checked that three play it."""
+    """The bucket game of a three-player game."""
     rules = poker_definition(game)
     if rules.players != 3:
-        raise GameError(f"this is a round robin at tables of three; {game} has {rules.players} players")
+        raise GameError(f"the round robin needs a game for three players; {game} has {rules.players} players")
     deck, shape = deck_shape(rules)
     recipe = parse_recipe(cards or ",".join(["PS2"] * rules.rounds), deck, shape, "imperfect")
     made = build_cards(deck, shape, recipe, cache=default_cache(), threads=threads)
@@ -109,7 +109,7 @@ def _abstract_game(game: str, cards: str | None, threads: int) -> BucketGame:
 
 
 def _learn(solver: BucketSolver, target: float) -> None:
-    """Step until a solver has spent so many CPU seconds in all."""
+    """Step until a solver has spent a total of CPU seconds."""
     count = 16
     while solver.cpu_seconds < target:
         start = time.process_time()
@@ -140,7 +140,7 @@ def _told(
             curves[label][1].append(won[agent].mean)
         gain = _gain(matches, both[1], both[0], 1000 / game.big_blind)
         published = "level" if number == CHECKPOINTS - 1 else None
-        rows.append((spent, "Pure CFR less ES", None, None, published, gain.mean, gain.half))
+        rows.append((spent, "Pure CFR minus ES", None, None, published, gain.mean, gain.half))
     return Experiment(
         name="three-player-sampling",
         title=f"Winnings in {game.name}, {game.num_infosets:,} information sets, round robin of {len(agents)} agents",
@@ -149,9 +149,9 @@ def _told(
         rows=tuple(rows),
         notes=(
             f"{len(matches)} matches of {deals:,} deals, each in six seatings; differences are paired by deals.",
-            "The source shows curves without numbers for the two: ES, AS and Pure CFR end level, at the top, after 96 "
-            "hours; Pure CFR is there after about 48, with half the memory and code more optimised than the others'.",
-            "AS and ES are one here: β = 10^6 is more visits than a run of minutes makes.",
+            "The source shows curves without numbers for the two: ES, AS and Pure CFR are level, at the top, after 96 "
+            "hours; Pure CFR is there after about 48, with half the memory and more optimised code than the others.",
+            "AS equals ES here: β = 10^6 is more visits than a run of minutes makes.",
         ),
         curves=curves,
         xlabel="CPU seconds",
@@ -159,7 +159,7 @@ def _told(
 
 
 def _gain(matches: Matches, one: int, other: int, unit: float) -> Estimate:
-    """How much more one agent wins than another at the tables where both sit."""
+    """How much more one agent wins than another at the tables where both play."""
     found = [
         match.difference(trio.index(one), trio.index(other)).scaled(unit)
         for trio, match in matches.items()

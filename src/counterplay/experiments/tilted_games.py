@@ -1,4 +1,4 @@
-"""CFR on tilted, nearly zero-sum games (Gibson 2014, section 4.4.2, figure 4.5), on games that fit.
+"""CFR on tilted, nearly zero-sum games (Gibson 2014, section 4.4.2, figure 4.5), on smaller games.
 
 The thesis runs two-player 2-1 hold'em under orange and green tilts of w percent and plots the mean best-response value
 of CFR's average against iterations; for w = 0 also the current profile's.  Theorem 4.4 bounds how far from an
@@ -6,7 +6,7 @@ equilibrium the average ends: Δ w / 50.  Here the same with full-width CFR on L
 
 The plotted mean of br_i(σ̄_-i) is exploitability only for w = 0: a tilted game is not zero-sum, and its players can
 win together.  So the table also gives ε, the largest gain of a best response in the tilted game, which the bound is
-about, and what the profile is exploitable for in the game as it was.
+about, and the exploitability of the profile in the original game.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How much players who do not look at their cards lose to a best response in limit hold'em and its two-round forms.
+"""What players who do not look at their cards lose to a best response in limit hold'em and its two-round versions.
 
-Johanson 2016, section 2.6, table 2.1, has full limit hold'em; beside ours stand the numbers of an independent program,
-which agree with the table and have more digits.  Best responses in the smaller games come from the walk that serves any
-strategy, those in full limit hold'em from a table of the last round.
+Johanson 2016, section 2.6, table 2.1, has full limit hold'em; ours are compared with numbers of an independent program,
+which agree with the table and have more digits.  Best responses in the smaller games use the general method for any
+strategy, those in full limit hold'em a table of the last round.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ COMPUTED: dict[str, dict[str, tuple[float, float, float]]] = {
 
 
 WHOLE = 1 << 32
-"""Bytes of a public tree up to which it is walked as a whole."""
+"""Bytes of a public tree up to which it is evaluated as a whole."""
 
 
 def _responses(name: str, threads: int) -> dict[str, tuple[float, float]]:
@@ -73,7 +73,7 @@ def run(quick: bool = False, games: tuple[str, ...] = tuple(COMPUTED), threads: 
     games : tuple of str
         Limit games for two players.
     threads : int
-        How many share a walk.
+        Threads of the evaluation.
     """
     rows: list[tuple[Cell, ...]] = []
     for name in games[:1] if quick else games:

@@ -1,8 +1,8 @@
 """Average strategy sampling against chance, external and outcome sampling in 2-NL hold'em with five buckets.
 
-Gibson et al. 2012, figures 2a and 2b: exploitability inside the abstract game against histories touched, five runs,
+Gibson et al. 2012, figures 2a and 2b: exploitability inside the bucket game against histories touched, five runs,
 stacks of 36 chips and 10^12 histories, and the same after 3.16·10^12 histories with stacks of 20 to 40.  Here stacks
-are smaller and runs shorter, and β, which counts visits, is scaled with them; the cards are dealt in the real game.
+are smaller and runs shorter, and β, which counts visits, is scaled with them; cards are dealt in the real game.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ ENTRANTS: Entrants = {
 STACKS = (10, 12, 14, 16)
 
 PUBLISHED = {"CS": "behind", "OS": "far behind", "AS": "level; 54 % below ES with 36 chips"}
-"""What the figures show beside external sampling: with stacks of 20 and 22 there is little between AS and ES."""
+"""What the figures show relative to external sampling: with stacks of 20 and 22 AS and ES are nearly equal."""
 
 
 def run(
     quick: bool = False, stack: int | None = None, nodes: int | None = None, seeds: int | None = None, threads: int = 1
 ) -> Experiment:
-    """Race the algorithms.
+    """Compare the algorithms.
 
     Parameters
     ----------
@@ -77,13 +77,13 @@ def run(
             curves[name] = x, [unit * y for y in values]
     return Experiment(
         name="two-round-sampling",
-        title=f"Abstract exploitability in 2-NL hold'em, five buckets, {nodes:,} histories, {seeds} seeds",
+        title=f"Exploitability in the bucket game, 2-NL hold'em, five buckets, {nodes:,} histories, {seeds} seeds",
         source="Gibson et al. 2012, figures 2a and 2b",
         columns=("stack", "algorithm", "published", "mbb/g", "±", "beside ES"),
         rows=tuple(rows),
         notes=(
             "The source has stacks of 20 to 40 and 10^12 histories; the margin of AS over ES grows with the stacks.",
-            "With β = 10^6 AS cannot tell itself from ES before some 10^9 histories are touched.",
+            "With β = 10^6 AS equals ES until some 10^9 histories are touched.",
         ),
         curves=curves,
         xlabel="histories touched",
@@ -91,7 +91,7 @@ def run(
 
 
 def _race(game: BucketGame, pairs: BucketPairs, budget: Budget, seeds: int) -> Comparison:
-    """All algorithms with all seeds, measured inside the abstract game."""
+    """All algorithms with all seeds, measured inside the bucket game."""
     runs = []
     for label, (algorithm, settings) in ENTRANTS.items():
         for seed in range(seeds):

@@ -49,7 +49,7 @@ def _section(report: RoundReport, turn: int) -> str:
     few = f", {len(chosen)} of them shown" if len(chosen) < met else ""
     return (
         f"<h2>Round {turn + 1}: {html.escape(report.name)}</h2>\n"
-        f"<p>{report.count:,} buckets, {met:,} met in random deals{few}; weakest first.</p>\n"
+        f"<p>{report.count:,} buckets, {met:,} seen in random deals{few}; weakest first.</p>\n"
         f'<img src="round{turn + 1}.png" alt="Hand strength at the showdown by bucket, round {turn + 1}">\n'
         "<table><tr><th>bucket</th><th>share of deals</th><th>E[HS]</th><th>deviation</th>"
         f"<th>hand strength 0 to 1</th><th>hands</th></tr>\n{chr(10).join(rows)}\n</table>"
@@ -75,7 +75,7 @@ def _row(report: RoundReport, place: int) -> str:
 
 
 def _draw(path: Path, report: RoundReport, turn: int) -> None:
-    """Buckets from weak to strong against hand strength, and their masses beside it."""
+    """Buckets from weak to strong against hand strength, and their masses."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 4.5), layout="constrained")

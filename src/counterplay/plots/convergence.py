@@ -38,7 +38,7 @@ def plot_lines(
     ylabel: str,
     target: float | None = None,
 ) -> None:
-    """Draw lines, each an (x, y), and save them; scales are logarithmic where no y is below 0."""
+    """Draw lines, each an (x, y), and save them; scales are logarithmic unless some y is negative."""
     _draw(path, [(xlabel, lines)], title, ylabel, target)
 
 

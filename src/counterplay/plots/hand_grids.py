@@ -20,7 +20,7 @@ def draw_grid(path: Path, state: HandTable, title: str) -> None:
     Raises
     ------
     CounterplayError
-        If the file has another ending, or hands are not two cards.
+        If the file has another extension, or hands are not two cards.
     """
     if path.suffix.lower() not in FORMATS:
         raise CounterplayError(f"a picture is a {', '.join(FORMATS)} file; got {str(path)!r}")

@@ -1,6 +1,6 @@
 """Pictures of small games: the tree with its information sets, as SVG, PNG or PDF.
 
-Conventions of textbooks: a shape and a colour for each player, action labels on edges, chance probabilities as
+Textbook conventions: a shape and a colour for each player, action labels on edges, chance probabilities as
 fractions, payoffs under the leaves in the players' colours, information sets as dashed envelopes and curves.  Lengths
 are in inches, so that text measured before the layout has the same size in the picture.  Matplotlib is imported when a
 picture is drawn, and without its global state.
@@ -42,12 +42,12 @@ GAP = 0.14
 LANE = 0.21
 LEVEL = 0.7  # least height of the slanted part of an edge
 SLANT = 0.07  # height of that part for each inch of the widest fan
-ALONG = 0.68  # where on it the label of an action stands
+ALONG = 0.68  # where on it the label of an action is
 MARGIN = 0.25
 DASHES = (0, (4, 2))
 PAPER = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"}
 LONGEST = 28  # characters of a label before it is cut
-ROUGHLY = 50  # an estimate so many times over the limit is refused without compiling
+ROUGHLY = 50  # an estimate this many times over the limit is refused without compiling
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,7 +76,7 @@ def draw(
     game : Game, GameTree or str
         A game, its name, or its compiled tree.
     path : str or Path
-        The picture to write; its ending says which kind (.svg, .png, .pdf).
+        The picture to write; its extension is the format (.svg, .png, .pdf).
     player : int, optional
         Show the information sets of this player (from 0) only.
     max_histories : int
@@ -85,7 +85,7 @@ def draw(
     Raises
     ------
     GameError
-        If the game is too large, the ending is unknown or the file cannot be written.
+        If the game is too large, the extension is unknown or the file cannot be written.
     """
     path = Path(path)
     if path.suffix.lower() not in FORMATS:
@@ -104,11 +104,11 @@ def draw(
 
 
 def _compile_small(game: Game, max_histories: int) -> GameTree:
-    """Compile a game unless random descents show that it is far too large to draw."""
+    """Compile a game unless random playouts show that it is far too large to draw."""
     try:
         estimate = estimate_size(game, max_depth=1000)
     except Exception:
-        return compile_game(game)  # meets the same trouble and can say where
+        return compile_game(game)  # raises the same error and can say where
     if estimate.ended and estimate.histories > ROUGHLY * max_histories:
         raise _too_large(game.spec(), f"about {estimate.histories:.2g}", max_histories)
     return compile_game(game)
@@ -122,7 +122,7 @@ def _too_large(name: str, histories: str, limit: int) -> GameError:
 
 
 def format_number(value: float) -> str:
-    """A number for people: whole, as a simple fraction where it is one, or with four digits."""
+    """A number as text: an integer, a simple fraction, or four digits."""
     if value == int(value):
         return str(int(value)).replace("-", "−")
     fraction = Fraction(value).limit_denominator(1000)
@@ -200,12 +200,12 @@ class _Plan:
             if self.stands_alone(node):
                 right[node] = max(right[node], NODE + 0.06 + self.name_width[tree.infoset[node]])
         for joint in self.joints:
-            if joint.neighbours:  # the name stands inside the envelope, between its first two members
+            if joint.neighbours:  # the name is inside the envelope, between its first two members
                 half = NODE + self.name_width[joint.infoset] / 2
                 one, other = joint.members[:2]
                 right[one], left[other] = max(right[one], half), max(left[other], half)
         for link in self.links:
-            if link.absent_minded:  # the curve and the name on it go beside both ends
+            if link.absent_minded:  # the curve and its name need space next to both ends
                 levels = int(tree.depth[link.ends[1]] - tree.depth[link.ends[0]])
                 aside = _bulge(LEVEL * levels) / 2 + self.name_width[link.infoset] / 2
                 for side in (left, right):
@@ -213,7 +213,7 @@ class _Plan:
         return lay_out(tree, left, right, GAP, levels=1 + math.ceil(LINE * (tree.players + 0.5) / LEVEL))
 
     def stands_alone(self, node: int) -> bool:
-        """Whether the name of a history's information set is written beside it, not where the set is joined."""
+        """Whether the name of a history's information set is next to it, not where the set is joined."""
         infoset = int(self.tree.infoset[node])
         return infoset != NULL and self.shown[infoset] and infoset not in self.joined | self.curved
 
@@ -232,7 +232,7 @@ class _Plan:
         return lanes
 
     def name_place(self, joint: Joint) -> float:
-        """Where the name of a joint stands: between its first two members, or near its middle between two edges."""
+        """Where the name of a joint is: between its first two members, or near its middle between two edges."""
         ends = self.x[list(joint.members)]
         if joint.neighbours:
             return float(ends[:2].mean())

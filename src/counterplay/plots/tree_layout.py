@@ -1,12 +1,12 @@
-"""Where the histories of a small tree go on paper, so that nothing overlaps.
+"""Layout of a small tree, without overlaps.
 
 Horizontally the tree is tidy in the sense of E. M. Reingold and J. S. Tilford, "Tidier drawings of trees" (1981): a
-history stands over the middle of its children, subtrees are as close as their outlines allow, and equal subtrees look
+history is above the middle of its children, subtrees are as close as their outlines allow, and equal subtrees look
 equal.  Departing from it, every history has its own extent to the left and to the right, because labels differ.
 
 Vertically each depth is a level.  The members of an information set that are neighbours on a level can be drawn into
-one envelope; other sets are joined above the level, each in a *lane* of its own where they would meet.  Sets that
-have histories on several levels, those of absent-minded players among them, are linked from level to level.
+one envelope; other sets are joined above the level, in separate *lanes* where they would overlap.  Sets that have
+histories on several levels, such as those of absent-minded players, are linked from level to level.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Layout:
     Attributes
     ----------
     x : (H,) float64
-        Where each history stands; the leftmost extent of the tree is at 0.
+        Position of each history; the leftmost extent of the tree is at 0.
     width : float
         From the leftmost to the rightmost extent.
     """
@@ -46,7 +46,7 @@ class Layout:
 class Joint:
     """The histories of one information set on one level, from left to right.
 
-    ``neighbours`` says whether no other history of the level stands between them.
+    ``neighbours`` says whether no other history of the level is between them.
     """
 
     infoset: int
@@ -59,7 +59,7 @@ class Joint:
 class Link:
     """Two histories of one information set on different levels, the upper one first.
 
-    ``absent_minded`` says whether play can come through both.
+    ``absent_minded`` says whether a path contains both.
     """
 
     infoset: int
@@ -75,11 +75,11 @@ def lay_out(tree: GameTree, left: Float64, right: Float64, gap: float, levels: i
     tree : GameTree
         A small tree.
     left, right : (H,) float64
-        How far each history and its labels reach to the left and right of where it stands.
+        How far each history and its labels extend to the left and right of its position.
     gap : float
         Least distance between the extents of two neighbours on a level.
     levels : int
-        On how many levels a terminal history takes room; more than one when much is written under it.
+        On how many levels a terminal history takes space; more than one if much is written below it.
     """
     size = tree.num_histories
     offset = np.zeros(size)  # from the parent
@@ -161,7 +161,7 @@ def _by_infoset(tree: GameTree, level: Sequence[int], player: int | None) -> dic
 
 
 def _precedes(tree: GameTree, one: int, other: int) -> bool:
-    """Whether play comes through ``one`` on its way to ``other``."""
+    """Whether ``one`` is an ancestor of ``other``."""
     while other != NULL and tree.depth[other] > tree.depth[one]:
         other = int(tree.parent[other])
     return other == one
@@ -182,7 +182,7 @@ def _levels(tree: GameTree) -> list[list[int]]:
 
 
 def place_lanes(spans: Sequence[tuple[float, float]]) -> list[int]:
-    """A lane for each span on a level, so that spans in one lane do not meet; short spans get the low lanes."""
+    """A lane for each span on a level, so that spans in one lane do not overlap; short spans get the low lanes."""
     lanes: list[list[tuple[float, float]]] = []
     placed = [0] * len(spans)
     for index in sorted(range(len(spans)), key=lambda i: (round(spans[i][1] - spans[i][0], 6), spans[i])):

@@ -1,8 +1,8 @@
 """Algorithms side by side: the same budget, several seeds, means with 95 % intervals.
 
 Each run is measured on a logarithmic grid of its budget (iterations, histories touched or seconds).  Only the steps of
-a solver count as its time, measuring does not, so that algorithms with cheap iterations are not charged for being
-looked at.  Intervals are Student's t over the seeds, as in the reading of Gibson et al. 2012, section 5.
+a solver count as its time, measuring does not, so algorithms with cheap iterations are not charged for measurements.
+Intervals are Student's t over the seeds, as in Gibson et al. 2012, section 5.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ Axis: TypeAlias = Literal["iterations", "nodes", "seconds", "cpu_seconds"]
 AXES: tuple[Literal["iterations", "nodes", "seconds"], ...] = ("iterations", "nodes", "seconds")
 
 POINTS_PER_DECADE = 8
-"""How often exploitability is measured while what was spent grows tenfold."""
+"""Measurements of exploitability per decade of the budget."""
 
 CALL_SECONDS = 0.1
-"""How long one call of a solver should take, so that Ctrl-C and a limit of seconds are noticed."""
+"""How long one call of a solver should take, so that Ctrl-C and a time limit take effect."""
 
 CALL_NODES = 1e6
-"""The same where a limit of nodes must be met without looking at the clock."""
+"""The same where a limit of nodes must be met without using the clock."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Budget:
-    """What each run may spend: exactly one of the three; and how often it is measured on the way."""
+    """What each run may spend: exactly one of the three; and how often it is measured."""
 
     iterations: int | None = None
     nodes: int | None = None
@@ -60,9 +60,9 @@ class Budget:
         whole = given[0] != "seconds"
         fits = isinstance(limit, numbers.Integral if whole else numbers.Real) and not isinstance(limit, bool)
         if not fits or not 0 < limit < math.inf:
-            raise SolverError(f"{given[0]} must be a positive {'whole ' if whole else ''}number; got {limit!r}")
+            raise SolverError(f"{given[0]} must be a positive {'integer' if whole else 'number'}; got {limit!r}")
         if not isinstance(self.points, numbers.Integral) or isinstance(self.points, bool) or self.points < 1:
-            raise SolverError(f"points of a decade must be a whole number, at least 1; got {self.points!r}")
+            raise SolverError(f"points per decade must be an integer, at least 1; got {self.points!r}")
 
     @property
     def axis(self) -> Literal["iterations", "nodes", "seconds"]:
@@ -77,7 +77,7 @@ class Budget:
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One run: what was asked for, the seed (None for an algorithm that makes no random choices), its curve."""
+    """One run: the algorithm, the seed (None for an algorithm that makes no random choices), its curve."""
 
     algorithm: str
     seed: int | None
@@ -107,7 +107,7 @@ class Comparison:
     runs : tuple of Run
         All runs, those of one algorithm together.
     uniform : float
-        Exploitability of the profile that plays every action alike, for reference.
+        Exploitability of uniform play, for reference.
     """
 
     game: str
@@ -117,7 +117,7 @@ class Comparison:
 
     @property
     def algorithms(self) -> tuple[str, ...]:
-        """The algorithms, in the order in which they were asked for."""
+        """The algorithms, in the order in which they were given."""
         return tuple(dict.fromkeys(run.algorithm for run in self.runs))
 
     def of(self, algorithm: str) -> list[Run]:
@@ -194,7 +194,7 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
 def parse_algorithms(text: str) -> dict[str, tuple[str, dict[str, Any]]]:
     """Algorithms with settings from text such as ``cfr+,average-strategy-sampling(beta=1000,tau=100)``.
 
-    Returns the name and the settings of each by what it is called in the text.
+    Returns the name and the settings of each, by its text.
     """
     found: dict[str, tuple[str, dict[str, Any]]] = {}
     for part in re.split(r",(?![^()]*\))", text):
@@ -233,7 +233,7 @@ def compare(
     game : GameTree, Game or str
         The game.
     algorithms : str or sequence of str
-        Names, each with settings of its own in brackets where they are wanted.
+        Names, each with optional settings in brackets.
     budget : Budget
         What each run may spend.
     seeds : int or sequence of int
@@ -241,13 +241,13 @@ def compare(
     memory_limit : int, optional
         Bytes that may be used.
     callback : callable, optional
-        Called with the algorithm, the seed and the progress at every point that was measured.
+        Called with the algorithm, the seed and the progress at every measurement.
     """
     chosen = parse_algorithms(algorithms if isinstance(algorithms, str) else ",".join(algorithms))
     marks = _seeds(seeds)
     tree = open_game(game, "history", memory_limit=memory_limit)
     for name, settings in chosen.values():
-        make_solver(tree, name, memory_limit, **settings)  # a wrong setting is told before the first run, not between
+        make_solver(tree, name, memory_limit, **settings)  # reports a wrong setting before the first run
     runs = []
     for label, (name, settings) in chosen.items():
         seeded = ALGORITHMS[name].seeded and "seed" not in settings
@@ -260,17 +260,17 @@ def compare(
 
 
 def _seeds(seeds: int | Sequence[int]) -> list[int]:
-    """The seeds: so many, or those given."""
+    """The seeds: the first n, or those given."""
     if isinstance(seeds, numbers.Integral) and not isinstance(seeds, bool):
         marks = list(range(int(seeds)))
     elif isinstance(seeds, Sequence | np.ndarray) and not isinstance(seeds, str):
         marks = [mark.item() if isinstance(mark, np.generic) else mark for mark in seeds]
     else:
-        raise SolverError(f"seeds is how many, or a list of them; got {seeds!r}")
+        raise SolverError(f"seeds must be a number of seeds or a list of them; got {seeds!r}")
     if not marks:
         raise SolverError(f"seeds must be at least 1; got {seeds!r}")
     if len(set(marks)) < len(marks):
-        raise SolverError(f"every seed counts once, or the intervals are too narrow; got {marks}")
+        raise SolverError(f"seeds must differ, or the intervals are too narrow; got {marks}")
     return marks
 
 
@@ -281,9 +281,9 @@ def _bound(
 
 
 def run_solver(solver: Solver, budget: Budget, callback: Callable[[Progress], None] | None = None) -> list[Progress]:
-    """Advance a solver through a budget and measure it on the way.
+    """Run a solver through a budget and measure it at the points of the grid.
 
-    Budgets of iterations and of nodes give the same curve every time (but for its seconds): the points depend on
+    Budgets of iterations and of nodes give the same curve every time (except for its seconds): the points depend on
     counts alone.
     """
     solver.step(0)  # kernels are compiled before the clock starts
@@ -313,7 +313,7 @@ def _targets(budget: Budget) -> list[float]:
 
 
 def _advance(solver: Solver, axis: Axis, target: float, spent: list[float]) -> None:
-    """Step until a target is reached; at least one iteration is made in all."""
+    """Step until a target is reached; at least one iteration in all."""
     pace = 1
     while not solver.finished:
         left = target - (spent[0] if axis == "seconds" else getattr(solver, axis))
@@ -323,7 +323,7 @@ def _advance(solver: Solver, axis: Axis, target: float, spent: list[float]) -> N
         if axis == "iterations":
             count = min(pace, int(left))
         elif axis == "nodes" and solver.iterations > 0:
-            # a quarter of what is left, single iterations at last: where a run ends does not depend on the clock
+            # a quarter of the rest, finally single iterations: where a run ends does not depend on the clock
             count = max(1, int(min(left / 4, CALL_NODES) * solver.iterations / solver.nodes))
         elif axis == "seconds" and solver.iterations > 0 and spent[0] > 0:
             count = min(pace, max(1, int(left * solver.iterations / spent[0])))
@@ -349,7 +349,7 @@ def read_off(curve: Sequence[Progress], axis: Axis, x: float) -> float:
 
 
 def _interpolate(curve: Sequence[Progress], axis: Axis, grid: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A curve read off between its points, both scales logarithmic where nothing is 0."""
+    """A curve interpolated between its points, on logarithmic scales where nothing is 0."""
     x = np.array([float(getattr(point, axis)) for point in curve])
     y = np.array([point.exploitability for point in curve])
     if x.min() <= 0.0 or y.min() <= 0.0 or grid.min() <= 0.0:

@@ -1,4 +1,4 @@
-"""What an experiment gives back: a table with the published numbers beside ours, and curves to draw."""
+"""The result of an experiment: a table with the published numbers and ours, and curves to plot."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ Cell: TypeAlias = str | int | float | None
 
 @dataclasses.dataclass(frozen=True)
 class Experiment:
-    """A published table or figure, made again.
+    """A published table or figure, reproduced.
 
     Attributes
     ----------
     name : str
-        The name by which ``counterplay experiment`` knows it.
+        Its name in ``counterplay experiment``.
     title : str
         What it shows.
     source : str
         Author, year, table or figure.
     columns : tuple of str
-        The heads of the columns.
+        The column headers.
     rows : tuple of tuples
         Texts, numbers, or None for an empty cell.
     notes : tuple of str
         What differs from the source, and why.
     curves : mapping
-        Name to (x, y) of what is drawn.
+        Name to (x, y) of what is plotted.
     xlabel : str
         What x is.
     """

@@ -1,4 +1,4 @@
-"""What experiments share that race algorithms over a number of histories touched, with several seeds."""
+"""Shared by experiments that compare algorithms over a number of histories touched, with several seeds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Entrants: TypeAlias = Mapping[str, tuple[str, Mapping[str, Any]]]
 
 
 def race(tree: GameTree, entrants: Entrants, nodes: int, seeds: int, points: int = POINTS_PER_DECADE) -> Comparison:
-    """Run every entrant with every seed over so many histories, measured so often while they grow tenfold."""
+    """Run every entrant with every seed over ``nodes`` histories, with ``points`` measurements per decade."""
     budget = Budget(nodes=nodes, points=points)
     runs = []
     for label, (algorithm, settings) in entrants.items():
@@ -38,7 +38,7 @@ def race(tree: GameTree, entrants: Entrants, nodes: int, seeds: int, points: int
 
 
 def at(found: Comparison, label: str, nodes: float) -> tuple[float, float]:
-    """Mean exploitability at the first measurement after so many histories, and half its 95 % interval."""
+    """Mean exploitability at the first measurement after a number of histories, and half its 95 % interval."""
     points = [next((p for p in run.curve if p.nodes >= nodes), run.curve[-1]) for run in found.of(label)]
     return interval([point.exploitability for point in points])
 
@@ -50,6 +50,6 @@ def at_equal(found: Comparison, label: str, axis: Axis) -> tuple[float, float]:
 
 
 def curves_of(found: Comparison) -> dict[str, tuple[list[float], list[float]]]:
-    """The mean curves over histories touched, to draw."""
+    """The mean curves over histories touched, for the plot."""
     bands = {label: found.band(label, "nodes") for label in found.algorithms}
     return {label: (list(band.x), list(band.mean)) for label, band in bands.items()}

@@ -1,8 +1,8 @@
-"""Abstract games solved with a look at the real game on the way (Johanson 2016, sections 2.6 and 4.1).
+"""Bucket games solved with measurements in the real game (Johanson 2016, sections 2.6 and 4.1).
 
-A profile that comes nearer to the equilibrium of its abstract game need not come nearer to that of the real game: what
-a best response wins from it in the real game falls at first, and can rise again.  So profiles are measured in both
-games at checkpoints.  Times are CPU seconds of solving alone.
+A strategy that approaches the equilibrium of its bucket game need not approach that of the real game: exploitability
+in the real game falls at first, and can rise again.  So strategies are measured in both games at checkpoints.  Times
+are CPU seconds of solving alone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["Point", "follow", "growing"]
 
 
 class Point(NamedTuple):
-    """A profile on the way.
+    """A strategy at a checkpoint.
 
     Attributes
     ----------
@@ -28,8 +28,8 @@ class Point(NamedTuple):
     cpu_seconds : float
         Spent on them.
     abstract, real : float or None
-        Exploitability in the abstract and in the real game, in mbb/g where there are blinds and else in milli-chips;
-        None where it is not measured.
+        Exploitability in the bucket game and in the real game, in mbb/g if there are blinds, otherwise in milli-chips;
+        None if it is not measured.
     """
 
     iterations: int
@@ -46,16 +46,16 @@ def growing(last: int, points: int, ratio: float) -> list[int]:
 def follow(
     solver: BucketSolver, marks: Sequence[int], pairs: BucketPairs | None = None, real: RealGame | None = None
 ) -> list[Point]:
-    """Solve, and measure when so many iterations are done.
+    """Solve, and measure after given numbers of iterations.
 
     Parameters
     ----------
     solver : BucketSolver
         A fresh one.
     marks : sequence of int
-        Numbers of iterations, rising.
+        Numbers of iterations, ascending.
     pairs : BucketPairs, optional
-        To measure in the abstract game, which takes perfect recall.
+        To measure in the bucket game, which needs perfect recall.
     real : RealGame, optional
         To measure in the real game.
     """

@@ -1,4 +1,4 @@
-"""What the experiments on self-refining abstractions share: the games, the settings, a run with what it stored.
+"""Shared by experiments on self-refining abstractions: the games, the settings, a run and the memory it used.
 
 Čermák 2018, section 5.3.  Exploitability there is the sum over players, which is NashConv here.  One iteration updates
 both players (the source does not say; its library does so).
@@ -34,7 +34,7 @@ GAMES = {
     "P222": "generic_poker(2,2,2)",
     "P224": "generic_poker(2,2,4)",
 }
-"""The games by the names that the source gives them."""
+"""The games by their names in the source."""
 
 SMALL = ("GP5", "GS5", "P222")
 LARGE = ("GP6", "GS6", "P224")
@@ -51,7 +51,7 @@ DELAY = 100
 
 @dataclasses.dataclass(frozen=True)
 class Point:
-    """Where a run was: iterations, NashConv, abstract sets, words of memory, CPU seconds without measuring."""
+    """A point of a run: iterations, NashConv, abstract sets, words of memory, CPU seconds without measuring."""
 
     iterations: int
     nash_conv: float
@@ -98,9 +98,9 @@ def solver_for(tree: GameTree, algorithm: str, seed: int = 0, forced: bool = Fal
 
 
 def run_to(solver: Solver, target: float, most: int, *, words: bool = False) -> list[Point]:
-    """Run until NashConv is at most ``target``, or ``most`` iterations are done; what was met at growing distances.
+    """Run until NashConv is at most ``target``, or ``most`` iterations are done; points at growing distances.
 
-    NashConv is always that of the exact best responses in the original game.  Words are counted whenever it has fallen
+    NashConv is always measured by exact best responses in the original game.  Words are counted whenever it has fallen
     by a tenth, and at the end.
     """
     solver.step(0)  # kernels are compiled before the clock starts
@@ -131,5 +131,5 @@ def _used_sets(solver: Solver) -> int:
 
 
 def mean(values: Sequence[float]) -> float | None:
-    """The mean, or None of nothing."""
+    """The mean, or None if there are no values."""
     return sum(values) / len(values) if values else None

@@ -1,4 +1,4 @@
-"""What experiments share that race CS, OPCS, SPCS and PCS over CPU seconds on one public tree."""
+"""Shared by experiments that compare CS, OPCS, SPCS and PCS over CPU seconds on one public tree."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from counterplay.tree.public.public_tree import PublicTree
 __all__ = ["mean_curves", "race_samplers", "race_table", "ranking", "run_by_cpu"]
 
 POINTS = 8
-"""Measurements of a run, each at twice the CPU seconds of the one before."""
+"""Measurements of a run, each at twice the CPU seconds of the previous one."""
 
 CALL_SECONDS = 0.2
 
@@ -35,7 +35,7 @@ def _run(tree: PublicTree, name: str, seed: int, seconds: float, threads: int) -
     solver = PublicSamplingSolver(tree, PublicSamplingConfig(name, seed=seed, threads=threads))  # type: ignore[arg-type]
     solver.step(0)  # kernels are compiled before the clock starts
     solver.measure()
-    for table in solver.player_tables:  # and memory is there
+    for table in solver.player_tables:  # and memory is allocated
         table.regret[:] = 0.0
         table.average[:] = 0.0
     return run_by_cpu(solver, name, seed, seconds, threads)
@@ -60,7 +60,7 @@ def run_by_cpu(solver: Solver, label: str, seed: int, seconds: float, least: int
 
 
 def race_table(found: dict[str, list[Run]], seconds: float, unit: float) -> list[tuple[Cell, ...]]:
-    """Of each sampler: exploitability in units at a quarter, half and all of the time, interval, work done."""
+    """For each sampler: exploitability in units at a quarter, half and all of the time, interval, work done."""
     rows: list[tuple[Cell, ...]] = []
     for name, runs in found.items():
         at = [[unit * read_off(run.curve, "cpu_seconds", part * seconds) for run in runs] for part in (0.25, 0.5, 1.0)]
@@ -74,13 +74,13 @@ def race_table(found: dict[str, list[Run]], seconds: float, unit: float) -> list
 
 
 def ranking(found: dict[str, list[Run]]) -> tuple[str, ...]:
-    """The samplers by what they reach at the end, the least exploitable first."""
+    """The samplers by final exploitability, the least first."""
     ends = {name: interval([run.curve[-1].exploitability for run in runs])[0] for name, runs in found.items()}
     return tuple(sorted(ends, key=lambda name: ends[name]))
 
 
 def mean_curves(found: dict[str, list[Run]], unit: float) -> dict[str, tuple[list[float], list[float]]]:
-    """Mean exploitability against CPU seconds, to draw."""
+    """Mean exploitability against CPU seconds, for the plot."""
     curves = {}
     for name, runs in found.items():
         xs = [point.cpu_seconds for point in runs[0].curve]
