@@ -29,18 +29,27 @@ def use_one_core() -> None:
 
 def main() -> int:
     use_one_core()
-    from benchmarks import measures, report
+    from benchmarks import measures, report, threads
 
     known = list(measures.PARTS)
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed beside OpenSpiel and LiteEFG.")
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"some of {', '.join(known)}; without one, all")
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"some of {', '.join(known)}; without one, all but threads"
+    )
     parser.add_argument("--quick", action="store_true", help="short and rough: a look, not a result")
+    parser.add_argument(
+        "--threads", type=lambda text: [int(one) for one in text.split(",")], metavar="N,N,...",
+        help="of the part threads: how many to measure with, such as 1,2,4,8,16",
+    )  # fmt: skip
+    parser.add_argument("--seconds", type=float, metavar="S", help="of the part threads: wall seconds of each point")
+    parser.add_argument("--cards", type=Path, metavar="FILE", help="of the part threads: its card abstraction, if made")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="where results are written")
     arguments = parser.parse_args()
     unknown = sorted(set(arguments.parts) - set(known))
     if unknown:
         parser.error(f"there is no part {unknown[0]!r}; there are {', '.join(known)}")
-    parts = [name for name in known if name in arguments.parts] or known
+    parts = [name for name in known if name in arguments.parts] or [name for name in known if name != threads.PART]
+    threads.choose(arguments.threads, arguments.seconds, arguments.cards)
     started = time.perf_counter()
     plan = measures.QUICK if arguments.quick else measures.FULL
     outcome = measures.measure_all(plan, parts, lambda text: print(text, file=sys.stderr, flush=True))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import counterplay
-from benchmarks import cards, exact, holdem, ours, postflop, public, sampled, startup
+from benchmarks import cards, exact, holdem, ours, postflop, public, sampled, startup, threads
 from benchmarks.rivals import GAMES, Rival, find_rivals
 from benchmarks.timing import calibrate, cpu_seconds, median, rates_in_turn, ratios, rotated
 
@@ -85,13 +85,15 @@ class Outcome:
 
 
 def measure_all(plan: Plan, parts: Sequence[str], tell: Callable[[str], None]) -> Outcome:
-    """The measurements of some ``PARTS``, one after the other; whether the solvers agree is always looked at."""
+    """The measurements of some ``PARTS``, one after the other; unless only threads are measured, it is also
+    checked that the solvers agree."""
     outcome = Outcome()
     rivals, outcome.remarks = find_rivals()
     for remark in outcome.remarks:
         tell(remark)
-    tell("do the solvers agree?")
-    check_agreement(outcome, rivals)
+    if list(parts) != [threads.PART]:
+        tell("do the solvers agree?")
+        check_agreement(outcome, rivals)
     for name, (words, measure) in PARTS.items():
         if name not in parts:
             continue
@@ -99,7 +101,8 @@ def measure_all(plan: Plan, parts: Sequence[str], tell: Callable[[str], None]) -
         measure(outcome, rivals, plan)
         outcome.seconds[name] = time.perf_counter() - started
         tell(f"{name}: {words}, {outcome.seconds[name]:.0f} s")
-    outcome.signatures = ours.signatures()
+    if list(parts) != [threads.PART]:
+        outcome.signatures = ours.signatures()
     return outcome
 
 
@@ -278,6 +281,7 @@ PARTS: dict[str, tuple[str, Measure]] = {
     "cards": ("hands and their numbers", lambda outcome, rivals, plan: card_speed(outcome, plan)),
     "holdem": ("limit hold'em in buckets", lambda outcome, rivals, plan: holdem.holdem_speed(outcome, plan)),
     "postflop": ("a hold'em subgame", lambda outcome, rivals, plan: postflop.postflop_speed(outcome, plan)),
+    threads.PART: ("threads", lambda outcome, rivals, plan: threads.thread_scaling(outcome, plan)),
     "startup": ("start-up", lambda outcome, rivals, plan: startup_times(outcome, plan)),
 }
 """The parts of the benchmark in their order: what they are about, and what measures them."""

@@ -72,6 +72,16 @@ def test_fewer_iterations_than_threads_are_done_at_once() -> None:
         pool.share(5, 0, lambda thread, iterations, start: void(together.wait(20)))
 
 
+@pytest.mark.parametrize("count", [2, 9])
+def test_no_share_is_begun_after_the_deadline(count: int) -> None:
+    shares = Shares()
+    with ThreadPool(count) as pool:
+        pool.share(100_000, 0, shares.advance, deadline=time.perf_counter() - 1.0)
+        assert 1 <= len(shares.done) <= count
+        assert len({start for _, _, start in shares.done}) == len(shares.done)
+        pool.share(1000, 0, Shares().advance, deadline=time.perf_counter() + 1000.0)
+
+
 def void(_: object) -> None:
     """Nothing."""
 

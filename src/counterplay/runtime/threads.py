@@ -9,6 +9,7 @@ for the last one.  Whatever is run here is at rest when an exception or Ctrl-C r
 from __future__ import annotations
 
 import math
+import os
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from counterplay.runtime.progress import Progress, ProgressCallback
 
-__all__ = ["ThreadPool", "spaced_rows", "spaced_zeros"]
+__all__ = ["ThreadPool", "available_cores", "spaced_rows", "spaced_zeros"]
 
 SHARE_SECONDS = 0.005
 """CPU seconds of the smallest share that is worth a call of its own."""
@@ -53,7 +54,13 @@ class ThreadPool:
             return 1
         return max(1, math.ceil(SHARE_SECONDS * self._counted / max(self._spent, 1e-12)))
 
-    def share(self, iterations: int, start: int, advance: Callable[[int, int, int], None]) -> None:
+    def share(
+        self,
+        iterations: int,
+        start: int,
+        advance: Callable[[int, int, int], None],
+        deadline: float | None = None,
+    ) -> None:
         """Divide iterations among the threads; each takes shares until none is left.
 
         Parameters
@@ -62,6 +69,8 @@ class ThreadPool:
             How many, and how many were done before.
         advance : callable
             ``advance(thread, iterations, start)`` does a share; no two run at once with the same thread.
+        deadline : float, optional
+            By ``time.perf_counter``: no share is begun later, except each thread's first.
         """
         workers = min(self.threads, iterations // self.least)
         if workers <= 1:
@@ -84,6 +93,8 @@ class ThreadPool:
                 except BaseException:
                     stopped = True
                     raise
+                if deadline is not None and time.perf_counter() > deadline:
+                    return
 
         def stop() -> None:
             nonlocal stopped
@@ -197,6 +208,11 @@ class ThreadPool:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def available_cores() -> int:
+    """Processors that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def spaced_zeros(size: int, kind: Any = np.float64) -> NDArray[Any]:

@@ -50,7 +50,7 @@ from counterplay.kernels.history.walks import WalkArrays, random_state, walk_arr
 from counterplay.kernels.jit import form_arrays
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.memory import check_memory
-from counterplay.runtime.threads import ThreadPool, spaced_rows, spaced_zeros
+from counterplay.runtime.threads import ThreadPool, available_cores, spaced_rows, spaced_zeros
 from counterplay.solvers.sampling_schemes import Scheme, scheme_array
 from counterplay.solvers.solver import Solver, changed
 from counterplay.strategy import Provenance, TabularStrategy, normalise
@@ -301,8 +301,8 @@ class MccfrSolver(Solver):
 
     @property
     def least_iterations(self) -> int:
-        """One for each thread."""
-        return self.config.threads
+        """One for each thread that has a core."""
+        return min(self.config.threads, available_cores())
 
     @property
     def nodes(self) -> int:
@@ -316,7 +316,7 @@ class MccfrSolver(Solver):
 
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations, divided among the threads."""
-        self._pool.share(iterations, self.iterations, self._advance)
+        self._pool.share(iterations, self.iterations, self._advance, self.deadline)
         if self.config.overflow == "error" and self.cut_updates:
             raise SolverError(f"regrets of {self.algorithm} left the type {self.config.storage}; use storage int64")
 

@@ -49,7 +49,7 @@ from counterplay.kernels.history.walks import alias_table, random_state
 from counterplay.kernels.public.piece_steps import Rule, Tables
 from counterplay.kernels.public.public_sampling import Deals, Deck, Drawn, iterate_blocks
 from counterplay.runtime.memory import check_memory
-from counterplay.runtime.threads import ThreadPool, spaced_rows
+from counterplay.runtime.threads import ThreadPool, available_cores, spaced_rows
 from counterplay.solvers.cfr import ROUNDING, check_storage
 from counterplay.solvers.public_cfr import table_type
 from counterplay.solvers.solver import Solver, changed
@@ -207,8 +207,8 @@ class PublicSamplingSolver(Solver):
 
     @property
     def least_iterations(self) -> int:
-        """One for each thread."""
-        return int(self.config.threads)
+        """One for each thread that has a core."""
+        return min(int(self.config.threads), available_cores())
 
     @property
     def nodes(self) -> int:
@@ -217,7 +217,7 @@ class PublicSamplingSolver(Solver):
 
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations, divided among the threads."""
-        self._pool.share(iterations, self.iterations, self._advance)
+        self._pool.share(iterations, self.iterations, self._advance, self.deadline)
 
     def _advance(self, thread: int, iterations: int, start: int) -> None:
         """Iterations ``start + 1`` to ``start + iterations``, with the random numbers of a thread."""

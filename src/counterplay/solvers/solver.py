@@ -379,12 +379,11 @@ class Solver(ABC):
                     status = reached
                     break
                 target = check if until.iterations is None else min(check, until.iterations)
-                before = time.perf_counter()
-                count = min(pace.iterations, target - self.iterations)
-                self.step(count)
+                before, done = time.perf_counter(), self.iterations
+                self.step(min(pace.iterations, target - done))
                 after = time.perf_counter()
                 self.seconds, self.cpu_seconds = after - clock, time.process_time() - cpu_clock
-                pace.record(count, after - before)
+                pace.record(self.iterations - done, after - before)
                 if self.iterations == target or self.finished or self._out_of_time(until):
                     last = self.check() if self.iterations == check else self.measure()
                     check = next_check(self.iterations, self.check_ratio, check_every)
@@ -394,6 +393,8 @@ class Solver(ABC):
                     callback(self._progress(last.exploitability, self.curve[-1].iterations if self.curve else 0))
         except KeyboardInterrupt:
             pass
+        finally:
+            self.deadline = None
         return self._result(status)
 
     def _missed_check(self, check_every: int | None) -> bool:
