@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from counterplay.errors import SolverError
-from counterplay.runtime.pacing import CALL_SECONDS, Pace, Until, next_check
+from counterplay.runtime import pacing
+from counterplay.runtime.pacing import CALL_SECONDS, Axis, Pace, PacedSteps, Until, next_check
 
 
 def simulated(
@@ -98,3 +100,72 @@ def test_measurements_are_scheduled_by_iterations_alone() -> None:
 def test_limits_that_make_no_sense(limits: dict[str, float], message: str) -> None:
     with pytest.raises(SolverError, match=message):
         Until(**limits)  # type: ignore[arg-type]
+
+
+class Imagined:
+    """A solver on a machine of its own clock: ``overhead + cost * iterations`` seconds a call, all threads busy."""
+
+    finished = False
+
+    def __init__(self, clock: list[float], overhead: float, cost: float, threads: int, end: int | None = None) -> None:
+        self.clock, self.overhead, self.cost, self.threads, self.end = clock, overhead, cost, threads, end
+        self.iterations, self.seconds, self.cpu_seconds = 0, 0.0, 0.0
+        self.calls: list[int] = []
+
+    @property
+    def nodes(self) -> int:
+        """Seven in each iteration."""
+        return 7 * self.iterations
+
+    @property
+    def least_iterations(self) -> int:
+        """One for each thread."""
+        return self.threads
+
+    def step(self, iterations: int, /) -> None:
+        """Count, and let time pass."""
+        self.calls.append(iterations)
+        self.iterations += iterations
+        self.clock[0] += self.overhead + self.cost * iterations
+        self.finished = self.end is not None and self.iterations >= self.end
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [100.0]
+    monkeypatch.setattr(
+        pacing, "time", SimpleNamespace(perf_counter=lambda: now[0], process_time=lambda: 2 * now[0])
+    )  # two processors
+    return now
+
+
+@pytest.mark.parametrize("threads", [1, 16])
+@pytest.mark.parametrize("axis", ["iterations", "nodes", "seconds", "cpu_seconds"])
+def test_steps_come_to_their_target(clock: list[float], axis: Axis, threads: int) -> None:
+    solver = Imagined(clock, 0.001, 1e-4, threads)
+    steps = PacedSteps(solver)
+    for target in (70, 7_000, 70_000) if axis in ("iterations", "nodes") else (0.5, 2.0, 10.0):
+        steps.advance(axis, target)
+        reached = getattr(solver, axis)
+        assert target <= reached <= target + max(7, 0.02 * target)
+        steps.advance(axis, target)  # nothing is left to do
+        assert getattr(solver, axis) == reached
+    assert solver.seconds == pytest.approx(clock[0] - 100.0)
+    assert solver.cpu_seconds == pytest.approx(2 * solver.seconds)
+    assert max(solver.calls) * 1e-4 < 3 * CALL_SECONDS or axis == "nodes"
+
+
+def test_where_a_run_along_nodes_ends_does_not_depend_on_the_clock(clock: list[float]) -> None:
+    found = []
+    for cost in (1e-6, 1e-3):
+        solver = Imagined(clock, 0.0, cost, 1)
+        PacedSteps(solver).advance("nodes", 123_456)
+        found.append(solver.calls)
+    assert found[0] == found[1]
+
+
+def test_a_finished_solver_is_left_alone(clock: list[float]) -> None:
+    solver = Imagined(clock, 0.0, 1e-3, 1, end=50)
+    PacedSteps(solver).advance("seconds", 1e9)
+    assert solver.finished
+    assert solver.iterations < 500

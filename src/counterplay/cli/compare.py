@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +13,7 @@ from counterplay.errors import SolverError
 
 if TYPE_CHECKING:
     from counterplay.experiments.shared.comparison import Comparison
-    from counterplay.runtime.progress import Progress
+    from counterplay.runtime.progress import Progress, ProgressCallback
 
 DEFAULT_SECONDS = 10.0
 PLOT_FORMATS = (".png", ".svg", ".pdf")
@@ -70,15 +69,15 @@ def command(
         _say(found, plot)
 
 
-def _progress(limit: float, axis: str) -> Callable[[str, int | None, Progress], None]:
+def _progress(limit: float, axis: str) -> ProgressCallback:
     """A line for each run on standard error when it is done."""
 
-    def told(label: str, seed: int | None, point: Progress) -> None:
-        if getattr(point, axis) >= limit:
-            mark = "" if seed is None else f", seed {seed}"
-            note(f"{label}{mark}: exploitability {point.exploitability:.3e} after {point.seconds:.1f} s")
+    def report(now: Progress) -> None:
+        if getattr(now, axis) >= limit:
+            name = f"{now.stage}, {now.detail}" if now.detail else now.stage
+            note(f"{name}: exploitability {now.exploitability:.3e} after {now.seconds:.1f} s")
 
-    return told
+    return report
 
 
 def _say(found: Comparison, plot: Path | None) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,6 +23,7 @@ from counterplay.errors import GameError
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.forms import poker_definition
 from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.runtime.pacing import PacedSteps
 from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.solvers.mccfr import mccfr_config
 from counterplay.strategy.bucket_strategy import BucketStrategy
@@ -38,9 +38,6 @@ ENTRANTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 
 CHECKPOINTS = 4
 """Checkpoints of each run: at its end, at half of it, and so on."""
-
-CALL_SECONDS = 0.2
-"""Seconds of one call of a solver, roughly, so that runs end on time."""
 
 Matches = Mapping[tuple[int, ...], MatchResult]
 
@@ -85,10 +82,11 @@ def run(
         solver = BucketSolver(abstract, mccfr_config(algorithm, {**settings, "seed": seed}), algorithm)
         held[label] = solver.table_bytes
         solver.step(0)  # compiled before the clock starts
+        steps = PacedSteps(solver)
         for target in times:
-            _learn(solver, target)
+            steps.advance("cpu_seconds", target)
             agents.append(solver.profile(storage="uint8"))
-        del solver
+        del solver, steps
     arena = open_arena(game)
     matches: Matches = {
         trio: play_match(arena, [agents[agent] for agent in trio], deals, seed=_match_seed(seed, number))
@@ -106,18 +104,6 @@ def _abstract_game(game: str, cards: str | None, threads: int) -> BucketGame:
     recipe = parse_recipe(cards or ",".join(["PS2"] * rules.rounds), deck, shape, "imperfect")
     made = build_cards(deck, shape, recipe, cache=default_cache(), threads=threads)
     return BucketGame.build(rules, made.rounds, name=game)
-
-
-def _learn(solver: BucketSolver, target: float) -> None:
-    """Step until a solver has spent a total of CPU seconds."""
-    count = 16
-    while solver.cpu_seconds < target:
-        start = time.process_time()
-        solver.step(count)
-        took = time.process_time() - start
-        solver.cpu_seconds += took
-        left = min(CALL_SECONDS, target - solver.cpu_seconds)
-        count = max(1, min(2 * count, int(count * left / max(took, 1e-6))))
 
 
 def _match_seed(seed: int, number: int) -> int:

@@ -12,17 +12,24 @@ from __future__ import annotations
 import dataclasses
 import math
 import numbers
-from typing import Any
+import time
+from typing import Any, Literal, Protocol, TypeAlias
 
 from counterplay.errors import SolverError
 
-__all__ = ["CALL_SECONDS", "CHECK_RATIO", "Pace", "Until", "next_check"]
+__all__ = ["CALL_SECONDS", "CHECK_RATIO", "Axis", "Pace", "PacedSteps", "Until", "next_check"]
 
 CALL_SECONDS = 0.1
 """How long one call of the kernels should take."""
 
+CALL_NODES = 1e6
+"""How many histories a call should touch that must not depend on the clock."""
+
 CHECK_RATIO = 1.05
 """How much later each measurement is than the one before."""
+
+Axis: TypeAlias = Literal["iterations", "nodes", "seconds", "cpu_seconds"]
+"""What a run can be measured along."""
 
 OVERHEAD_SHARE = 0.1
 """At most this share of a call should be overhead."""
@@ -108,3 +115,71 @@ class Pace:
         self.iterations = max(self.least, iterations // 8, int(min(wanted, most)))
         if not before and self.least > 1:  # threads have an overhead, and one size of calls does not show it
             self.iterations = max(self.iterations, 2 * iterations)
+
+
+class Stepped(Protocol):
+    """What can be advanced: a solver."""
+
+    seconds: float
+    cpu_seconds: float
+
+    @property
+    def iterations(self) -> int:
+        """Iterations done so far."""
+        ...
+
+    @property
+    def nodes(self) -> int:
+        """Histories touched so far."""
+        ...
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to do."""
+        ...
+
+    @property
+    def least_iterations(self) -> int:
+        """Fewest iterations of a call that keep all threads busy."""
+        ...
+
+    def step(self, iterations: int, /) -> None:
+        """Advance by some iterations."""
+        ...
+
+
+class PacedSteps:
+    """Advances a solver in calls of about ``CALL_SECONDS``; the time of its steps is added to its ``seconds``."""
+
+    def __init__(self, solver: Stepped) -> None:
+        self.solver = solver
+        self.pace = Pace(solver.least_iterations)
+
+    def step(self, iterations: int) -> None:
+        """One call."""
+        solver, done = self.solver, self.solver.iterations
+        clock, cpu_clock = time.perf_counter(), time.process_time()
+        solver.step(iterations)
+        took = time.perf_counter() - clock
+        solver.seconds += took
+        solver.cpu_seconds += time.process_time() - cpu_clock
+        self.pace.record(solver.iterations - done, took)
+
+    def advance(self, axis: Axis, target: float) -> None:
+        """Step until a target is reached; at least one iteration is made in all.
+
+        Where a run along iterations or nodes ends does not depend on the clock.
+        """
+        solver = self.solver
+        while not solver.finished:
+            left, done = target - getattr(solver, axis), solver.iterations
+            if left <= 0 and done > 0:
+                return
+            count = self.pace.iterations
+            if axis == "iterations":
+                count = min(count, int(left))
+            elif axis == "nodes":  # a quarter of what is left, single iterations at first and at last
+                count = int(min(left / 4, CALL_NODES) * done / max(1, solver.nodes))
+            elif done > 0 and getattr(solver, axis) > 0:
+                count = min(count, int(left * done / getattr(solver, axis)))
+            self.step(max(1, count))

@@ -26,7 +26,7 @@ from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.kernels.jit import FormArrays
 from counterplay.poker.buckets.bucket_game import BucketGame
-from counterplay.runtime.pacing import CHECK_RATIO, Pace, Until, next_check
+from counterplay.runtime.pacing import CHECK_RATIO, PacedSteps, Until, next_check
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.storage import read_container, write_container
 from counterplay.tree.history.game_tree import GameTree
@@ -370,7 +370,7 @@ class Solver(ABC):
         status: Status = "interrupted"
         clock, cpu_clock = time.perf_counter() - self.seconds, time.process_time() - self.cpu_seconds
         self.deadline = None if until.seconds is None else clock + until.seconds
-        pace = Pace(self.least_iterations)
+        steps = PacedSteps(self)
         check = next_check(self.iterations, self.check_ratio, check_every)
         try:
             while True:
@@ -379,11 +379,8 @@ class Solver(ABC):
                     status = reached
                     break
                 target = check if until.iterations is None else min(check, until.iterations)
-                before, done = time.perf_counter(), self.iterations
-                self.step(min(pace.iterations, target - done))
-                after = time.perf_counter()
-                self.seconds, self.cpu_seconds = after - clock, time.process_time() - cpu_clock
-                pace.record(self.iterations - done, after - before)
+                steps.step(min(steps.pace.iterations, target - self.iterations))
+                self.seconds, self.cpu_seconds = time.perf_counter() - clock, time.process_time() - cpu_clock
                 if self.iterations == target or self.finished or self._out_of_time(until):
                     last = self.check() if self.iterations == check else self.measure()
                     check = next_check(self.iterations, self.check_ratio, check_every)

@@ -11,8 +11,7 @@ import dataclasses
 import math
 import numbers
 import re
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -22,7 +21,8 @@ from counterplay.errors import SolverError
 from counterplay.evaluation.responses import exploitability
 from counterplay.forms import open_game
 from counterplay.game.game import Game
-from counterplay.runtime.progress import Progress
+from counterplay.runtime.pacing import PacedSteps
+from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.solvers import ALGORITHMS, Solver, check_algorithm, make_solver
 from counterplay.solvers.solver import setting_value
 from counterplay.strategy.tabular import TabularStrategy
@@ -35,12 +35,6 @@ AXES: tuple[Literal["iterations", "nodes", "seconds"], ...] = ("iterations", "no
 
 POINTS_PER_DECADE = 8
 """Measurements of exploitability per decade of the budget."""
-
-CALL_SECONDS = 0.1
-"""How long one call of a solver should take, so that Ctrl-C and a time limit take effect."""
-
-CALL_NODES = 1e6
-"""The same where a limit of nodes must be met without using the clock."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -224,7 +218,7 @@ def compare(
     seeds: int | Sequence[int] = 5,
     *,
     memory_limit: int | None = None,
-    callback: Callable[[str, int | None, Progress], None] | None = None,
+    callback: ProgressCallback | None = None,
 ) -> Comparison:
     """Run algorithms on a game, each with several seeds.
 
@@ -241,7 +235,7 @@ def compare(
     memory_limit : int, optional
         Bytes that may be used.
     callback : callable, optional
-        Called with the algorithm, the seed and the progress at every measurement.
+        Called at every point that was measured; the stage is the algorithm, the detail its seed.
     """
     chosen = parse_algorithms(algorithms if isinstance(algorithms, str) else ",".join(algorithms))
     marks = _seeds(seeds)
@@ -254,8 +248,8 @@ def compare(
         for seed in marks if seeded else [None]:
             own = settings if seed is None else {**settings, "seed": seed}
             solver = make_solver(tree, name, memory_limit, **own)
-            notify = None if callback is None else _bound(callback, label, seed)
-            runs.append(Run(label, seed, tuple(run_solver(solver, budget, notify))))
+            curve = tuple(run_solver(solver, budget, _named(callback, label, seed)))
+            runs.append(Run(label, seed, curve))
     return Comparison(tree.name, budget, tuple(runs), exploitability(TabularStrategy.uniform(tree), tree))
 
 
@@ -274,13 +268,13 @@ def _seeds(seeds: int | Sequence[int]) -> list[int]:
     return marks
 
 
-def _bound(
-    callback: Callable[[str, int | None, Progress], None], label: str, seed: int | None
-) -> Callable[[Progress], None]:
-    return lambda progress: callback(label, seed, progress)
+def _named(callback: ProgressCallback | None, label: str, seed: int | None) -> ProgressCallback | None:
+    """Progress that says whose it is."""
+    detail = "" if seed is None else f"seed {seed}"
+    return callback and (lambda now: callback(dataclasses.replace(now, stage=label, detail=detail)))
 
 
-def run_solver(solver: Solver, budget: Budget, callback: Callable[[Progress], None] | None = None) -> list[Progress]:
+def run_solver(solver: Solver, budget: Budget, callback: ProgressCallback | None = None) -> list[Progress]:
     """Run a solver through a budget and measure it at the points of the grid.
 
     Budgets of iterations and of nodes give the same curve every time (except for its seconds): the points depend on
@@ -288,12 +282,12 @@ def run_solver(solver: Solver, budget: Budget, callback: Callable[[Progress], No
     """
     solver.step(0)  # kernels are compiled before the clock starts
     curve: list[Progress] = []
-    spent = [0.0, 0.0]  # seconds and CPU seconds of steps
+    steps = PacedSteps(solver)
     for target in _targets(budget):
-        _advance(solver, budget.axis, target, spent)
+        steps.advance(budget.axis, target)
         measured = solver.check().exploitability
-        solver.seconds, solver.cpu_seconds = spent
-        point = Progress(solver.iterations, spent[0], spent[1], measured, solver.iterations, solver.nodes)
+        done = solver.iterations
+        point = Progress(done, solver.seconds, solver.cpu_seconds, measured, done, solver.nodes)
         if not curve or point.iterations > curve[-1].iterations:
             curve.append(point)
             if callback is not None:
@@ -310,29 +304,6 @@ def _targets(budget: Budget) -> list[float]:
     steps = int(budget.points * math.log10(start / low))
     grid = [start / 10 ** (step / budget.points) for step in range(steps, -1, -1)]
     return grid if budget.axis == "seconds" else sorted({float(round(point)) for point in grid})
-
-
-def _advance(solver: Solver, axis: Axis, target: float, spent: list[float]) -> None:
-    """Step until a target is reached; at least one iteration in all."""
-    pace = 1
-    while not solver.finished:
-        left = target - (spent[0] if axis == "seconds" else getattr(solver, axis))
-        if left <= 0 and solver.iterations > 0:
-            return
-        count = pace
-        if axis == "iterations":
-            count = min(pace, int(left))
-        elif axis == "nodes" and solver.iterations > 0:
-            # a quarter of the rest, finally single iterations: where a run ends does not depend on the clock
-            count = max(1, int(min(left / 4, CALL_NODES) * solver.iterations / solver.nodes))
-        elif axis == "seconds" and solver.iterations > 0 and spent[0] > 0:
-            count = min(pace, max(1, int(left * solver.iterations / spent[0])))
-        before, cpu_before = time.perf_counter(), time.process_time()
-        solver.step(max(1, count))
-        took = time.perf_counter() - before
-        spent[0] += took
-        spent[1] += time.process_time() - cpu_before
-        pace = max(1, min(8 * count, int(count * CALL_SECONDS / max(took, 1e-9))))
 
 
 def _common_grid(curves: Sequence[Sequence[Progress]], axis: Axis) -> NDArray[np.float64]:

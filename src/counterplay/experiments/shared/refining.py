@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import time
 from collections.abc import Iterable, Sequence
 
 from counterplay.analysis.word_counts import MemoryWords, memory_words
 from counterplay.errors import CounterplayError
-from counterplay.runtime.pacing import next_check
+from counterplay.runtime.pacing import PacedSteps, next_check
 from counterplay.solvers import CfrIra, DoubleOracle, Fpira, Solver, make_solver
 from counterplay.tree import compile_game
 from counterplay.tree.history.game_tree import GameTree
@@ -105,18 +104,17 @@ def run_to(solver: Solver, target: float, most: int, *, words: bool = False) -> 
     """
     solver.step(0)  # kernels are compiled before the clock starts
     points: list[Point] = []
-    seconds, counted = 0.0, math.inf
+    counted = math.inf
+    steps = PacedSteps(solver)
     while True:
-        before = time.process_time()
-        solver.step(min(next_check(solver.iterations), most) - solver.iterations)
-        seconds += time.process_time() - before
+        steps.advance("iterations", min(next_check(solver.iterations), most))
         measured = solver.measure().nash_conv
         sets = _used_sets(solver)
         ends = measured <= target or solver.iterations >= most or solver.finished
         stored = memory_words(solver) if words and (ends or measured < 0.9 * counted) else None
         if stored is not None:
             counted = measured
-        points.append(Point(solver.iterations, measured, sets, seconds, stored))
+        points.append(Point(solver.iterations, measured, sets, solver.cpu_seconds, stored))
         if ends:
             return points
 

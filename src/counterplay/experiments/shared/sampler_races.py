@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 from counterplay.errors import CounterplayError
 from counterplay.experiments.shared.comparison import Run, interval, read_off
 from counterplay.experiments.shared.experiment import Cell
+from counterplay.runtime.pacing import PacedSteps
 from counterplay.runtime.progress import Progress
 from counterplay.solvers.public_sampling import DRAWN_HANDS, PublicSamplingConfig, PublicSamplingSolver
 from counterplay.solvers.solver import Solver
@@ -17,8 +17,6 @@ __all__ = ["mean_curves", "race_samplers", "race_table", "ranking", "run_by_cpu"
 
 POINTS = 8
 """Measurements of a run, each at twice the CPU seconds of the previous one."""
-
-CALL_SECONDS = 0.2
 
 
 def race_samplers(
@@ -38,24 +36,17 @@ def _run(tree: PublicTree, name: str, seed: int, seconds: float, threads: int) -
     for table in solver.player_tables:  # and memory is allocated
         table.regret[:] = 0.0
         table.average[:] = 0.0
-    return run_by_cpu(solver, name, seed, seconds, threads)
+    return run_by_cpu(solver, name, seed, seconds)
 
 
-def run_by_cpu(solver: Solver, label: str, seed: int, seconds: float, least: int = 1) -> Run:
-    """Run a solver for some CPU seconds, of which only its own steps count; ``least`` iterations at a time."""
-    spent, pace = 0.0, least
+def run_by_cpu(solver: Solver, label: str, seed: int, seconds: float) -> Run:
+    """Run a solver for some CPU seconds, of which only its own steps count."""
+    steps = PacedSteps(solver)
     curve: list[Progress] = []
     for doubling in range(POINTS - 1, -1, -1):
-        target = seconds / 2**doubling
-        while spent < target:
-            before = time.process_time()
-            solver.step(pace)
-            took = time.process_time() - before
-            spent += took
-            call = min(CALL_SECONDS, max(target - spent, 1e-3))
-            pace = max(least, min(8 * pace, int(pace * call / max(took, 1e-9))))
-        found = solver.measure().exploitability
-        curve.append(Progress(solver.iterations, spent, spent, found, solver.iterations, solver.nodes))
+        steps.advance("cpu_seconds", seconds / 2**doubling)
+        found, done, spent = solver.measure().exploitability, solver.iterations, solver.cpu_seconds
+        curve.append(Progress(done, spent, spent, found, done, solver.nodes))
     return Run(label, seed, tuple(curve))
 
 
