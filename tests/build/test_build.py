@@ -22,7 +22,6 @@ from counterplay.cli.main import main
 from counterplay.errors import CounterplayError, GameError, StrategyError
 from counterplay.evaluation import evaluate
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs
-from counterplay.evaluation.lifted_buckets import measure_lifted
 from counterplay.forms import open_game
 from counterplay.runtime.progress import Progress
 from counterplay.solvers.bucket_mccfr import BucketSolver
@@ -155,7 +154,7 @@ class TestNumbers:
         solver = BucketSolver(open_game(game, cards=[tmp_path / "cards.cpa"]), "external-sampling")
         solver.step(500)
         profile, tree = solver.profile(storage="float64"), compile_game(game)
-        lifted = measure_lifted(profile, open_game(game, "public"))
+        lifted = evaluate(profile, open_game(game, "public"))
         assert lifted.exploitability == pytest.approx(evaluate(profile.lifted(tree), tree).exploitability, abs=1e-10)
 
     def test_three_players_play_matches_only(self, tmp_path: Path) -> None:

@@ -843,11 +843,15 @@ def test_a_resumed_run_keeps_to_its_memory_limit(capsys: Capture, tmp_path: Path
         ),
         pytest.param(["info", "kuhn", "--memory-limit", "0GiB"], "written like 500MiB or 2GiB; got '0GiB'", id="none"),
         pytest.param(["evaluate"], "name a strategy file, or give --strategy uniform with --game", id="evaluate"),
-        pytest.param(["evaluate", "--strategy", "uniform"], "--strategy uniform needs --game", id="no game"),
+        pytest.param(
+            ["evaluate", "--strategy", "uniform"],
+            "the strategy 'uniform' is measured in a game; name one",
+            id="no game",
+        ),
         pytest.param(["evaluate", "x", "--strategy", "uniform"], "name a strategy file, or give --strategy", id="both"),
         pytest.param(
             ["evaluate", "--strategy", "silly", "--game", "kuhn"],
-            "--strategy is one of uniform, random, always-fold, always-call, always-raise, 50/50; got 'silly'",
+            "there is no strategy 'silly'; there are always-fold, always-call, always-raise, 50/50, uniform, random",
             id="silly",
         ),
     ],

@@ -15,8 +15,9 @@ import counterplay as cp
 from counterplay.abstraction.cards import build_cards, parse_recipe
 from counterplay.cli.main import app
 from counterplay.errors import GameError
+from counterplay.evaluation import evaluate
 from counterplay.evaluation.board_bounds import BoardWalker, bound_exploitability, drawn_round
-from counterplay.evaluation.lifted_buckets import LiftedStrategy, measure_lifted
+from counterplay.evaluation.lifted_buckets import LiftedStrategy
 from counterplay.evaluation.public_walker import PublicWalker
 from counterplay.poker.acpc.standard import STANDARD
 from counterplay.poker.buckets.bucket_game import BucketGame
@@ -89,7 +90,7 @@ def test_all_boards_of_a_later_round(game: Any) -> None:
     """The lower bound is a best response that plays earlier rounds as they are; bounds lie around the exact number."""
     profile = drawn_profile(game, forgetting(game))
     tree = build_public_tree(game)
-    exact = measure_lifted(profile, tree).exploitability
+    exact = evaluate(profile, tree).exploitability
     lifted = LiftedStrategy(profile)
     tables = fill_table(tree, 0, lifted), fill_table(tree, 1, lifted)
     before = [0.0, np.inf]
@@ -125,7 +126,7 @@ def test_drawn_boards_come_near_all_boards(game: Any) -> None:
 def test_what_is_learned_on_other_boards_is_a_lower_bound(game: Any, buckets: Any) -> None:
     """It wins more than the strategy's own play and never more than a best response."""
     profile = drawn_profile(game, buckets(game))
-    exact = measure_lifted(profile, build_public_tree(game)).exploitability
+    exact = evaluate(profile, build_public_tree(game)).exploitability
     plain = bound_exploitability(profile)
     found = bound_exploitability(profile, training=60, seed=1)
     assert found.exact

@@ -17,7 +17,7 @@ from counterplay.cli.main import main
 from counterplay.errors import GameError, StrategyError
 from counterplay.evaluation.card_free import _Betting, evaluate_card_free
 from counterplay.evaluation.measurement import Measurement
-from counterplay.evaluation.split_evaluation import SplitGame, _Split, evaluate_public, evaluate_split
+from counterplay.evaluation.split_evaluation import SplitGame, _Split, evaluate_split, measure_pair
 from counterplay.game.registry import make
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.standard import STANDARD
@@ -28,7 +28,7 @@ from counterplay.poker.poker_public_tree import build_public_tree
 from counterplay.runtime.jobs import read_jobs
 from counterplay.runtime.progress import Progress
 from counterplay.strategy.public_strategy import FunctionStrategy, PublicStrategy
-from counterplay.strategy.trivial import TRIVIAL, CardFree
+from counterplay.strategy.trivial import TRIVIAL, CardFree, trivial
 from counterplay.tree.public.public_tree import Hands, PublicTree
 
 SAME = 1e-9
@@ -51,7 +51,7 @@ PAIRS = {
     "folds too": (MIXED, MIXED),
     "two agents": (TRIVIAL["always-raise"], MIXED),
 }
-TRIVIAL = {  # johanson.md E.1: best responses as dealer (player 2 here) and as big blind, mbb/g
+WON = {  # johanson.md E.1: best responses as dealer (player 2 here) and as big blind, mbb/g
     "holdem_2_4": {
         "always-fold": (1000.0, 500.0),
         "always-call": (645.4724, 645.4724),
@@ -148,7 +148,7 @@ class TestSmallGames:
     @pytest.mark.parametrize("name", SMALL)
     @pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
     def test_three_methods(self, name: str, pair: tuple[CardFree, CardFree]) -> None:
-        expected = evaluate_public(whole(name), pair)
+        expected = measure_pair(whole(name), pair)
         close(evaluate_split(poker(name), pair), expected)
         close(evaluate_card_free(poker(name), [pair])[0], expected)
 
@@ -159,13 +159,13 @@ class TestSmallGames:
             rows = {(p, name): dict(zip(row, agent.row(tuple(row)), strict=True)) for p, name, row in uniform.items()}
             expected = cp.evaluate(cp.TabularStrategy.from_table(tree, rows), tree)
             close(evaluate_card_free(poker("leduc_limit_2p"), [(agent, agent)])[0], expected)
-            close(evaluate_public(whole("leduc_limit_2p"), (agent, agent)), expected)
+            close(measure_pair(whole("leduc_limit_2p"), (agent, agent)), expected)
 
     @pytest.mark.parametrize("name", ["rhode_island(ranks=3,suits=2)", "leduc_limit_2p", "holdem_2_1(ranks=4,suits=2)"])
     @pytest.mark.parametrize("isomorphic", [True, False])
     def test_strategies_that_look_at_cards(self, name: str, isomorphic: bool) -> None:
         pair = (FunctionStrategy(by_rank), FunctionStrategy(by_rank))
-        expected = evaluate_public(whole(name), pair)
+        expected = measure_pair(whole(name), pair)
         close(evaluate_split(poker(name), pair, isomorphic=isomorphic), expected)
         assert expected.exploitability > 0.01
 
@@ -187,11 +187,11 @@ class TestTrivialAgents:
     """johanson.md E.1."""
 
     @pytest.mark.parametrize("name", ["holdem_2_1", "holdem_2_4"])
-    @pytest.mark.parametrize("agent", TRIVIAL)
+    @pytest.mark.parametrize("agent", WON["holdem_2_1"])
     def test_two_rounds(self, name: str, agent: str) -> None:
         pair = (TRIVIAL[agent], TRIVIAL[agent])
-        measurement = evaluate_public(whole(name), pair)
-        dealer, blind = TRIVIAL[name][agent]
+        measurement = measure_pair(whole(name), pair)
+        dealer, blind = WON[name][agent]
         assert 1000 * np.array(measurement.best_response) / whole(name).big_blind == pytest.approx(
             [blind, dealer], abs=5e-5
         )
@@ -217,9 +217,9 @@ class TestTrivialAgents:
 
     @pytest.mark.slow
     def test_limit_holdem(self) -> None:
-        agents = [(agent, agent) for agent in TRIVIAL.values()]
+        agents = [(agent, agent) for agent in map(trivial, WON["holdem_limit_2p"])]
         found = evaluate_card_free(poker("holdem_limit_2p"), agents, threads=2)
-        for measurement, (dealer, blind) in zip(found, TRIVIAL["holdem_limit_2p"].values(), strict=True):
+        for measurement, (dealer, blind) in zip(found, WON["holdem_limit_2p"].values(), strict=True):
             assert 100 * np.array(measurement.best_response) == pytest.approx([blind, dealer], abs=5e-5)
 
     @pytest.mark.slow
@@ -297,7 +297,7 @@ class TestCommandLine:
         captured = capsys.readouterr()
         return code, captured.out, captured.err
 
-    @pytest.mark.parametrize("method", ["auto", "shortcut", "general", "whole"])
+    @pytest.mark.parametrize("method", ["auto", "card-free", "split", "public", "history"])
     def test_json(self, capsys: pytest.CaptureFixture[str], method: str) -> None:
         words = ["--game", "leduc_limit_2p", "--strategy", "50/50", "--method", method, "--threads", "2", "--json"]
         code, out, _ = self.run(capsys, *words)
@@ -306,19 +306,18 @@ class TestCommandLine:
         assert told["best_response"] == pytest.approx([59 / 30, 7 / 3])
         assert told["exploitability"] == pytest.approx(2.15)
         assert told["exploitability_mbb"] == pytest.approx(2150)
-        assert told["method"] == ("shortcut" if method == "auto" else method)
+        assert told["method"] == ("card-free" if method == "auto" else method)
 
     def test_for_people(self, capsys: pytest.CaptureFixture[str]) -> None:
         code, out, err = self.run(capsys, "--game", "holdem_2_1", "--strategy", "always-call")
         assert code == 0
-        assert "exploitability  645.4724 mbb/g" in out
-        assert "+645.4724 mbb/g (player 1), +645.4724 mbb/g (player 2)" in out
+        assert "645.4724; best responses +645.4724 (player 1), +645.4724 (player 2)" in out
         assert "left" in err or not err
 
     def test_without_a_board_the_whole_tree_is_walked(self, capsys: pytest.CaptureFixture[str]) -> None:
         _, out, _ = self.run(capsys, "--game", "kuhn_limit_2p", "--strategy", "always-call", "--json")
         told = json.loads(out)
-        assert told["method"] == "whole"
+        assert told["method"] == "public"
         assert told["best_response"] == pytest.approx([1 / 3, 1 / 3])
 
     def test_gone_on_with(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -334,15 +333,16 @@ class TestCommandLine:
     @pytest.mark.parametrize(
         ("words", "message"),
         [
-            (["--strategy", "always-call"], "--strategy always-call needs --game"),
-            (["--strategy", "always-call", "--game", "bluff"], "bluff is not one"),
-            (["--strategy", "always-call", "--game", "holdem_limit_3p"], "games of two players"),
+            (["--strategy", "always-call"], "the strategy 'always-call' is measured in a game; name one"),
+            (["--strategy", "always-call", "--game", "bluff"], "trivial agents play fold, call and raise"),
+            (["--strategy", "always-call", "--game", "holdem_limit_3p"], "holdem_limit_3p needs"),
+            (["--strategy", "always-call", "--game", "kuhn_limit_3p", "--method", "split"], "for two players"),
             (["--strategy", "always-call", "--game", "leduc_limit_2p", "--threads", "0"], "at least 1; got 0"),
-            (["--strategy", "50/50", "--game", "leduc_limit_2p", "--method", "magic"], "--method is one of auto"),
-            (["--strategy", "50/50", "--game", "holdem_limit_2p", "--method", "whole"], "use --method general"),
-            (["--strategy", "50/50", "--game", "kuhn_limit_2p", "--method", "general"], "measure others whole"),
-            (["--strategy", "uniform", "--game", "kuhn", "--method", "general"], "are for --strategy always-fold"),
-            (["--strategy", "50/50", "--game", "kuhn_limit_2p", "--checkpoint", "x"], "whole keeps nothing"),
+            (["--strategy", "50/50", "--game", "leduc_limit_2p", "--method", "magic"], "a method is one of auto"),
+            (["--strategy", "50/50", "--game", "holdem_limit_2p", "--method", "public"], "method split or card-free"),
+            (["--strategy", "50/50", "--game", "kuhn_limit_2p", "--method", "split"], "measure others whole"),
+            (["--strategy", "uniform", "--game", "kuhn", "--method", "split"], "kuhn is not a poker game"),
+            (["--strategy", "50/50", "--game", "kuhn_limit_2p", "--checkpoint", "x"], "measure others whole"),
             (["--resume", "nothing.here"], "there is no file nothing.here"),
         ],
     )

@@ -7,8 +7,9 @@ import pytest
 
 from counterplay.abstraction.cards import BuildSettings, CardAbstraction, build_cards, parse_recipe
 from counterplay.errors import AbstractionError, StrategyError
+from counterplay.evaluation import evaluate
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs, measure_buckets
-from counterplay.evaluation.lifted_buckets import RealGame, measure_lifted
+from counterplay.evaluation.lifted_buckets import RealGame
 from counterplay.experiments import run_experiment
 from counterplay.experiments.abstraction_families import FAMILIES, PUBLISHED, family_cards
 from counterplay.experiments.shared.real_game_checks import follow, growing
@@ -63,7 +64,7 @@ def test_checkpoints_are_measurements_of_the_solver() -> None:
         solver = BucketSolver(game, "pcs")
         solver.step(point.iterations)
         assert point.abstract == unit * measure_buckets(game, pairs, solver.strategy()).exploitability
-        lifted = measure_lifted(solver.profile(storage="float64"), tree)
+        lifted = evaluate(solver.profile(storage="float64"), tree)
         assert point.real == pytest.approx(unit * lifted.exploitability, abs=1e-9)
     assert [point.iterations for point in curve] == [10, 40]
     assert curve[0].cpu_seconds <= curve[1].cpu_seconds

@@ -14,8 +14,9 @@ import counterplay as cp
 from counterplay.abstraction.cards import CardAbstraction
 from counterplay.agents import open_arena
 from counterplay.errors import GameError
+from counterplay.evaluation import evaluate
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs, measure_buckets
-from counterplay.evaluation.lifted_buckets import LiftedStrategy, measure_lifted
+from counterplay.evaluation.lifted_buckets import LiftedStrategy
 from counterplay.evaluation.split_evaluation import evaluate_split
 from counterplay.forms import open_game
 from counterplay.kernels.cards.evaluator import rank_hands
@@ -216,7 +217,7 @@ def test_all_representations_rank_alike(tmp_path: Path) -> None:
     lifted = LiftedStrategy(profile)
     assert isinstance(game, PokerGame)
     for found in (
-        measure_lifted(profile, open_game(str(path), "public")),
+        evaluate(profile, open_game(str(path), "public")),
         evaluate_split(game, (lifted, lifted)),
         measure_buckets(abstract, count_bucket_pairs(abstract), profile.strategy()),
     ):

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from counterplay.analysis.equilibrium_set import Equilibria
 from counterplay.errors import GameError
-from counterplay.evaluation.responses import as_tree, expected_values, own_leaf_values
+from counterplay.evaluation import expected_values
+from counterplay.evaluation.responses import as_tree, own_leaf_values
 from counterplay.game.game import Game
 from counterplay.kernels.history.passes import backward_best
 from counterplay.kernels.jit import form_arrays

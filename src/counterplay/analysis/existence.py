@@ -16,7 +16,7 @@ import dataclasses
 import math
 
 from counterplay.abstraction import abstraction_between
-from counterplay.evaluation.responses import best_response, expected_values
+from counterplay.evaluation import best_response, expected_values
 from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.runtime.pacing import Until

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["bound_rows", "build_rows", "markdown_build"]
+from counterplay.evaluation.board_bounds import bound_rows
+
+__all__ = ["build_rows", "markdown_build"]
 
 
 def build_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -31,18 +33,6 @@ def build_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     for name, row in report["matches"].items():
         margin = "" if row["mbb_95"] is None else f" ± {row['mbb_95']:.3g}"
         rows.append((f"against {name}", f"{row['mbb']:+.4g}{margin} mbb/g in {row['hands']:,} duplicate hands"))
-    return rows
-
-
-def bound_rows(bounds: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What is known of the exploitability in the real game from boards that were drawn."""
-    rows = []
-    for name, word in (("lower_bound", "at least"), ("upper_bound", "at most")):
-        if bounds[f"{name}_mbb"] is not None:
-            how = "" if bounds["exact"] else f" ± {bounds[f'{name}_mbb_95']:.3g}"
-            rows.append((f"exploitable {word}", f"{bounds[f'{name}_mbb']:.4g}{how} mbb/g in the real game"))
-    count = f"all {bounds['boards']:,}" if bounds["exact"] else f"{bounds['boards']:,} drawn"
-    rows.append(("bounded over", f"{count} boards of round {bounds['drawn_round']}"))
     return rows
 
 

@@ -30,9 +30,9 @@ from counterplay.abstraction.cards.card_abstraction import KIND as CARD_KIND
 from counterplay.agents.matches import play_match
 from counterplay.build.presets import MOST_BUCKETS, OPPONENTS, Plan
 from counterplay.errors import CounterplayError, GameError, StrategyError
-from counterplay.evaluation.board_bounds import bound_exploitability
+from counterplay.evaluation import evaluate
 from counterplay.evaluation.bucket_pairs import BucketPairs, count_bucket_pairs, measure_buckets
-from counterplay.evaluation.lifted_buckets import measure_real
+from counterplay.evaluation.measurement import Measurement
 from counterplay.forms import open_game, poker_definition
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.pacing import Until
@@ -248,14 +248,17 @@ class Pipeline:
         if self.done["pairs"]["reason"]:
             return None
         try:
-            return measure_real(solver.profile(storage="float64"), self.memory_limit, self.plan.threads).exploitability
+            return self._in_the_real_game(solver.profile(storage="float64")).exploitability
         except GameError:
             return None
+
+    def _in_the_real_game(self, profile: BucketStrategy) -> Measurement:
+        return evaluate(profile, method="public", threads=self.plan.threads, memory_limit=self.memory_limit)
 
     def _real(self) -> dict[str, Any]:
         """What the strategy is worth in the real game, where its public tree is small enough."""
         try:
-            found = measure_real(self.profile(), self.memory_limit, self.plan.threads)
+            found = self._in_the_real_game(self.profile())
         except GameError as error:
             return {"reason": str(error), "bounds": self._bounds()}
         return {
@@ -263,17 +266,18 @@ class Pipeline:
             "bounds": None,
             "value": list(found.value),
             "exploitability": found.exploitability,
-            "exploitability_mbb": 1000 * found.exploitability / self.definition.big_blind,
+            "exploitability_mbb": found.exploitability_mbb,
         }
 
     def _bounds(self) -> dict[str, Any] | None:
         """What boards drawn at random tell of the exploitability in the real game, where two play it."""
         boards = max(FEWEST_BOARDS, self.plan.boards // BOARD_COST)
+        report = self._boards_of("real")
         try:
-            found = bound_exploitability(self.profile(), boards, seed=self.plan.seed, progress=self._boards_of("real"))
+            found = evaluate(self.profile(), method="bounds", bounds=boards, seed=self.plan.seed, progress=report)
         except GameError:
             return None
-        return found.told(float(self.definition.big_blind))
+        return None if found.bounds is None else found.bounds.as_dict(float(self.definition.big_blind))
 
     def _match(self, opponent: str) -> dict[str, Any]:
         players = self.definition.players

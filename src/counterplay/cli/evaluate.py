@@ -1,39 +1,50 @@
-"""``counterplay evaluate``: value, best responses and exploitability of a saved strategy."""
+"""``counterplay evaluate``: value, best responses and exploitability of a strategy."""
 
 from __future__ import annotations
 
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from counterplay.abstraction import split_name
 from counterplay.cli.common import (
     GAME_HELP,
     JSON_HELP,
     MEMORY_HELP,
+    check_writable,
     chips,
     exploitability_text,
-    forgetful_note,
-    measured,
     note,
     print_json,
     read_memory,
     say,
     table,
 )  # fmt: skip
-from counterplay.cli.evaluate_buckets import BOUNDS_HELP, DRAWN_HELP, TRAINING_HELP, evaluate_buckets
-from counterplay.cli.evaluate_card_free import METHOD_HELP, evaluate_card_free_command
-from counterplay.cli.problem import Problem, load_problem
-from counterplay.cli.public import evaluate_public, evaluate_uniform
-from counterplay.cli.report import abstract_text
-from counterplay.errors import AbstractionError, GameError, MemoryLimitError, StrategyError
-from counterplay.storage import file_kind
+from counterplay.cli.running import interruptible
+from counterplay.errors import StrategyError
 
 if TYPE_CHECKING:
     from counterplay.evaluation.measurement import Measurement
-    from counterplay.strategy import TabularStrategy
+    from counterplay.runtime.progress import Progress, ProgressCallback
+
+STRATEGY_HELP = (
+    "Instead of a file, with --game: uniform, random (drawn from --seed), or in poker always-fold, always-call, "
+    "always-raise, 50/50."
+)
+METHOD_HELP = (
+    "history: on the history tree; public: on the public tree; split: on the public tree below one first deal at a "
+    "time; card-free: a table of the last round, for trivial strategies; buckets: inside the bucket game; bounds: from "
+    "sampled boards; auto: as the strategy is stored."
+)
+BOARDS_HELP = "A strategy by buckets: sample so many boards instead of counting all."
+BOUNDS_HELP = "A strategy by buckets: bound its exploitability in the real game from so many sampled boards."
+DRAWN_HELP = "The round whose boards are sampled for --bounds, by number or as flop, turn, river; by default the last."
+TRAINING_HELP = "Boards on which the player of the lower bound learns to play the rounds before."
+CHECKPOINT_HELP = "Keep what split or card-free has found here, every minute."
 
 
 def command(
@@ -41,150 +52,159 @@ def command(
     game: Annotated[
         str | None, typer.Option(help=f"The game to measure in, if not the strategy's own. {GAME_HELP}")
     ] = None,
-    strategy: Annotated[
-        str | None,
-        typer.Option(
-            help="Instead of a file, with --game: uniform, random (drawn from --seed), or in poker always-fold, "
-            "always-call, always-raise, 50/50."
-        ),
-    ] = None,
+    strategy: Annotated[str | None, typer.Option(help=STRATEGY_HELP)] = None,
     seed: Annotated[int, typer.Option(help="Seed of --strategy random, of --boards and of --bounds.")] = 0,
-    boards: Annotated[
-        int | None, typer.Option(help="A strategy of an abstract game: draw so many boards instead of counting all.")
-    ] = None,
+    boards: Annotated[int | None, typer.Option(help=BOARDS_HELP)] = None,
     bounds: Annotated[int | None, typer.Option(help=BOUNDS_HELP)] = None,
-    drawn: Annotated[str | None, typer.Option("--drawn-round", help=DRAWN_HELP)] = None,
+    drawn_round: Annotated[str | None, typer.Option(help=DRAWN_HELP)] = None,
     training: Annotated[int, typer.Option(help=TRAINING_HELP)] = 0,
     method: Annotated[str, typer.Option(help=METHOD_HELP)] = "auto",
-    threads: Annotated[int, typer.Option(help="First deals that are measured at once; results are the same.")] = 1,
-    checkpoint: Annotated[
-        Path | None, typer.Option(help="Keep what the shortcut or the general method has found here, every minute.")
-    ] = None,
-    resume: Annotated[Path | None, typer.Option(help="Go on from this checkpoint of an evaluation.")] = None,
+    threads: Annotated[int, typer.Option(help="Threads that share the work; results are the same.")] = 1,
+    checkpoint: Annotated[Path | None, typer.Option(help=CHECKPOINT_HELP)] = None,
+    resume: Annotated[Path | None, typer.Option(help="Resume an evaluation from its checkpoint.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")] = False,
     memory_limit: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> None:
-    """Measure a strategy exactly: its value, best responses to it, its exploitability."""
+    """Measure a strategy: its value, best responses to it, its exploitability."""
     from counterplay.evaluation import evaluate
-    from counterplay.forms import has_public_tree
-    from counterplay.strategy import TabularStrategy
-    from counterplay.strategy.files import load_strategy
-    from counterplay.strategy.public_strategy import PublicStrategy
-    from counterplay.strategy.trivial import TRIVIAL
 
-    if profile is None and (resume is not None or strategy in set(TRIVIAL) - {"uniform"}):
-        evaluate_card_free_command(
-            game, strategy, method, threads, checkpoint, resume, read_memory(memory_limit), quiet, as_json
-        )
-        return
-    if method != "auto" or checkpoint is not None or resume is not None or threads != 1:
-        raise StrategyError(f"--method, --threads, --checkpoint and --resume are for --strategy {', '.join(TRIVIAL)}")
-    if (profile is None) == (strategy is None):
+    if (profile is None) == (strategy is None) and resume is None:
         raise StrategyError("name a strategy file, or give --strategy uniform with --game")
-    if profile is not None and file_kind(profile) == "abstract-profile":
-        evaluate_buckets(profile, boards, seed, read_memory(memory_limit), as_json, bounds, drawn, training)
-        return
-    if bounds is not None or drawn is not None or training:
-        raise StrategyError("--bounds, --drawn-round and --training are for strategies of abstract games")
-    loaded = None if profile is None else load_strategy(profile)
-    if profile is not None and isinstance(loaded, PublicStrategy):
-        evaluate_public(profile, read_memory(memory_limit), as_json)
-        return
-    assert loaded is None or isinstance(loaded, TabularStrategy)
-    name = game or (loaded.game if loaded else None)
-    if name is None:
-        raise StrategyError(f"--strategy {strategy} needs --game")
-    try:
-        problem = _problem(name, loaded, read_memory(memory_limit), as_json)
-    except MemoryLimitError as error:
-        if strategy != "uniform" or not has_public_tree(name):
-            raise
-        note(f"{error}\nTherefore its public tree is walked.")
-        evaluate_uniform(name, read_memory(memory_limit), as_json)
-        return
-    tree = problem.real
-    if loaded is None:
-        solved = problem.solved
-        made = {
-            "uniform": lambda: TabularStrategy.uniform(solved),
-            "random": lambda: TabularStrategy.random(solved, seed),
-        }
-        if strategy not in made:
-            known = ", ".join(dict.fromkeys([*made, *TRIVIAL]))
-            raise StrategyError(f"--strategy is one of {known}; got {strategy!r}")
-        loaded = made[strategy]()
-    if problem.abstraction is not None and loaded.digest == problem.abstraction.abstract_digest:
-        loaded = problem.lift(loaded)
-    started = time.perf_counter()
-    measurement = evaluate(loaded, tree)
-    abstract = _in_the_abstract_game(problem, loaded)
-    seconds = time.perf_counter() - started
-    origin = loaded.provenance
-    if as_json:
-        print_json({
-            "game": tree.name,
-            "algorithm": origin.algorithm,
-            "iterations": origin.iterations,
-            "seconds": seconds,
-            **measured(measurement, tree.big_blind),
-            "epsilon": measurement.epsilon,
-            "recall": list(tree.recall),
-            "information_sets": tree.num_infosets,
-            **({"information_sets_covered": len(loaded.infoset_names)} if loaded.partial else {}),
-            "histories": tree.num_histories,
-            "nodes_per_second": tree.num_histories / seconds if seconds > 0 else 0.0,
-            "profile": None if profile is None else str(profile),
-            **({} if problem.abstraction is None or abstract is None else {
-                "abstraction": problem.abstraction.name,
-                "abstraction_information_sets": problem.abstraction.num_sets,
-                "abstract": {
-                    "game": problem.solved.name,
-                    **measured(abstract, tree.big_blind),
-                    "recall": list(problem.solved.recall),
-                },
-            }),
-            "seed": origin.seed,
-            "provenance": {"settings": dict(origin.settings), "seconds": origin.seconds, "version": origin.version},
-        })  # fmt: skip
-        return
-    say(f"{tree.name}: strategy by {origin.algorithm}, {origin.iterations:,} iterations in {origin.seconds:.2f} s")
-    rows = [
-        ("value", chips(measurement.value) + " chips"),
-        ("best responses", chips(measurement.best_response) + " chips"),
-        ("exploitability", exploitability_text(measurement.exploitability, tree.big_blind)),
-        ("NashConv", f"{measurement.nash_conv:.3g} chips, the sum of those gains"),
-        ("epsilon", f"{measurement.epsilon:.3g} chips, the largest of them"),
-    ]  # fmt: skip
-    if abstract is not None:
-        rows.append(("in the abstract game", abstract_text(problem, abstract)))
-    if loaded.partial:
-        covered = f"{len(loaded.infoset_names):,} of {tree.num_infosets:,} information sets; uniform play at the others"
-        rows.append(("covers", covered))
-    table([*rows, *forgetful_note(tree)])
-
-
-def _problem(name: str, loaded: TabularStrategy | None, limit: int | None, quiet: bool) -> Problem:
-    """The game to measure in, and what its players forget: as the name says, or else as the strategy's file does."""
-    what = None if loaded is None else loaded.provenance.settings.get("abstraction")
-    if isinstance(what, str) and split_name(name)[1] is None:
+    kept = checkpoint or resume
+    check_writable(kept, replaced=True)
+    started, cpu = time.perf_counter(), time.process_time()
+    with interruptible(), _progress(quiet or as_json) as draw:
         try:
-            return load_problem(name, [what], limit, quiet)
-        except (AbstractionError, GameError, StrategyError) as error:
-            plain = load_problem(name, [], limit, quiet)  # says so itself if it is the game that cannot be made
-            note(f"the abstract game cannot be made again: {error}")
-            return plain
-    return load_problem(name, [], limit, quiet)
+            found = evaluate(
+                profile or strategy, game, method, threads=threads, memory_limit=read_memory(memory_limit),
+                progress=draw, boards=boards, bounds=bounds, drawn_round=drawn_round, training=training, seed=seed,
+                checkpoint=checkpoint, resume=resume,
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            if kept is not None:
+                note(f"resume with: counterplay evaluate --resume {kept}")
+            raise
+    files = {"threads": threads, "checkpoint": _text(kept), "profile": _text(profile)}
+    _report(found, time.perf_counter() - started, time.process_time() - cpu, files, as_json)
 
 
-def _in_the_abstract_game(problem: Problem, profile: TabularStrategy) -> Measurement | None:
-    """What the strategy seemed to be worth; None if there is no abstract game, or not one that it can be played in."""
-    from counterplay.evaluation import evaluate
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)
 
-    if problem.abstraction is None:
-        return None
-    try:
-        return evaluate(problem.abstraction.restrict(profile, problem.solved), problem.solved)
-    except StrategyError as error:
-        note(f"it is not measured in the abstract game: {error}")
-        return None
+
+def _report(found: Measurement, seconds: float, cpu: float, files: dict[str, Any], as_json: bool) -> None:
+    for line in found.notes:
+        note(line)
+    if as_json:
+        histories = found.facts.get("histories")
+        speed = {} if histories is None else {"nodes_per_second": histories / seconds if seconds > 0 else 0.0}
+        print_json({**found.as_dict(), "seconds": seconds, "cpu_seconds": cpu, **speed, **files})
+        return
+    say(_title(found))
+    table([*_rows(found), ("method", found.method), ("seconds", f"{seconds:.2f}, {cpu:.2f} of a processor")])
+
+
+def _title(found: Measurement) -> str:
+    from counterplay.poker.postflop.subgame import SUBGAME, parse_subgame
+
+    origin = found.provenance
+    name = parse_subgame(found.game).title if found.game.startswith(SUBGAME) else found.game
+    if not origin.iterations:
+        return f"{name}: {origin.algorithm}"
+    return f"{name}: strategy by {origin.algorithm}, {origin.iterations:,} iterations in {origin.seconds:.2f} s"
+
+
+def _rows(found: Measurement) -> list[tuple[str, str]]:
+    """What was found, for people."""
+    from counterplay.evaluation.board_bounds import bound_rows
+
+    rows, facts = [], found.facts
+    if found.measured:
+        rows += [
+            ("value", chips(found.value) + " chips"),
+            ("best responses", chips(found.best_response) + " chips"),
+            ("exploitability", _gain(found)),
+            ("NashConv", f"{found.nash_conv:.3g} chips, the sum of those gains"),
+            ("epsilon", f"{found.epsilon:.3g} chips, the largest of them"),
+        ]
+    if found.measured and found.big_blind is not None:
+        each = (f"{1000 * best / found.big_blind:+.4f} (player {n + 1})" for n, best in enumerate(found.best_response))
+        rows.append(("in mbb/g", f"{found.exploitability_mbb:.4f}; best responses {', '.join(each)}"))
+    if found.unlocked is not None:
+        rows.append(("locked", f"{', '.join(map(repr, found.locked))}; the best responses above keep to it"))
+        rows.append(("without the lock", _gain(found.unlocked)))
+    if found.bounds is not None:
+        rows += bound_rows(found.bounds.as_dict(found.big_blind or 1.0))
+    if found.abstract is not None:
+        rows.append(("in the abstract game", _gain(found.abstract)))
+    if found.abstract is not None and found.abstract.boards is not None:
+        sampled = f"{found.abstract.boards:,} sampled boards, an estimate that is too high"
+        rows.append(("counted over", "all boards" if found.abstract.exact else sampled))
+    if "abstraction_information_sets" in facts:
+        rows.append(("information sets", f"{facts['abstraction_information_sets']:,} in the abstract game"))
+    if "information_sets_covered" in facts:
+        covered = f"{facts['information_sets_covered']:,} of {facts['information_sets']:,} information sets"
+        rows.append(("covers", f"{covered}; uniform play at the others"))
+    forgetful = [str(player + 1) for player, kind in enumerate(facts.get("recall", ())) if kind != "perfect"]
+    if forgetful:
+        text = f"player {', '.join(forgetful)} forgets: best responses are those of a player who remembers"
+        rows.append(("note", text))
+    return rows
+
+
+def _gain(found: Measurement) -> str:
+    """Exploitability; a bound where players forget more than their own choices."""
+    text = exploitability_text(found.exploitability, found.big_blind, found.pot)
+    exact = set(found.facts.get("recall", ())) <= {"perfect", "a-loss"}
+    return text if exact else f"at most {text}, if it remembers"
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[ProgressCallback | None]:
+    """A live bar with the time left on a terminal; now and then a plain line elsewhere."""
+    if quiet:
+        yield None
+        return
+    if not sys.stderr.isatty():
+        yield _plain_lines()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.fields[state]}"), BarColumn(), TextColumn("{task.fields[left]}"), TimeElapsedColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("evaluating", total=None, state="evaluating", left="")
+
+        def draw(now: Progress) -> None:
+            left = f"{_time(now.seconds_left)} left" if now.total else ""
+            bar.update(task, total=now.total, completed=now.iterations, state=_state(now), left=left)
+
+        yield draw
+
+
+def _plain_lines() -> ProgressCallback:
+    due = wait = 2.0
+    started = time.monotonic()
+
+    def draw(now: Progress) -> None:
+        nonlocal due, wait
+        seconds = time.monotonic() - started
+        if seconds >= due:
+            wait *= 2
+            due = seconds + min(wait, 60.0)
+            note(f"{_state(now)}, {seconds:.0f} s, {_time(now.seconds_left)} left")
+
+    return draw
+
+
+def _state(now: Progress) -> str:
+    done = f"{now.iterations:,}" if now.total is None else f"{now.iterations:,} of {now.total:,}"
+    return f"{done} {now.stage or 'boards'}"
+
+
+def _time(seconds: float | None) -> str:
+    if seconds is None:
+        return "?"
+    return f"{int(seconds) // 3600}:{int(seconds) // 60 % 60:02d}:{int(seconds) % 60:02d}"

@@ -187,7 +187,7 @@ def _lock(solver: PublicSolver, text: str) -> None:
 
 
 def _as_json(game: Subgame, solver: PublicSolver, result: SolveResult, files: dict[str, Path | None]) -> dict[str, Any]:
-    from counterplay.cli.public import locked_nodes
+    from counterplay.evaluation.methods import locked_nodes
 
     return {
         "game": result.game,
@@ -201,7 +201,7 @@ def _as_json(game: Subgame, solver: PublicSolver, result: SolveResult, files: di
         "expected_chips": [game.pot / 2 + value for value in result.value],
         "information_sets": result.information_sets,
         "public_states": solver.tree.num_public_states,
-        "locked": locked_nodes(solver.tree, solver.locked),
+        "locked": list(locked_nodes(solver.tree, solver.locked)),
         "nodes": result.nodes,
         "nodes_per_second": result.nodes_per_second,
         "memory_bytes": {"tree": solver.tree.nbytes, "solver": solver.table_bytes},
@@ -213,7 +213,7 @@ def _as_json(game: Subgame, solver: PublicSolver, result: SolveResult, files: di
 def _summarise(
     game: Subgame, solver: PublicSolver, result: SolveResult, goal: Until, files: dict[str, Path | None]
 ) -> None:
-    from counterplay.cli.public import locked_nodes
+    from counterplay.evaluation.methods import locked_nodes
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     percent = 100 * result.exploitability / game.pot

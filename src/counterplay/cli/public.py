@@ -25,13 +25,9 @@ from counterplay.errors import SolverError
 from counterplay.runtime.memory import format_bytes
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from counterplay.poker.postflop.subgame import Subgame
     from counterplay.runtime.pacing import Until
     from counterplay.solvers import Solver, SolveResult
-    from counterplay.strategy.public_strategy import PublicStrategy
     from counterplay.tree.public.public_tree import PublicTree
 
 
@@ -168,6 +164,7 @@ def _summarise(
     solver: Solver, result: SolveResult, goal: Until, files: dict[str, Path | None], whole_seconds: float
 ) -> None:
     from counterplay.analysis.regret_bounds import value_interval
+    from counterplay.evaluation.methods import locked_nodes
 
     tree: PublicTree = solver.tree
     low, high = value_interval(result.measurement)
@@ -191,77 +188,3 @@ def _summarise(
     if result.status == "interrupted":
         say()
         say(f"Next:\n  counterplay solve --resume {files['checkpoint']} {goal_options(goal)}   go on from here")
-
-
-def evaluate_public(path: Path, limit: int | None, as_json: bool) -> None:
-    """Measure a strategy file of a public tree, and report."""
-    from counterplay.forms import open_game
-    from counterplay.strategy.files import load_strategy
-    from counterplay.strategy.public_strategy import PublicStrategy
-
-    profile = load_strategy(path)
-    assert isinstance(profile, PublicStrategy)
-    _evaluate(open_game(profile.game, "public", memory_limit=limit), profile, path, as_json)
-
-
-def evaluate_uniform(game: str, limit: int | None, as_json: bool) -> None:
-    """Measure uniform play on the public tree of a game, and report."""
-    import numpy as np
-
-    from counterplay.forms import open_game
-    from counterplay.strategy.public_strategy import PublicStrategy
-    from counterplay.strategy.strategy import Provenance
-
-    tree = open_game(game, "public", memory_limit=limit)
-    first, second = (np.zeros(entries, np.float32) for entries in tree.num_entries)  # no weights: uniform
-    _evaluate(tree, PublicStrategy.of_tree(tree, (first, second), Provenance("uniform")), None, as_json)
-
-
-def _evaluate(tree: PublicTree, profile: PublicStrategy, path: Path | None, as_json: bool) -> None:
-    from counterplay.evaluation.public_walker import PublicWalker
-
-    started = time.perf_counter()
-    walker, tables = PublicWalker(tree), profile.for_tree(tree)
-    locked = profile.locked if profile.locked.any() else None
-    measurement = walker.measure(tables, locked=locked)
-    unlocked = None if locked is None else walker.measure(tables)
-    origin = profile.provenance
-    if as_json:
-        print_json({
-            "game": tree.name,
-            "algorithm": origin.algorithm,
-            "representation": "public",
-            "iterations": origin.iterations,
-            "seconds": time.perf_counter() - started,
-            **measured(measurement, tree.big_blind),
-            "epsilon": measurement.epsilon,
-            **({} if unlocked is None else {
-                "locked": locked_nodes(tree, profile.locked),
-                "unlocked": measured(unlocked, tree.big_blind),
-            }),
-            "recall": ["perfect", "perfect"],
-            "information_sets": tree.num_infosets,
-            "public_states": tree.num_public_states,
-            "histories": None,
-            "profile": None if path is None else str(path),
-            "seed": origin.seed,
-            "provenance": {"settings": dict(origin.settings), "seconds": origin.seconds, "version": origin.version},
-        })  # fmt: skip
-        return
-    say(f"{_title(tree)}: strategy by {origin.algorithm}, {origin.iterations:,} iterations in {origin.seconds:.2f} s")
-    rows = [
-        ("value", chips(measurement.value) + " chips"),
-        ("best responses", chips(measurement.best_response) + " chips"),
-        ("exploitability", _exploitability(tree, measurement.exploitability)),
-        ("NashConv", f"{measurement.nash_conv:.3g} chips, the sum of those gains"),
-    ]  # fmt: skip
-    if unlocked is not None:
-        names = ", ".join(map(repr, locked_nodes(tree, profile.locked)))
-        rows.append(("locked", f"{names}; the best responses above keep to it"))
-        rows.append(("without the lock", _exploitability(tree, unlocked.exploitability)))
-    table(rows)
-
-
-def locked_nodes(tree: PublicTree, locked: NDArray[np.bool_]) -> list[str]:
-    """The betting that leads to each locked decision."""
-    return [tree.node_text[node] if tree.node_text else str(node) for node in locked.nonzero()[0]]

@@ -1,12 +1,11 @@
-"""Exact measures of strategies: expected values, best responses and exploitability."""
+"""Measures of strategies: expected values, best responses and exploitability."""
 
-from counterplay.evaluation.responses import (
-    BestResponse,
-    best_response,
-    evaluate,
-    expected_values,
-    exploitability,
-    nash_conv,
-)
+from counterplay.evaluation.front import METHODS, evaluate, expected_values, exploitability, nash_conv
+from counterplay.evaluation.measurement import Measurement
+from counterplay.evaluation.methods import Settings
+from counterplay.evaluation.responses import BestResponse, best_response
 
-__all__ = ["BestResponse", "best_response", "evaluate", "expected_values", "exploitability", "nash_conv"]
+__all__ = [
+    "METHODS", "BestResponse", "Measurement", "Settings", "best_response", "evaluate", "expected_values",
+    "exploitability", "nash_conv",
+]  # fmt: skip

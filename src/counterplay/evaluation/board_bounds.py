@@ -25,6 +25,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.strategy.bucket_strategy import BucketStrategy
 
-__all__ = ["BoardWalker", "Bound", "ExploitabilityBounds", "bound_exploitability", "drawn_round"]
+__all__ = ["BoardWalker", "Bound", "ExploitabilityBounds", "bound_exploitability", "bound_rows", "drawn_round"]
 
 Vector = NDArray[np.float64]
 Cards = NDArray[np.uint8]
@@ -81,14 +82,26 @@ class ExploitabilityBounds:
     boards: int
     exact: bool
 
-    def told(self, big_blind: float) -> dict[str, Any]:
-        """The numbers by name, as files and commands tell them."""
+    def as_dict(self, big_blind: float) -> dict[str, Any]:
+        """The numbers by name, for JSON."""
         found: dict[str, Any] = {}
         for name, bound in (("lower_bound", self.lower), ("upper_bound", self.upper)):
             for unit, factor in (("", 1.0), ("_mbb", 1000.0 / big_blind)):
                 found[name + unit] = None if bound is None else bound.mean * factor
                 found[name + unit + "_95"] = None if bound is None else bound.half * factor
         return {**found, "drawn_round": self.drawn_round, "boards": self.boards, "exact": self.exact}
+
+
+def bound_rows(bounds: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The numbers of ``ExploitabilityBounds.as_dict`` for people."""
+    rows = []
+    for name, word in (("lower_bound", "at least"), ("upper_bound", "at most")):
+        if bounds[f"{name}_mbb"] is not None:
+            how = "" if bounds["exact"] else f" ± {bounds[f'{name}_mbb_95']:.3g}"
+            rows.append((f"exploitable {word}", f"{bounds[f'{name}_mbb']:.4g}{how} mbb/g in the real game"))
+    count = f"all {bounds['boards']:,}" if bounds["exact"] else f"{bounds['boards']:,} sampled"
+    rows.append(("bounded over", f"{count} boards of round {bounds['drawn_round']}"))
+    return rows
 
 
 def drawn_round(game: BucketGame, name: str | int) -> int:

@@ -15,7 +15,6 @@ from counterplay.abstraction.cards import deck_shape
 from counterplay.errors import GameError, StrategyError
 from counterplay.evaluation.measurement import Measurement
 from counterplay.evaluation.public_walker import PublicWalker
-from counterplay.forms import open_game
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.buckets.bucket_counts import count_bucket_game
 from counterplay.poker.buckets.bucket_game import BucketGame
@@ -28,7 +27,7 @@ from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.public_lookup import normalised
 from counterplay.tree.public.public_tree import PublicTree
 
-__all__ = ["PUBLIC_INFOSETS", "LiftedStrategy", "RealGame", "measure_lifted", "measure_real", "real_infosets"]
+__all__ = ["PUBLIC_INFOSETS", "LiftedStrategy", "RealGame", "check_real_game", "real_infosets"]
 
 PUBLIC_INFOSETS = 200_000_000
 """Real games with more information sets, up to suits, are not measured exactly."""
@@ -148,26 +147,20 @@ class RealGame:
         return self._walker.measure(self.tables(strategy), valued=valued)
 
 
-def measure_lifted(profile: BucketStrategy, tree: PublicTree, threads: int = 1) -> Measurement:
-    """Value and best responses of a strategy of an abstract game in the real one."""
-    return RealGame(profile.abstract, tree, threads=threads).measure(profile.weights)
-
-
 def real_infosets(game: GameDefinition) -> int:
     """Information sets of the real game up to suits, counted before anything is built."""
     deck, shape = deck_shape(game)
     return count_bucket_game(game, HandIndexer(shape, *deck).sizes).infosets
 
 
-def measure_real(profile: BucketStrategy, memory_limit: int | None = None, threads: int = 1) -> Measurement:
-    """The same by the name of the real game.
+def check_real_game(game: BucketGame, memory_limit: int | None = None) -> None:
+    """Refuse bucket games whose real game has no public tree, or one that is too large.
 
     Raises
     ------
     GameError
-        If the real game cannot be measured in; the message says why.
+        The message says why.
     """
-    game = profile.abstract
     if game.players != 2:
         raise GameError(f"best responses in the real game are for two players; {game.name} has {game.players}")
     if game.bets is not None:
@@ -175,6 +168,4 @@ def measure_real(profile: BucketStrategy, memory_limit: int | None = None, threa
     number = real_infosets(game.definition)
     if number > PUBLIC_INFOSETS:
         raise GameError(f"the real game has {number:.3g} information sets, too many for an exact best response")
-    advice = "measure in the abstract game, or bound the exploitability by boards"
-    check_memory(f"the public tree of {game.name}", BYTES * number, memory_limit, advice)
-    return measure_lifted(profile, open_game(game.name, "public", memory_limit=memory_limit), threads)
+    check_memory(f"the public tree of {game.name}", BYTES * number, memory_limit, "measure inside the bucket game")

@@ -1,7 +1,4 @@
-"""Expected values, best responses and distance from equilibrium of a profile (Gibson 2014, section 2.1.2).
-
-All functions take a compiled tree (or a game, which is compiled) and a profile, and are exact.
-"""
+"""Best responses as strategies, on history trees (Gibson 2014, section 2.1.2)."""
 
 from __future__ import annotations
 
@@ -12,9 +9,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import GameError, StrategyError
+from counterplay.errors import GameError
 from counterplay.evaluation.forgetful_response import best_pure_choices
-from counterplay.evaluation.measurement import Measurement, measure_strategy
+from counterplay.evaluation.measurement import measure_strategy
 from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.kernels.history.passes import backward_best, forward_reach, leaf_values
@@ -23,7 +20,7 @@ from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["BestResponse", "best_response", "evaluate", "expected_values", "exploitability", "nash_conv"]
+__all__ = ["BestResponse", "as_tree", "best_response", "check_player", "own_leaf_values"]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -61,40 +58,6 @@ def check_player(tree: GameTree, player: int) -> None:
         raise GameError(f"{tree.name} has players 0 .. {tree.players - 1}; got {player}")
 
 
-def evaluate(profile: TabularStrategy, game: GameTree | Game | str | None = None) -> Measurement:
-    """Expected values, best-response values, NashConv and exploitability of a profile.
-
-    The best responses of players with imperfect recall are those of players who remember: upper bounds, and with them
-    NashConv and exploitability; ``best_response`` says whether one is reached.
-
-    Parameters
-    ----------
-    profile : TabularStrategy
-        How all play.
-    game : GameTree, Game or str, optional
-        The game to measure in, by default the one that the profile names.
-    """
-    if not isinstance(profile, TabularStrategy):
-        raise StrategyError(f"a strategy is measured (load_strategy reads one); got {type(profile).__name__}")
-    tree = as_tree(profile.game if game is None else game)
-    return measure_strategy(tree, form_arrays(tree.sequences), profile.for_tree(tree))
-
-
-def expected_values(profile: TabularStrategy, game: GameTree | Game | str | None = None) -> tuple[float, ...]:
-    """What each player wins on average."""
-    return evaluate(profile, game).value
-
-
-def nash_conv(profile: TabularStrategy, game: GameTree | Game | str | None = None) -> float:
-    """Sum over players of what a best response gains, in chips."""
-    return evaluate(profile, game).nash_conv
-
-
-def exploitability(profile: TabularStrategy, game: GameTree | Game | str | None = None) -> float:
-    """Mean over players of what a best response gains, in chips."""
-    return evaluate(profile, game).exploitability
-
-
 def best_response(
     profile: TabularStrategy,
     player: int,
@@ -130,7 +93,7 @@ def best_response(
     exact = tree.sequences.has_perfect_recall(player)
     if not exact:
         rounding = 1e-12 * float(np.abs(tree.utility[:, player]).max())
-        exact = expected_values(response, tree)[player] >= best - rounding
+        exact = _value(tree, response, player) >= best - rounding
     if method == "exact" and not exact:
         own = strategy.copy()
         low, high = tree.infoset_offset[tree.player_infosets[[player, player + 1]]]
@@ -138,9 +101,14 @@ def best_response(
         starts = tree.infoset_offset[tree.player_infosets[player] : tree.player_infosets[player + 1]]
         own[starts + best_pure_choices(tree, player, leaves)] = 1.0
         response = TabularStrategy.from_tree(tree, own, Provenance("best response"))
-        best = expected_values(response, tree)[player]
+        best = _value(tree, response, player)
         exact = tree.recall[player] != "absent-minded"
     return BestResponse(player, best, response, exact)
+
+
+def _value(tree: GameTree, profile: TabularStrategy, player: int) -> float:
+    """What a player wins."""
+    return measure_strategy(tree, form_arrays(tree.sequences), profile.for_tree(tree)).value[player]
 
 
 def own_leaf_values(tree: GameTree, strategy: NDArray[np.float64], player: int) -> NDArray[np.float64]:

@@ -39,7 +39,7 @@ from counterplay.strategy.trivial import CardFree
 from counterplay.tree.public.public_tree import CUT, FOLD, LINK, PublicTree
 
 __all__ = [
-    "SplitGame", "card_free_value", "evaluate_public", "evaluate_split", "game_header", "node_rows", "strategy_text",
+    "SplitGame", "card_free_value", "evaluate_split", "game_header", "measure_pair", "node_rows", "strategy_text",
 ]  # fmt: skip
 
 Vector = NDArray[np.float64]
@@ -286,7 +286,7 @@ def evaluate_split(
     return Measurement((values[2], -values[2]), (values[0], values[1]))
 
 
-def evaluate_public(tree: PublicTree, strategies: Pair, threads: int = 1) -> Measurement:
+def measure_pair(tree: PublicTree, strategies: Pair, threads: int = 1) -> Measurement:
     """Measure a pair of strategies on a public tree that fits as a whole."""
     walker = PublicWalker(tree, threads)
     free = _card_free(strategies)

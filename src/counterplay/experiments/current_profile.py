@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterplay.evaluation.responses import expected_values
+from counterplay.evaluation import expected_values
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.solvers.cfr import CfrSolver
 from counterplay.strategy.tabular import TabularStrategy

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterplay.evaluation.responses import expected_values, exploitability
+from counterplay.evaluation import expected_values, exploitability
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.compile import compile_game

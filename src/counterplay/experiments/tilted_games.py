@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from counterplay.analysis.regret_bounds import imbalance, tilted_nash
 from counterplay.errors import GameError
-from counterplay.evaluation.responses import evaluate
+from counterplay.evaluation import evaluate
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.game.registry import make
 from counterplay.game.transforms import TILTS, TiltedGame

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from counterplay.errors import GameError
 from counterplay.evaluation.card_free import evaluate_card_free
-from counterplay.evaluation.split_evaluation import evaluate_public
+from counterplay.evaluation.split_evaluation import measure_pair
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.game.registry import make
 from counterplay.poker.poker_game import PokerGame
@@ -57,7 +57,7 @@ def _responses(name: str, threads: int) -> dict[str, tuple[float, float]]:
         found = evaluate_card_free(game, pairs, threads)
     else:
         tree = build_public_tree(game.definition, name=name)
-        found = [evaluate_public(tree, pair, threads) for pair in pairs]
+        found = [measure_pair(tree, pair, threads) for pair in pairs]
     unit = 1000.0 / game.big_blind
     best = [measurement.best_response for measurement in found]
     return {agent: (unit * blind, unit * dealer) for agent, (blind, dealer) in zip(AGENTS, best, strict=True)}

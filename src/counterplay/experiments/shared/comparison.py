@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import SolverError
-from counterplay.evaluation.responses import exploitability
+from counterplay.evaluation import exploitability
 from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.runtime.pacing import PacedSteps

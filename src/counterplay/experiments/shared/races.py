@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from counterplay.evaluation.responses import exploitability
+from counterplay.evaluation import exploitability
 from counterplay.experiments.shared.comparison import (
     POINTS_PER_DECADE,
     Axis,

@@ -1,0 +1,276 @@
+"""``evaluate``: the one way to measure a strategy.
+
+A method says where a strategy is measured; which there are depends on how the strategy is stored:
+
+    method      what is measured                                                 storages
+    history     exactly, on the history tree                                     all; lifted from buckets
+    public      exactly, on the public tree                                      all; lifted from buckets
+    split       exactly, on the public tree below one first deal at a time       buckets, trivial; can be resumed
+    card-free   exactly, by a table of the last round                            trivial; can be resumed
+    buckets     inside the bucket game, which is not the real one                buckets
+    bounds      a lower and an upper bound from sampled boards                   buckets
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from counterplay.errors import MemoryLimitError, StrategyError
+from counterplay.evaluation import methods
+from counterplay.evaluation.measurement import Measurement
+from counterplay.evaluation.methods import RandomStrategy, Settings, Task
+from counterplay.forms import GameForms, open_game
+from counterplay.poker.poker_game import PokerGame
+from counterplay.runtime.jobs import read_jobs
+from counterplay.strategy.bucket_strategy import BucketStrategy
+from counterplay.strategy.files import load_strategy
+from counterplay.strategy.public_strategy import PublicStrategy
+from counterplay.strategy.strategy import Provenance
+from counterplay.strategy.tabular import TabularStrategy
+from counterplay.strategy.trivial import TRIVIAL, CardFree, did_you_mean, trivial
+from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.public.public_tree import PublicTree
+
+if TYPE_CHECKING:
+    from counterplay.runtime.progress import ProgressCallback
+
+__all__ = ["METHODS", "evaluate", "expected_values", "exploitability", "nash_conv"]
+
+METHODS = ("auto", "history", "public", "split", "card-free", "buckets", "bounds")
+"""The methods of ``evaluate``."""
+
+_TABLE: Mapping[tuple[str, str], Callable[[Task], Measurement]] = {
+    ("tabular", "history"): methods.tabular_history,
+    ("tabular", "public"): methods.tabular_public,
+    ("public", "history"): methods.public_history,
+    ("public", "public"): methods.public_public,
+    ("bucket", "history"): methods.bucket_history,
+    ("bucket", "public"): methods.bucket_public,
+    ("bucket", "split"): methods.bucket_split,
+    ("bucket", "buckets"): methods.bucket_buckets,
+    ("bucket", "bounds"): methods.bucket_bounds,
+    ("bucket", "auto"): methods.bucket_auto,
+    ("random", "history"): methods.trivial_history,
+    ("trivial", "history"): methods.trivial_history,
+    ("trivial", "public"): methods.hands_public,
+    ("trivial", "split"): methods.hands_split,
+    ("trivial", "card-free"): methods.trivial_card_free,
+    ("function", "public"): methods.hands_public,
+    ("function", "split"): methods.hands_split,
+}
+"""The measure of each storage by each method."""
+
+_REASONS = {
+    "split": "it is a table of the whole game; measure it there (history or public)",
+    "card-free": "it may look at its cards; this method is for always-call and the like",
+    "buckets": "it does not belong to a bucket game",
+    "bounds": "it does not belong to a bucket game",
+    "history": "it gives probabilities at public states only",
+    "public": "it has a row for each information set; measure it by history",
+}
+"""Why a storage is not measured by a method."""
+
+_FILE_METHODS = {"shortcut": "card-free", "general": "split"}
+"""What the files of stopped evaluations call the methods."""
+
+
+def evaluate(
+    strategy: Any,
+    game: Any = None,
+    method: str = "auto",
+    *,
+    threads: int = 1,
+    memory_limit: int | None = None,
+    progress: ProgressCallback | None = None,
+    **settings: Any,
+) -> Measurement:
+    """Measure a strategy: its value, best responses to it, its exploitability.
+
+    The best responses of players with imperfect recall are those of players who remember: upper bounds, and with them
+    NashConv and exploitability; ``best_response`` says whether one is reached.
+
+    Parameters
+    ----------
+    strategy : Strategy, path or str
+        A strategy of any storage; its file; with ``game`` the name of a trivial strategy (always-fold, always-call,
+        always-raise, 50/50, uniform) or ``random``; None to resume a stopped evaluation.
+    game : optional
+        The game, or its name, by default the strategy's own; or a form that is already made: a ``GameTree``, a
+        ``PublicTree``, or the ``BucketPairs`` or ``RealGame`` of a bucket game.
+    method : str
+        One of ``METHODS``; ``auto`` takes the form in which the strategy is stored.  Strategies by buckets are measured
+        in the real game where it is small enough, and inside the bucket game as well.
+    threads : int
+        How many share the work; results are the same to the bit on history trees, below first deals and in buckets.
+    memory_limit : int, optional
+        Bytes that may be used; by default what the machine has free.
+    progress : callable, optional
+        Called now and then with a ``Progress``.
+    **settings
+        The fields of ``evaluation.Settings``: boards, bounds, drawn_round, training, seed, checkpoint, resume.
+
+    Raises
+    ------
+    StrategyError
+        If the strategy cannot be measured so; the message says why.
+    GameError
+        If the game cannot be opened in the form that is needed.
+    """
+    if method not in METHODS:
+        raise StrategyError(f"a method is one of {', '.join(METHODS)}; got {method!r}")
+    if threads < 1:
+        raise StrategyError(f"threads are at least 1; got {threads}")
+    chosen = _settings(settings)
+    if chosen.resume is not None:
+        strategy, game, method = _resumed(chosen.resume, strategy, game, method)
+    strategy, game = _resolved(strategy, game, chosen)
+    task = Task(strategy, game, threads, memory_limit, progress, chosen)
+    storage = _storage(strategy)
+    _check_settings(storage, method, chosen)
+    if method == "auto" and (_prepared(game) or (storage, "auto") not in _TABLE):
+        method = _fitting(storage, task)
+    if (storage, method) not in _TABLE:
+        raise StrategyError(f"{_described(storage)} is not measured by {method}: {_REASONS[method]}")
+    if chosen.checkpoint is not None and method not in _FILE_METHODS.values():
+        raise StrategyError(f"method {method} keeps no checkpoint; {' and '.join(_FILE_METHODS.values())} do")
+    try:
+        found = _TABLE[storage, method](task)
+    except MemoryLimitError as error:
+        if storage != "trivial" or method != "history" or not _has_public_rules(task):
+            raise
+        found = methods.hands_public(task)
+        found = dataclasses.replace(found, notes=(*found.notes, f"{error}", "Therefore its public tree is walked."))
+    return _with_origin(found, strategy)
+
+
+def _with_origin(found: Measurement, strategy: Any) -> Measurement:
+    """The measurement, with where the strategy came from."""
+    if isinstance(strategy, CardFree):
+        name = next((name for name, known in TRIVIAL.items() if known == strategy), repr(strategy))
+        return dataclasses.replace(found, provenance=Provenance(name), facts={"strategy": name, **found.facts})
+    if isinstance(strategy, RandomStrategy):
+        return dataclasses.replace(found, provenance=Provenance("random", seed=strategy.seed))
+    origin = getattr(strategy, "provenance", Provenance("by hand"))
+    return dataclasses.replace(found, provenance=origin)
+
+
+def _settings(settings: Mapping[str, Any]) -> Settings:
+    known = [field.name for field in dataclasses.fields(Settings)]
+    for name in settings:
+        if name not in known:
+            raise StrategyError(f"evaluate has no setting {name!r}; there are {', '.join(known)}")
+    return Settings(**settings)
+
+
+def _resolved(strategy: Any, game: Any, settings: Settings) -> tuple[Any, Any]:
+    """The strategy itself, and its game."""
+    if isinstance(strategy, str) and (strategy in TRIVIAL or strategy == "random"):
+        if game is None:
+            raise StrategyError(f"the strategy {strategy!r} is measured in a game; name one")
+        return RandomStrategy(settings.seed) if strategy == "random" else trivial(strategy), game
+    if isinstance(strategy, str | os.PathLike):
+        if isinstance(strategy, str) and game is not None and not Path(strategy).exists():
+            raise StrategyError(f"there is no strategy {strategy!r}; {did_you_mean(strategy, [*TRIVIAL, 'random'])}")
+        strategy = load_strategy(strategy)
+    if game is None:
+        game = getattr(strategy, "game", None)
+    if game is None:
+        raise StrategyError(f"{type(strategy).__name__} does not say which game it is for; name one")
+    return strategy, game
+
+
+def _storage(strategy: Any) -> str:
+    storages = {TabularStrategy: "tabular", PublicStrategy: "public", BucketStrategy: "bucket", CardFree: "trivial",
+                RandomStrategy: "random"}  # fmt: skip
+    for storage, name in storages.items():
+        if isinstance(strategy, storage):
+            return name
+    if hasattr(strategy, "matrix"):
+        return "function"
+    raise StrategyError(f"a strategy is measured (load_strategy reads one); got {type(strategy).__name__}")
+
+
+def _described(storage: str) -> str:
+    return {"bucket": "a strategy by buckets", "function": "a function of public states"}.get(
+        storage, f"a {storage} strategy"
+    )
+
+
+def _check_settings(storage: str, method: str, settings: Settings) -> None:
+    if storage != "bucket" and (settings.boards, settings.bounds, settings.drawn_round, settings.training) != (
+        None, None, None, 0,
+    ):  # fmt: skip
+        raise StrategyError("boards, bounds, drawn_round and training are for strategies by buckets")
+    if method == "auto" and settings.bounds is None and (settings.drawn_round is not None or settings.training):
+        raise StrategyError("drawn_round and training belong to bounds; say how many boards to sample")
+
+
+def _prepared(game: Any) -> bool:
+    from counterplay.evaluation.bucket_pairs import BucketPairs
+    from counterplay.evaluation.lifted_buckets import RealGame
+
+    return isinstance(game, GameTree | PublicTree | BucketPairs | RealGame)
+
+
+def _fitting(storage: str, task: Task) -> str:
+    """The method that ``auto`` stands for: that of a form which is already made, or else of the storage."""
+    from counterplay.evaluation.bucket_pairs import BucketPairs
+
+    if isinstance(task.game, GameTree):
+        return "history"
+    if _prepared(task.game):
+        return "buckets" if isinstance(task.game, BucketPairs) else "public"
+    if storage != "trivial":
+        return {"public": "public", "function": "public"}.get(storage, "history")
+    if task.settings.checkpoint is not None:
+        return "card-free"
+    if task.strategy == TRIVIAL["uniform"]:
+        return "history"
+    game = GameForms(task.game).game
+    if not isinstance(game, PokerGame) or game.players != 2:
+        return "history"
+    return "card-free" if any(game.definition.board_cards) else "public"
+
+
+def _has_public_rules(task: Task) -> bool:
+    """Whether the game has a public tree that is made without its histories."""
+    game = GameForms(task.game)
+    made = game.game
+    return (isinstance(made, PokerGame) or made.public_play() is not None) and game.public_refusal() is None
+
+
+def _resumed(resume: Any, strategy: Any, game: Any, method: str) -> tuple[Any, Any, str]:
+    """The strategy, game and method of a stopped evaluation; what was named must be the same."""
+    from counterplay.evaluation.split_evaluation import strategy_text
+
+    header = read_jobs(resume)
+    names = {strategy_text((agent, agent)): name for name, agent in TRIVIAL.items()}
+    found, used = names.get(header["strategies"]), _FILE_METHODS.get(header["method"], header["method"])
+    if method not in ("auto", used):
+        raise StrategyError(f"{resume} resumes by method {used}; leave out {method}")
+    if strategy is None and found is None:
+        raise StrategyError(f"{resume} is about a strategy without a name; give it again to resume")
+    if isinstance(strategy, str) and strategy != found:
+        raise StrategyError(f"{resume} is about {found}; leave out the strategy {strategy}")
+    if game is not None and open_game(game, "states").spec() != header["game"]:
+        raise StrategyError(f"{resume} is about {header['game']}; leave out the game {game}")
+    return found if strategy is None else strategy, header["game"] if game is None else game, used
+
+
+def expected_values(strategy: Any, game: Any = None) -> tuple[float, ...]:
+    """What each player wins on average."""
+    return evaluate(strategy, game).value
+
+
+def nash_conv(strategy: Any, game: Any = None) -> float:
+    """Sum over players of what a best response gains, in chips."""
+    return evaluate(strategy, game).nash_conv
+
+
+def exploitability(strategy: Any, game: Any = None) -> float:
+    """Mean over players of what a best response gains, in chips."""
+    return evaluate(strategy, game).exploitability
