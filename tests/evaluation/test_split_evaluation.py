@@ -335,7 +335,7 @@ class TestCommandLine:
         [
             (["--strategy", "always-call"], "the strategy 'always-call' is measured in a game; name one"),
             (["--strategy", "always-call", "--game", "bluff"], "trivial agents play fold, call and raise"),
-            (["--strategy", "always-call", "--game", "holdem_limit_3p"], "holdem_limit_3p needs"),
+            (["--strategy", "always-call", "--game", "holdem_limit_3p"], "histories and needs about"),
             (["--strategy", "always-call", "--game", "kuhn_limit_3p", "--method", "split"], "for two players"),
             (["--strategy", "always-call", "--game", "leduc_limit_2p", "--threads", "0"], "at least 1; got 0"),
             (["--strategy", "50/50", "--game", "leduc_limit_2p", "--method", "magic"], "a method is one of auto"),
