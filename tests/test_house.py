@@ -56,8 +56,6 @@ OPEN = {
     "tests/cli/test_verbs.py",
     "tests/poker/test_bucket_game.py",
     "tests/games/test_toy_games.py",
-    "cli/evaluate.py:command",
-    "cli/evaluate_card_free.py:evaluate_card_free_command",
     "cli/info.py:command",
     "cli/solve.py:command",
     "cli/holdem.py:solve_holdem",
