@@ -6,15 +6,27 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from counterplay.errors import SolverError
+from counterplay.errors import GameError, SolverError
+from counterplay.game.registry import games, sampling_schemes
 from counterplay.kernels.history.walks import alias_table
 from counterplay.solvers import SCHEMES, make_solver, scheme_array
-from counterplay.solvers.sampling_schemes import preset_for
+from counterplay.solvers.sampling_schemes import default_scheme
+
+
+def default_of(tree: cp.GameTree) -> str:
+    return default_scheme(tree, {label for labels in tree.label_sets for label in labels})
+
+
+def test_schemes_come_from_the_games() -> None:
+    assert set(sampling_schemes()) == {"bluff", "goofspiel", "limit-poker"}
+    assert set(SCHEMES) == {"all", *sampling_schemes()}
+    for entry in games():
+        assert cp.make(entry.name).sampling_scheme in (None, *SCHEMES)
 
 
 def test_goofspiel_takes_the_lowest_and_the_highest_bid() -> None:
     tree = cp.compile_game("goofspiel(cards=5)")
-    assert preset_for(tree) == "goofspiel"
+    assert default_of(tree) == "goofspiel"
     chances = scheme_array(tree, "auto")
     offset = tree.infoset_offset
     for infoset in range(tree.num_infosets):
@@ -32,18 +44,18 @@ def test_bluff_takes_the_call_high_faces_and_faces_in_hand() -> None:
     later = scheme(1, "(36|2:1x2,2x6)1v1/4:1x1", ("2x3", "2x4", "2x6", "bluff"))
     assert list(later) == [0.5, 1.0, 1.0, 1.0]
     assert scheme(0, "1.12:", ("3x1", "3x11", "3x12"))[0] == 1.0
-    with pytest.raises(SolverError, match="the scheme bluff is for the game bluff"):
+    with pytest.raises(GameError, match="the scheme bluff is for the game bluff"):
         scheme(0, "J", ("bet",))
     for name in ("bluff", "bluff(d1=2,sides=2,chain=true)"):
         tree = cp.compile_game(name)
-        assert preset_for(tree) == "bluff"
+        assert default_of(tree) == "bluff"
         assert set(scheme_array(tree, "auto").tolist()) <= {0.5, 1.0}
 
 
 @pytest.mark.parametrize("game", ["leduc", "kuhn", "kuhn(players=3)"])
 def test_poker_calls_half_of_the_time(game: str) -> None:
     tree = cp.compile_game(game)
-    assert preset_for(tree) == "limit-poker"
+    assert default_of(tree) == "limit-poker"
     chances = scheme_array(tree, "auto")
     labels = [label for infoset in range(tree.num_infosets) for label in tree.actions_of(infoset)]
     assert {label for label, chance in zip(labels, chances, strict=True) if chance == 0.5} <= {"call", "check"}
@@ -69,7 +81,7 @@ def test_a_scheme_of_ones_own() -> None:
 
 def test_bad_schemes() -> None:
     tree = cp.compile_game("kuhn")
-    with pytest.raises(SolverError, match="unknown scheme 'most'; there are auto, all, goofspiel"):
+    with pytest.raises(SolverError, match="unknown scheme 'most'; there are auto, all, bluff, goofspiel"):
         make_solver(tree, "probing", scheme="most")
     with pytest.raises(SolverError, match="the scheme gives 1 probabilities at 'Q:', which has the 2 actions"):
         make_solver(tree, "probing", scheme=lambda player, name, actions: [1.0] * (1 + (name != "Q:")))

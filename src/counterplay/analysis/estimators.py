@@ -20,14 +20,13 @@ from numpy.typing import NDArray
 from counterplay.analysis.moments import exact_moments
 from counterplay.errors import SolverError
 from counterplay.evaluation.responses import as_tree
-from counterplay.game.game import Game
+from counterplay.game.game import Game, Scheme
 from counterplay.kernels.history.chance_sampling import estimate_chance
 from counterplay.kernels.history.mccfr import Stack, estimate_sampled
 from counterplay.kernels.history.pure_cfr import estimate_pure
 from counterplay.kernels.history.walks import random_state
 from counterplay.solvers.cfr import CfrSolver
 from counterplay.solvers.mccfr import MccfrConfig, MccfrSolver, payoff_units
-from counterplay.solvers.sampling_schemes import Scheme
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 

@@ -14,12 +14,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 from counterplay.errors import GameError
 from counterplay.game.public_play import PublicPlay
 
-__all__ = ["CHANCE", "TERMINAL", "Game", "GameFacts", "State"]
+__all__ = ["CHANCE", "TERMINAL", "Game", "GameFacts", "Scheme", "State"]
+
+Scheme: TypeAlias = Callable[[int, str, tuple[str, ...]], Sequence[float]]
+"""``scheme(player, infoset, actions)``: with which probability a walk takes each action, above 0 and at most 1."""
 
 CHANCE = -1
 """The ``player`` of a state where chance moves."""
@@ -79,6 +82,10 @@ class Game:
         What a poker game calls folding.
     forgets : mapping of str to str
         What a player of this game can be made to forget, with a line of help for each; see ``forget``.
+    sampling_schemes : mapping of str to Scheme
+        Sampling schemes that were made for this game, by name; solvers offer those of all games.
+    sampling_scheme : str or None
+        The one that is used by default; None leaves it to the names of the actions.
     """
 
     players: int = 2
@@ -86,6 +93,8 @@ class Game:
     spec_name: ClassVar[str | None] = None
     fold_action: ClassVar[str] = "fold"
     forgets: ClassVar[Mapping[str, str]] = {}
+    sampling_schemes: ClassVar[Mapping[str, Scheme]] = {}
+    sampling_scheme: ClassVar[str | None] = None
 
     def root(self) -> State:
         """The state before anything has happened."""
@@ -109,6 +118,29 @@ class Game:
         A help for games too large to be compiled: others get their public tree from their information sets.
         """
         return None
+
+    def acpc_rules(self) -> Mapping[str, Any] | None:
+        """The fields of the competition's definition with the rules of this game; None if there is none.
+
+        Stacks that are left out are unlimited (``poker.acpc.definition.GameDefinition``).
+        """
+        return None
+
+    def acpc_infoset(
+        self, hole: Sequence[int], boards: Sequence[Sequence[int]], actions: Sequence[Sequence[str]]
+    ) -> str:
+        """The key of an information set in a match of ``acpc_rules``.
+
+        Parameters
+        ----------
+        hole : sequence of int
+            The cards of who acts, ascending; card ``4 * rank + suit``, from the two of clubs.
+        boards : sequence of sequences of int
+            The board cards of each round so far.
+        actions : sequence of sequences of str
+            The betting of each round so far, in the letters of the protocol.
+        """
+        raise GameError(f"{self.spec()} is not a poker game of the competition")
 
     def forget(self, what: str, value: str) -> Callable[[str], str]:
         """A function from the name of an information set to what is left of it when ``what`` is forgotten.

@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from counterplay.errors import GameError
-from counterplay.game.game import Game
+from counterplay.game.game import Game, Scheme
 
-__all__ = ["GameEntry", "Parameter", "game_names", "games", "make", "register"]
+__all__ = ["GameEntry", "Parameter", "game_names", "games", "make", "register", "sampling_schemes"]
 
 _REGISTRY: dict[str, type[Game]] = {}
 _CLASS = TypeVar("_CLASS", bound=type[Game])
@@ -87,6 +87,11 @@ def games() -> list[GameEntry]:
         summary = (cls.__doc__ or "").strip().split("\n")[0]
         entries.append(GameEntry(name, summary, _parameters(cls), cls.forgets))
     return entries
+
+
+def sampling_schemes() -> dict[str, Scheme]:
+    """The sampling schemes of all registered games by name."""
+    return {name: scheme for game in game_names() for name, scheme in _REGISTRY[game].sampling_schemes.items()}
 
 
 def make(spec: str | Game | type[Game], **parameters: Any) -> Game:

@@ -159,6 +159,33 @@ class BluffState:
         return BluffState(self.game, past, (), self.game.table(dice, 1 - loser).opening, CHANCE)
 
 
+_ROLL = re.compile(r"(?:.*\))?(?:[^():/]*/)?([^():/]*):")
+_BID = re.compile(r"(\d+)x(\d+)")
+
+
+def bluff_scheme(player: int, infoset: str, actions: tuple[str, ...]) -> list[float]:
+    """Always: the call, one or two of the two highest faces, one to four of each face in the player's hand.
+
+    Gibson 2014, section 5.3.2, which gives no probability for the other bids; as in its other schemes it is 1/2.
+    """
+    match = _ROLL.match(infoset)
+    if match is None:
+        raise GameError(f"the scheme bluff is for the game bluff; it cannot read the information set {infoset!r}")
+    roll = match.group(1)
+    hand = set(roll.split(".") if "." in roll else roll)
+    bids = [_BID.fullmatch(action) for action in actions]
+    highest = max((int(bid.group(2)) for bid in bids if bid), default=0)
+    chances = []
+    for bid in bids:
+        if bid is None:
+            chances.append(1.0)
+            continue
+        quantity, face = int(bid.group(1)), bid.group(2)
+        sure = (quantity <= 2 and int(face) >= highest - 1) or (quantity <= 4 and face in hand)
+        chances.append(1.0 if sure else 0.5)
+    return chances
+
+
 @register("bluff")
 @dataclasses.dataclass(frozen=True)
 class Bluff(Game):
@@ -172,6 +199,8 @@ class Bluff(Game):
     lost: float = parameter(-1.0, "what player 1 gets when it loses")
     won: float = parameter(1.0, "what player 1 gets when it wins")
     zero_sum = True
+    sampling_schemes: ClassVar = {"bluff": bluff_scheme}
+    sampling_scheme: ClassVar = "bluff"
     forgets: ClassVar = {"last-bids": "remember only the last N bids, and of earlier rounds only the dice left"}
 
     def __post_init__(self) -> None:

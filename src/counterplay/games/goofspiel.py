@@ -26,7 +26,7 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from counterplay.errors import GameError
-from counterplay.game.game import CHANCE, TERMINAL, Game
+from counterplay.game.game import CHANCE, TERMINAL, Game, Scheme
 from counterplay.game.registry import parameter, register
 
 ORDERS = ("descending", "ascending", "random")
@@ -89,6 +89,11 @@ class GoofspielState:
         return (lead, -lead)
 
 
+def lowest_and_highest(player: int, infoset: str, actions: tuple[str, ...]) -> list[float]:
+    """The first and the last action always, the others with probability 1/2 (Gibson 2014, section 5.3.2)."""
+    return [1.0 if place in (0, len(actions) - 1) else 0.5 for place in range(len(actions))]
+
+
 @register("goofspiel")
 @dataclasses.dataclass(frozen=True)
 class Goofspiel(Game):
@@ -100,6 +105,8 @@ class Goofspiel(Game):
     observe: str = parameter("outcome", "what is seen of a round: outcome (won, lost, tied) or bids")
     last_bid: bool = parameter(True, "the last, forced bid is a move")
     zero_sum = True
+    sampling_schemes: ClassVar[Mapping[str, Scheme]] = {"goofspiel": lowest_and_highest}
+    sampling_scheme: ClassVar[str | None] = "goofspiel"
     forgets: ClassVar[Mapping[str, str]] = {
         "last-bids": "remember the cards left, the outcomes and the last N own bids"
     }

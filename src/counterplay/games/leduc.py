@@ -20,11 +20,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from counterplay.errors import GameError
 from counterplay.game.game import CHANCE, TERMINAL, Game
 from counterplay.game.registry import parameter, register
+from counterplay.games.one_card_poker import betting_letters
 
 LETTER = {"check": "k", "call": "c", "bet": "b", "raise": "r", "fold": "f"}
 
@@ -139,6 +141,27 @@ class Leduc(Game):
                 row.append(hole + ranks[board_rank] + (suits[board_suit] if self.suited or self.physical_board else ""))
             table.append([*row, hole])
         return table
+
+    def acpc_rules(self) -> Mapping[str, Any] | None:
+        """As ``Game.acpc_rules``; what ``physical_board`` shows no player of a match sees."""
+        if self.ranks > 13 or self.suits > 4 or self.physical_board:
+            return None
+        return {
+            "limit": True, "players": self.players, "rounds": 2, "blinds": (self.ante,) * self.players,
+            "raise_sizes": (self.bet, self.big_bet), "max_raises": (self.cap,) * 2, "suits": self.suits,
+            "ranks": self.ranks, "hole_cards": 1, "board_cards": (0, 1),
+        }  # fmt: skip
+
+    def acpc_infoset(
+        self, hole: Sequence[int], boards: Sequence[Sequence[int]], actions: Sequence[Sequence[str]]
+    ) -> str:
+        """As ``Game.acpc_infoset``."""
+
+        def number(card: int) -> int:
+            return (card // 4 - (13 - self.ranks)) * self.suits + card % 4 - (4 - self.suits)
+
+        board = number(boards[1][0]) if len(boards) > 1 else -1
+        return f"{self.seen[number(hole[0])][board]}:{betting_letters(actions)}"
 
     @functools.cached_property
     def _betting(self) -> Betting:

@@ -10,6 +10,8 @@ A betting string has one letter for each action: k check, b bet, f fold, c call.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from counterplay.errors import GameError
 from counterplay.game.game import CHANCE, TERMINAL, Game
@@ -18,6 +20,18 @@ from counterplay.game.registry import parameter, register
 OPEN = ("check", "bet")
 FACING_BET = ("fold", "call")
 LETTER = {"check": "k", "bet": "b", "fold": "f", "call": "c"}
+
+
+def betting_letters(rounds: Sequence[Sequence[str]]) -> str:
+    """The betting of a match (f, c, r) in the letters of these games: k check, c call, b bet, r raise, f fold."""
+    texts = []
+    for actions in rounds:
+        text, bets = "", 0
+        for action in actions:
+            text += {"f": "f", "c": "c" if bets else "k", "r": "r" if bets else "b"}[action]
+            bets += action == "r"
+        texts.append(text)
+    return "/".join(texts)
 
 
 class OneCardState:
@@ -92,3 +106,18 @@ class OneCardPoker(Game):
     def card_name(self, card: int) -> str:
         """How a card is written in information sets: 1, 2, 3, ... from the lowest."""
         return str(card + 1)
+
+    def acpc_rules(self) -> Mapping[str, Any] | None:
+        """As ``Game.acpc_rules``; a suit has 13 cards."""
+        if self.cards > 13:
+            return None
+        return {
+            "limit": True, "players": self.players, "rounds": 1, "blinds": (1,) * self.players, "raise_sizes": (1,),
+            "max_raises": (1,), "suits": 1, "ranks": self.cards, "hole_cards": 1, "board_cards": (0,),
+        }  # fmt: skip
+
+    def acpc_infoset(
+        self, hole: Sequence[int], boards: Sequence[Sequence[int]], actions: Sequence[Sequence[str]]
+    ) -> str:
+        """As ``Game.acpc_infoset``."""
+        return f"{self.card_name(hole[0] // 4 - (13 - self.cards))}:{betting_letters(actions)}"

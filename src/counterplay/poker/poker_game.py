@@ -16,10 +16,11 @@ import functools
 import itertools
 import math
 import os
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from counterplay.errors import GameError, MemoryLimitError
-from counterplay.game.game import CHANCE, Game
+from counterplay.game.game import CHANCE, Game, Scheme
 from counterplay.game.registry import parameter, register
 from counterplay.poker.acpc.definition import GameDefinition, read_definition
 from counterplay.poker.acpc.match_state import rank_cards
@@ -157,6 +158,11 @@ def _count_histories(game: GameDefinition, counts: BettingCounts) -> int:
     return total + deals * all_in
 
 
+def limit_scheme(player: int, infoset: str, actions: tuple[str, ...]) -> list[float]:
+    """Fold and raise always, call with probability 1/2 (Gibson 2014, section 5.3.2); checks are calls, bets raises."""
+    return [0.5 if action in ("call", "check", "c") else 1.0 for action in actions]
+
+
 class PokerGame(Game):
     """A game of poker from its definition; not registered itself."""
 
@@ -164,6 +170,19 @@ class PokerGame(Game):
     isomorphic: bool
     zero_sum = True
     fold_action = "f"
+
+    sampling_schemes: ClassVar[Mapping[str, Scheme]] = {"limit-poker": limit_scheme}
+
+    def acpc_rules(self) -> Mapping[str, Any]:
+        """The definition itself."""
+        return {field.name: getattr(self.definition, field.name) for field in dataclasses.fields(self.definition)}
+
+    def acpc_infoset(
+        self, hole: Sequence[int], boards: Sequence[Sequence[int]], actions: Sequence[Sequence[str]]
+    ) -> str:
+        """As ``Game.acpc_infoset``."""
+        betting = "/".join("".join(row) for row in actions)
+        return infoset_name((tuple(hole), *map(tuple, boards)), betting, self.isomorphic)
 
     @property
     def big_blind(self) -> float:

@@ -31,6 +31,7 @@ from counterplay.errors import SolverError, StrategyError
 from counterplay.evaluation.bucket_pairs import BucketPairs, measure_buckets
 from counterplay.evaluation.measurement import Measurement
 from counterplay.forms import GameForms, open_game
+from counterplay.game.game import Scheme
 from counterplay.kernels.buckets.bucket_pcs import walk_board
 from counterplay.kernels.history.cfr import match_regrets
 from counterplay.kernels.history.walks import WalkArrays, random_state
@@ -50,7 +51,7 @@ from counterplay.solvers.mccfr import (
     mccfr_config,
     table_memory,
 )
-from counterplay.solvers.sampling_schemes import Scheme, betting_scheme
+from counterplay.solvers.sampling_schemes import betting_scheme
 from counterplay.storage import read_container
 from counterplay.strategy.bucket_strategy import BucketStrategy, Storage, packed
 from counterplay.strategy.strategy import Provenance

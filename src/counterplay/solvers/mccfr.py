@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from counterplay.errors import SolverError
 from counterplay.forms import open_game
-from counterplay.game.game import Game
+from counterplay.game.game import Game, Scheme
 from counterplay.kernels.history.cfr import match_regrets
 from counterplay.kernels.history.chance_sampling import iterate_chance
 from counterplay.kernels.history.mccfr import (
@@ -51,7 +51,7 @@ from counterplay.kernels.jit import form_arrays
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.memory import check_memory
 from counterplay.runtime.threads import ThreadPool, available_cores, spaced_rows, spaced_zeros
-from counterplay.solvers.sampling_schemes import Scheme, scheme_array
+from counterplay.solvers.sampling_schemes import scheme_array
 from counterplay.solvers.solver import Solver, changed
 from counterplay.strategy import Provenance, TabularStrategy, normalise
 from counterplay.tree.history.game_tree import GameTree

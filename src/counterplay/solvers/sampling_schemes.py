@@ -1,31 +1,25 @@
 """Sampling schemes: with which probability a walk takes each of the traverser's actions.
 
-Gibson 2014, section 5.3.2, made three by hand; each names actions that are always taken and takes the others with
-probability 1/2.  A scheme of one's own is a function of an information set, called once for each and kept as an array
-over the entries.
+A scheme is a function of an information set, called once for each and kept as an array over the entries.  Those that
+were made for a game (Gibson 2014, section 5.3.2) come with it (``Game.sampling_schemes``).
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Collection
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import CounterplayError, SolverError
+from counterplay.game.game import Game, Scheme
+from counterplay.game.registry import sampling_schemes
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["SCHEMES", "Scheme", "betting_scheme", "scheme_array", "scheme_row"]
-
-Scheme: TypeAlias = Callable[[int, str, tuple[str, ...]], Sequence[float]]
-"""``scheme(player, infoset, actions)`` gives a probability above 0 for each of the actions."""
+__all__ = ["SCHEMES", "betting_scheme", "default_scheme", "scheme_array", "scheme_row"]
 
 POKER = frozenset({"fold", "check", "call", "bet", "raise", "f", "c", "r"})
-BLUFF_NAME = re.compile(r"(?:.*\))?(?:[^():/]*/)?([^():/]*):")
-BID = re.compile(r"(\d+)x(\d+)")
 
 
 def all_actions(player: int, infoset: str, actions: tuple[str, ...]) -> list[float]:
@@ -33,49 +27,16 @@ def all_actions(player: int, infoset: str, actions: tuple[str, ...]) -> list[flo
     return [1.0] * len(actions)
 
 
-def ends(player: int, infoset: str, actions: tuple[str, ...]) -> list[float]:
-    """The first and the last action always: in Goofspiel the lowest and the highest bid."""
-    return [1.0 if place in (0, len(actions) - 1) else 0.5 for place in range(len(actions))]
+SCHEMES: dict[str, Scheme] = {"all": all_actions, **sampling_schemes()}
+"""The schemes by name: those that games bring with them, and external sampling."""
 
 
-def limit_poker(player: int, infoset: str, actions: tuple[str, ...]) -> list[float]:
-    """Fold and raise always, call with probability 1/2; a check counts as a call, a bet as a raise."""
-    return [0.5 if action in ("call", "check", "c") else 1.0 for action in actions]
+def default_scheme(game: Game | GameTree, actions: Collection[str]) -> str:
+    """The name of the scheme made for a game; without one it goes by the names of some or all of its actions.
 
-
-def bluff(player: int, infoset: str, actions: tuple[str, ...]) -> list[float]:
-    """Always: the call, one or two of the two highest faces, one to four of each face in the player's hand.
-
-    The thesis gives no probability for the other bids; as in its other schemes it is 1/2.
+    That of Goofspiel fits any actions.
     """
-    match = BLUFF_NAME.match(infoset)
-    if match is None:
-        raise SolverError(f"the scheme bluff is for the game bluff; it cannot read the information set {infoset!r}")
-    roll = match.group(1)
-    hand = set(roll.split(".") if "." in roll else roll)
-    bids = [BID.fullmatch(action) for action in actions]
-    highest = max((int(bid.group(2)) for bid in bids if bid), default=0)
-    chances = []
-    for bid in bids:
-        if bid is None:
-            chances.append(1.0)
-            continue
-        quantity, face = int(bid.group(1)), bid.group(2)
-        sure = (quantity <= 2 and int(face) >= highest - 1) or (quantity <= 4 and face in hand)
-        chances.append(1.0 if sure else 0.5)
-    return chances
-
-
-SCHEMES: dict[str, Scheme] = {"all": all_actions, "goofspiel": ends, "bluff": bluff, "limit-poker": limit_poker}
-"""The schemes by name."""
-
-
-def preset_for(tree: GameTree) -> str:
-    """The name of the scheme made for a game: that of Goofspiel, which fits any actions, where there is none."""
-    if re.match(r"bluff\b", tree.name):
-        return "bluff"
-    labels = {label for labels in tree.label_sets for label in labels}
-    return "limit-poker" if labels and labels <= POKER else "goofspiel"
+    return game.sampling_scheme or ("limit-poker" if actions and POKER.issuperset(actions) else "goofspiel")
 
 
 def betting_scheme(game: BucketGame, scheme: str | Scheme | NDArray[np.float64]) -> NDArray[np.float64]:
@@ -130,6 +91,10 @@ def scheme_row(scheme: Scheme, player: int, infoset: str, actions: tuple[str, ..
         raise SolverError(f"the scheme fails at {infoset!r}: {type(error).__name__}: {error}") from error
 
 
+def _default_of(tree: GameTree) -> str:
+    return default_scheme(tree, {label for labels in tree.label_sets for label in labels})
+
+
 def scheme_array(tree: GameTree, scheme: str | Scheme | NDArray[np.float64]) -> NDArray[np.float64]:
     """The probability of each entry in a scheme.
 
@@ -147,7 +112,7 @@ def scheme_array(tree: GameTree, scheme: str | Scheme | NDArray[np.float64]) -> 
         If the scheme is unknown or a probability is not above 0 and at most 1.
     """
     if isinstance(scheme, str):
-        name = preset_for(tree) if scheme == "auto" else scheme
+        name = _default_of(tree) if scheme == "auto" else scheme
         if name not in SCHEMES:
             raise SolverError(f"unknown scheme {name!r}; there are auto, {', '.join(SCHEMES)}")
         scheme = SCHEMES[name]

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from counterplay.errors import CounterplayError, GameError, SolverError, StrategyError
 from counterplay.evaluation.measurement import Measurement
-from counterplay.game.game import Game
+from counterplay.game.game import Game, Scheme
 from counterplay.game.registry import make
 from counterplay.kernels.history.walks import alias_table, random_state
 from counterplay.poker.buckets.bucket_game import BucketGame
@@ -35,7 +35,7 @@ from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import Progress
 from counterplay.runtime.threads import ThreadPool
 from counterplay.solvers.mccfr import MccfrConfig, _name_of, average_type, mccfr_config
-from counterplay.solvers.sampling_schemes import POKER, SCHEMES, Scheme, scheme_row
+from counterplay.solvers.sampling_schemes import SCHEMES, default_scheme, scheme_row
 from counterplay.solvers.solver import Solver, Status
 from counterplay.solvers.state_walks import TYPECODES, Walker
 from counterplay.storage import pack_texts, read_container, unpack_texts
@@ -210,8 +210,7 @@ class StateSampler(Solver):
         if self._scheme is None:
             name = self.config.scheme
             if name == "auto":  # as for a compiled game, with the actions met first for all of them
-                poker = set(actions) <= POKER
-                name = "bluff" if self.name.startswith("bluff") else "limit-poker" if poker else "goofspiel"
+                name = default_scheme(self.game, actions)
             if name not in SCHEMES:
                 raise SolverError(f"unknown scheme {name!r}; there are auto, {', '.join(SCHEMES)}")
             self._scheme = SCHEMES[name]

@@ -290,6 +290,7 @@ class _Walk:
             label_sets=label_sets,
             event_labels=tuple(tuple(str(label) for label, _ in event) for event in self.events),
             big_blind=self.game.big_blind,
+            sampling_scheme=self.game.sampling_scheme,
         )
         self._check_utilities(tree)
         return tree

@@ -79,6 +79,8 @@ class HistoryArrays:
         The outcome labels of each chance event.
     big_blind : float or None
         Chips in one big blind of a poker game.
+    sampling_scheme : str or None
+        The sampling scheme that was made for the game.
     """
 
     name: str
@@ -101,6 +103,7 @@ class HistoryArrays:
     label_sets: tuple[tuple[str, ...], ...]
     event_labels: tuple[tuple[str, ...], ...]
     big_blind: float | None = None
+    sampling_scheme: str | None = None
 
     @property
     def num_histories(self) -> int:
