@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 
-from counterplay.agents import open_arena, play_match
+from counterplay.agents import match, open_arena
 from counterplay.strategy import TabularStrategy
 
 GAME = "holdem.limit.2p.reverse_blinds"
@@ -25,9 +25,9 @@ def in_process() -> float:
     tree = open_arena("leduc").tree
     assert tree is not None
     pair = [TabularStrategy.random(tree, 1), TabularStrategy.random(tree, 2)]
-    play_match("leduc", pair, 100)
+    match("leduc", pair, 100)
     started = time.process_time()
-    hands = play_match("leduc", pair, DEALS).hands
+    hands = match("leduc", pair, DEALS).hands
     return hands / (time.process_time() - started)
 
 
@@ -59,7 +59,7 @@ def _cpu_seconds(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> fl
 def main() -> None:
     hands = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
     print(f"in one process: {in_process():,.0f} Leduc hands a CPU second between profiles (target {TARGET:,})")
-    for agents in (("call", "raise"), ("uniform", "fifty-fifty")):
+    for agents in (("always-call", "always-raise"), ("uniform", "50/50")):
         wall, used = over_tcp(hands, agents)
         each = ", ".join(f"{seconds:.1f}" for seconds in used)
         load = os.getloadavg()[0]

@@ -55,6 +55,7 @@ __all__ = [
     "games",
     "load_strategy",
     "make",
+    "match",
     "nash_conv",
     "parameter",
     "register",
@@ -76,12 +77,14 @@ _HOME = {
     "SolveResult": "solvers", "Until": "runtime.pacing", "solve": "solvers",
     "best_response": "evaluation", "evaluate": "evaluation", "expected_values": "evaluation",
     "exploitability": "evaluation", "nash_conv": "evaluation",
+    "match": "agents",
     "AbstractionError": "errors", "CounterplayError": "errors", "GameError": "errors", "MemoryLimitError": "errors",
     "SolverError": "errors", "StrategyError": "errors",
 }  # fmt: skip
 
 if TYPE_CHECKING:
     from counterplay.abstraction import Abstraction
+    from counterplay.agents import match
     from counterplay.errors import (
         AbstractionError,
         CounterplayError,

@@ -17,8 +17,8 @@ from counterplay.agents.client import ClientReport, play_as_client
 from counterplay.agents.connection import Connection, ConnectionLostError, LineTooLongError, connect
 from counterplay.agents.dealer import LOOPBACK, Dealer, DealerConfig, Outcome
 from counterplay.agents.records import Transaction, read_transactions
-from counterplay.agents.strategy_agent import ProfileAgent
-from counterplay.agents.trivial_agents import AlwaysCall, AlwaysFold, AlwaysRaise, FiftyFifty, UniformRandom
+from counterplay.agents.strategy_agent import StrategyAgent
+from counterplay.agents.trivial_agents import TrivialAgent
 from counterplay.errors import CounterplayError, GameError
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.match_log import read_log
@@ -27,6 +27,7 @@ from counterplay.poker.acpc.standard import STANDARD
 from counterplay.strategy import TabularStrategy
 from counterplay.tree import compile_game
 
+CALL, RAISE = "always-call", "always-raise"
 LIMIT = "holdem.limit.2p.reverse_blinds"
 NO_LIMIT = "holdem.nolimit.2p.reverse_blinds"
 PATIENCE = 120.0
@@ -95,7 +96,7 @@ def against(
     with table(wanted) as (dealer, outcome, said, pool):
         scripted = Scripted(dealer.ports[seat], wanted.game, answer)
         odd = pool.submit(scripted.run)
-        even = pool.submit(play_as_client, other or AlwaysCall(), wanted.game, LOOPBACK, dealer.ports[1 - seat])
+        even = pool.submit(play_as_client, other or TrivialAgent(CALL), wanted.game, LOOPBACK, dealer.ports[1 - seat])
         return outcome.result(PATIENCE), even.result(PATIENCE), said, odd.result(PATIENCE)
 
 
@@ -107,7 +108,7 @@ class TestMatches:
     def test_cards_of_the_reference_dealer(self, tmp_path: Path) -> None:
         """Seed 0, heads-up: the first hands of the reference dealer's log."""
         wanted = config(hands=4, log=tmp_path / "x.log")
-        outcome, reports, _ = play(wanted, AlwaysCall(), AlwaysCall())
+        outcome, reports, _ = play(wanted, TrivialAgent(CALL), TrivialAgent(CALL))
         log = read_log(tmp_path / "x.log", wanted.game)
         cards = [record.state().cards_text() for record in log.records]
         assert cards == [
@@ -124,7 +125,7 @@ class TestMatches:
     def test_three_players(self, tmp_path: Path) -> None:
         """Seed 0, three players: hands 0 and 1 of the reference dealer's log."""
         wanted = config("holdem.limit.3p", hands=3, log=tmp_path / "x.log")
-        play(wanted, AlwaysCall(), AlwaysCall(), AlwaysCall())
+        play(wanted, TrivialAgent(CALL), TrivialAgent(CALL), TrivialAgent(CALL))
         records = read_log(tmp_path / "x.log", wanted.game).records
         assert records[0].state().cards_text() == "5d5c|9hQd|8dAs/8s4h6d/5s/Js"
         assert records[1].state().cards_text() == "Ks6h|Qs5d|Tc4d/Ah3dTd/8c/Qd"
@@ -132,13 +133,13 @@ class TestMatches:
 
     def test_fixed_seats(self, tmp_path: Path) -> None:
         wanted = config(hands=3, rotate=False, log=tmp_path / "x.log")
-        play(wanted, AlwaysCall(), AlwaysCall())
+        play(wanted, TrivialAgent(CALL), TrivialAgent(CALL))
         assert {record.names for record in read_log(tmp_path / "x.log", wanted.game).records} == {("P1", "P2")}
 
     def test_the_log_is_the_reference_dealers(self, tmp_path: Path) -> None:
         """Header, one line a hand, the score; two hands whose cards and betting are fixed."""
         wanted = config(hands=2, log=tmp_path / "x.log", game_file="holdem.limit.2p.reverse_blinds.game")
-        play(wanted, AlwaysFold(), AlwaysRaise())
+        play(wanted, TrivialAgent("always-fold"), TrivialAgent(RAISE))
         assert (tmp_path / "x.log").read_text().splitlines() == [
             "# name/game/hands/seed test holdem.limit.2p.reverse_blinds.game 2 0",
             "#--t_response 600000",
@@ -152,7 +153,10 @@ class TestMatches:
     @pytest.mark.parametrize("game", [LIMIT, NO_LIMIT, "holdem.limit.3p", "holdem.nolimit.3p", "kuhn.limit.3p"])
     def test_our_client_never_makes_the_dealer_warn(self, game: str, tmp_path: Path) -> None:
         wanted = config(game, hands=60, seed=5, log=tmp_path / "x.log")
-        agents = [UniformRandom(seed) if seed else FiftyFifty(seed) for seed in range(wanted.game.players)]
+        agents = [
+            TrivialAgent("uniform", seed) if seed else TrivialAgent("50/50", seed)
+            for seed in range(wanted.game.players)
+        ]
         outcome, _, _ = play(wanted, *agents)
         assert outcome.warnings == (0,) * wanted.game.players
         log = read_log(tmp_path / "x.log", wanted.game)
@@ -165,14 +169,14 @@ class TestMatches:
     @pytest.mark.parametrize("game", [LIMIT, NO_LIMIT, "holdem.limit.3p", "holdem.nolimit.3p"])
     def test_a_thousand_hands(self, game: str) -> None:
         wanted = config(game, hands=1000, seed=6)
-        outcome, _, said = play(wanted, *(UniformRandom(seed) for seed in range(wanted.game.players)))
+        outcome, _, said = play(wanted, *(TrivialAgent("uniform", seed) for seed in range(wanted.game.players)))
         assert outcome.score is not None
         assert not any("WARNING" in line for line in said)
 
     def test_a_profile_at_the_table(self) -> None:
         game = STANDARD["leduc.limit.2p"]
         profile = TabularStrategy.uniform(compile_game("leduc"))
-        agents = [ProfileAgent(profile, seed, game) for seed in range(2)]
+        agents = [StrategyAgent(profile, seed, game) for seed in range(2)]
         outcome, _, said = play(config("leduc.limit.2p", hands=40), *agents)
         assert outcome.hands == 40
         assert not any("WARNING" in line for line in said)
@@ -180,8 +184,8 @@ class TestMatches:
     def test_call_against_raise(self, tmp_path: Path) -> None:
         """Both always see the showdown for 70 chips: every hand is worth 70, 0 or -70, and seats swapped cancel."""
         one = config(hands=30, seed=3, log=tmp_path / "1.log")
-        first, _, _ = play(one, AlwaysCall(), AlwaysRaise())
-        second, _, _ = play(config(hands=30, seed=3, log=tmp_path / "2.log"), AlwaysRaise(), AlwaysCall())
+        first, _, _ = play(one, TrivialAgent(CALL), TrivialAgent(RAISE))
+        second, _, _ = play(config(hands=30, seed=3, log=tmp_path / "2.log"), TrivialAgent(RAISE), TrivialAgent(CALL))
         assert first.score is not None
         assert second.score is not None
         assert first.score[0] + second.score[1] == 0
@@ -216,7 +220,7 @@ class TestMatches:
         with ThreadPoolExecutor(3) as pool:
             outcome = pool.submit(dealer.play)
             for port in dealer.ports:
-                pool.submit(play_as_client, AlwaysCall(), dealer.config.game, LOOPBACK, port)
+                pool.submit(play_as_client, TrivialAgent(CALL), dealer.config.game, LOOPBACK, port)
             outcome.result(PATIENCE)
         kinds = [line.split(" ")[0].split(":")[0] for line in said]
         assert {"#", "STARTED", "TO", "FROM", "STATE", "FINISHED", "SCORE"} <= set(kinds)
@@ -370,7 +374,7 @@ class TestFaults:
 
     def test_raises_over_the_cap(self, tmp_path: Path) -> None:
         wanted = config(hands=1, log=tmp_path / "x.log")
-        outcome, _, _, _ = against(wanted, say("r"), AlwaysRaise())
+        outcome, _, _, _ = against(wanted, say("r"), TrivialAgent(RAISE))
         assert read_log(tmp_path / "x.log", wanted.game).records[0].betting.text() == "rrrc/rrrrc/rrrrc/rrrrc"
         assert outcome.warnings[0] > 0
 
@@ -432,7 +436,7 @@ class TestStart:
         with table(config(hands=1)) as (dealer, outcome, said, pool):
             link = connect(LOOPBACK, dealer.ports[0])
             link.send("VERSION:3.1.4")
-            other = pool.submit(play_as_client, AlwaysRaise(), dealer.config.game, LOOPBACK, dealer.ports[1])
+            other = pool.submit(play_as_client, TrivialAgent(RAISE), dealer.config.game, LOOPBACK, dealer.ports[1])
             while (line := link.read()) is not None and not line.startswith("MATCHSTATE:0:0:r:"):
                 pass
             link.send(f"{line}:f")
@@ -581,11 +585,15 @@ class TestResume:
 
     def test_without_append_a_match_begins_anew(self, tmp_path: Path) -> None:
         wanted = config(hands=2, log=tmp_path / "x.log", transactions=tmp_path / "x.tlog")
-        play(wanted, AlwaysCall(), AlwaysCall())
+        play(wanted, TrivialAgent(CALL), TrivialAgent(CALL))
         first = (tmp_path / "x.log").read_text()
-        play(wanted, AlwaysCall(), AlwaysCall())
+        play(wanted, TrivialAgent(CALL), TrivialAgent(CALL))
         assert (tmp_path / "x.log").read_text() == first
-        play(dataclasses.replace(wanted, transactions=None, append=True), AlwaysCall(), AlwaysCall())
+        play(
+            dataclasses.replace(wanted, transactions=None, append=True),
+            TrivialAgent(CALL),
+            TrivialAgent(CALL),
+        )
         assert (tmp_path / "x.log").read_text() == first + first
 
 
@@ -626,7 +634,7 @@ class TestWire:
             free.bind((LOOPBACK, 0))
             port = free.getsockname()[1]
         with pytest.raises(CounterplayError, match="is a dealer there"):
-            play_as_client(AlwaysCall(), STANDARD[LIMIT], LOOPBACK, port)
+            play_as_client(TrivialAgent(CALL), STANDARD[LIMIT], LOOPBACK, port)
 
     def test_an_agent_that_cheats_is_told(self) -> None:
         class Cheat(Agent):
@@ -634,7 +642,7 @@ class TestWire:
                 return "f"
 
         with table(config(hands=1)) as (dealer, outcome, _, pool):
-            caller = pool.submit(play_as_client, AlwaysCall(), dealer.config.game, LOOPBACK, dealer.ports[1])
+            caller = pool.submit(play_as_client, TrivialAgent(CALL), dealer.config.game, LOOPBACK, dealer.ports[1])
             with pytest.raises(GameError, match="not legal"):
                 play_as_client(Cheat(), dealer.config.game, LOOPBACK, dealer.ports[0])
             assert outcome.result(PATIENCE).score is None
@@ -643,7 +651,7 @@ class TestWire:
 
 def test_split_pots_are_exact() -> None:
     """Scores are sums of exact values: thirds do not drift."""
-    outcome, _, _ = play(config("holdem.limit.3p", hands=200, seed=11), *(AlwaysCall() for _ in range(3)))
+    outcome, _, _ = play(config("holdem.limit.3p", hands=200, seed=11), *(TrivialAgent(CALL) for _ in range(3)))
     assert outcome.score is not None
     assert sum(outcome.score) == 0
     assert all(isinstance(won, int | Fraction) for won in outcome.score)

@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterplay.agents import AGENTS, Agent, Arena, Decision, Estimate, Tally, open_arena, play_match
-from counterplay.agents.agent import Seen, choices, policy_profile
+from counterplay.agents import Agent, Arena, Decision, Estimate, Tally, match, open_arena
+from counterplay.agents.agent import Seen, policy_profile
 from counterplay.agents.infoset_names import namer
 from counterplay.agents.matches import Seeds, _dealt_scores, _on_tree, seatings_of
-from counterplay.agents.strategy_agent import ProfileAgent
+from counterplay.agents.strategy_agent import StrategyAgent
 from counterplay.agents.terminal_player import HumanAgent
-from counterplay.agents.trivial_agents import AlwaysCall, AlwaysFold, AlwaysRaise, FiftyFifty, UniformRandom
+from counterplay.agents.trivial_agents import TrivialAgent
 from counterplay.cli.main import main
 from counterplay.errors import CounterplayError, GameError, StrategyError
 from counterplay.game import make
@@ -31,6 +31,7 @@ from counterplay.poker.poker_game import PokerGame
 from counterplay.poker.rules import Betting
 from counterplay.solvers import solve
 from counterplay.strategy import TabularStrategy
+from counterplay.strategy.trivial import TRIVIAL
 from counterplay.tree import compile_game
 from tests.bridge import to_profile
 from tests.crosstables import exact_scores
@@ -50,28 +51,28 @@ class TestTrivialAgents:
     @pytest.mark.parametrize(
         ("agent", "betting", "answer"),
         [
-            pytest.param(AlwaysFold, "", "f", id="the small blind faces a bet"),
-            pytest.param(AlwaysFold, "c", "c", id="no fold when a check is free"),
-            pytest.param(AlwaysCall, "r", "c", id="call"),
-            pytest.param(AlwaysRaise, "", "r", id="raise"),
-            pytest.param(AlwaysRaise, "rrr", "c", id="capped"),
-            pytest.param(FiftyFifty, "rrr", "c", id="capped probe"),
+            pytest.param("always-fold", "", "f", id="the small blind faces a bet"),
+            pytest.param("always-fold", "c", "c", id="no fold when a check is free"),
+            pytest.param("always-call", "r", "c", id="call"),
+            pytest.param("always-raise", "", "r", id="raise"),
+            pytest.param("always-raise", "rrr", "c", id="capped"),
+            pytest.param("50/50", "rrr", "c", id="capped probe"),
         ],
     )
-    def test_answers(self, agent: type[AlwaysCall], betting: str, answer: str) -> None:
-        assert agent(seed=3).act(state(HOLDEM, betting)) == answer
+    def test_answers(self, agent: str, betting: str, answer: str) -> None:
+        assert TrivialAgent(agent, seed=3).act(state(HOLDEM, betting)) == answer
 
     def test_no_limit_raises_are_the_smallest(self) -> None:
-        assert AlwaysRaise().act(state(NO_LIMIT, "r300")) == "r500"
+        assert TrivialAgent("always-raise").act(state(NO_LIMIT, "r300")) == "r500"
 
     def test_the_probe_never_folds(self) -> None:
-        probe = FiftyFifty(seed=1)
+        probe = TrivialAgent("50/50", seed=1)
         drawn = [probe.act(state(HOLDEM, "r")) for _ in range(1000)]
         assert set(drawn) == {"c", "r"}
         assert abs(drawn.count("r") - 500) < 100  # six standard deviations
 
     def test_uniform_takes_every_size(self) -> None:
-        agent = UniformRandom(seed=1)
+        agent = TrivialAgent("uniform", seed=1)
         small = GameDefinition(limit=False, players=2, rounds=1, blinds=(1, 1), stacks=(4, 4), suits=1, ranks=3,
                                hole_cards=1, board_cards=(0,))  # fmt: skip
         start = MatchState(0, Betting.start(small), Deal(((51,), (47,)), ())).seen_by(0)
@@ -80,23 +81,23 @@ class TestTrivialAgents:
         assert all(drawn.count(action) > 50 for action in set(drawn))
 
     def test_words_of_other_games(self) -> None:
-        found = choices(Decision(0, 0, "K:b", ("fold", "call", "raise")))
-        assert (found.fold, found.call, found.raises) == ("fold", "call", ["raise"])
-        with pytest.raises(GameError, match="plays fold, call and raise"):
-            AlwaysCall().act(Decision(0, 0, "x", ("left", "right")))
-        with pytest.raises(GameError, match="no check or call"):
-            AlwaysFold().act(Decision(0, 0, "x", ("fold",)))
+        answers = {name: TrivialAgent(name).act(Decision(0, 0, "K:b", ("fold", "call", "raise"))) for name in TRIVIAL}
+        assert [answers[f"always-{word}"] for word in ("fold", "call", "raise")] == ["fold", "call", "raise"]
+        with pytest.raises(GameError, match="play fold, call and raise"):
+            TrivialAgent("always-call").act(Decision(0, 0, "x", ("left", "right")))
+        with pytest.raises(GameError, match="check or call where they can"):
+            TrivialAgent("always-fold").act(Decision(0, 0, "x", ("fold",)))
 
     def test_a_policy_becomes_a_profile(self) -> None:
         tree = compile_game("leduc")
-        profile = policy_profile(FiftyFifty(), tree)
+        profile = policy_profile(TrivialAgent("50/50"), tree)
         assert profile.probabilities(0, "K:kb") == {"fold": 0.0, "call": 0.5, "raise": 0.5}
-        assert policy_profile(UniformRandom(), tree).table == pytest.approx(TabularStrategy.uniform(tree).table)
+        assert policy_profile(TrivialAgent("uniform"), tree).table == pytest.approx(TabularStrategy.uniform(tree).table)
 
 
 def test_fold_loses_750_to_whoever_bets() -> None:
     """Johanson 2016, section 2.6: always-fold is exploitable for 750 mbb/g, and always-raise takes all of that."""
-    result = play_match(HOLDEM, ["fold", "raise"], 50)
+    result = match(HOLDEM, ["always-fold", "always-raise"], 50)
     assert result.mbb(0) == (-750.0, 0.0)
     assert result.mbb(1) == (750.0, 0.0)
 
@@ -105,7 +106,7 @@ class TestCallAgainstRaise:
     """Both go to the showdown with 70 chips each in heads-up limit: the expected value follows by enumeration."""
 
     def test_duplicate_is_exactly_even(self) -> None:
-        result = play_match(HOLDEM, ["call", "raise"], 300)
+        result = match(HOLDEM, ["always-call", "always-raise"], 300)
         assert result.estimate(0) == (0.0, 0.0)
         assert result.hands == 600
 
@@ -128,7 +129,7 @@ class TestCallAgainstRaise:
         assert mean == 0.0
         plain = Arena(arena.name, arena.game)
         played = 4000
-        result = play_match(plain, [AlwaysCall, AlwaysRaise], played, seed=5, duplicate=False)
+        result = match(plain, ["always-call", "always-raise"], played, seed=5, duplicate=False)
         assert abs(result.estimate(0).mean - mean) <= 4 * math.sqrt(square / played)
         share = square / 4900
         seen = result.tally.products[0][0] / 4900 / played
@@ -136,9 +137,9 @@ class TestCallAgainstRaise:
 
     def test_leduc_by_the_tree(self) -> None:
         tree = compile_game("leduc")
-        pair = [policy_profile(AlwaysCall(), tree), policy_profile(AlwaysRaise(), tree)]
+        pair = [policy_profile(TrivialAgent("always-call"), tree), policy_profile(TrivialAgent("always-raise"), tree)]
         assert exact_scores(tree, pair) == pytest.approx([0.0, 0.0], abs=1e-12)
-        assert play_match("leduc", ["call", "raise"], 1000).estimate(0) == (0.0, 0.0)
+        assert match("leduc", ["always-call", "always-raise"], 1000).estimate(0) == (0.0, 0.0)
 
 
 MATCH_GAMES = ["kuhn", "leduc", "kuhn(players=3)", "leduc_limit_2p", "kuhn_limit_3p", "toy_forgotten_lever(p=0.6)"]
@@ -170,7 +171,7 @@ def test_deals_do_not_depend_on_their_company() -> None:
 def test_matches_come_close_to_expected_values(game: str, count: int) -> None:
     tree = compile_game(game)
     profiles = [TabularStrategy.random(tree, seed + 10) for seed in range(tree.players)]
-    result = play_match(game, profiles, count, seed=4)
+    result = match(game, profiles, count, seed=4)
     for agent, exact in enumerate(exact_scores(tree, profiles)):
         estimate = result.estimate(agent)
         assert abs(estimate.mean - exact) <= 2 * estimate.half  # four standard errors
@@ -180,8 +181,8 @@ def test_matches_come_close_to_expected_values(game: str, count: int) -> None:
 def test_duplicate_lowers_the_variance() -> None:
     tree = compile_game("leduc")
     pair = [TabularStrategy.random(tree, 1), TabularStrategy.uniform(tree)]
-    twice = play_match("leduc", pair, 20_000).tally
-    once = play_match("leduc", pair, 40_000, duplicate=False).tally
+    twice = match("leduc", pair, 20_000).tally
+    once = match("leduc", pair, 40_000, duplicate=False).tally
     assert twice.estimate(0).half < 0.95 * once.estimate(0).half
 
 
@@ -195,9 +196,9 @@ class TestPathsAgree:
 
         def slow(profile: TabularStrategy) -> Callable[[int], Agent]:
             arena = open_arena(game)
-            return lambda seed: _Hidden(ProfileAgent(profile, seed, arena.dealt))
+            return lambda seed: _Hidden(StrategyAgent(profile, seed, arena.dealt))
 
-        result = play_match(game, [slow(profile) for profile in profiles], 4000, seed=2)
+        result = match(game, [slow(profile) for profile in profiles], 4000, seed=2)
         exact = exact_scores(tree, profiles)
         for agent in range(2):
             assert abs(result.estimate(agent).mean - exact[agent]) <= 2 * result.estimate(agent).half
@@ -206,9 +207,9 @@ class TestPathsAgree:
         """Same seed, seats swapped: identical cards in each position."""
         seen: list[list[tuple[int, MatchState]]] = [[], []]
 
-        class Watcher(AlwaysCall):
+        class Watcher(TrivialAgent):
             def __init__(self, number: int) -> None:
-                super().__init__()
+                super().__init__("always-call")
                 self.number = number
 
             def observe(self, state: MatchState) -> None:
@@ -252,7 +253,7 @@ class TestNames:
         made = make(solved)
         game = STANDARD[played] if played else made.definition if isinstance(made, PokerGame) else None
         assert game is not None
-        agent = ProfileAgent(TabularStrategy.uniform(compile_game(solved)), 1, game)
+        agent = StrategyAgent(TabularStrategy.uniform(compile_game(solved)), 1, game)
         stream = deals(game, 3)
         for hand in range(60):
             full = MatchState(hand, Betting.start(game), next(stream))
@@ -265,7 +266,7 @@ class TestNames:
         """A match of hand-written Leduc strategies under the dealer's rules is worth what the tree says."""
         tree = compile_game("leduc")
         profiles = [TabularStrategy.random(tree, 1), TabularStrategy.random(tree, 2)]
-        result = play_match("leduc.limit.2p", profiles, 3000, seed=1)
+        result = match("leduc.limit.2p", profiles, 3000, seed=1)
         exact = exact_scores(tree, profiles)
         assert abs(result.estimate(0).mean - exact[0]) <= 2 * result.estimate(0).half
 
@@ -275,10 +276,10 @@ class TestNames:
         with pytest.raises(GameError, match="another game"):
             namer(make("goofspiel"), STANDARD["kuhn.limit.2p"])
         with pytest.raises(StrategyError, match="cannot play kuhn"):
-            play_match("kuhn", [TabularStrategy.uniform(compile_game("leduc")), "call"], 5)
+            match("kuhn", [TabularStrategy.uniform(compile_game("leduc")), "always-call"], 5)
 
     def test_unknown_situations_are_told(self) -> None:
-        agent = ProfileAgent(TabularStrategy.uniform(compile_game("kuhn")))
+        agent = StrategyAgent(TabularStrategy.uniform(compile_game("kuhn")))
         with pytest.raises(StrategyError, match="does not know 'Z:'"):
             agent.act(Decision(0, 0, "Z:", ("check", "bet")))
         with pytest.raises(StrategyError, match="give it the definition"):
@@ -307,12 +308,12 @@ class TestTally:
         tree = compile_game("leduc")
         pair = [TabularStrategy.random(tree, 1), TabularStrategy.random(tree, 2)]
         exact = exact_scores(tree, pair)[0]
-        held = sum(play_match("leduc", pair, 400, seed=seed).estimate(0).holds(exact) for seed in range(300))
+        held = sum(match("leduc", pair, 400, seed=seed).estimate(0).holds(exact) for seed in range(300))
         assert held >= 270
 
     def test_units(self) -> None:
         assert Estimate(1.0, 0.5).scaled(2.0) == (2.0, 1.0)
-        result = play_match("matrix", ["uniform", "uniform"], 10)
+        result = match("matrix", ["uniform", "uniform"], 10)
         with pytest.raises(GameError, match="no big blind"):
             result.mbb(0)
         assert "mbb" not in result.as_dict()["agents"][0]
@@ -331,12 +332,14 @@ def test_seatings() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: play_match("leduc", ["call"], 5), "is played by 2; got 1"),
-        (lambda: play_match("leduc", ["call", "call"], 0), "at least 1 deal; got 0"),
-        (lambda: play_match("leduc", ["call", "cal"], 1), "did you mean 'call'"),
-        (lambda: play_match("leduc", ["a b=call", "call"], 1), "no blanks"),
-        (lambda: play_match("leduc", ["call", "program:/nowhere"], 1), "cannot be started"),
-        (lambda: play_match("goofspiel(cards=3)", ["call", "uniform"], 1), "plays fold, call and raise"),
+        (lambda: match("leduc", ["always-call"], 5), "is played by 2; got 1"),
+        (lambda: match("leduc", ["always-call", "always-call"], 0), "at least 1 deal; got 0"),
+        (lambda: match("leduc", ["always-call", "always-cal"], 1), "did you mean 'always-call'"),
+        (lambda: match("leduc", ["always-call", "call"], 1), "there is no agent 'call'; did you mean 'always-call'"),
+        (lambda: match("leduc", ["always-call", "probe"], 1), "there is no agent 'probe'; did you mean '50/50'"),
+        (lambda: match("leduc", ["a b=always-call", "always-call"], 1), "no blanks"),
+        (lambda: match("leduc", ["always-call", "program:/nowhere"], 1), "cannot be started"),
+        (lambda: match("goofspiel(cards=3)", ["always-call", "uniform"], 1), "play fold, call and raise"),
     ],
 )
 def test_misuse(call: Callable[[], object], message: str) -> None:
@@ -345,9 +348,9 @@ def test_misuse(call: Callable[[], object], message: str) -> None:
 
 
 def test_names_are_told_apart() -> None:
-    result = play_match("kuhn", ["call", "call"], 5)
-    assert result.names == ("call", "call-2")
-    assert play_match("kuhn", ["me=call", "raise"], 5).names == ("me", "raise")
+    result = match("kuhn", ["always-call", "always-call"], 5)
+    assert result.names == ("always-call", "always-call-2")
+    assert match("kuhn", ["me=always-call", "always-raise"], 5).names == ("me", "always-raise")
 
 
 class TestHuman:
@@ -395,26 +398,26 @@ class TestVerb:
     def test_for_people(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         path = tmp_path / "three.game"
         path.write_text(format_definition(STANDARD["kuhn.limit.3p"]))
-        assert main(["match", "call", "raise", "fold", "--game", str(path), "--deals", "20"]) == 0
+        assert main(["match", "always-call", "always-raise", "always-fold", "--game", str(path), "--deals", "20"]) == 0
         told = capsys.readouterr().out
         assert "20 deals in 6 seatings, 120 hands" in told
         assert "mbb/g" in told
-        assert "call - raise" in told
+        assert "always-call - always-raise" in told
 
     def test_one_deal_has_no_interval(self, capsys: pytest.CaptureFixture[str]) -> None:
-        assert main(["match", "call", "raise", "--game", "kuhn", "--deals", "1", "--json"]) == 0
+        assert main(["match", "always-call", "always-raise", "--game", "kuhn", "--deals", "1", "--json"]) == 0
         told = json.loads(capsys.readouterr().out, parse_constant=lambda word: pytest.fail(word))
         assert told["agents"][0]["chips_95"] is None
 
     def test_misuse(self, capsys: pytest.CaptureFixture[str]) -> None:
-        assert main(["match", "call", "raise"]) == 2
+        assert main(["match", "always-call", "always-raise"]) == 2
         assert "--game" in capsys.readouterr().err
 
     def test_human(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
         import io
 
         monkeypatch.setattr("sys.stdin", io.StringIO("nonsense\n" + "call\nfold\ncheck\n" * 30))
-        assert main(["match", "human", "call", "--game", "kuhn", "--deals", "2"]) == 0
+        assert main(["match", "human", "always-call", "--game", "kuhn", "--deals", "2"]) == 0
         told = capsys.readouterr()
         assert "hand 0" in told.err
         assert "2 deals" in told.out
@@ -439,7 +442,7 @@ def test_call_against_raise_over_all_boards() -> None:
     total = math.comb(52, 5) * math.comb(47, 2) * math.comb(45, 2) // 2
     share = 1 - ties / total
     played = 20_000
-    result = play_match(HOLDEM, ["call", "raise"], played, seed=9, duplicate=False)
+    result = match(HOLDEM, ["always-call", "always-raise"], played, seed=9, duplicate=False)
     assert abs(result.estimate(0).mean) <= 4 * 70 * math.sqrt(share / played)
     seen = result.tally.products[0][0] / 4900 / played
     assert abs(seen - share) <= 4 * math.sqrt(share * (1 - share) / played)
@@ -448,4 +451,4 @@ def test_call_against_raise_over_all_boards() -> None:
 def test_hand_values_are_those_of_the_state() -> None:
     full = MatchState(0, Betting.after(STANDARD[HOLDEM], "cc/cc/cc/cc"), next(deals(STANDARD[HOLDEM], 0)))
     assert sum(hand_values(full.betting, full.deal)) == 0
-    assert set(AGENTS) >= {"fold", "call", "raise", "fifty-fifty", "uniform"}
+    assert list(TRIVIAL) == ["always-fold", "always-call", "always-raise", "50/50", "uniform"]

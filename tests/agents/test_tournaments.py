@@ -16,9 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from counterplay.agents.agent import policy_profile
 from counterplay.agents.arena import open_arena
-from counterplay.agents.entries import AGENTS, make_entries
+from counterplay.agents.entries import make_entries
 from counterplay.agents.external_programs import MatchAbortedError, Times, play_with_programs
 from counterplay.agents.ranking import bankroll, run_off
 from counterplay.agents.tally import Estimate
@@ -32,6 +31,7 @@ from counterplay.poker.acpc.standard import STANDARD
 from counterplay.runtime.progress import Progress
 from counterplay.solvers import solve
 from counterplay.strategy import TabularStrategy
+from counterplay.strategy.trivial import trivial
 from counterplay.tree import compile_game
 from tests.crosstables import exact_scores
 
@@ -68,7 +68,7 @@ def write_program(path: Path, answer: str) -> str:
 
 
 def config(
-    game: str = "kuhn", entries: str = "call raise fold uniform", deals: int = 1000, **more: object
+    game: str = "kuhn", entries: str = "always-call always-raise always-fold uniform", deals: int = 1000, **more: object
 ) -> TournamentConfig:
     return TournamentConfig(game, tuple(entries.split()), deals, **more)  # type: ignore[arg-type]
 
@@ -94,10 +94,10 @@ class TestCrossTables:
         ("game", "deals"), [("kuhn(players=3)", 20_000), ("leduc(players=3,ranks=3)", 20_000), ("leduc", 50_000)]
     )
     def test_trivial_agents(self, game: str, deals: int, tmp_path: Path) -> None:
-        names = "call raise fold uniform fifty-fifty"
+        names = "always-call always-raise always-fold uniform 50/50"
         result = Tournament(tmp_path, config(game, names, deals, seed=1)).run()
         tree = compile_game(game)
-        self.check(result, {name: policy_profile(AGENTS[name](), tree) for name in names.split()}, game)
+        self.check(result, {name: trivial(name).tabular(tree) for name in names.split()}, game)
 
     def test_strategy_files(self, tmp_path: Path) -> None:
         tree = compile_game("kuhn(players=3)")
@@ -112,10 +112,10 @@ class TestCrossTables:
 
     def test_dealt_by_definition(self, tmp_path: Path) -> None:
         """Three-player Kuhn from its competition definition."""
-        names = "call raise uniform"
+        names = "always-call always-raise uniform"
         result = Tournament(tmp_path, config("kuhn.limit.3p", names, 10_000)).run()
         tree = compile_game("kuhn_limit_3p")
-        self.check(result, {name: policy_profile(AGENTS[name](), tree) for name in names.split()}, "kuhn_limit_3p")
+        self.check(result, {name: trivial(name).tabular(tree) for name in names.split()}, "kuhn_limit_3p")
 
 
 class TestRanking:
@@ -214,7 +214,16 @@ class TestCrashes:
     @pytest.mark.slow
     def test_a_killed_process(self, tmp_path: Path) -> None:
         """Killed outright while it plays, then run to its end."""
-        words = [sys.executable, "-m", "counterplay", "tournament", str(tmp_path / "x"), "call", "uniform", "raise"]
+        words = [
+            sys.executable,
+            "-m",
+            "counterplay",
+            "tournament",
+            str(tmp_path / "x"),
+            "always-call",
+            "uniform",
+            "always-raise",
+        ]
         words += ["--game", "holdem.limit.2p.reverse_blinds", "--deals", "3000", "--piece", "50"]
         process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
         results = tmp_path / "x" / "results.jsonl"
@@ -246,7 +255,7 @@ class TestCrashes:
         tree = compile_game("kuhn")
         path = tmp_path / "a.profile"
         TabularStrategy.random(tree, 1).save(path)
-        wanted = config(entries=f"{path} call", deals=10)
+        wanted = config(entries=f"{path} always-call", deals=10)
         Tournament(tmp_path / "t", wanted).run()
         TabularStrategy.random(tree, 2).save(path)
         with pytest.raises(GameError, match="strategy of a has changed"):
@@ -270,8 +279,8 @@ class TestCrashes:
             ({"deals": 0}, "deals must be at least 1"),
             ({"piece": 0}, "piece must be at least 1"),
             ({"seed": -1}, "at least 0"),
-            ({"entries": "call"}, "got 1 entries"),
-            ({"entries": "call nothing"}, "no agent or strategy file"),
+            ({"entries": "always-call"}, "got 1 entries"),
+            ({"entries": "always-call nothing"}, "no agent 'nothing'"),
         ],
     )
     def test_misuse(self, change: dict[str, object], message: str, tmp_path: Path) -> None:
@@ -282,7 +291,7 @@ class TestCrashes:
 
     def test_shared_deals(self, tmp_path: Path) -> None:
         """The same cards in all matches: two copies of one policy win the same from always-fold, deal by deal."""
-        wanted = config(entries="fold a=raise b=raise", deals=200, shared_deals=True)
+        wanted = config(entries="always-fold a=always-raise b=always-raise", deals=200, shared_deals=True)
         result = Tournament(tmp_path, wanted).run()
         assert result.tallies[0, 1] == result.tallies[0, 2]
 
@@ -290,7 +299,7 @@ class TestCrashes:
 class TestPrograms:
     def test_a_program_of_ones_own(self, program: str, tmp_path: Path) -> None:
         """A foreign program that always calls in a tournament with ours: exact scores against always-raise."""
-        wanted = config("kuhn.limit.2p", f"mine={program} raise fold", 20)
+        wanted = config("kuhn.limit.2p", f"mine={program} always-raise always-fold", 20)
         result = Tournament(tmp_path / "t", wanted).run()
         assert result.missing == 0
         table = result.cross_table()
@@ -300,8 +309,8 @@ class TestPrograms:
         assert [path.read_text().split() for path in told] == [["20"], ["20"]]
         logs = sorted((tmp_path / "t").glob("match0.*.log"))
         assert [line.split(":")[-1] for log in logs for line in log.read_text().splitlines()[-1:]] == [
-            "mine|raise",
-            "raise|mine",
+            "mine|always-raise",
+            "always-raise|mine",
         ]
 
     def test_logs_that_are_complete_are_not_played_again(self, program: str, tmp_path: Path) -> None:
@@ -314,7 +323,7 @@ class TestPrograms:
 
     def test_a_log_that_was_cut_off_goes_on(self, program: str, tmp_path: Path) -> None:
         arena = open_arena("kuhn.limit.2p")
-        entries = make_entries([f"mine={program}", "call"])
+        entries = make_entries([f"mine={program}", "always-call"])
         first = play_with_programs(arena, entries, 15, 3, tmp_path, "m")
         for name in ("m.1.log", "m.1.tlog"):
             lines = (tmp_path / name).read_text().splitlines(keepends=True)
@@ -324,7 +333,7 @@ class TestPrograms:
     def test_a_program_that_fails(self, tmp_path: Path) -> None:
         """It is named, the other matches are played, and the verdict stands in the report."""
         bad = write_program(tmp_path / "bad.sh", "sys.exit(3)")
-        wanted = config("kuhn.limit.2p", f"bad={bad} call raise", 5)
+        wanted = config("kuhn.limit.2p", f"bad={bad} always-call always-raise", 5)
         result = Tournament(tmp_path / "t", wanted).run()
         assert result.missing == 2
         assert len(result.aborted) == 2
@@ -336,7 +345,7 @@ class TestPrograms:
         lazy = tmp_path / "lazy.sh"
         lazy.write_text("#!/bin/sh\nexit 0\n")
         lazy.chmod(0o755)
-        entries = make_entries([f"lazy=program:{lazy}", "call"])
+        entries = make_entries([f"lazy=program:{lazy}", "always-call"])
         with pytest.raises(MatchAbortedError, match="lazy did not connect"):
             play_with_programs(open_arena("kuhn"), entries, 5, 1, tmp_path, "m", Times(start_ms=300))
 
@@ -348,7 +357,9 @@ class TestPrograms:
 class TestReports:
     @pytest.fixture
     def result(self, tmp_path: Path) -> TournamentResult:
-        return Tournament(tmp_path, config("kuhn(players=3)", "call raise fold a<b=uniform", 500)).run()
+        return Tournament(
+            tmp_path, config("kuhn(players=3)", "always-call always-raise always-fold a<b=uniform", 500)
+        ).run()
 
     def test_markdown(self, result: TournamentResult) -> None:
         text = markdown_report(result)
@@ -356,7 +367,7 @@ class TestReports:
         assert len(tables) == 3
         for table in tables:
             assert len({line.count("|") for line in table.strip().splitlines()}) == 1
-        assert "| fold |" in text
+        assert "| always-fold |" in text
         assert "mbb/g" in text
 
     def test_html(self, result: TournamentResult) -> None:
@@ -383,17 +394,28 @@ class TestReports:
 class TestVerbs:
     def test_tournament(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         folder = str(tmp_path / "t")
-        words = ["tournament", folder, "call", "raise", "me=fold", "--game", "leduc", "--deals", "300", "--json"]
+        words = [
+            "tournament",
+            folder,
+            "always-call",
+            "always-raise",
+            "me=always-fold",
+            "--game",
+            "leduc",
+            "--deals",
+            "300",
+            "--json",
+        ]
         assert main(words) == 0
         told = json.loads(capsys.readouterr().out)
-        assert told["entries"] == ["call", "raise", "me"]
+        assert told["entries"] == ["always-call", "always-raise", "me"]
         assert told["bankroll"][-1] == {"name": "me", "score": -500.0, "score_95": 0.0}
         assert told["hands"] == 3 * 600
         assert Path(told["report"]).read_text().startswith("<!doctype html>")
         assert main(["tournament", folder]) == 0
         assert "Instant run-off" in capsys.readouterr().out
 
-    @pytest.mark.parametrize("words", [["x"], ["x", "call", "call"], ["x", "--game", "kuhn"]])
+    @pytest.mark.parametrize("words", [["x"], ["x", "always-call", "always-call"], ["x", "--game", "kuhn"]])
     def test_misuse(
         self, words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -411,7 +433,7 @@ class TestVerbs:
         ports = dealer.stdout.readline().split()
         players = [
             subprocess.Popen([*counterplay, "agent", name, game, "127.0.0.1", port, "--json"], stdout=subprocess.PIPE)
-            for name, port in zip(("call", "uniform"), ports, strict=True)
+            for name, port in zip(("always-call", "uniform"), ports, strict=True)
         ]
         out, err = dealer.communicate(timeout=120)
         assert dealer.returncode == 0, err
@@ -434,8 +456,8 @@ class TestVerbs:
             (["dealer", "m", "goofspiel", "3", "0", "A", "B"], "the protocol cannot play it"),
             (["dealer", "m", "kuhn", "3", "0", "A", "B", "-p", "x"], "ports are written"),
             (["dealer", "m", "kuhn", "0", "0", "A", "B"], "at least 1 hand"),
-            (["agent", "call", "goofspiel", "127.0.0.1", "1"], "the protocol cannot play it"),
-            (["agent", "call", "kuhn", "127.0.0.1", "1"], "is a dealer there"),
+            (["agent", "always-call", "goofspiel", "127.0.0.1", "1"], "the protocol cannot play it"),
+            (["agent", "always-call", "kuhn", "127.0.0.1", "1"], "is a dealer there"),
         ],
     )
     def test_dealer_misuse(

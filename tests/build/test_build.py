@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from counterplay.abstraction.cards import build_cards, parse_recipe
-from counterplay.agents import play_match
+from counterplay.agents import match
 from counterplay.build.build_report import build_rows
 from counterplay.build.pipeline import Pipeline
 from counterplay.build.presets import OPPONENTS, PRESETS, make_plan
@@ -126,8 +126,8 @@ class TestNumbers:
         assert report["abstract"]["exploitability"] < report["exploitability"]
         assert report["curve"][-1]["iterations"] == report["iterations"] == 2000
         for name in OPPONENTS:
-            match = play_match("leduc_limit_2p", [path, name], 20)
-            assert report["matches"][name]["mbb"] == match.mbb(0).mean
+            played = match("leduc_limit_2p", [path, name], 20)
+            assert report["matches"][name]["mbb"] == played.mbb(0).mean
             assert report["matches"][name]["hands"] == 40
 
     def test_lossless_cards_leave_nothing_out(self, tmp_path: Path) -> None:
@@ -320,9 +320,9 @@ class TestCommand:
         assert main(words) == 0
         shown = capsys.readouterr().out
         assert f"against uniform       {report['matches']['uniform']['mbb']:+.4g}" in shown
-        assert main(["match", report["agent"], "call", "--deals", "10", "--json"]) == 0
+        assert main(["match", report["agent"], "always-call", "--deals", "10", "--json"]) == 0
         played = json.loads(capsys.readouterr().out)
-        assert played["agents"][0]["mbb"] == report["matches"]["call"]["mbb"]
+        assert played["agents"][0]["mbb"] == report["matches"]["always-call"]["mbb"]
         assert main([*words, "--seed", "1"]) == 2
         assert "seed is 0 there" in capsys.readouterr().err
 

@@ -11,9 +11,9 @@ import pytest
 from counterplay.cli.holdem import pot_target
 from counterplay.cli.main import main
 from counterplay.errors import SolverError
-from counterplay.plots.hand_grids import mixture
 from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.strategy.files import load_strategy
+from counterplay.strategy.hand_table import action_mix
 
 PNG = b"\x89PNG\r\n\x1a\n"
 RIVER = ["solve", "holdem", "--board", "QsJh2h3c8d", "--pot", "50", "--stack", "200", "--oop", "AA,KQs,T9s,77",
@@ -214,8 +214,8 @@ def test_targets_and_colours() -> None:
     assert pot_target("0.2", 50) == 0.2
     with pytest.raises(SolverError, match="chips"):
         pot_target("0.3mbb", 50)
-    assert mixture((0.2, 0.3, 0.1, 0.4), ("fold", "call", "raise85", "allin")) == pytest.approx((0.2, 0.5, 0.3))
-    assert mixture((0.2, 0.8), ("c", "r")) == pytest.approx((0.0, 0.8, 0.2))
+    assert action_mix((0.2, 0.3, 0.1, 0.4), ("fold", "call", "raise85", "allin")) == pytest.approx((0.2, 0.5, 0.3))
+    assert action_mix((0.2, 0.8), ("c", "r")) == pytest.approx((0.0, 0.8, 0.2))
 
 
 def test_uniform_play_is_measured_on_the_public_tree_where_histories_do_not_fit(

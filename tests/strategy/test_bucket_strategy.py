@@ -15,12 +15,11 @@ from typer.testing import CliRunner
 
 import counterplay as cp
 from counterplay.abstraction.cards import CardAbstraction
-from counterplay.agents import play_match
+from counterplay.agents import match
 from counterplay.agents.arena import Arena, open_arena
-from counterplay.agents.bucket_agent import BucketAgent, sharpened
 from counterplay.agents.entries import Entry, make_entry
-from counterplay.agents.matches import Seeds, _abstract_profiles, _dealt_scores, _on_buckets, play_piece, seatings_of
-from counterplay.agents.strategy_agent import ProfileAgent
+from counterplay.agents.matches import Seeds, _bucket_strategies, _dealt_scores, _on_buckets, play_piece, seatings_of
+from counterplay.agents.strategy_agent import StrategyAgent, sharpened
 from counterplay.cli.main import app, main
 from counterplay.errors import AbstractionError, GameError, MemoryLimitError, SolverError, StrategyError
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs
@@ -218,8 +217,8 @@ def test_an_agent_plays_what_the_lifted_profile_says() -> None:
     solver.step(5000)
     profile = solver.profile(storage="float64")
     real = cp.compile_game("leduc_limit_2p")
-    slow = ProfileAgent(profile.lifted(real), definition=LEDUC)
-    fast = BucketAgent(profile, definition=LEDUC)
+    slow = StrategyAgent(profile.lifted(real), definition=LEDUC)
+    fast = StrategyAgent(profile, definition=LEDUC)
     for hand_id, deal in zip(range(40), deals(LEDUC, 1), strict=False):
         waiting = [Betting.start(LEDUC)]
         while waiting:
@@ -237,19 +236,19 @@ def test_agents_play_matches(cards: Path, tmp_path: Path) -> None:
     solver.step(50_000)
     path = tmp_path / "leduc.strategy"
     solver.profile().save(path)
-    result = play_match(open_arena("leduc_limit_2p"), [str(path), "uniform"], deals=1500, seed=1)
+    result = match(open_arena("leduc_limit_2p"), [str(path), "uniform"], deals=1500, seed=1)
     assert result.estimate(0).mean > result.estimate(0).half > 0  # it wins, by more than the interval
     entry = make_entry(f"mine={path}?purify=true,translation=nearest")
     assert entry.name == "mine"
     agent = entry.agent(Arena("leduc", open_arena("leduc_limit_2p").game), 0)
-    assert isinstance(agent, BucketAgent)
+    assert isinstance(agent, StrategyAgent)
     assert agent.purify
     with pytest.raises(GameError, match="settings of a strategy"):
         make_entry(f"{path}?nothing=1").agent(open_arena("leduc_limit_2p"), 0)
     with pytest.raises(GameError, match="another game"):
         make_entry(str(path)).agent(open_arena("leduc_nolimit_2p"), 0)
     with pytest.raises(StrategyError, match="threshold"):
-        BucketAgent(solver.profile(), threshold=1.5)
+        StrategyAgent(solver.profile(), threshold=1.5)
 
 
 def test_three_players(tmp_path: Path) -> None:
@@ -260,7 +259,7 @@ def test_three_players(tmp_path: Path) -> None:
     real = cp.compile_game("kuhn_limit_3p")
     assert cp.evaluate(solver.profile().lifted(real), real).epsilon < 0.06
     solver.profile().save(path, "uint8")
-    result = play_match(open_arena("kuhn_limit_3p"), [str(path), "uniform", "uniform"], deals=300, seed=2)
+    result = match(open_arena("kuhn_limit_3p"), [str(path), "uniform", "uniform"], deals=300, seed=2)
     assert result.estimate(0).mean > 0.0
 
 
@@ -325,7 +324,7 @@ def test_raises_off_the_tree() -> None:
 def test_whatever_is_bet_the_agent_has_a_legal_answer(choices: list[int], rule: Any, seed: int) -> None:
     abstract = coarse_no_limit("1,allin")
     weights = np.random.default_rng(seed).random(abstract.num_entries)
-    agent = BucketAgent(BucketStrategy.of_game(abstract, weights), seed, NO_LIMIT, translation=rule)
+    agent = StrategyAgent(BucketStrategy.of_game(abstract, weights), seed, NO_LIMIT, translation=rule)
     deal = next(iter(deals(NO_LIMIT, seed)))
     betting = Betting.start(NO_LIMIT)
     for choice in choices:
@@ -349,12 +348,12 @@ def test_a_bet_between_two_is_taken_for_each_as_often_as_the_rule_says() -> None
     share = dict(translate_size(
         (between - start.max_spent) / pot, [(size - start.max_spent) / pot for size in sizes], "probabilistic"
     ))[0]  # fmt: skip
-    agent = BucketAgent(BucketStrategy.of_game(abstract, np.ones(abstract.num_entries)), 1)
+    agent = StrategyAgent(BucketStrategy.of_game(abstract, np.ones(abstract.num_entries)), 1)
     betting = start.act(f"r{between}")
     taken = 0
     for hand_id in range(4000):
         node = abstract_node(
-            abstract.tree, betting, "probabilistic", lambda text, hand=hand_id: agent._dart(hand, text)  # type: ignore[misc]
+            abstract.tree, betting, "probabilistic", lambda text, hand=hand_id: agent._draw(hand, text)  # type: ignore[misc]
         )  # fmt: skip
         assert node is not None
         taken += int(abstract.tree.action[node]) == sizes[0]
@@ -458,7 +457,7 @@ def test_matches_of_one_abstract_game_play_as_its_agents_do(name: str, bets: str
     game = BucketGame.build(rules, forgetting(rules), None if bets is None else bet_abstraction(bets), name=name)
     profiles = [pure(game, seed) for seed in range(rules.players)]
     seatings, seeds, count = seatings_of(rules.players), Seeds.of(3), 150
-    copies = [[BucketAgent(profile, definition=rules) for profile in profiles] for _ in seatings]
+    copies = [[StrategyAgent(profile, definition=rules) for profile in profiles] for _ in seatings]
     slow = _dealt_scores(rules, copies, seatings, seeds, 7, count)
     fast = _on_buckets(profiles, seatings, seeds, 7, count)
     assert np.abs(fast).max() > 0
@@ -466,7 +465,7 @@ def test_matches_of_one_abstract_game_play_as_its_agents_do(name: str, bets: str
     arena = open_arena(name)
     result = play_piece(arena, [Entry(f"{k}", profile) for k, profile in enumerate(profiles)], seeds, 7, count)
     assert result.totals == pytest.approx(fast.sum(axis=0).tolist())
-    assert _abstract_profiles([Entry("a", profiles[0]), Entry("b", "uniform")]) is None
+    assert _bucket_strategies([Entry("a", profiles[0]), Entry("b", "uniform")]) is None
 
 
 def test_mixed_strategies_win_what_they_are_worth() -> None:
@@ -475,10 +474,10 @@ def test_mixed_strategies_win_what_they_are_worth() -> None:
     pair = [BucketStrategy.of_game(game, random.random(game.num_entries)) for _ in range(2)]
     real = cp.compile_game("leduc_limit_2p")
     worth = exact_scores(real, [profile.lifted(real) for profile in pair])[0]
-    result = play_match("leduc_limit_2p", pair, 100_000, seed=4).estimate(0)
+    result = match("leduc_limit_2p", pair, 100_000, seed=4).estimate(0)
     assert abs(result.mean - worth) < 2.5 * result.half
     rounded = [BucketStrategy.of_game(game, packed(pair[0].strategy(), "uint16")), pair[1]]
-    assert abs(play_match("leduc_limit_2p", rounded, 100_000, seed=4).estimate(0).mean - worth) < 2.5 * result.half
+    assert abs(match("leduc_limit_2p", rounded, 100_000, seed=4).estimate(0).mean - worth) < 2.5 * result.half
 
 
 def test_straights_and_flushes_of_three_cards_count() -> None:

@@ -175,7 +175,7 @@ def test_tables_by_name() -> None:
     profile = TabularStrategy.from_table(compiled("kuhn"), {(1, "K:b"): {"call": 1.0}})
     assert profile.probabilities(1, "K:b") == {"fold": 0.0, "call": 1.0}
     assert profile.probabilities(1, "Q:b") == {"fold": 0.5, "call": 0.5}
-    with pytest.raises(StrategyError, match="the profile of kuhn has no information set 'A:b' of player 2"):
+    with pytest.raises(StrategyError, match="the strategy of kuhn has no infoset 'A:b' of player 2"):
         profile.probabilities(1, "A:b")
 
 

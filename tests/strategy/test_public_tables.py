@@ -101,7 +101,7 @@ def test_a_strategy_that_tells_suits_apart_is_refused(name: str) -> None:
     shares = nearly.table.copy()
     first = slice(*nearly.infoset_offset[[5, 6]].tolist())
     shares[first] = shares[first][::-1]
-    broken = dataclasses.replace(nearly, probabilities=shares)
+    broken = dataclasses.replace(nearly, table=shares)
     with pytest.raises(StrategyError, match="tells suits apart"):
         form(name).tables(broken)
     form(name, False).tables(broken)  # all hands may be played in their own way

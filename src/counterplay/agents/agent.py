@@ -15,13 +15,12 @@ from typing import TypeAlias
 
 import numpy as np
 
-from counterplay.errors import GameError
 from counterplay.poker.acpc.match_state import MatchState
 from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["Agent", "Choices", "Decision", "Policy", "Seen", "choices", "policy_profile"]
+__all__ = ["Agent", "Decision", "Policy", "Seen", "policy_profile"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -78,39 +77,8 @@ class Policy(Agent):
         return max(options, key=lambda option: option[1])[0]  # rounding alone leads here
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Choices:
-    """The actions of a betting game by kind; ``raises`` are the smallest first."""
-
-    fold: str | None
-    call: str
-    raises: Sequence[str]
-
-
-_KINDS = {"fold": 0, "f": 0, "call": 1, "check": 1, "c": 1, "k": 1, "raise": 2, "bet": 2, "r": 2, "b": 2}
-
-
-def choices(seen: Seen) -> Choices:
-    """Fold, call and raise in what an agent sees; of no-limit raises the smallest alone."""
-    if isinstance(seen, MatchState):
-        betting = seen.betting
-        span = betting.raise_range()
-        raises = () if span is None else (("r",) if seen.game.limit else (f"r{span[0]}",))
-        return Choices("f" if betting.can_fold() else None, "c", raises)
-    kinds: list[list[str]] = [[], [], []]
-    for action in seen.actions:
-        kind = _KINDS.get(action.rstrip("0123456789").lower())
-        if kind is None:
-            actions = ", ".join(seen.actions)
-            raise GameError(f"this agent plays fold, call and raise; {seen.infoset!r} has the actions {actions}")
-        kinds[kind].append(action)
-    if not kinds[1]:
-        raise GameError(f"there is no check or call at {seen.infoset!r}; it has the actions {', '.join(seen.actions)}")
-    return Choices(kinds[0][0] if kinds[0] else None, kinds[1][0], kinds[2])
-
-
 def policy_profile(policy: Policy, tree: GameTree) -> TabularStrategy:
-    """A policy as a profile of a compiled game, for all seats."""
+    """A policy as a strategy of a compiled game, for all seats."""
     values = np.zeros(tree.num_entries)
     for infoset, name in enumerate(tree.infoset_names):
         actions = tree.actions_of(infoset)

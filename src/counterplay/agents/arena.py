@@ -16,6 +16,7 @@ from counterplay.game.registry import make
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.standard import STANDARD
 from counterplay.poker.poker_game import PokerGame, poker_game
+from counterplay.poker.postflop.subgame import SUBGAME
 from counterplay.tree.history.compile import compile_game
 from counterplay.tree.history.game_tree import GameTree
 
@@ -71,6 +72,8 @@ class Arena:
 @functools.lru_cache(maxsize=8)
 def open_arena(name: str) -> Arena:
     """The arena of a game by its name; names of standard definitions need no ending."""
+    if name.startswith(SUBGAME):
+        raise GameError("a postflop spot starts in the middle of a hand; no match can be played in it")
     if name in STANDARD:
         return Arena(name, poker_game(f"{name}.game"))
     return Arena(name, make(name))

@@ -2,20 +2,19 @@
 
 ::
 
-    call, raise, fold, fifty-fifty (or probe), uniform    the trivial agents
-    human                                                 a person at the terminal
-    leduc.profile                                         a strategy file
-    holdem.strategy?translation=nearest,purify=true       one of an abstract game, with settings of its agent
-    program:./startme.sh                                  a program that is started with a host and a port
+    always-fold, always-call, always-raise, 50/50, uniform    the trivial strategies
+    human                                                     a person at the terminal
+    leduc.strategy                                            a strategy file of any kind
+    holdem.strategy?translation=nearest,purify=true           one with settings of its agent
+    program:./startme.sh                                      a program that is started with a host and a port
 
-A name of one's own goes before it:  ``mine=leduc.profile``.  In Python an entry can also be a ``TabularStrategy``, or a
+A name of one's own goes before it:  ``mine=leduc.strategy``.  In Python an entry can also be a ``Strategy``, or a
 function that makes an agent from a seed.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
 import os
 import shlex
@@ -25,32 +24,23 @@ from typing import Any, TypeAlias
 
 from counterplay.agents.agent import Agent, Policy, policy_profile
 from counterplay.agents.arena import Arena
-from counterplay.agents.bucket_agent import BucketAgent
-from counterplay.agents.strategy_agent import ProfileAgent
-from counterplay.agents.trivial_agents import AlwaysCall, AlwaysFold, AlwaysRaise, FiftyFifty, UniformRandom
+from counterplay.agents.strategy_agent import StrategyAgent
+from counterplay.agents.trivial_agents import TrivialAgent
 from counterplay.errors import GameError, StrategyError
 from counterplay.solvers.solver import setting_value
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import load_strategy
 from counterplay.strategy.public_strategy import PublicStrategy
+from counterplay.strategy.strategy import Strategy
 from counterplay.strategy.tabular import TabularStrategy
+from counterplay.strategy.trivial import TRIVIAL, CardFree, did_you_mean
 
-__all__ = ["AGENTS", "Entry", "Source", "make_entries", "make_entry"]
-
-AGENTS: dict[str, type[Policy]] = {
-    "fold": AlwaysFold,
-    "call": AlwaysCall,
-    "raise": AlwaysRaise,
-    "fifty-fifty": FiftyFifty,
-    "probe": FiftyFifty,
-    "uniform": UniformRandom,
-}
-"""The trivial agents by name."""
+__all__ = ["Entry", "Source", "make_entries", "make_entry"]
 
 PROGRAM = "program:"
 
-Source: TypeAlias = str | TabularStrategy | BucketStrategy | Callable[[int], Agent]
-"""What an entry is made from: text, a profile, or a function from a seed to an agent."""
+Source: TypeAlias = str | Strategy | Callable[[int], Agent]
+"""What an entry is made from: text, a strategy, or a function from a seed to an agent."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -67,52 +57,78 @@ class Entry:
             return shlex.split(self.source.removeprefix(PROGRAM))
         return None
 
+    @property
+    def trivial(self) -> CardFree | None:
+        """The trivial strategy, if it is one."""
+        return TRIVIAL.get(self.source) if isinstance(self.source, str) else None
+
+    @property
+    def file(self) -> Path | None:
+        """The strategy file, if it is one."""
+        if not isinstance(self.source, str) or self.trivial is not None or self.program is not None:
+            return None
+        return Path(self.source.partition("?")[0])
+
+    @property
+    def strategy(self) -> Strategy | None:
+        """The strategy of its file, or that it is itself; None for trivial ones, programs and functions."""
+        if isinstance(self.source, Strategy):
+            return self.source
+        return None if self.file is None else _opened(str(self.file))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of its agent."""
+        return _settings(self.source.partition("?")[2]) if isinstance(self.source, str) and self.file else {}
+
     def agent(self, arena: Arena, seed: int) -> Agent:
         """A new agent for a game; ``seed`` is that of its random numbers."""
-        source = self.source
-        if isinstance(source, str):
-            if source in AGENTS:
-                return AGENTS[source](seed)
-            if self.program is not None:
-                raise GameError(f"{self.name} is a program; it plays through a dealer, not in this process")
-            path, _, text = source.partition("?")
-            source = open_strategy(path)
-            if isinstance(source, BucketStrategy):
-                return BucketAgent(source, seed, arena.dealt or arena.definition(), **_settings(text))
-            if text:
-                raise GameError(f"settings such as {text!r} are for strategies of abstract games; {path} is another")
-        if isinstance(source, TabularStrategy):
-            return ProfileAgent(source, seed, arena.dealt)
-        if isinstance(source, BucketStrategy):
-            return BucketAgent(source, seed, arena.dealt or arena.definition())
-        return source(seed)
+        if self.trivial is not None:
+            return TrivialAgent(self.trivial, seed)
+        if self.program is not None:
+            raise GameError(f"{self.name} is a program; it plays through a dealer, not in this process")
+        strategy = self.strategy
+        if strategy is None:
+            assert callable(self.source)
+            return self.source(seed)
+        settings = self.settings
+        if isinstance(strategy, BucketStrategy):
+            return StrategyAgent(strategy, seed, arena.dealt or arena.definition(), **settings)
+        if "translation" in settings:
+            raise GameError(f"translation is for strategies of bucket games; {self.name} has all bets of its game")
+        return StrategyAgent(strategy, seed, arena.dealt, **settings)
 
-    def profile(self, arena: Arena) -> TabularStrategy | None:
-        """The entry as a profile of the compiled game; None if it is no policy or the game is not compiled."""
-        source = self.source
-        if isinstance(source, str) and self.program is None:
-            source = AGENTS.get(source) or open_strategy(source.partition("?")[0])
-        if isinstance(source, BucketStrategy):
+    def on_tree(self, arena: Arena) -> TabularStrategy | None:
+        """The entry as a strategy of the compiled game, for the kernel; None where agents must play.
+
+        Raises
+        ------
+        StrategyError
+            If it is a strategy of another game.
+        """
+        tree, strategy = arena.tree, self.strategy
+        if tree is None or self.settings or self.program is not None or isinstance(strategy, BucketStrategy):
             return None
-        if not isinstance(source, TabularStrategy):
-            made = None if isinstance(source, str) else source(0)
-            plain = source in AGENTS.values() or arena.dealt is None  # others may tell match states from decisions
-            if not isinstance(made, Policy) or not plain or arena.tree is None:
+        if self.trivial is not None:
+            return self.trivial.tabular(tree)
+        if strategy is None:
+            assert callable(self.source)
+            made = self.source(0) if arena.dealt is None else None  # others may tell match states from decisions
+            return policy_profile(made, tree) if isinstance(made, Policy) else None
+        try:
+            found = strategy.tabular if isinstance(strategy, PublicStrategy) else strategy
+            assert isinstance(found, TabularStrategy)
+            found.for_tree(tree)
+        except StrategyError:
+            if arena.dealt is not None:
                 return None
-            return policy_profile(made, arena.tree)
-        if arena.tree is None or (arena.dealt is not None and source.digest != arena.tree.digest):
-            return None
-        if source.digest != arena.tree.digest:
-            raise StrategyError(f"the strategy was made for {source.game}; it cannot play {arena.name}")
-        return source
+            raise StrategyError(f"the strategy was made for {strategy.game}; it cannot play {arena.name}") from None
+        return found
 
-    def abstract_profile(self) -> BucketStrategy | None:
-        """The strategy of an abstract game that the entry plays as it is; None if it is something else."""
-        source = self.source
-        if isinstance(source, str):
-            plain = source not in AGENTS and self.program is None and "?" not in source
-            source = open_strategy(source) if plain else source
-        return source if isinstance(source, BucketStrategy) else None
+    def on_buckets(self) -> BucketStrategy | None:
+        """The strategy of a bucket game that the entry plays as it is; None if it is something else."""
+        strategy = None if self.settings else self.strategy
+        return strategy if isinstance(strategy, BucketStrategy) else None
 
     def check(self, arena: Arena) -> None:
         """Refuse an entry that cannot play this game, before anything is played."""
@@ -139,18 +155,18 @@ def _settings(text: str) -> dict[str, Any]:
     return found
 
 
-@functools.lru_cache(maxsize=64)
-def open_strategy(path: str) -> TabularStrategy | BucketStrategy:
-    """The strategy in a file, of a game or of an abstract game."""
+def _opened(path: str) -> Strategy:
+    """The strategy in a file."""
     if not Path(path).is_file():
-        close = difflib.get_close_matches(path, AGENTS, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(AGENTS)}, and strategy files"
-        raise GameError(f"there is no agent or strategy file {path!r}; {hint}")
-    found = load_strategy(path)
-    if isinstance(found, PublicStrategy):
-        return found.tabular
-    assert isinstance(found, TabularStrategy | BucketStrategy)
-    return found
+        hint = did_you_mean(path, TRIVIAL)
+        raise GameError(f"there is no agent {path!r}; {hint}{'' if hint.endswith('?') else ', and strategy files'}")
+    facts = os.stat(path)
+    return _cached(path, facts.st_mtime_ns, facts.st_size)
+
+
+@functools.lru_cache(maxsize=64)
+def _cached(path: str, _time: int, _size: int) -> Strategy:
+    return load_strategy(path)
 
 
 def make_entry(source: Entry | Source, name: str | None = None) -> Entry:
@@ -162,12 +178,12 @@ def make_entry(source: Entry | Source, name: str | None = None) -> Entry:
         if name is None and sign and before and not set(before) & set("/:?"):
             name, source = before, after
         return Entry(name or _short_name(source), source)
-    return Entry(name or ("profile" if isinstance(source, TabularStrategy | BucketStrategy) else "agent"), source)
+    return Entry(name or ("strategy" if isinstance(source, Strategy) else "agent"), source)
 
 
 def _short_name(source: str) -> str:
     text = source.removeprefix(PROGRAM).partition("?")[0]
-    return text if text in AGENTS else Path(text.split(" ")[0]).stem
+    return text if text in TRIVIAL else Path(text.split(" ")[0]).stem
 
 
 def make_entries(sources: list[Entry | Source] | list[Source] | list[str]) -> tuple[Entry, ...]:

@@ -5,7 +5,7 @@ Two players play each deal twice with seats swapped, three players six times, on
 deal in the n rotations.  Each seating has copies of the agents of its own, which remember nothing of the others.
 
 Agents that are policies play on the compiled tree, by a kernel, when the game is small; others on the game's states or,
-in poker from a definition, with the competition dealer's deals.  Strategies of one abstract game play on its betting
+in poker from a definition, with the competition dealer's deals.  Strategies of one bucket game play on its betting
 tree, by the same kernel, with the cards that the dealer would deal.
 """
 
@@ -38,7 +38,7 @@ from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["MatchResult", "Seeds", "play_match", "play_piece", "seatings_of"]
+__all__ = ["MatchResult", "Seeds", "match", "play_piece", "seatings_of"]
 
 CHUNK = 1 << 16
 """Deals whose scores are held at a time."""
@@ -67,7 +67,7 @@ def _number(words: Sequence[int], kind: int) -> int:
     return int(np.random.SeedSequence([kind, *words]).generate_state(1, np.uint64)[0])
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class MatchResult:
     """What came out of a match.
 
@@ -90,6 +90,13 @@ class MatchResult:
     seatings: int
     tally: Tally
     big_blind: float | None
+
+    def __repr__(self) -> str:
+        won = ", ".join(
+            f"{name} {self.estimate(number).mean:+.4g} ± {self.estimate(number).half:.2g}"
+            for number, name in enumerate(self.names)
+        )
+        return f"<MatchResult of {self.game}, {self.hands:,} hands: {won} chips a hand>"
 
     @property
     def deals(self) -> int:
@@ -142,8 +149,8 @@ def seatings_of(players: int) -> list[tuple[int, ...]]:
     return [tuple((position + turn) % players for position in range(players)) for turn in range(players)]
 
 
-def play_match(
-    game: str | Arena, agents: Sequence[Entry | Source], deals: int, seed: int = 0, duplicate: bool = True
+def match(
+    game: str | Arena, agents: Sequence[Entry | Source], deals: int = 10_000, seed: int = 0, duplicate: bool = True
 ) -> MatchResult:
     """Play a match in this process.
 
@@ -152,7 +159,7 @@ def play_match(
     game : str or Arena
         The name of a game, or of a standard poker definition.
     agents : sequence
-        One for each seat: names, paths, profiles, entries, or functions from a seed to an agent.
+        One for each seat: names, paths, strategies, entries, or functions from a seed to an agent.
     deals : int
         Different deals; each is played in all seatings.
     seed : int
@@ -179,14 +186,14 @@ def play_piece(
 ) -> Tally:  # fmt: skip
     """Play some deals of a match; pieces with other ``first`` deals, or other seeds, are independent."""
     table = seatings_of(arena.players) if seatings is None else seatings
-    profiles = _profiles(arena, entries)
+    profiles = _tree_strategies(arena, entries)
     tally = Tally.empty(len(entries))
     if profiles is not None and arena.tree is not None:
         for start in range(first, first + deals, CHUNK):
             count = min(CHUNK, first + deals - start)
             tally += Tally.of(_on_tree(arena.tree, profiles, table, seeds, start, count))
         return tally
-    bucketed = _abstract_profiles(entries)
+    bucketed = _bucket_strategies(entries)
     if bucketed is not None and arena.dealt is not None:
         return tally + Tally.of(_on_buckets(bucketed, table, seeds, first, deals))
     copies = [
@@ -200,11 +207,11 @@ def play_piece(
     return tally + Tally.of(np.array(rows, dtype=np.float64).reshape(deals, len(entries)))
 
 
-def _profiles(arena: Arena, entries: Sequence[Entry]) -> list[TabularStrategy] | None:
-    """The profiles of all entries, if each has one."""
+def _tree_strategies(arena: Arena, entries: Sequence[Entry]) -> list[TabularStrategy] | None:
+    """The strategies of all entries for the compiled game, if each has one."""
     found = []
     for entry in entries:
-        profile = entry.profile(arena)
+        profile = entry.on_tree(arena)
         if profile is None:
             return None
         found.append(profile)
@@ -223,9 +230,9 @@ def _on_tree(
     return scores
 
 
-def _abstract_profiles(entries: Sequence[Entry]) -> list[BucketStrategy] | None:
-    """The strategies of all entries, if all are of one abstract game and are played as they are."""
-    found = [entry.abstract_profile() for entry in entries]
+def _bucket_strategies(entries: Sequence[Entry]) -> list[BucketStrategy] | None:
+    """The strategies of all entries, if all are of one bucket game and are played as they are."""
+    found = [entry.on_buckets() for entry in entries]
     profiles = [profile for profile in found if profile is not None]
     alike = len(profiles) == len(found) and len({profile.abstract.fingerprint for profile in profiles}) == 1
     return profiles if alike else None
@@ -234,7 +241,7 @@ def _abstract_profiles(entries: Sequence[Entry]) -> list[BucketStrategy] | None:
 def _on_buckets(
     profiles: Sequence[BucketStrategy], seatings: Sequence[tuple[int, ...]], seeds: Seeds, first: int, deals: int
 ) -> NDArray[np.float64]:
-    """Hands on a betting tree, with the cards of ``_dealt_scores``; nobody leaves the abstract game."""
+    """Hands on a betting tree, with the cards of ``_dealt_scores``; nobody leaves the bucket game."""
     game = profiles[0].abstract
     dealt = deal_array(game.definition, _deal_seed(seeds, first), deals).astype(np.uint8)
     sampler, walks, table = DealSampler(game, min(deals, BATCH)), game.walks(), np.array(seatings, np.int64)

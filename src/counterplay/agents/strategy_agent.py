@@ -1,58 +1,148 @@
-"""An agent that plays a solved strategy: it looks its information set up in a profile and draws an action."""
+"""An agent that plays a strategy of any storage: it looks its infoset up and draws an action.
+
+In matches of the competition an infoset is named by ``infoset_names.namer``.  Strategies by buckets look cards up in
+their buckets, and translate bets that their betting tree does not have (``strategy.translation``); where the two hands
+have come apart, at the end of a stack, the agent checks or calls.  Strategies that cover only part of their game play
+uniformly elsewhere.
+
+``threshold`` and ``purify`` change the strategy when it is played: probabilities below the threshold become 0, or the
+most likely action alone is played (Ganzfried, Sandholm and Waugh 2012).  Neither is in the theses that this toolkit
+follows; both are off by default.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
-from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
 
 from counterplay.agents.agent import Decision, Policy, Seen
-from counterplay.agents.infoset_names import Namer, namer
-from counterplay.errors import StrategyError
+from counterplay.agents.infoset_names import Namer, namer, same_rules
+from counterplay.errors import GameError, StrategyError
 from counterplay.game.registry import make
 from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.acpc.match_state import MatchState
+from counterplay.poker.postflop.subgame import SUBGAME
+from counterplay.strategy.bucket_strategy import BucketStrategy
+from counterplay.strategy.strategy import Strategy
 from counterplay.strategy.tabular import TabularStrategy
+from counterplay.strategy.translation import RULES, Rule, abstract_node, real_action
 
-__all__ = ["ProfileAgent"]
+__all__ = ["StrategyAgent", "sharpened"]
 
 _PROTOCOL = {"fold": "f", "check": "c", "call": "c", "bet": "r", "raise": "r"}
 
 
-class ProfileAgent(Policy):
-    """Plays a profile, in whatever seat it is put.
+class StrategyAgent(Policy):
+    """Plays a strategy, in whatever seat it is put.
 
     Parameters
     ----------
-    profile : TabularStrategy
-        The strategy.
+    strategy : Strategy
+        Of any storage.
     seed : int
-        Of the random numbers with which actions are drawn.
+        Of the random numbers with which actions are drawn and raises are translated.
     definition : GameDefinition, optional
-        What is played, when match states will be seen; the profile must be of a game with these rules.
+        What is played, when match states will be seen; the strategy must be of a game with these rules.
+    translation : {"probabilistic", "nearest"}
+        The rule for raises that a bucket game does not have.
+    threshold : float
+        Actions less likely than this are not played, unless all are.
+    purify : bool
+        The most likely action alone is played.
     """
 
-    def __init__(self, profile: TabularStrategy, seed: int = 0, definition: GameDefinition | None = None) -> None:
+    def __init__(
+        self,
+        strategy: Strategy,
+        seed: int = 0,
+        definition: GameDefinition | None = None,
+        translation: Rule = "probabilistic",
+        threshold: float = 0.0,
+        purify: bool = False,
+    ) -> None:
         super().__init__(seed)
-        self.profile = profile
-        self._namer: Namer | None = None if definition is None else namer(make(profile.game), definition)
-        owners = profile.infoset_player.tolist()
-        self._place = {key: row for row, key in enumerate(zip(owners, profile.infoset_names, strict=True))}
-        self._bounds = list(pairwise(profile.infoset_offset.tolist()))
+        if strategy.game.startswith(SUBGAME):
+            raise GameError("a strategy of a postflop spot starts in the middle of a hand; it cannot play a match")
+        if translation not in RULES:
+            raise StrategyError(f"translation is {' or '.join(RULES)}; got {translation!r}")
+        if not 0.0 <= threshold < 1.0:
+            raise StrategyError(f"threshold must be at least 0 and below 1; got {threshold!r}")
+        self.strategy = strategy
+        self.seed = seed
+        self.translation: Rule = translation
+        self.threshold = threshold
+        self.purify = purify
+        self._namer = None if definition is None else self._named(definition)
+
+    def _named(self, definition: GameDefinition) -> Namer | None:
+        """The names of match states in the strategy's game; strategies by buckets need none."""
+        if not isinstance(self.strategy, BucketStrategy):
+            return namer(make(self.strategy.game), definition)
+        if not same_rules(self.strategy.abstract.definition, definition):
+            raise GameError(
+                f"a strategy for {self.strategy.game} cannot play this match: its rules are those of another game"
+            )
+        return None
 
     def distribution(self, seen: Seen) -> Sequence[tuple[str, float]]:
-        """The probabilities of the profile."""
+        """The probabilities of the strategy, as legal actions."""
         if isinstance(seen, Decision):
-            return self._row(seen.player, seen.infoset)
+            return self._row(seen.player, seen.infoset, seen.actions)
+        if isinstance(self.strategy, BucketStrategy):
+            return self._translated(self.strategy, seen)
         if self._namer is None:
-            raise StrategyError("this agent was not told which poker game is played; give it the definition")
-        row = self._row(seen.betting.player, self._namer(seen))
+            raise StrategyError("this agent does not know which poker game is played; give it the definition")
+        row = self._row(seen.betting.player, self._namer(seen), ())
+        if not row:  # not visited by the run
+            actions = seen.betting.legal_actions()
+            return [(action, 1.0 / len(actions)) for action in actions]
         return [(_PROTOCOL.get(action, action), probability) for action, probability in row]
 
-    def _row(self, player: int, name: str) -> list[tuple[str, float]]:
-        row = self._place.get((player, name))
-        if row is None:
+    def _row(self, player: int, infoset: str, actions: Sequence[str]) -> list[tuple[str, float]]:
+        try:
+            row = self.strategy.probabilities(player, infoset)
+        except StrategyError:
+            if isinstance(self.strategy, TabularStrategy) and self.strategy.partial:
+                return [(action, 1.0 / len(actions)) for action in actions]
             raise StrategyError(
-                f"the strategy for {self.profile.game} does not know {name!r} of player {player + 1}; "
+                f"the strategy for {self.strategy.game} does not know {infoset!r} of player {player + 1}; "
                 "it was made for another game"
-            )
-        low, high = self._bounds[row]
-        return list(zip(self.profile.actions[row], self.profile.table[low:high].tolist(), strict=True))
+            ) from None
+        if not self.threshold and not self.purify:
+            return list(row.items())
+        chances = sharpened(np.array(list(row.values())), self.threshold, self.purify)
+        return list(zip(row, chances.tolist(), strict=True))
+
+    def _translated(self, strategy: BucketStrategy, seen: MatchState) -> list[tuple[str, float]]:
+        game, betting = strategy.abstract, seen.betting
+        node = abstract_node(game.tree, betting, self.translation, lambda text: self._draw(seen.hand_id, text))
+        if node is None:
+            return [("c", 1.0)]
+        bucket = game.bucket(betting.player, betting.round, seen.deal.hole[betting.player], seen.deal.board)
+        chances = sharpened(strategy.row(node, bucket), self.threshold, self.purify)
+        options: dict[str, float] = {}
+        for child, chance in zip(game.tree.children(node), chances.tolist(), strict=True):
+            action = real_action(game.tree, node, child, betting)
+            options[action] = options.get(action, 0.0) + chance
+        return list(options.items())
+
+    def _draw(self, hand_id: int, text: str) -> float:
+        """A number in [0, 1) that stays the same for a raise throughout a hand."""
+        digest = hashlib.blake2b(f"{self.seed}:{hand_id}:{text}".encode(), digest_size=8).digest()
+        return int.from_bytes(digest, "little") / 2.0**64
+
+
+def sharpened(chances: NDArray[np.float64], threshold: float, purify: bool) -> NDArray[np.float64]:
+    """A distribution without its small probabilities, or with the largest alone; the first of equal ones.
+
+    >>> sharpened(np.array([0.04, 0.36, 0.6]), 0.05, False)
+    array([0.   , 0.375, 0.625])
+    """
+    if purify:
+        return np.asarray(np.arange(len(chances)) == np.argmax(chances), dtype=np.float64)
+    kept = np.where(chances < threshold, 0.0, chances)
+    total = kept.sum()
+    return np.asarray(kept / total if total > 0.0 else chances)

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from counterplay.agents.arena import open_arena
-from counterplay.agents.entries import AGENTS, Entry, make_entries
+from counterplay.agents.entries import Entry, make_entries
 from counterplay.agents.external_programs import MatchAbortedError, Times, play_with_programs
 from counterplay.agents.matches import MatchResult, Seeds, play_piece, seatings_of
 from counterplay.agents.ranking import Round, Scores, bankroll, run_off
@@ -286,7 +286,7 @@ def _play(config: TournamentConfig, folder: str, piece: Piece) -> dict[str, Any]
     seeds = Seeds.of(config.seed, piece.number, piece.match, shared=shared)
     if all(entry.program is None for entry in entries):
         return play_piece(arena, entries, seeds, piece.first, piece.deals).as_dict()
-    label = "-".join(entry.name for entry in entries)
+    label = "-".join(entry.name.replace("/", "-") for entry in entries)
     try:
         return play_with_programs(
             arena, entries, piece.deals, seeds.deal, Path(folder), f"match{piece.match}.{label}", config.times
@@ -302,8 +302,8 @@ def _fingerprints(entries: Sequence[Entry]) -> dict[str, str]:
     """What tells whether a strategy is still the same, by the names of the entries."""
     prints = {}
     for entry in entries:
-        if isinstance(entry.source, str) and entry.source not in AGENTS and entry.program is None:
-            prints[entry.name] = hashlib.sha256(Path(entry.source).read_bytes()).hexdigest()
+        if entry.file is not None:
+            prints[entry.name] = hashlib.sha256(entry.file.read_bytes()).hexdigest()
     return prints
 
 

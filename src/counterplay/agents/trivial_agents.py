@@ -1,68 +1,45 @@
-"""Agents without a thought: always fold, always call, always raise, call or raise at even odds, anything at random.
-
-Johanson 2016, section 2.6 and table 2.1.  *Always fold* folds where it may, that is when it faces a bet; in heads-up
-limit hold'em it loses 750 mbb/g to whoever bets.  *Always raise* calls when it may not raise.  *Fifty-fifty* never
-folds, and calls and raises with equal probability; as an opponent that leads into every part of a game it is called
-*probe* (section 6.3.2).  In no-limit games a raise is the smallest one.  *Uniform* takes every legal action, and every
-size of a raise, with the same probability.
-"""
+"""The trivial strategies of ``strategy.trivial`` as agents."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from counterplay.agents.agent import Decision, Policy, Seen, choices
+from counterplay.agents.agent import Decision, Policy, Seen
+from counterplay.poker.rules import Betting
+from counterplay.strategy.trivial import CardFree, Uniform, trivial
 
-__all__ = ["AlwaysCall", "AlwaysFold", "AlwaysRaise", "FiftyFifty", "UniformRandom"]
-
-
-class AlwaysFold(Policy):
-    """Folds where it may."""
-
-    def distribution(self, seen: Seen) -> Sequence[tuple[str, float]]:
-        """Fold, or check where folding is not allowed."""
-        options = choices(seen)
-        return [(options.fold or options.call, 1.0)]
+__all__ = ["TrivialAgent"]
 
 
-class AlwaysCall(Policy):
-    """Checks and calls."""
+class TrivialAgent(Policy):
+    """Plays a strategy that does not look at its cards.
 
-    def distribution(self, seen: Seen) -> Sequence[tuple[str, float]]:
-        """Call."""
-        return [(choices(seen).call, 1.0)]
+    Parameters
+    ----------
+    strategy : str or CardFree
+        The strategy, or its name.
+    seed : int
+        Of the random numbers with which actions are drawn.
+    """
 
-
-class AlwaysRaise(Policy):
-    """Bets and raises where it may, and calls where it may not."""
+    def __init__(self, strategy: str | CardFree, seed: int = 0) -> None:
+        super().__init__(seed)
+        self.strategy = trivial(strategy) if isinstance(strategy, str) else strategy
 
     def distribution(self, seen: Seen) -> Sequence[tuple[str, float]]:
-        """Raise."""
-        options = choices(seen)
-        return [(options.raises[0] if options.raises else options.call, 1.0)]
-
-
-class FiftyFifty(Policy):
-    """Never folds; calls and raises at even odds."""
-
-    def distribution(self, seen: Seen) -> Sequence[tuple[str, float]]:
-        """Call and raise."""
-        options = choices(seen)
-        if not options.raises:
-            return [(options.call, 1.0)]
-        return [(options.call, 0.5), (options.raises[0], 0.5)]
-
-
-class UniformRandom(Policy):
-    """Every legal action with the same probability."""
-
-    def distribution(self, seen: Seen) -> Sequence[tuple[str, float]]:
-        """All actions alike."""
-        actions = seen.actions if isinstance(seen, Decision) else seen.betting.legal_actions()
-        return [(action, 1.0 / len(actions)) for action in actions]
+        """The actions that are played."""
+        if isinstance(seen, Decision):
+            actions: Sequence[str] = seen.actions
+        else:
+            every = isinstance(self.strategy, Uniform)
+            actions = seen.betting.legal_actions() if every else _smallest(seen.betting)
+        row = self.strategy.row(actions).tolist()
+        return [(action, share) for action, share in zip(actions, row, strict=True) if share > 0.0]
 
     def act(self, seen: Seen) -> str:
-        """Draw an action; in no-limit games without a list of all sizes."""
+        """Draw an action; uniform no-limit play without a list of all sizes."""
+        if not isinstance(self.strategy, Uniform):
+            return super().act(seen)
         if isinstance(seen, Decision):
             return seen.actions[self.random.randrange(len(seen.actions))]
         betting = seen.betting
@@ -73,3 +50,10 @@ class UniformRandom(Policy):
         if span is None or pick < len(plain):
             return plain[pick]
         return "r" if seen.game.limit else f"r{span[0] + pick - len(plain)}"
+
+
+def _smallest(betting: Betting) -> list[str]:
+    """Fold, call and the smallest raise, as far as they are legal."""
+    span = betting.raise_range()
+    raises = [] if span is None else ["r" if betting.game.limit else f"r{span[0]}"]
+    return [*(["f"] if betting.can_fold() else []), "c", *raises]

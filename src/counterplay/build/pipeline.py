@@ -27,7 +27,7 @@ import numpy as np
 
 from counterplay.abstraction.cards import build_cards, deck_shape
 from counterplay.abstraction.cards.card_abstraction import KIND as CARD_KIND
-from counterplay.agents.matches import play_match
+from counterplay.agents.matches import match
 from counterplay.build.presets import MOST_BUCKETS, OPPONENTS, Plan
 from counterplay.errors import CounterplayError, GameError, StrategyError
 from counterplay.evaluation import evaluate
@@ -282,7 +282,7 @@ class Pipeline:
     def _match(self, opponent: str) -> dict[str, Any]:
         players = self.definition.players
         entries = [str(self.folder / AGENT), *[opponent] * (players - 1)]
-        result = play_match(self.plan.game, entries, self.plan.deals, self.plan.seed)
+        result = match(self.plan.game, entries, self.plan.deals, self.plan.seed)
         mean, half = result.mbb(0).told()
         return {"mbb": mean, "mbb_95": half, "deals": result.deals, "hands": result.hands}
 

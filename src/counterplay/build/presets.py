@@ -24,7 +24,7 @@ from counterplay.poker.raise_sizes import bet_abstraction
 
 __all__ = ["OPPONENTS", "PRESETS", "Plan", "Preset", "make_plan"]
 
-OPPONENTS = ("call", "raise", "fifty-fifty", "uniform")
+OPPONENTS = ("always-call", "always-raise", "50/50", "uniform")
 """The agents that a strategy is matched against."""
 
 MOST_BUCKETS = 2048

@@ -120,7 +120,7 @@ def _summarise(report: dict[str, Any], folder: Path, plot: bool) -> None:
         ("report", ", ".join(str(folder / name) for name in files)),
     ])  # fmt: skip
     say()
-    names = " ".join(["call"] * (len(_seats(report)) - 1))
+    names = " ".join(["always-call"] * (len(_seats(report)) - 1))
     say(f"Next:\n  counterplay match {report['agent']} {names}\n"
         f"  counterplay agent {report['agent']} {report['game']} HOST PORT   plays it at a dealer's table")  # fmt: skip
 

@@ -14,10 +14,10 @@ from counterplay.errors import GameError
 if TYPE_CHECKING:
     from counterplay.agents import Agent, Arena, Entry, Estimate, MatchResult
 
-TRIVIAL = "fold, call, raise, fifty-fifty (probe), uniform"
+TRIVIAL = "always-fold, always-call, always-raise, 50/50, uniform"
 AGENT_HELP = (
-    f"An agent: {TRIVIAL}, human, or a strategy file; NAME=AGENT gives it a name. A strategy of an abstract game takes "
-    "settings: FILE?translation=nearest,threshold=0.05,purify=true."
+    f"An agent: {TRIVIAL}, human, or a strategy file; NAME=AGENT gives it a name. A strategy takes settings: "
+    "FILE?threshold=0.05,purify=true, of a bucket game also translation=nearest."
 )
 
 
@@ -35,12 +35,12 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> None:
     """Play a match in this process and tell what everybody wins, with 95 % confidence intervals over deals."""
-    from counterplay.agents import play_match
+    from counterplay.agents import match
 
     entries = read_entries(agents)
     arena = find_arena(game, entries)
     started = time.process_time()
-    result = play_match(arena, entries, deals, seed, duplicate)
+    result = match(arena, entries, deals, seed, duplicate)
     seconds = time.process_time() - started
     if as_json:
         print_json({**result.as_dict(), "seed": seed, "cpu_seconds": seconds})
@@ -74,15 +74,14 @@ def terminal_agent(_seed: int) -> Agent:
 
 def find_arena(game: str | None, entries: tuple[Entry, ...]) -> Arena:
     """The game that was named, or that of the first strategy file."""
-    from counterplay.agents import AGENTS, open_arena
-    from counterplay.strategy.files import load_strategy
+    from counterplay.agents import open_arena
 
     if game is not None:
         return open_arena(game)
     for entry in entries:
-        if isinstance(entry.source, str) and entry.source not in AGENTS and entry.program is None:
-            return open_arena(load_strategy(entry.source.partition("?")[0]).game)
-    raise GameError("say what is played, as --game leduc; none of these agents tells")
+        if entry.strategy is not None:
+            return open_arena(entry.strategy.game)
+    raise GameError("say what is played, as --game leduc; none of these agents is a strategy of a game")
 
 
 def _say(result: MatchResult) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from counterplay.abstraction.cards import build_cards, deck_shape, default_cache, parse_recipe
 from counterplay.agents.arena import open_arena
-from counterplay.agents.matches import MatchResult, play_match
+from counterplay.agents.matches import MatchResult, match
 from counterplay.agents.ranking import bankroll
 from counterplay.agents.tally import Estimate
 from counterplay.errors import GameError
@@ -89,7 +89,7 @@ def run(
         del solver, steps
     arena = open_arena(game)
     matches: Matches = {
-        trio: play_match(arena, [agents[agent] for agent in trio], deals, seed=_match_seed(seed, number))
+        trio: match(arena, [agents[agent] for agent in trio], deals, seed=_match_seed(seed, number))
         for number, trio in enumerate(itertools.combinations(range(len(agents)), 3))
     }
     return _told(abstract, agents, matches, held, times, deals)

@@ -20,7 +20,7 @@ from counterplay.errors import GameError, StrategyError
 from counterplay.forms import open_game
 from counterplay.storage import Arrays, write_container
 from counterplay.strategy.hand_table import HandTable
-from counterplay.strategy.public_lookup import HandStrategy, HandTables, Matrix, PublicIndex, hand_table
+from counterplay.strategy.public_lookup import HandStrategy, HandTables, Matrix, PublicIndex, hand_table, normalised
 from counterplay.strategy.public_tables import PublicForm, public_form
 from counterplay.strategy.strategy import Provenance, Row, Strategy
 from counterplay.strategy.tabular import TabularStrategy
@@ -149,8 +149,9 @@ class PublicStrategy(Strategy):
             node, deal, hand = self.index.infoset(player, infoset)
         except GameError as error:
             raise StrategyError(f"the strategy of {self.game} has no infoset {infoset!r}: {error}") from None
-        row = self.matrix(self.tree, node, deal)[hand]
-        return dict(zip(self.tree.actions_of(node), row.tolist(), strict=True))
+        actions = self.tree.actions_of(node)
+        weights = self.tables[player][self.tree.entries(node, deal)].reshape(len(actions), -1)[:, hand]
+        return dict(zip(actions, normalised(weights.astype(np.float64)).tolist(), strict=True))
 
     def infosets(self) -> Iterator[Row]:
         """As ``Strategy.infosets``: one key for all that differ in the names of suits only."""

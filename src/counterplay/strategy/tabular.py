@@ -256,10 +256,10 @@ class TabularStrategy(Strategy):
         wanted = {
             "infoset_player": (np.int8, (len(self.infoset_names),)),
             "infoset_offset": (np.int64, offset.shape),
-            "table": (np.float64, (int(offset[-1]),)),
+            "probabilities": (np.float64, (int(offset[-1]),)),
         }
         for name, (dtype, shape) in wanted.items():
-            array = getattr(self, name)
+            array = self.table if name == "probabilities" else getattr(self, name)
             if (array.dtype, array.shape) != (dtype, shape):
                 raise StrategyError(f"{path} is damaged: array {name!r} is {array.dtype} of shape {array.shape}")
         if not np.array_equal(self.infoset_offset, offset) or 0 in sizes:
