@@ -220,7 +220,7 @@ class GameForms:
         """The rules; whatever goes wrong in a user's own file is raised as a GameError."""
         if isinstance(self.opened, GameTree | PublicTree | BucketGame):
             name = self.opened.name
-            raise GameError(f"{name} is compiled already; name the game, or give the game itself, to walk its states")
+            raise GameError(f"{name} is compiled in another form already; name the game, or give the game itself")
         if self._subgame is not None:
             raise GameError("a hold'em subgame has a public tree only: its states cannot be walked")
         return _make(self._plain)
