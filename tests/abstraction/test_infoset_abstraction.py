@@ -247,7 +247,7 @@ def test_maps_that_do_not_fit_are_refused_by_name() -> None:
     good = initial_abstraction(tree)
     with pytest.raises(AbstractionError, match="does not fit leduc"):
         good.apply(cp.compile_game("leduc"))
-    with pytest.raises(AbstractionError, match="must each have a place of their own"):
+    with pytest.raises(AbstractionError, match="must have different positions"):
         Abstraction(**{**vars_of(good), "action_map": np.zeros_like(good.action_map)})
     with pytest.raises(AbstractionError, match="must use every abstract set"):
         Abstraction(**{**vars_of(good), "infoset_map": good.infoset_map + 1})

@@ -1,4 +1,4 @@
-"""Abstractions: partitions of information sets with a way back to the real game."""
+"""Abstractions: partitions of information sets with an inverse, which lifts strategies to the real game."""
 
 from counterplay.abstraction.infosets.abstraction import Abstraction
 from counterplay.abstraction.infosets.builders import (

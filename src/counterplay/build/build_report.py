@@ -1,4 +1,4 @@
-"""The report of a build: the same numbers as rows for people and as Markdown."""
+"""The report of a build, as rows of text and as Markdown."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ __all__ = ["build_rows", "markdown_build"]
 
 
 def build_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What was built and what was measured, each with a name."""
+    """What was built and what was measured, as rows of name and text."""
     rows = [("cards", f"{report['rounds']}, {report['abstraction_information_sets']:,} information sets")]
     if report["bets"] is not None:
         rows.append(("bets", report["bets"]))
     rows.append(("solved by", f"{report['algorithm']}, {report['iterations']:,} iterations"))
     abstract = report["abstract"]
     if abstract is None:
-        rows.append(("in the abstract game", f"not measured: {report['abstract_reason'] or report['reason']}"))
+        rows.append(("in the bucket game", f"not measured: {report['abstract_reason'] or report['reason']}"))
     else:
-        how = "all boards" if abstract["exact"] else f"{abstract['boards']:,} boards drawn"
+        how = "all boards" if abstract["exact"] else f"{abstract['boards']:,} sampled boards"
         rows.append(
-            ("in the abstract game", f"exploitability {abstract['exploitability_mbb']:.3g} mbb/g, counted over {how}")
+            ("in the bucket game", f"exploitability {abstract['exploitability_mbb']:.3g} mbb/g, counted over {how}")
         )
     if report["exploitability"] is None and report["bounds"] is not None:
         rows += bound_rows(report["bounds"])
@@ -52,7 +52,7 @@ def markdown_build(report: Mapping[str, Any]) -> str:
     lines += [f"| {name} | {row['seconds']:.1f} | {row['cpu_seconds']:.1f} |" for name, row in report["stages"].items()]
     points = [point for point in report["curve"] if point["exploitability"] is not None]
     if points:
-        lines += ["", "## Exploitability in the abstract game", "", "![the curve](curve.png)", ""]
+        lines += ["", "## Exploitability in the bucket game", "", "![the curve](curve.png)", ""]
         lines += ["| iterations | seconds | CPU seconds | chips per game | mbb/g |", "|---|---|---|---|---|"]
         factor = report["abstract"]["exploitability_mbb"] / max(report["abstract"]["exploitability"], 1e-300)
         lines += [

@@ -4,13 +4,13 @@ Everything goes into one folder:
 
     build.json        the plan, and what every finished stage found
     cards.cpa         the card abstraction
-    pairs.counts      how often buckets meet, to measure exploitability in the abstract game
+    pairs.counts      how often each pair of buckets occurs, to measure exploitability in the bucket game
     solve.checkpoint  the run of the solver
     agent.strategy    the strategy: what agents and matches play
-    report.json       all numbers;  report.md tells them
+    report.json       all numbers;  report.md is the same as text
 
-A stage that is finished is in ``build.json`` and is not done again.  The solver writes checkpoints on its way; card
-features are kept in a cache of their own.  So a build that was killed goes on with the stage that it was in.
+A finished stage is recorded in ``build.json`` and not repeated.  The solver writes checkpoints; card features have a
+cache.  So a build that was killed resumes with the stage that it was in.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ STATE, CARDS, PAIRS, CHECKPOINT, AGENT = (
 
 PAIRS_KIND = "bucket-pairs"
 MATCH = "match "
-"""How the stage of a match begins."""
+"""The prefix of the stages of matches."""
 
 BOARD_COST = 50
-"""Bounds of exploitability take a board where counting buckets takes so many, and about as long."""
+"""Boards counted per board used for bounds on exploitability, which takes about as long."""
 FEWEST_BOARDS = 10
 
 CHECKPOINT_SECONDS = 60.0
 SHARES = tuple(2.0**-power for power in range(6, -1, -1))
-"""Where on the way the strategy is measured: shares of the time or of the iterations."""
+"""When the strategy is measured: fractions of the time or of the iterations."""
 
 
 class Pipeline:
@@ -68,15 +68,15 @@ class Pipeline:
     Parameters
     ----------
     plan : Plan
-        What to make.
+        What to build.
     folder : path
-        Where; made if it is not there.  A build of the same plan that was stopped there goes on.
+        Where; created if missing.  An interrupted build of the same plan is resumed.
     cache : path, optional
-        Where features of cards are kept; None keeps them in memory only.
+        Where features of cards are cached; None keeps them in memory only.
     memory_limit : int, optional
-        Bytes that may be used; by default what the machine has free.
+        Bytes that may be used; by default the free memory of the machine.
     progress : callable, optional
-        Called with the progress of each stage, and the seconds left in all if they are known.
+        Called with the progress of each stage, and the total seconds left if known.
 
     Raises
     ------
@@ -86,12 +86,12 @@ class Pipeline:
 
     TITLES: ClassVar[Mapping[str, str]] = {
         "cards": "card abstraction",
-        "pairs": "how often buckets meet",
-        "solve": "solving the abstract game",
+        "pairs": "bucket pair counts",
+        "solve": "solving the bucket game",
         "real": "exploitability in the real game",
         **{MATCH + name: f"match against {name}" for name in OPPONENTS},
     }
-    """The stages in order, and what they are called."""
+    """The stages in order, with their titles."""
 
     def __init__(
         self,
@@ -112,14 +112,14 @@ class Pipeline:
         self._open()
 
     def _work(self, stage: str) -> dict[str, Any]:
-        """Do a stage and return what it found."""
+        """Run a stage and return its results."""
         if stage.startswith(MATCH):
             return self._match(stage.removeprefix(MATCH))
         work = {"cards": self._cards, "pairs": self._pairs, "solve": self._solve, "real": self._real}
         return work[stage]()
 
     def run(self) -> dict[str, Any]:
-        """Do what is left and return the report; Ctrl-C leaves what is finished."""
+        """Run the remaining stages and return the report; Ctrl-C keeps the finished ones."""
         for name, title in self.TITLES.items():
             if name in self.done:
                 self._check(name)
@@ -180,7 +180,7 @@ class Pipeline:
         return {"buckets": list(made.counts()), "recall": made.recall, "information_sets": self.game.num_infosets}
 
     def _pairs(self) -> dict[str, Any]:
-        """Count how often buckets meet, if the abstract game can be measured in."""
+        """Count how often each pair of buckets occurs, if the bucket game can be measured."""
         reason = None
         if self.definition.players != 2:
             reason = f"best responses over buckets are for two players; {self.plan.game} has {self.definition.players}"
@@ -198,12 +198,12 @@ class Pipeline:
         return {"reason": None, "boards": pairs.boards, "exact": pairs.exact, "counted": True}
 
     def _lossless(self) -> bool:
-        """Whether the abstract game is the real one, and has too many hands for matrices of buckets."""
+        """Whether the bucket game is the real game, and has too many hands for matrices of buckets."""
         whole = self.plan.bets is None and all(entry.family == "lossless" for entry in self.plan.recipe().rounds)
         return whole and self.done["cards"]["buckets"][-1] > MOST_BUCKETS
 
     def _count(self, boards: int | None) -> BucketPairs:
-        """Over all boards where these are not too many."""
+        """Over all boards if there are not too many."""
         try:
             return count_bucket_pairs(self.game, boards, self.plan.seed, self._boards_of("pairs"), self.plan.threads)
         except GameError:
@@ -221,7 +221,7 @@ class Pipeline:
             self._save()
         curve: list[dict[str, Any]] = part["curve"]
         spent = self._clock("solve")
-        shares = SHARES[-1:] if self.done["pairs"]["reason"] else SHARES  # nothing to stop for on the way
+        shares = SHARES[-1:] if self.done["pairs"]["reason"] else SHARES  # nothing to measure during the run
         for share in shares[len(curve) :]:
             goal = _goal(plan, part["budget"], share)
             result = solver.run(goal, self._watch(solver, part["budget"]))
@@ -242,7 +242,7 @@ class Pipeline:
         return {"iterations": solver.iterations, "nodes": solver.nodes, "curve": curve}
 
     def _exploitability(self, solver: BucketSolver, pairs: BucketPairs | None) -> float | None:
-        """Of the strategy so far, inside the abstract game; None where it is not measured."""
+        """Of the strategy so far, inside the bucket game; None if it is not measured."""
         if pairs is not None:
             return measure_buckets(self.game, pairs, solver.strategy()).exploitability
         if self.done["pairs"]["reason"]:
@@ -256,7 +256,7 @@ class Pipeline:
         return evaluate(profile, method="public", threads=self.plan.threads, memory_limit=self.memory_limit)
 
     def _real(self) -> dict[str, Any]:
-        """What the strategy is worth in the real game, where its public tree is small enough."""
+        """The exploitability in the real game, if its public tree is small enough."""
         try:
             found = self._in_the_real_game(self.profile())
         except GameError as error:
@@ -270,7 +270,7 @@ class Pipeline:
         }
 
     def _bounds(self) -> dict[str, Any] | None:
-        """What boards drawn at random tell of the exploitability in the real game, where two play it."""
+        """Bounds on the exploitability in a real game of two players, from sampled boards."""
         boards = max(FEWEST_BOARDS, self.plan.boards // BOARD_COST)
         report = self._boards_of("real")
         try:
@@ -286,11 +286,11 @@ class Pipeline:
         mean, half = result.mbb(0).told()
         return {"mbb": mean, "mbb_95": half, "deals": result.deals, "hands": result.hands}
 
-    # ------------------------------------------------------------------------------------------ what stages share
+    # ------------------------------------------------------------------------------------------ shared by stages
 
     @property
     def game(self) -> BucketGame:
-        """The abstract game."""
+        """The bucket game."""
         if self._game is None:
             self._game = open_game(self.plan.game, "buckets", cards=[self.folder / CARDS], bets=self.plan.bets)
         return self._game
@@ -302,7 +302,7 @@ class Pipeline:
         return profile
 
     def _solver(self) -> BucketSolver:
-        """The run that was stopped, or a new one."""
+        """The interrupted run, or a new one."""
         plan, path = self.plan, self.folder / CHECKPOINT
         if path.is_file() and "budget" in self._part("solve"):
             return resume_buckets(path, [self.folder / CARDS], self.memory_limit)
@@ -327,7 +327,7 @@ class Pipeline:
         return tick
 
     def _seconds_left(self) -> float:
-        """What the other stages leave of the time, at least a quarter of all."""
+        """The time that the other stages leave, at least a quarter of the total."""
         assert self.plan.seconds is not None
         return max(self.plan.seconds / 4, self.plan.seconds - self._spent() - self.plan.reserve)
 
@@ -342,7 +342,7 @@ class Pipeline:
         return float(sum(row["seconds"] for row in self.done.values()))
 
     def _boards_of(self, name: str) -> ProgressCallback:
-        """The progress of a stage that goes through boards."""
+        """The progress of a stage over boards."""
         return lambda now: self._report(self.TITLES[name], now, f"{now.iterations:,} of {now.total:,} boards")
 
     def _report(self, stage: str, now: Progress, detail: str = "") -> None:
@@ -358,11 +358,11 @@ class Pipeline:
             self._read(path)
             return
         if self.folder.exists() and (not self.folder.is_dir() or any(self.folder.iterdir())):
-            raise GameError(f"{self.folder} is there, but no build was started in it; name another folder with --out")
+            raise GameError(f"{self.folder} exists, but no build was started in it; choose another folder with --out")
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise CounterplayError(f"{self.folder} cannot be made: {error.strerror or error}") from None
+            raise CounterplayError(f"{self.folder} cannot be created: {error.strerror or error}") from None
         self.state: dict[str, Any] = {"build": 1, "plan": dataclasses.asdict(self.plan), "done": self.done, "parts": {}}
         self._save()
 
@@ -376,11 +376,11 @@ class Pipeline:
         if different:
             raise GameError(
                 f"{self.folder} holds a build with other settings: {', '.join(different)}; "
-                "give the same settings to go on, or another folder with --out"
+                "give the same settings to resume, or another folder with --out"
             )
 
     def _save(self) -> None:
-        """Write ``build.json``, at once or not at all."""
+        """Write ``build.json`` atomically."""
         part = self.folder / f".{STATE}.part"
         try:
             part.write_text(json.dumps(self.state, indent=1) + "\n", encoding="utf-8")
@@ -389,20 +389,20 @@ class Pipeline:
             raise CounterplayError(f"{self.folder / STATE} cannot be written: {error.strerror or error}") from None
 
     def _clock(self, name: str) -> Callable[[], dict[str, float]]:
-        """Tells the time spent in a stage from now on, added to what was spent in it before."""
+        """Reads the time spent in a stage from now on, plus what was spent in it before."""
         part = self._part(name)
         wall = time.perf_counter() - part.get("seconds", 0.0)
         cpu = time.process_time() - part.get("cpu_seconds", 0.0)
         return lambda: {"seconds": time.perf_counter() - wall, "cpu_seconds": time.process_time() - cpu}
 
     def _part(self, name: str) -> dict[str, Any]:
-        """What an unfinished stage has found so far."""
+        """The results so far of an unfinished stage."""
         parts: dict[str, Any] = self.state["parts"]
         found: dict[str, Any] = parts.setdefault(name, {})
         return found
 
     def _check(self, name: str) -> None:
-        """Refuse to go on when what a finished stage has made is lost or damaged."""
+        """Refuse to resume if the files of a finished stage are missing or damaged."""
         made = {"cards": (CARDS, CARD_KIND), "solve": (AGENT, PROFILE_KIND)}.get(name)
         if name == "pairs" and self.done[name]["counted"]:
             made = PAIRS, PAIRS_KIND
@@ -410,7 +410,7 @@ class Pipeline:
             return
         path = self.folder / made[0]
         if not path.is_file():
-            raise StrategyError(f"{path} is gone; remove the folder {self.folder} to build again")
+            raise StrategyError(f"{path} is missing; remove the folder {self.folder} to build again")
         read_container(path, made[1])
 
 

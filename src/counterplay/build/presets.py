@@ -1,10 +1,10 @@
-"""What ``build`` is asked for: presets, and the plan that a preset makes for a game.
+"""The settings of ``build``: presets, and the plan that a preset makes for a game.
 
-A preset says how long everything may take and how large the abstract game may be; the plan says it in full, so that a
-build that was stopped can be compared with it.  Cards are not abstracted where the abstract game is small enough
-without that.  Otherwise every round gets the same number of percentile buckets of E[HS²], the most that fit: with
-perfect recall for two players, because only then exploitability can be measured inside the abstract game (Johanson
-2016, section 3.4), and with imperfect recall for more, where nothing of the kind can be measured.
+A preset limits the total time and the size of the bucket game; the plan has all settings, so that an interrupted build
+can be compared with it.  Cards are not abstracted if the game is small enough without it.  Otherwise every round gets
+the same number of percentile buckets of E[HS²], the most that fit: with perfect recall for two players, because only
+then exploitability can be measured inside the bucket game (Johanson 2016, section 3.4), and with imperfect recall for
+more players.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from counterplay.poker.raise_sizes import bet_abstraction
 __all__ = ["OPPONENTS", "PRESETS", "Plan", "Preset", "make_plan"]
 
 OPPONENTS = ("always-call", "always-raise", "50/50", "uniform")
-"""The agents that a strategy is matched against."""
+"""The opponents in matches."""
 
 MOST_BUCKETS = 2048
-"""Exploitability inside an abstract game takes matrices of so many buckets of the last round at most."""
+"""Exploitability inside a bucket game uses matrices of at most this many buckets of the last round."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,23 +38,23 @@ class Preset:
     Attributes
     ----------
     about : str
-        For people.
+        A short description.
     seconds : float or None
-        Everything together; the solver gets what the other stages leave of it.
+        Total time; the solver gets what the other stages leave.
     reserve : float
         Seconds kept for the matches and measurements after solving.
     iterations : int or None
-        What the solver does where no time is given.
+        Iterations of the solver if no time is given.
     infosets : int
-        Information sets of the abstract game, at most where there is a choice.
+        Most information sets of the bucket game, where there is a choice.
     boards : int
-        Boards drawn to count how often buckets meet, where there are too many to count all.
+        Boards sampled for the bucket pair counts, if there are too many to count all.
     deals : int
         Different deals of each match; each is played in all seatings.
     threads : int
         Of the solver and the features of the cards.
     algorithm : str
-        A sampled algorithm.
+        A sampling algorithm.
     settings : mapping
         Changes to its defaults.
     """
@@ -80,7 +80,7 @@ PRESETS: Mapping[str, Preset] = {
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """Everything that decides what a build makes; a folder belongs to one plan."""
+    """All settings of a build; a folder belongs to one plan."""
 
     game: str
     preset: str
@@ -101,7 +101,7 @@ class Plan:
         return parse_recipe(self.rounds, *deck_shape(poker_definition(self.game)))
 
     def differences(self, other: Mapping[str, Any]) -> list[str]:
-        """The settings in which another plan is different, as texts for people."""
+        """The settings in which another plan differs, as texts."""
         own = dataclasses.asdict(self)
         return [f"{name} is {other.get(name)!r} there" for name in own if own[name] != other.get(name)]
 
@@ -123,11 +123,11 @@ def make_plan(
     preset : str
         One of ``PRESETS``.
     rounds : str, optional
-        A card abstraction as ``parse_recipe`` reads it, in place of the one chosen.
+        A card abstraction for ``parse_recipe``, in place of the automatic one.
     bets : str, optional
-        An abstraction of the bets; no-limit games need one.
+        A betting abstraction; no-limit games need one.
     seed : int
-        Of everything that is drawn.
+        Of everything random.
     **changes
         Other values for ``seconds``, ``iterations``, ``boards``, ``deals``, ``threads``; those that are None change
         nothing.
@@ -166,20 +166,20 @@ _COSTS = ("seconds", "reserve", "iterations", "boards", "deals", "threads")
 
 
 def _choose(game: GameDefinition, infosets: int, bets: str | None) -> CardRecipe:
-    """The finest buckets with at most so many information sets; two in each round if even these are more."""
+    """The finest buckets within a number of information sets; two in each round if even these are too many."""
     deck, shape = deck_shape(game)
     sizes = HandIndexer(shape, *deck).sizes
     abstraction = None if bets is None else bet_abstraction(bets)
     try:
         points = count_betting(game, abstraction).decisions
     except MemoryLimitError as error:
-        raise GameError(f"{error}; name the bets that are left, such as --bets fcpa") from None
+        raise GameError(f"{error}; choose a betting abstraction, such as --bets fcpa") from None
 
     def fits(counts: tuple[int, ...]) -> bool:
         return sum(count * number for count, number in zip(counts, points, strict=True)) <= infosets
 
     lossless = CardRecipe(tuple(RoundRecipe("lossless", size) for size in sizes))
-    if game.three_card_hands or fits(sizes):  # hand strength knows no hands of three cards
+    if game.three_card_hands or fits(sizes):  # hand strength does not support hands of three cards
         return lossless
     forgets = game.players > 2
     best = None

@@ -1,8 +1,8 @@
 """Bucket games as trees of histories.
 
 A bucket game whose real game can be compiled is also an ``Abstraction`` of it, which merges the information sets with
-the same betting and bucket: that gives a ``GameTree`` for everything that needs the whole game, and lifts strategies to
-the real one.
+the same betting and bucket: this gives a ``GameTree`` for everything that needs the whole game, and lifts strategies
+to the real game.
 """
 
 from __future__ import annotations
@@ -19,17 +19,19 @@ __all__ = ["bucket_abstraction", "infoset_places"]
 
 
 def bucket_abstraction(tree: GameTree, game: BucketGame) -> Abstraction:
-    """The abstraction of the compiled real game that merges what the abstract game does not tell apart.
+    """The abstraction of the compiled real game that merges what the bucket game does not distinguish.
 
-    ``bucket_abstraction(tree, game).apply(tree)`` is the abstract game as a tree of histories.
+    ``bucket_abstraction(tree, game).apply(tree)`` is the bucket game as a tree of histories.
 
     Raises
     ------
     AbstractionError
-        If the tree is of another game, or bets were abstracted.
+        If the tree is of another game, or the game has a betting abstraction.
     """
     if game.bets is not None:
-        raise AbstractionError("with abstract bets the real game has other actions; compile the game of those bets")
+        raise AbstractionError(
+            "with a betting abstraction the real game has other actions; compile the game with those bets"
+        )
     texts = [name.partition(":")[2] for name in tree.infoset_names]
     _, buckets = infoset_places(tree, game)
     classes = list(zip(texts, buckets, strict=True))

@@ -1,7 +1,7 @@
-"""What is in the buckets of a card abstraction: how heavy they are, how strong, and a few hands of each.
+"""The contents of the buckets of a card abstraction: their mass, their strength, and a few hands of each.
 
-Deals are drawn at random and looked up, so that every family and recall is told in the same way; the figures are means
-over these deals.
+Random deals are looked up, so that every family and recall is reported in the same way; the figures are means over
+these deals.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ __all__ = ["RoundReport", "report_cards"]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class RoundReport:
-    """The buckets of a round that were met, weakest first.
+    """The buckets of a round that occurred in the deals, weakest first.
 
     Attributes
     ----------
     name : str
         How they were made.
     count : int
-        Buckets in all, those that were not met included.
+        All buckets, including those that did not occur.
     bucket : (M,) int64
         Their numbers.
     mass : (M,) float64
@@ -54,7 +54,7 @@ class RoundReport:
 
 
 def random_deals(cards: npt.NDArray[Any], size: int, deals: int, seed: int) -> npt.NDArray[np.uint8]:
-    """So many random deals of ``size`` cards: (deals, size)."""
+    """Random deals of ``size`` cards: (deals, size)."""
     generator = np.random.default_rng(seed)
     order = np.argsort(generator.random((deals, len(cards)), dtype=np.float32), axis=1)[:, :size]
     return np.asarray(cards)[order].astype(np.uint8)
@@ -63,14 +63,14 @@ def random_deals(cards: npt.NDArray[Any], size: int, deals: int, seed: int) -> n
 def report_cards(
     abstraction: CardAbstraction, features: CardFeatures, deals: int = 100_000, examples: int = 4, seed: int = 0
 ) -> tuple[RoundReport, ...]:
-    """Look into the buckets of every round.
+    """Report on the buckets of every round.
 
     Parameters
     ----------
     abstraction : CardAbstraction
-        What is looked into.
+        The abstraction.
     features : CardFeatures
-        Of the same cards.
+        Features of the same cards.
     deals : int
         Random deals that are looked up.
     examples : int

@@ -1,10 +1,10 @@
 """Building a card abstraction: features, buckets round by round, tables (Johanson 2016, section 5.4).
 
-With imperfect recall the hands of a round are cut or clustered all together.  Where the bucket before is remembered,
-the hands of each earlier bucket are cut by themselves.  The last round of hold'em has too many hands for a table that
-tells in which order the board came; there the hands are put into *classes* by the cards alone (for percentiles the 1950
-strengths, exactly; for k-means a clustering into ``classes`` of them), it is counted how the hands of each earlier
-bucket spread over the classes, and the classes are cut for each earlier bucket.
+With imperfect recall all hands of a round are split or clustered together.  If the previous bucket is remembered, the
+hands of each previous bucket are split separately.  The last round of hold'em has too many hands for a table that knows
+the order of the board cards; there the hands are put into *classes* by the cards alone (for percentiles the 1950
+strengths, exactly; for k-means a clustering into ``classes`` of them), the hands of each earlier bucket are counted by
+class, and the classes are split for each earlier bucket.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ class BuildSettings:
     opponents : str or int
         Clusters of opponents: ``johanson2013``, or how many to make by clustering the starting hands.
     weights : "none", "mass" or "classes"
-        What each cluster of opponents counts in a distance.
+        Weight of each cluster of opponents in a distance.
     bins : int
         Bins of the histograms.
     classes : int
-        Into how many classes the hands of a round are clustered that has too many for a table by order.
+        Number of classes in a round with too many hands for a table by order.
     max_table : int
         Most entries of a table.
     runout : tuple of int
-        Board cards that features look ahead to although the game ends before them: (1, 1) gives a game that ends after
-        the flop the buckets of Texas hold'em.
+        Board cards that features look ahead to although the game ends before them: with (1, 1) a game that ends after
+        the flop has the buckets of Texas hold'em.
     """
 
     seed: int = 0
@@ -68,7 +68,7 @@ class BuildSettings:
     bins: int = BINS
     classes: int = 2000
     max_table: int = 100_000_000
-    runout: tuple[int, ...] = dataclasses.field(default=(), repr=False)  # names in the cache know it by the features
+    runout: tuple[int, ...] = dataclasses.field(default=(), repr=False)  # cache names contain it through the features
 
 
 def build_cards(
@@ -92,9 +92,9 @@ def build_cards(
     settings : BuildSettings, optional
         How they are made.
     cache : path, optional
-        The folder where features are kept for the next time; None keeps them in memory only.
+        The folder where features are cached; None keeps them in memory only.
     threads : int
-        Kernels that run at the same time; the result is the same for any number.
+        Number of threads; the result does not depend on it.
     progress : callable, optional
         Called with the progress of each stage.
     memory_limit : int, optional
@@ -105,11 +105,11 @@ def build_cards(
     AbstractionError
         If the recipe does not fit the cards.
     MemoryLimitError
-        If building would need more memory than it may use; this is checked before anything is made.
+        If building would need more memory than allowed; this is checked before anything is built.
     """
     settings = settings or BuildSettings()
     if len(recipe.rounds) != len(shape):
-        raise AbstractionError(f"the cards {shape} come in {len(shape)} rounds; the recipe has {len(recipe.rounds)}")
+        raise AbstractionError(f"the cards {shape} have {len(shape)} rounds; the recipe has {len(recipe.rounds)}")
     if not 1 <= settings.bins <= 255 or settings.restarts < 1 or settings.iterations < 1 or settings.classes < 1:
         raise AbstractionError(f"bins are 1 to 255; restarts, iterations and classes at least 1; got {settings}")
     started = time.perf_counter()
@@ -129,7 +129,7 @@ def build_cards(
 
 
 class _Builder:
-    """The tables of all rounds, each made when it is first needed."""
+    """The tables of all rounds, each built on first use."""
 
     def __init__(self, features: CardFeatures, recipe: CardRecipe, settings: BuildSettings) -> None:
         self.features = features
@@ -148,7 +148,7 @@ class _Builder:
         return self._tables[turn]
 
     def _kept(self, turn: int) -> BucketTable:
-        """The buckets of a round from the cache, if they were made in the same way before."""
+        """The buckets of a round from the cache, if they were built in the same way before."""
         rounds = self.recipe.rounds
         first = turn
         while first and not rounds[first - 1].forgets:
@@ -244,7 +244,7 @@ class _Builder:
         return first * np.int32(entry.split) + percentile(values("ehs"), weights, entry.split, outer)
 
     def _label(self, points: Points, point: Array, weights: Array, count: int) -> npt.NDArray[np.int32]:
-        """Cluster the hands of one group, which are points of all; with few points each is a cluster."""
+        """Cluster the hands of one group, a subset of all points; with few points each is a cluster."""
         mass = np.bincount(point, weights, minlength=len(points.rows)).astype(np.int64)
         there = np.flatnonzero(mass)
         label = np.zeros(len(mass), dtype=np.int32)
@@ -323,11 +323,11 @@ class _Builder:
     # ------------------------------------------------------------------------------------------ earlier buckets
 
     def _by_order(self, turn: int) -> Array:
-        """The bucket of every hand of a round, numbered round by round."""
+        """The bucket of every hand of a round, with hands indexed by rounds."""
         table, ordered = self.table(turn), self.features.ordered(turn)
         if table.cuts is not None:
             raise AbstractionError(
-                f"what is remembered after round {turn + 1} has too many hands; forget it, or use fewer rounds"
+                f"round {turn + 1} has too many hands to remember its bucket; forget it, or use fewer rounds"
             )
         if table.table is None:
             return np.arange(table.count, dtype=np.min_scalar_type(table.count))
@@ -344,10 +344,10 @@ class _Builder:
         return texture[features.project(features.indexer(turn), boards, features.shape[0])], len(known)
 
     def _with_cuts(self, turn: int, entry: RoundRecipe, before: BucketTable) -> BucketTable:
-        """Classes by the cards alone, cut for each earlier bucket."""
+        """Classes by the cards alone, split for each earlier bucket."""
         features = self.features
         if entry.textures:
-            raise AbstractionError(f"round {turn + 1} remembers too much for textures; forget the round before it")
+            raise AbstractionError(f"round {turn + 1} remembers too much for textures; forget the previous round")
         if entry.family in ("PE", "PS", "PHS", "R", "M"):
             if turn != features.rounds - 1:
                 raise AbstractionError(f"round {turn + 1} has too many hands for perfect recall; raise max_table")
@@ -379,7 +379,7 @@ class _Builder:
 
 
 def _by_strength(entry: RoundRecipe, values: Array, scale: float, groups: Array | None) -> npt.NDArray[np.int32]:
-    """Ranges of E[HS], or hands merged whose E[HS] is near."""
+    """Ranges of E[HS], or merged hands with similar E[HS]."""
     if entry.family == "R":
         return cut_ranges(values, scale, entry.points)
     return merge_near(values, scale, entry.points[0], groups)

@@ -1,4 +1,4 @@
-"""How much memory building a card abstraction takes, before it starts."""
+"""Estimate of the memory that building a card abstraction takes, before it starts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["build_bytes", "check_build"]
 
 
 def build_bytes(features: CardFeatures, recipe: CardRecipe, max_table: int) -> int:
-    """About how many bytes building needs at its peak: what is kept, and the largest round on top of it."""
+    """Approximate peak of bytes: what is kept, plus the largest round."""
     kept = 0
     most = 0
     last = features.rounds - 1

@@ -1,15 +1,15 @@
-"""``CardAbstraction``: which bucket a hand falls into in each round, as tables and as a file.
+"""``CardAbstraction``: the bucket of a hand in each round, as tables and as a file.
 
-The abstraction of cards maps what a player sees of the cards, his own and the board, to a bucket; betting is untouched
-(Johanson 2016, sections 5.2 and 5.4).  With *imperfect recall* the bucket of a round depends on the cards alone, and
-earlier buckets are forgotten.  With *perfect recall* a bucket stands for the whole sequence of buckets so far: it tells
-the buckets of all earlier rounds.  Where each bucket is split into ``k`` of the next round, as building does it, bucket
-``b`` of a round comes from bucket ``b // k`` of the round before.
+A card abstraction maps the cards that a player sees, hole cards and board, to a bucket; betting is unchanged (Johanson
+2016, sections 5.2 and 5.4).  With *imperfect recall* the bucket of a round depends on the cards alone, and earlier
+buckets are forgotten.  With *perfect recall* a bucket identifies the whole sequence of buckets so far.  Where each
+bucket is split into ``k`` of the next round, as the builder does, bucket ``b`` of a round comes from bucket ``b // k``
+of the previous round.
 
-A table is indexed by the number of a hand up to a permutation of suits (``counterplay.poker.isomorphism``), for a shape
-of its own: most features do not tell in which order the board came, so that river hands are numbered as (2, 5), which
-has 123 million numbers instead of 2,428 million.  Where the bucket also depends on the bucket before, the table gives
-a *class* of hands and ``cuts`` the bucket for each pair of an earlier bucket and a class.
+A table is indexed by the index of a hand up to a permutation of suits (``counterplay.poker.isomorphism``), with its own
+shape: most features ignore the order of the board cards, so river hands are indexed as (2, 5), which has 123 million
+indices instead of 2,428 million.  Where the bucket also depends on the previous bucket, the table gives a *class* of
+hands and ``cuts`` the bucket for each pair of a previous bucket and a class.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from counterplay.storage import read_container, write_container
 __all__ = ["KIND", "BucketTable", "CardAbstraction", "Recall", "deck_shape"]
 
 KIND = "card-abstraction"
-"""What the header of a ``.cpa`` file says it is."""
+"""The kind in the header of a ``.cpa`` file."""
 
 MAX_BUCKETS = 2**31 - 1
 """Buckets are numbered by int32."""
@@ -48,14 +48,14 @@ class BucketTable:
     Attributes
     ----------
     shape : tuple of int
-        How the cards seen so far are grouped when a hand is numbered: (2, 3, 1), or (2, 4) where their order is of no
+        How the cards seen so far are grouped when a hand is indexed: (2, 3, 1), or (2, 4) where their order does not
         matter.
     count : int
-        How many buckets the round has; with perfect recall, how many sequences of buckets.
+        Number of buckets of the round; with perfect recall, of sequences of buckets.
     table : array (N,) or None
-        The class of each number of ``HandIndexer(shape)``; None where every number is a class of its own.
-    cuts : array (buckets of the round before, classes) or None
-        The bucket of a class after an earlier bucket; None where classes are buckets.
+        The class of each index of ``HandIndexer(shape)``; None where every index is a class.
+    cuts : array (buckets of the previous round, classes) or None
+        The bucket of a class after a previous bucket; None where classes are buckets.
     name : str
         How the buckets were made, such as ``KE570``.
     """
@@ -72,7 +72,7 @@ class BucketTable:
         return sum(0 if array is None else array.nbytes for array in (self.table, self.cuts))
 
     def look_up(self, index: npt.NDArray[np.int64], before: npt.NDArray[np.int32] | None) -> npt.NDArray[np.int32]:
-        """The buckets of hands by their numbers, after the buckets of the round before."""
+        """The buckets of hands by their indices, after the buckets of the previous round."""
         classes = index if self.table is None else self.table[index]
         if self.cuts is not None:
             classes = self.cuts[before, classes]
@@ -81,7 +81,7 @@ class BucketTable:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class CardAbstraction:
-    """Buckets of hands, round by round, for one deck and shape of the rounds.
+    """Buckets of hands by round, for one deck and shape of the rounds.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class CardAbstraction:
     rounds : tuple of BucketTable
         One for each round.
     recall : "perfect" or "imperfect"
-        Whether a bucket stands for all buckets before it.
+        Whether a bucket identifies all earlier buckets.
     provenance : mapping
         How it was made: families, seed, version, seconds.
     """
@@ -111,11 +111,11 @@ class CardAbstraction:
         for turn, (table, indexer) in enumerate(zip(self.rounds, self._indexers, strict=True)):
             _check_table(table, turn, sum(self.shape[: turn + 1]), indexer, self.rounds[turn - 1] if turn else None)
 
-    # ------------------------------------------------------------------------------------------ simple ones
+    # ------------------------------------------------------------------------------------------ simple cases
 
     @classmethod
     def lossless(cls, deck: tuple[int, int], shape: Sequence[int]) -> CardAbstraction:
-        """A bucket for each hand up to a permutation of suits: nothing is lost, and everything is remembered."""
+        """A bucket for each hand up to a permutation of suits, with perfect recall: nothing is lost."""
         sizes = HandIndexer(tuple(shape), *deck).sizes
         rounds = [BucketTable(tuple(shape[: turn + 1]), size, name="lossless") for turn, size in enumerate(sizes)]
         return cls(deck, tuple(shape), tuple(rounds), "perfect", {"version": counterplay.__version__})
@@ -130,14 +130,14 @@ class CardAbstraction:
             rounds.append(BucketTable(whole, 1, np.zeros(size, dtype=np.uint8), name="1"))
         return cls(deck, tuple(shape), tuple(rounds), "imperfect", {"version": counterplay.__version__})
 
-    # ------------------------------------------------------------------------------------------ looking up
+    # ------------------------------------------------------------------------------------------ lookup
 
     @functools.cached_property
     def _indexers(self) -> tuple[HandIndexer, ...]:
         return tuple(HandIndexer(table.shape, *self.deck) for table in self.rounds)
 
     def counts(self) -> tuple[int, ...]:
-        """How many buckets each round has; with perfect recall, how many sequences of buckets."""
+        """Number of buckets of each round; with perfect recall, of sequences of buckets."""
         return tuple(table.count for table in self.rounds)
 
     def buckets(self, hole: npt.ArrayLike, board: npt.ArrayLike) -> npt.NDArray[np.int32]:
@@ -148,7 +148,7 @@ class CardAbstraction:
         hole : array (N, hole cards)
             The player's own cards.
         board : array (N, b)
-            The board, in the order of the rounds; it ends with any round, so that b may be 0, 3, 4 or 5 in hold'em.
+            The board, in the order of the rounds, up to any round: b may be 0, 3, 4 or 5 in hold'em.
 
         Returns
         -------
@@ -190,7 +190,7 @@ class CardAbstraction:
     # ------------------------------------------------------------------------------------------ files
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a ``.cpa`` file, atomically; docs/card-abstraction.md tells what is in it."""
+        """Write a ``.cpa`` file, atomically; docs/card-abstraction.md describes its contents."""
         header = {
             "deck": list(self.deck),
             "shape": list(self.shape),
@@ -223,7 +223,7 @@ class CardAbstraction:
         Raises
         ------
         StrategyError
-            If the file is damaged, cut off or of another kind.
+            If the file is damaged, truncated or of another kind.
         AbstractionError
             If its tables do not fit its cards, or it is for other cards than the game's.
         """
@@ -256,7 +256,7 @@ def deck_shape(game: GameDefinition) -> tuple[tuple[int, int], tuple[int, ...]]:
     first, *later = game.board_cards
     if first or not all(later):
         raise AbstractionError(
-            "a card abstraction needs a first round without board cards and later ones with some; "
+            "a card abstraction needs a first round without board cards and later rounds with some; "
             f"the game deals {game.board_cards}"
         )
     return (game.ranks, game.suits), (game.hole_cards, *later)
@@ -282,5 +282,5 @@ def _check_table(table: BucketTable, turn: int, cards: int, indexer: HandIndexer
         raise AbstractionError(f"round {turn} without a table has {classes:,} buckets; got {table.count:,}")
     if table.cuts is not None and (before is None or table.cuts.ndim != 2 or len(table.cuts) != before.count):
         raise AbstractionError(
-            f"the cuts of round {turn} need a row for each bucket of the round before; got {table.cuts.shape}"
+            f"the cuts of round {turn} need a row for each bucket of the previous round; got {table.cuts.shape}"
         )

@@ -1,17 +1,16 @@
 """k-means for the features of hands, Euclidean and by earth mover's distance (Johanson 2016, section 5.4).
 
-1. Equal points become one with the sum of their weights.
+1. Equal points are merged and their weights added.
 2. Centres are seeded by k-means++: each next one is drawn with probability weight · (distance to the nearest centre)².
 3. Points go to their nearest centre and centres to the mean of their points, until few points change; bounds by the
-   triangle inequality leave most distances out and change nothing (``counterplay.kernels.cards.clustering``).
-4. A centre without points moves to the point that is farthest from its own.
+   triangle inequality skip most distances and change nothing (``counterplay.kernels.cards.clustering``).
+4. A centre without points moves to the point that is farthest from its centre.
 5. Of several restarts the one with the lowest objective is kept.
 
 The earth mover's distance between two histograms on a line is the sum of absolute differences of their cumulative
-sums, so that it is clustered as such; the centre is the mean histogram, which the thesis leaves open.  The objective
-is the mean over all weight of the squared distance (Euclidean) or of the distance (earth mover's).  The mean histogram
-does not minimise the latter, so it need not fall at every step.  Departure: seeds are drawn from a sample of the points
-where there are many.
+sums, which is how it is computed here; the centre is the mean histogram, since the thesis does not say.  The objective
+is the weighted mean of the squared distance (Euclidean) or of the distance (earth mover's).  The mean histogram does
+not minimise the latter, so it need not fall at every step.  Departure: with many points, seeds are drawn from a sample.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ __all__ = ["Clustering", "KMeansConfig", "Metric", "Points", "k_means", "merge_p
 Metric: TypeAlias = Literal["euclidean", "absolute"]
 
 SEEDED = 1 << 18
-"""Seeds are drawn from at most so many points."""
+"""Seeds are drawn from at most this many points."""
 
 CHUNK = 1 << 15
 
@@ -45,9 +44,9 @@ class Points:
     rows : (N, d) unsigned
         The points.
     scale : (d,) float32
-        What a column is multiplied with.
+        Factor of each column.
     weights : (N,) int64
-        How many deals each stands for.
+        Number of deals that each point represents.
     metric : "euclidean" or "absolute"
         How distances are measured.
     """
@@ -59,7 +58,7 @@ class Points:
 
     @property
     def code(self) -> int:
-        """The metric as kernels know it."""
+        """The metric's code in the kernels."""
         from counterplay.kernels.cards.clustering import ABSOLUTE, EUCLIDEAN
 
         return ABSOLUTE if self.metric == "absolute" else EUCLIDEAN
@@ -67,7 +66,7 @@ class Points:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Clustering:
-    """What k-means found.
+    """The result of k-means.
 
     Attributes
     ----------
@@ -76,11 +75,11 @@ class Clustering:
     centres : (k, d) float32
         The centres, scaled.
     objective : float
-        Mean over all weight of the squared distance (Euclidean) or of the distance (absolute).
+        Weighted mean of the squared distance (Euclidean) or of the distance (absolute).
     iterations : int
-        How often the points were assigned.
+        Number of assignments.
     objectives : tuple of float
-        The objective after each assignment, where it was asked for.
+        The objective after each assignment, if traced.
     """
 
     label: npt.NDArray[np.int32]
@@ -96,7 +95,7 @@ def merge_points(
     """The distinct rows, the sums of their weights, and which of them each row is."""
     from counterplay.kernels.cards.clustering import add_weights, mark_distinct
 
-    order = np.argsort(_hashes(rows, threads))  # equal rows come side by side; in which order is of no matter
+    order = np.argsort(_hashes(rows, threads))  # equal rows become adjacent; their order does not matter
     place = np.empty(len(rows), dtype=np.int32)
     found = mark_distinct(rows, order, place)
     merged = np.zeros(found, dtype=np.int64)
@@ -120,13 +119,13 @@ class KMeansConfig:
     Attributes
     ----------
     seed, restarts : int
-        Where seeding starts, and how many times it is done.
+        Seed of the seeding, and the number of restarts.
     max_iterations : int
         Assignments at most.
     settled : float
-        It ends when no more than this share of the points moves to another cluster.
+        Stop when at most this fraction of the points moves to another cluster.
     bounds : bool
-        Whether to leave out distances by the triangle inequality; the result is the same.
+        Whether to skip distances by the triangle inequality; the result is the same.
     trace : bool
         Whether to keep the objective of every iteration.
     """
@@ -154,19 +153,19 @@ def k_means(
     Parameters
     ----------
     points : Points
-        Each once; see ``merge_points``.
+        Distinct points; see ``merge_points``.
     count : int
-        Clusters.
+        Number of clusters.
     config : KMeansConfig, optional
         How it runs.
     threads : int
-        Kernels that run at the same time; the result is the same for any number.
+        Number of threads; the result does not depend on it.
     start : (count, d) float32, optional
         The first centres, scaled, instead of seeding.
     progress : callable, optional
-        Called with the progress, of at most so many iterations.
+        Called with the progress in iterations.
     stage : str
-        What the progress calls it.
+        Name of the stage in the progress.
 
     Raises
     ------
@@ -196,7 +195,7 @@ def _seeds(points: Points, count: int, generator: np.random.Generator) -> npt.ND
 
     rows, weights = points.rows, points.weights.astype(np.float64)
     most = max(SEEDED, 4 * count)
-    if len(rows) > most:  # every so many deals one point
+    if len(rows) > most:  # points at equal distances in deals
         steps = (np.arange(most) + generator.random()) * (weights.sum() / most)
         chosen = np.unique(np.searchsorted(np.cumsum(weights), steps, side="right").clip(0, len(rows) - 1))
         if len(chosen) >= count:
@@ -206,7 +205,7 @@ def _seeds(points: Points, count: int, generator: np.random.Generator) -> npt.ND
     chance = weights
     for centre in range(count):
         total = np.cumsum(chance)
-        if total[-1] <= 0:  # all that are left lie on a centre
+        if total[-1] <= 0:  # all remaining points coincide with a centre
             total = np.cumsum(weights)
         at = int(np.searchsorted(total, generator.random() * total[-1], side="right").clip(0, len(rows) - 1))
         centres[centre] = rows[at] * points.scale
@@ -234,7 +233,7 @@ class _Run:
         self.slack = float(1e-6 * max(reach, 1e-9))
 
     def settle(self, progress: ProgressCallback | None, stage: str) -> Clustering:
-        """Assign and move until few points go to another cluster."""
+        """Assign and move until few points change their cluster."""
         objectives: list[float] = []
         iteration, max_iterations = 0, self.config.max_iterations
         few = int(self.config.settled * len(self.label))
@@ -287,13 +286,13 @@ class _Run:
         return sum(changed)
 
     def _move(self) -> None:
-        """Every centre to the mean of its points."""
+        """Move every centre to the mean of its points."""
         sums, mass = self._sums()
         means = (sums / np.maximum(mass, 1)[:, None] * self.points.scale).astype(np.float32).T
         self._replace(np.where(mass > 0, means, self.centres))
 
     def _fill_empty(self) -> bool:
-        """Centres without points go to the points that are farthest from theirs; whether there were any."""
+        """Move centres without points to the points farthest from theirs; whether there were any."""
         mass = np.bincount(self.label, minlength=self.centres.shape[1])
         empty = np.flatnonzero(mass == 0)
         if not len(empty):
@@ -301,7 +300,7 @@ class _Run:
         distance = self._distances()
         far = np.lexsort((np.arange(len(distance)), -distance))[: len(empty)]
         if distance[far[0]] == 0:
-            return False  # every point lies on a centre
+            return False  # every point coincides with a centre
         centres = self.centres.copy()
         centres[:, empty] = (self.points.rows[far] * self.points.scale).T
         self._replace(centres)

@@ -1,16 +1,16 @@
-"""Features of hands, by exact enumeration: hand strength, what is expected of it, and against whom it is strong.
+"""Features of hands, by exact enumeration: hand strength, its distribution, and strength against opponent clusters.
 
-Hand strength HS is the chance to beat a random opponent hand when the board is complete, ties counted half (Johanson
-2016, section 5.2; that ties count half follows from the 1950 values that his rivers have).  Before that there are
-E[HS] and E[HS²] over all boards to come, and the histogram of HS in 50 bins (section 5.4, where the number of bins is
-not told; 50 gives the published distances).  Opponent cluster hand strength OCHS is the same against each of a few
-groups of opponent hands.
+Hand strength HS is the probability of beating a random opponent hand on a complete board, with ties counted half
+(Johanson 2016, section 5.2; half ties follow from the 1950 values of its rivers).  Earlier rounds have E[HS] and
+E[HS²] over all boards to come, and the histogram of HS in 50 bins (section 5.4, which does not give the number of
+bins; 50 gives the published distances).  Opponent cluster hand strength OCHS is the same against each of a few groups
+of opponent hands.
 
-Everything is kept as whole numbers, by the number of the hand up to suits, the board taken as a set: the strength of a
-hand is twice the weaker opponents plus the equal ones, of ``unit`` that a sure winner has; sums over boards to come
-are such strengths added up.  So equal hands are equal exactly, and E[HS] is ``mean / (unit * runouts)``.
+Everything is kept as integers, by the index of the hand up to suits, with the board as a set: the strength of a hand is
+twice the number of weaker opponents plus the number of equal ones, where a sure winner has ``unit``; sums over boards
+to come are sums of such strengths. So equal hands are exactly equal, and E[HS] is ``mean / (unit * runouts)``.
 
-What takes long is kept in a cache on disk, one file for each round, and read from there the next time.
+Slow features are cached on disk, one file for each round.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ KIND = "card-features"
 
 
 def default_cache() -> Path:
-    """Where features are kept: ``$COUNTERPLAY_CACHE``, or ``counterplay`` in the user's cache folder."""
+    """Where features are cached: ``$COUNTERPLAY_CACHE``, or ``counterplay`` in the user's cache folder."""
     given = os.environ.get("COUNTERPLAY_CACHE")
     if given:
         return Path(given)
@@ -53,16 +53,16 @@ def default_cache() -> Path:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class HandSums:
-    """Sums over all boards to come, by number of the hand.
+    """Sums over all boards to come, by index of the hand.
 
     Attributes
     ----------
     mean, square : (N,) uint64
         Sum of the strengths, and of their squares.
     histogram : (N, bins) unsigned
-        How many boards lead into each bin of the strength.
+        Number of boards in each bin of the strength.
     runouts : int
-        How many boards there are.
+        Number of boards.
     unit : int
         The strength of a sure winner.
     """
@@ -92,9 +92,9 @@ class CardFeatures:
     shape : tuple of int
         Hole cards, then the board cards of each later round.
     cache : path, optional
-        The folder where features are kept; None keeps them in memory only.
+        The folder where features are cached; None keeps them in memory only.
     threads : int
-        Kernels that run at the same time.
+        Number of threads.
     progress : callable, optional
         Called with the progress of each stage.
     bins : int
@@ -130,7 +130,7 @@ class CardFeatures:
 
     @property
     def rounds(self) -> int:
-        """How many rounds there are."""
+        """Number of rounds."""
         return len(self.shape)
 
     @property
@@ -139,34 +139,34 @@ class CardFeatures:
         return 2 * math.comb(len(self.cards) - sum(self.shape), self.shape[0])
 
     def board(self, turn: int) -> int:
-        """How many cards lie on the board in a round."""
+        """Number of board cards in a round."""
         return sum(self.shape[1 : turn + 1])
 
     def whole(self, turn: int) -> tuple[int, ...]:
-        """The shape of hole cards and a board that has no order."""
+        """The shape of hole cards and an unordered board."""
         return (self.shape[0], self.board(turn)) if turn else self.shape[:1]
 
     @functools.cache  # noqa: B019  indexers are few
     def indexer(self, turn: int) -> HandIndexer:
-        """Numbers hands by hole cards and board as a set."""
+        """Indexer of hands by hole cards and board as a set."""
         return HandIndexer(self.whole(turn), *self.deck)
 
     @functools.cache  # noqa: B019
     def ordered(self, turn: int) -> HandIndexer:
-        """Numbers hands round by round."""
+        """Indexer of hands by rounds."""
         return HandIndexer(self.shape[: turn + 1], *self.deck)
 
     def size(self, turn: int) -> int:
-        """How many hands there are up to suits, the board as a set."""
+        """Number of hands up to suits, with the board as a set."""
         return self.indexer(turn).size()
 
     def runouts(self, turn: int) -> int:
-        """How many sets of board cards may still come."""
+        """Number of sets of board cards still to come."""
         left = len(self.cards) - self.shape[0] - self.board(turn)
         return math.comb(left, sum(self.shape[turn + 1 :]))
 
     def orbits(self, turn: int, ordered: bool = False) -> npt.NDArray[np.uint8]:
-        """How many hands share each number, the board as a set or round by round."""
+        """Number of hands with each index, with the board as a set or by rounds."""
         indexer = self.ordered(turn) if ordered else self.indexer(turn)
 
         def make() -> dict[str, npt.NDArray[Any]]:
@@ -185,7 +185,7 @@ class CardFeatures:
         return self.kept(f"orbits-{indexer.shape}", make, store=False)["orbits"]
 
     def project(self, given: HandIndexer, wanted: HandIndexer, skip: int = 0) -> npt.NDArray[np.uint32]:
-        """For every number of one shape, the number of the same cards in another, or of some that lie side by side."""
+        """For every index of one shape, the index of the same cards in another, or for a range of indices."""
         from counterplay.kernels.cards.card_features import project_hands
 
         numbers = np.empty(given.size(), dtype=np.uint32)
@@ -254,7 +254,7 @@ class CardFeatures:
         return {"mean": mean, "square": square, "histogram": histogram}
 
     def values(self, turn: int, metric: str) -> npt.NDArray[np.uint64]:
-        """Whole numbers that order the hands of a round as E[HS] (``ehs``) or E[HS²] (``ehs2``) does."""
+        """Integers that order the hands of a round as E[HS] (``ehs``) or E[HS²] (``ehs2``) does."""
         if metric not in ("ehs", "ehs2"):
             raise AbstractionError(f"hands are ranked by ehs or ehs2; got {metric!r}")
         if turn == self.rounds - 1:
@@ -267,9 +267,9 @@ class CardFeatures:
     def opponents(
         self, turn: int, cluster_of: npt.NDArray[np.uint8], clusters: int, dtype: npt.DTypeLike = np.float64
     ) -> npt.NDArray[Any]:
-        """Chance to win against each cluster of opponents: (N, clusters); an unsigned type has it in its full range.
+        """Probability of beating each cluster of opponents: (N, clusters); unsigned types use their full range.
 
-        ``cluster_of`` tells the cluster of hole cards, by their cards as digits of base 64.
+        ``cluster_of`` is the cluster of hole cards, by their cards as digits of base 64.
         """
         kind = np.dtype(dtype)
         digest = _digest(cluster_of)
@@ -303,7 +303,7 @@ class CardFeatures:
     def starting_hands(
         self, cluster_of: npt.NDArray[np.uint8], clusters: int
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Starting hands up to suits, in one pass over all whole boards; every hand of a class is counted.
+        """Starting hands up to suits, in one pass over all complete boards; every hand of a class is counted.
 
         Twice the wins plus the ties against each cluster, the opponents of each cluster, and the histogram of strength.
         """
@@ -338,7 +338,7 @@ class CardFeatures:
         return found[0], found[1], found[2]
 
     def transitions(self, turn: int, table: npt.NDArray[Any], classes: int) -> npt.NDArray[Any]:
-        """How many sets of next cards lead from each hand into each class of the next round: (N, classes)."""
+        """Number of sets of next cards from each hand to each class of the next round: (N, classes)."""
         from counterplay.kernels.cards.card_features import fold_classes
 
         more, ways = self._next(turn)
@@ -355,9 +355,9 @@ class CardFeatures:
     def spread(
         self, turn: int, bucket: npt.NDArray[Any], buckets: int, table: npt.NDArray[Any], classes: int
     ) -> npt.NDArray[np.int64]:
-        """How many deals fall into each bucket of a round and then into each class of the next: (buckets, classes).
+        """Number of deals in each bucket of a round and then in each class of the next: (buckets, classes).
 
-        Buckets are by ordered number, classes by number with the board as a set.
+        Buckets are by ordered index, classes by index with the board as a set.
         """
         from counterplay.kernels.cards.card_features import count_classes
 
@@ -380,7 +380,7 @@ class CardFeatures:
         return np.asarray(np.sum(parts, axis=0, dtype=np.int64))
 
     def arrangements(self, turn: int) -> npt.NDArray[np.int64]:
-        """The ways in which a board of a round may have come, as places of hole cards and board."""
+        """The orders in which a board of a round may have been dealt, as positions of hole cards and board."""
         hole = tuple(range(self.shape[0]))
         ways: list[tuple[int, ...]] = [()]
         places = range(self.shape[0], self.shape[0] + self.board(turn))
@@ -408,18 +408,18 @@ class CardFeatures:
         return indexer.hands(np.arange(indexer.size()))
 
     def _hands(self, turn: int) -> int:
-        """How many hole cards go with a board."""
+        """Number of hole cards possible with a board."""
         return math.comb(len(self.cards) - self.board(turn), self.shape[0])
 
     def _next(self, turn: int) -> tuple[int, int]:
-        """How many cards come next, and how many sets of them there are."""
+        """Number of cards dealt next, and number of sets of them."""
         more = self.shape[turn + 1]
         return more, math.comb(len(self.cards) - self.shape[0] - self.board(turn), more)
 
     def kept(
         self, name: str, make: Callable[[], dict[str, npt.NDArray[Any]]], store: bool = True
     ) -> Mapping[str, npt.NDArray[Any]]:
-        """Arrays by name: those in memory, those in the cache on disk (unless ``store`` is False), or new ones."""
+        """Arrays by name: from memory, from the cache on disk (unless ``store`` is False), or computed."""
         if name not in self._kept:
             path = None
             if self.cache is not None and store:
@@ -429,7 +429,7 @@ class CardFeatures:
         return self._kept[name]
 
     def forget(self) -> None:
-        """Free the memory; what is in the cache on disk stays."""
+        """Free the memory; the cache on disk stays."""
         self._kept.clear()
 
 
@@ -437,14 +437,14 @@ def _cached(path: Path, make: Callable[[], dict[str, npt.NDArray[Any]]]) -> Mapp
     if path.exists():
         try:
             return read_container(path, KIND)[1]
-        except StrategyError:  # cut off or from another version: it is made again
+        except StrategyError:  # truncated or from another version: compute it again
             pass
     arrays = make()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise AbstractionError(
-            f"the cache folder {path.parent} cannot be made: {error.strerror or error}; name another one"
+            f"the cache folder {path.parent} cannot be created: {error.strerror or error}; choose another one"
         ) from None
     write_container(path, KIND, {"name": path.name}, arrays)
     return read_container(path, KIND, verify=False)[1]

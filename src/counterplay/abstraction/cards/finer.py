@@ -1,6 +1,6 @@
 """Whether one card abstraction is finer than another (Johanson 2016, sections 2.6 and 4.1).
 
-A finer abstraction ought to give a less exploitable strategy, and need not: where it does not, that is a pathology.
+A finer abstraction is expected to give a less exploitable strategy, but need not: such cases are called pathologies.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from counterplay.errors import AbstractionError
 __all__ = ["refines"]
 
 EVERY_HAND = 2_000_000
-"""Up to so many hands of a round are compared one by one."""
+"""Rounds with at most this many hands are compared in full."""
 
 
 def refines(fine: CardAbstraction, coarse: CardAbstraction, deals: int = 1_000_000, seed: int = 0) -> bool:
     """Whether hands that share a bucket of ``fine`` always share one of ``coarse``, in every round.
 
-    Rounds of up to two million hands are compared in full, others by random deals: False is certain, True is as good
-    as the deals.
+    Rounds of up to two million hands are compared in full, others by random deals: False is certain, True holds for
+    the deals compared.
     """
     if (fine.deck, fine.shape) != (coarse.deck, coarse.shape):
         raise AbstractionError(

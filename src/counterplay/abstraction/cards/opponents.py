@@ -1,11 +1,11 @@
-"""Clusters of opponent hands before the flop, and how much each of them counts (Johanson 2016, section 5.4, table 5.1).
+"""Clusters of opponent hands before the flop, and their weights (Johanson 2016, section 5.4, table 5.1).
 
-Opponent cluster hand strength (OCHS) asks how a hand does against each of eight groups of starting hands.  The groups
-are starting hands with like histograms of hand strength, by earth mover's distance; ``JOHANSON_2013`` is the published
-grouping, whose rows J, Q and K lost a column in print: they are restored to the nearest groups.
+Opponent cluster hand strength (OCHS) is the strength of a hand against each of eight groups of starting hands.  The
+groups are starting hands with similar histograms of hand strength, by earth mover's distance; ``JOHANSON_2013`` is the
+published grouping, whose rows J, Q and K lack a column in print: they are restored to the nearest groups.
 
-The distance between two vectors of OCHS is Euclidean.  The published distances come out when each group counts by its
-share of the hands; whether of the 1326 combinations (``mass``) or of the 169 classes (``classes``) they do not tell.
+The distance between two vectors of OCHS is Euclidean.  The published distances are reproduced if each group is weighted
+by its share of the hands; whether of the 1326 combinations (``mass``) or of the 169 classes (``classes``) is open.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ class OpponentClusters:
     Attributes
     ----------
     cluster : (classes,) uint8
-        The cluster of each starting hand, by its number up to suits.
+        The cluster of each starting hand, by its index up to suits.
     count : int
-        How many clusters there are.
+        Number of clusters.
     cluster_of : (64 ** hole cards,) uint8
         The same by the cards as digits of base 64, in any order; 255 where there is no such hand.
     combinations, classes : (count,) int64
-        How many hands each cluster has, and how many up to suits.
+        Number of hands of each cluster, and number up to suits.
     """
 
     cluster: npt.NDArray[np.uint8]
@@ -66,7 +66,7 @@ class OpponentClusters:
     classes: npt.NDArray[np.int64]
 
     def shares(self, weights: Weights) -> npt.NDArray[np.float64]:
-        """What each cluster counts in a distance: all 1, its share of the combinations, or of the classes."""
+        """Weight of each cluster in a distance: 1, its share of the combinations, or of the classes."""
         if weights == "none":
             return np.ones(self.count)
         if weights not in ("mass", "classes"):

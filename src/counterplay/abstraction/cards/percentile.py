@@ -1,9 +1,9 @@
-"""Percentile buckets: hands in the order of one number, cut into parts of equal probability (Johanson 2016, 5.2).
+"""Percentile buckets: hands ordered by one number, split into parts of equal probability (Johanson 2016, 5.2).
 
-The bucket of a hand is ⌊k · F⌋ where F is the share of hands strictly below it, so that equal hands always share a
-bucket; where many are equal, some buckets stay empty (in 9000 buckets of the river only 1950 are used, section 11.3).
-Everything is whole numbers and exact.  With groups, the hands of each group are cut by themselves: after the buckets of
-an earlier round this is perfect recall; after a first cut by another number it is the nested cut "A x B".
+The bucket of a hand is ⌊k · F⌋ where F is the fraction of hands strictly below it, so equal hands always share a
+bucket; where many are equal, some buckets stay empty (of 9000 buckets of the river only 1950 are used, section 11.3).
+Everything is exact integers.  With groups, the hands of each group are split separately: grouped by the buckets of an
+earlier round this is perfect recall; grouped by a first split by another number it is the nested split "A x B".
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ def percentile(
     count: int,
     groups: npt.NDArray[Any] | None = None,
 ) -> npt.NDArray[np.int32]:
-    """Cut hands into ``count`` buckets of equal weight.
+    """Split hands into ``count`` buckets of equal weight.
 
     Parameters
     ----------
     values : (N,) unsigned integers
         What the hands are ranked by.
     weights : (N,) integers
-        How many deals each stands for.
+        Number of deals that each represents.
     count : int
         Buckets, in each group.
     groups : (N,) integers, optional
-        Hands of different groups are cut apart.
+        Hands of different groups are split separately.
 
     Returns
     -------

@@ -1,21 +1,21 @@
-"""How a card abstraction is written down: which buckets each round has, and what is remembered.
+"""The notation of card abstractions: which buckets each round has, and what is remembered.
 
-One entry for each round, parted by commas or strokes: ``169,KE570,KE570,KO570``.  An entry is a family and a number:
+One entry for each round, separated by commas or slashes: ``169,KE570,KE570,KO570``.  An entry is a family and a number:
 
     PE5      percentiles of E[HS]
     PS5      percentiles of E[HS²]
-    PHS5x2   nested: 5 by E[HS²], each cut into 2 by E[HS]; one cut by HS in the last round
+    PHS5x2   nested: 5 by E[HS²], each split into 2 by E[HS]; one split by HS in the last round
     KE570    k-means by earth mover's distance between histograms of hand strength
     KO570    k-means by strength against clusters of opponents
-    PA100    potential-aware: k-means over the chances to come into each bucket of the next round
+    PA100    potential-aware: k-means over the probabilities of reaching each bucket of the next round
     R.3:.6   ranges of E[HS] with these cut points
     M.05     hands whose E[HS] differ by less than this are merged
-    T:KE50   the same inside each texture of the board
+    T:KE50   the same within each texture of the board
     lossless or the number of all hands up to suits: nothing is lost
 
-A number alone takes the family asked for, ``5s`` is 5 in every round.  The notation of Gibson (2014, section 3.4.2) is
-read too: with perfect recall numbers multiply, and ``IR`` before a round says that its bucket is forgotten afterwards:
-``IR169/IR570/IR570/570``, ``IR5/5/5/5``.
+A number alone uses the default family, ``5s`` is 5 in every round.  The notation of Gibson (2014, section 3.4.2) is
+accepted too: with perfect recall numbers multiply, and ``IR`` before a round means that its bucket is forgotten
+afterwards: ``IR169/IR570/IR570/570``, ``IR5/5/5/5``.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ FAMILIES: dict[Family, str] = {
     "PHS": "nested percentiles, E[HS²] then E[HS]",
     "KE": "k-means, earth mover's distance of histograms",
     "KO": "k-means, strength against opponent clusters",
-    "PA": "k-means, chances to reach the next round's buckets",
+    "PA": "k-means, probabilities of the next round's buckets",
     "R": "chosen ranges of E[HS]",
-    "M": "merged where E[HS] is near",
+    "M": "merged by similar E[HS]",
 }
 
 LEAST = 0.0001
-"""The least threshold of merging: it leaves up to 10,001 buckets."""
+"""The smallest threshold of merging: it leaves up to 10,001 buckets."""
 
 _ENTRY = re.compile(
     r"(?P<ir>IR)?(?P<textures>T:)?(?P<family>PHS|PE|PS|KE|KO|PA)?(?P<count>\d+)(x(?P<split>\d+))?", re.I
@@ -66,11 +66,11 @@ class RoundRecipe:
     family : str
         One of ``FAMILIES``.
     count : int
-        Buckets, in each group of hands that is cut by itself; the first factor of a nested cut.
+        Buckets, in each group of hands that is split separately; the first factor of a nested split.
     split : int
         The second factor.
     textures : bool
-        Whether each texture of the board is cut by itself.
+        Whether each texture of the board is split separately.
     forgets : bool
         Whether the bucket is forgotten in the next round.
     points : tuple of float
@@ -106,11 +106,11 @@ class CardRecipe:
 
     @property
     def recall(self) -> Recall:
-        """Imperfect where something is forgotten."""
+        """Imperfect if something is forgotten."""
         return "imperfect" if any(entry.forgets for entry in self.rounds) else "perfect"
 
     def counts(self, deck: tuple[int, int], shape: tuple[int, ...]) -> tuple[int, ...]:
-        """How many buckets each round will have; with what is remembered, how many sequences of buckets."""
+        """Number of buckets of each round; with remembered buckets, of sequences of buckets."""
         sizes = HandIndexer(shape, *deck).sizes
         counts: list[int] = []
         for turn, entry in enumerate(self.rounds):
@@ -133,7 +133,7 @@ def parse_recipe(
     recall: Recall | None = None,
     families: str = "PS",
 ) -> CardRecipe:
-    """Read a recipe.
+    """Parse a recipe.
 
     Parameters
     ----------
@@ -142,21 +142,21 @@ def parse_recipe(
     deck, shape
         For which cards.
     recall : "perfect" or "imperfect", optional
-        Whether buckets are remembered; left to the ``IR`` of the entries when not given.
+        Whether buckets are remembered; by default the ``IR`` of the entries decides.
     families : str
-        What a number alone means: a family, or two such as ``KE-KO``, the second for the last round.
+        The family of a number alone, or two such as ``KE-KO``, the second for the last round.
 
     Raises
     ------
     AbstractionError
-        If it cannot be read, or asks for more buckets than there are hands.
+        If it cannot be parsed, or has more buckets than there are hands.
     """
     if recall not in (None, "perfect", "imperfect"):
         raise AbstractionError(f"recall is perfect or imperfect; got {recall!r}")
     every = re.fullmatch(r"\s*([^,/]*\d)s\s*", text, re.IGNORECASE)
     parts = re.split(r"[,/]", text) if every is None else [every[1]] * len(shape)
     if len(parts) != len(shape):
-        raise AbstractionError(f"the cards {shape} come in {len(shape)} rounds; {text!r} has {len(parts)} entries")
+        raise AbstractionError(f"the cards {shape} have {len(shape)} rounds; {text!r} has {len(parts)} entries")
     early, _, late = families.partition("-")
     sizes = HandIndexer(shape, *deck).sizes
     rounds = []
@@ -167,7 +167,7 @@ def parse_recipe(
 
 
 def _parse_round(text: str, family: str, turn: int, rounds: int, size: int, recall: Recall | None) -> RoundRecipe:
-    last = turn == rounds - 1  # nothing comes after it that could forget
+    last = turn == rounds - 1  # no later round could forget it
     forgets = recall == "imperfect" and not last
     if text.lower().removeprefix("ir") in ("lossless", "c"):
         return RoundRecipe("lossless", size, forgets=forgets or (text.lower().startswith("ir") and not last))
@@ -211,25 +211,25 @@ def _parse_points(text: str, family: str, points: str) -> RoundRecipe:
     rising = all(low < high for low, high in itertools.pairwise((0.0, *numbers, 1.0)))
     if family == "R":
         if not rising:
-            raise AbstractionError(f"cut points of E[HS] rise between 0 and 1, as in R.3:.6; got {text!r}")
+            raise AbstractionError(f"cut points of E[HS] must increase between 0 and 1, as in R.3:.6; got {text!r}")
         return RoundRecipe("R", len(numbers) + 1, points=numbers)
     if len(numbers) != 1 or not rising or numbers[0] < LEAST:
-        raise AbstractionError(f"a threshold is one number from {LEAST} to below 1, as in M.05; got {text!r}")
+        raise AbstractionError(f"a threshold must be one number from {LEAST} to below 1, as in M.05; got {text!r}")
     return RoundRecipe("M", most_merged(numbers[0]), points=numbers)
 
 
 def _check_round(entry: RoundRecipe, text: str, turn: int, rounds: int, size: int) -> None:
     last = turn == rounds - 1
     if entry.count < 1 or entry.split < 1:
-        raise AbstractionError(f"a round has a bucket or more; got {text!r}")
+        raise AbstractionError(f"a round must have at least one bucket; got {text!r}")
     if entry.split > 1 and entry.family != "PHS":
-        raise AbstractionError(f"only percentiles are nested, as PHS5x2; got {text!r}")
+        raise AbstractionError(f"only percentiles can be nested, as in PHS5x2; got {text!r}")
     if entry.family == "PHS" and entry.split == 1 and not last:
         raise AbstractionError(f"nested percentiles need two numbers, such as PHS5x2; got {text!r}")
     if entry.family == "PA" and last:
         raise AbstractionError(f"after the last round there are no buckets to look ahead to; got {text!r}")
     if entry.family == "PA" and not entry.forgets:
-        raise AbstractionError(f"potential-aware buckets look ahead, so that they must be forgotten (IR); got {text!r}")
+        raise AbstractionError(f"potential-aware buckets look ahead, so they must be forgotten (IR); got {text!r}")
     if entry.textures and turn == 0:
         raise AbstractionError(f"there is no board in the first round; got {text!r}")
     if entry.buckets > size and entry.family not in ("R", "M"):  # those may stay empty

@@ -1,10 +1,10 @@
 """Buckets by expected hand strength itself rather than by its percentiles (the schemes surveyed in Johanson 2016, 5.2).
 
-* *Ranges* that somebody has chosen: cut points between 0 and 1.
-* *Merged* hands: hands whose E[HS] differ by less than a threshold share a bucket.  Read from the weakest hand on, a
+* Chosen *ranges*: cut points between 0 and 1.
+* *Merged* hands: hands whose E[HS] differ by less than a threshold share a bucket.  Starting from the weakest hand, a
   bucket takes all hands less than the threshold above its first one; the thesis does not say where buckets begin.
 
-Hand strengths come as whole numbers, ``scale`` of them being a strength of 1.
+Hand strengths are integers, ``scale`` of them being a strength of 1.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def most_merged(threshold: float) -> int:
 def merge_near(
     values: npt.NDArray[Any], scale: float, threshold: float, groups: npt.NDArray[Any] | None = None
 ) -> npt.NDArray[np.int32]:
-    """Buckets of hands that are nearer than the threshold; hands of different groups are merged apart."""
+    """Buckets of hands that are closer than the threshold; hands of different groups are merged separately."""
     local = np.zeros(len(values), np.int32)
     order = np.lexsort((values,) if groups is None else (values, groups))
     ends = np.zeros(0, np.int64) if groups is None else np.flatnonzero(np.diff(groups[order])) + 1

@@ -1,7 +1,7 @@
-"""Textures of the board: public classes inside which hands are put into buckets (Gibson 2014, sections 8.1 to 8.3).
+"""Textures of the board: public classes within which hands are put into buckets (Gibson 2014, sections 8.1 to 8.3).
 
-The published classes are not told.  Ours are what players look at: how many cards share a suit, which ranks come twice
-or more, and how many ranks lie within reach of one straight.
+The published classes are not specified.  Ours are what players look at: how many cards share a suit, which ranks occur
+more than once, and how many ranks fit into one straight.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["board_textures", "texture_count", "texture_of"]
 
 
 def texture_of(board: Sequence[int]) -> tuple[int, tuple[int, ...], int]:
-    """Cards of the commonest suit; how often ranks come, from the commonest down; ranks within one straight at most."""
+    """Cards of the most frequent suit; numbers of equal ranks, descending; most ranks within one straight."""
     suits = Counter(card % 4 for card in board)
     ranks = Counter(card // 4 for card in board)
     held = set(ranks) | ({-1} if 12 in ranks else set())
@@ -29,7 +29,7 @@ def texture_of(board: Sequence[int]) -> tuple[int, tuple[int, ...], int]:
 
 @functools.cache
 def board_textures(deck: tuple[int, int], cards: int) -> tuple[npt.NDArray[np.uint8], tuple[object, ...]]:
-    """The texture of every board up to suits, as a place in the list of all textures, and that list."""
+    """The texture of every board up to suits, as an index into the list of all textures, and that list."""
     indexer = HandIndexer((cards,), *deck)
     found = [texture_of(board) for board in indexer.hands(np.arange(indexer.size())).tolist()]
     known = sorted(set(found))
@@ -38,5 +38,5 @@ def board_textures(deck: tuple[int, int], cards: int) -> tuple[npt.NDArray[np.ui
 
 
 def texture_count(deck: tuple[int, int], cards: int) -> int:
-    """How many textures boards of so many cards have."""
+    """Number of textures of boards with a number of cards."""
     return len(board_textures(deck, cards)[1])

@@ -1,9 +1,9 @@
 """The five-bucket abstraction of 2-NL hold'em (Gibson, Burch, Lanctot and Szafron 2012, section 5).
 
-Percentile buckets by E[HS²], five before the flop and five after it inside each of these, earlier buckets remembered.
-The paper leaves open what the strength looks ahead to; looking ahead to the river, although the game ends after the
-flop, gives its published number (6793 mbb/g for the uniform profile with stacks of 36), looking ahead to the flop does
-not.  Before the flop a class of hands goes to the bucket that its middle falls into.
+Percentile buckets by E[HS²], five before the flop and five after it within each of these, with perfect recall.  The
+paper does not say how far the strength looks ahead; looking ahead to the river, although the game ends after the flop,
+gives its published number (6793 mbb/g for the uniform profile with stacks of 36), looking ahead to the flop does not.
+Before the flop a class of hands goes to the bucket that contains its midpoint.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ def two_round_cards(features: CardFeatures | None = None, count: int = 5) -> Car
     Parameters
     ----------
     features : CardFeatures, optional
-        Of hold'em; made if not given, which takes minutes.
+        Features of hold'em; computed if not given, which takes minutes.
     count : int
         Buckets at each chance event.
     """
     made = features or CardFeatures((13, 4), HOLDEM)
     metric, weight = made.sums(0).square, made.orbits(0).astype(np.int64)
     order = np.argsort(metric, kind="stable")
-    middle = 2 * (np.cumsum(weight[order]) - weight[order]) + weight[order]  # twice, to stay whole
+    middle = 2 * (np.cumsum(weight[order]) - weight[order]) + weight[order]  # doubled, to stay an integer
     first = np.empty(len(order), np.int64)
     first[order] = count * middle // (2 * weight.sum())
 

@@ -1,11 +1,11 @@
-"""``Abstraction``: which information sets of a game are treated as one, and the way back.
+"""``Abstraction``: a partition of the information sets of a game, and its inverse on strategies.
 
 An abstraction merges information sets (Gibson 2014, definition 2.6; Lanctot et al. 2012, section 2).  It is the pair
 of maps of Čermák 2018, section 2.2.2: Φ takes an information set of the real game to one of the abstract game, Ξ an
-action to an action; ``lift`` is their inverse on strategies, b(I, a) = b'(Φ(I), Ξ(a)).  The histories stay as they
-are, so the abstract game is played on the real tree.
+action to an action; ``lift`` is their inverse on strategies, b(I, a) = b'(Φ(I), Ξ(a)).  The histories do not change,
+so the abstract game is played on the real tree.
 
-Abstractions that drop actions (A' ⊂ A) are betting abstractions and live with the poker rules.
+Abstractions that drop actions (A' ⊂ A) are betting abstractions and belong to the poker rules.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Abstraction:
             row = self.action_map[self._real_offset[real] : self._real_offset[real + 1]].tolist()
             raise AbstractionError(
                 f"{self.name}: the actions of information set {real} (merged into "
-                f"{self.set_names[self.infoset_map[real]]!r}) must each have a place of their own; got {row}"
+                f"{self.set_names[self.infoset_map[real]]!r}) must have different positions; got {row}"
             )
 
     @property
@@ -134,7 +134,7 @@ class Abstraction:
         self._check(tree)
         if not np.array_equal(self.action_map, _identity(tree.infoset_offset)):
             tree = reorder_actions(tree, self.action_map)
-        decided = tree.infoset != NULL  # nothing is, in a game without decisions
+        decided = tree.infoset != NULL  # empty in a game without decisions
         part = np.full(tree.num_histories, NULL, np.int64)
         part[decided] = self.infoset_map[tree.infoset[decided]]
         try:
@@ -164,7 +164,7 @@ class Abstraction:
         return type(profile).from_tree(tree, self.lift_strategy(profile.table), origin)
 
     def restrict(self, profile: TabularStrategy, abstract_tree: GameTree, tolerance: float = 1e-9) -> TabularStrategy:
-        """A profile of the real game as one of the abstract game, if it plays alike in all merged sets.
+        """A profile of the real game as one of the abstract game, if it plays equally in all merged sets.
 
         Raises
         ------
@@ -174,14 +174,14 @@ class Abstraction:
         if profile.digest != self.digest:
             raise StrategyError(f"this profile was made for {profile.game}; it does not fit {self.game}")
         strategy = np.full(self.num_entries, np.nan)
-        strategy[self.entry_map[::-1]] = profile.table[::-1]  # so that the first member's stays
+        strategy[self.entry_map[::-1]] = profile.table[::-1]  # so that the first member's row is kept
         wrong = np.abs(strategy[self.entry_map] - profile.table) > tolerance
         if wrong.any():
             real = int(np.searchsorted(self._real_offset, np.flatnonzero(wrong)[0], side="right")) - 1
             merged = int(self.infoset_map[real])
             raise StrategyError(
                 f"the profile plays differently at {profile.infoset_names[self.members(merged)[0]]!r} and "
-                f"{profile.infoset_names[real]!r}, which {self.abstract_name} does not tell apart"
+                f"{profile.infoset_names[real]!r}, which {self.abstract_name} does not distinguish"
             )
         return type(profile).from_tree(abstract_tree, strategy, profile.provenance)
 
@@ -192,7 +192,7 @@ class Abstraction:
         return np.repeat(starts[self.infoset_map], np.diff(self._real_offset)) + self.action_map
 
     def then(self, other: Abstraction) -> Abstraction:
-        """Follow this abstraction by one of the abstract game."""
+        """Compose this abstraction with one of the abstract game."""
         if other.digest != self.abstract_digest:
             raise AbstractionError(f"{other.name} abstracts {other.game}, not {self.abstract_name}")
         starts = np.concatenate(([0], np.cumsum([len(row) for row in self.set_actions])))

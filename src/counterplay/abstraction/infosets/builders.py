@@ -1,4 +1,4 @@
-"""Ways to make an abstraction: nothing, by a key, by a table of names, the initial abstraction, from two trees.
+"""Constructors of abstractions: identity, by a key, by a table of names, the initial abstraction, from two trees.
 
 Sources: abstraction by a function of the information set's key, Lanctot et al. 2012, section 2; the initial
 abstraction, Čermák 2018, section 5.2.1.1; maps between two games on one tree, section 2.2.2.
@@ -33,7 +33,7 @@ def from_classes(
     match: Match = "label",
     names: Mapping[Hashable, str] | None = None,
 ) -> Abstraction:
-    """Merge the information sets that have one class.
+    """Merge the information sets of each class.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def from_classes(
     classes : sequence of hashables
         The class of each information set; sets of different players are never merged.
     name : str
-        What the abstraction is called.
+        The name of the abstraction.
     match : {"label", "position"}
         How the actions of merged sets are matched.
     names : mapping, optional
@@ -103,7 +103,7 @@ def abstract_by_key(
 def abstract_by_table(
     tree: GameTree, table: Mapping[tuple[int, str], Hashable], name: str, match: Match = "label"
 ) -> Abstraction:
-    """Merge information sets by a table ``{(player, infoset name): class}``; sets left out stay alone.
+    """Merge information sets by a table ``{(player, infoset name): class}``; sets left out are not merged.
 
     Raises
     ------
@@ -124,12 +124,12 @@ def abstract_by_table(
 
 
 def own_moves(tree: GameTree) -> NDArray[np.int64]:
-    """How many moves of its player precede each information set.
+    """Number of own moves before each information set.
 
     Raises
     ------
     AbstractionError
-        If the histories of a set differ in that.
+        If the histories of a set differ in that number.
     """
     form = tree.sequences
     length = np.zeros(form.num_sequences, np.int64)
@@ -140,8 +140,8 @@ def own_moves(tree: GameTree) -> NDArray[np.int64]:
         length[first : first + form.decision_actions[decision]] = before + 1
         if moves[infoset] not in (NULL, before):
             raise AbstractionError(
-                f"{tree.name}: after {moves[infoset]} and after {before} own moves a player is at the same "
-                f"information set {tree.infoset_names[infoset]!r}"
+                f"{tree.name}: a player reaches the information set {tree.infoset_names[infoset]!r} after "
+                f"{moves[infoset]} and after {before} own moves"
             )
         moves[infoset] = before
     return moves
@@ -189,7 +189,7 @@ def abstraction_between(fine: GameTree, coarse: GameTree) -> Abstraction:
 
 
 def _match_actions(tree: GameTree, leader: int, infoset: int, match: Match, name: str) -> list[int]:
-    """The places of a set's actions among those of the first set of its class."""
+    """The positions of a set's actions among those of the first set of its class."""
     first, other = tree.actions_of(leader), tree.actions_of(infoset)
     if match not in ("label", "position"):
         raise AbstractionError(f"actions are matched by label or by position; got {match!r}")
@@ -203,7 +203,7 @@ def _match_actions(tree: GameTree, leader: int, infoset: int, match: Match, name
 
 
 def _distinct(texts: list[str], players: list[int]) -> tuple[str, ...]:
-    """Names made different where a player has one twice."""
+    """Names, made unique for each player."""
     taken = set(zip(players, texts, strict=True))
     met: set[tuple[int, str]] = set()
     names = []

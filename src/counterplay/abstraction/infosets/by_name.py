@@ -1,13 +1,13 @@
 """Games whose players forget, by name: ``bluff(1,1) forgetting last-bids=2``.
 
-What can be forgotten is, first, what the game itself offers (``Game.forgets``), and for every game:
+A game can forget what it defines itself (``Game.forgets``), and every game:
 
     initial         all but the number of own moves and of actions (Čermák 2018, section 5.2.1.1)
     match=PATTERN   whatever a regular expression matches in the name of an information set
     map=FILE        what a saved abstraction merges
-    nothing         nothing: the game as it is
+    nothing         nothing: the original game
 
-Several are separated by commas and applied one after the other; ``initial`` and ``map`` stand alone.
+Several are separated by commas and applied in order; ``initial`` and ``map`` cannot be combined.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _WORD = " forgetting "
 def split_name(name: str) -> tuple[str, str | None]:
     """The game and what is forgotten, from ``GAME forgetting WHAT``.
 
-    The word may stand in the path of a game as well: what is forgotten begins like something that can be.
+    The word may also occur in the path of a game, so the rest must begin like something that can be forgotten.
     """
     parts = name.split(_WORD)
     for place in range(1, len(parts)):
@@ -48,22 +48,22 @@ def split_name(name: str) -> tuple[str, str | None]:
             return _WORD.join(parts[:place]), what
     if len(parts) == 1 or os.path.isfile(re.sub(r"\.py:.*", ".py", name, flags=re.DOTALL)):
         return name, None
-    return parts[0], _WORD.join(parts[1:])  # so that the refusal says what the game can forget
+    return parts[0], _WORD.join(parts[1:])  # so that the error says what the game can forget
 
 
 def whole_path(what: str) -> str:
-    """The same with the whole path of a map, so that a checkpoint finds it from any folder."""
+    """The same with the absolute path of a map, so that a checkpoint finds it from any folder."""
     name, equals, path = what.partition("=")
     return f"map={os.path.abspath(path)}" if equals and name == "map" else what
 
 
 def abstraction_by_name(game: Game, tree: GameTree, what: str) -> Abstraction:
-    """The abstraction of a game that ``what`` asks for, such as ``last-bids=2``.
+    """The abstraction of a game described by ``what``, such as ``last-bids=2``.
 
     Raises
     ------
     AbstractionError
-        If it cannot be read, or does not fit the game.
+        If it cannot be parsed, or does not fit the game.
     GameError
         If the game cannot forget that.
     """
@@ -73,7 +73,7 @@ def abstraction_by_name(game: Game, tree: GameTree, what: str) -> Abstraction:
         return null_abstraction(tree)
     if what.startswith("map="):
         saved = dataclasses.replace(Abstraction.load(what.removeprefix("map=")), name=whole_path(what))
-        saved.apply(tree)  # refuses what does not fit
+        saved.apply(tree)  # raises if it does not fit
         return saved
     steps = [_forget(game, part) for part in _split(game, what)]
 

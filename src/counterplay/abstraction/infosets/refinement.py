@@ -1,7 +1,7 @@
-"""Refinement: an abstraction whose sets are parted, and abstractions given by arrays alone.
+"""Refinement: an abstraction whose sets are split, and abstractions given by arrays alone.
 
-Čermák 2018, section 5.2: the algorithms there only ever part merged sets, so that the abstraction moves from the one
-they start with towards the game itself.  The actions of what is parted keep their places.
+Čermák 2018, section 5.2: the algorithms there only split merged sets, so the abstraction moves from the initial one
+towards the game itself.  The actions of split sets keep their positions.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ def from_map(
     tree : GameTree
         The real game.
     infoset_map : (I,) integers
-        The number of each information set; any numbers will do.
+        The number of each information set; any numbers.
     action_map : (E,) integers
-        The place of each real entry among the actions of its abstract set.
+        The position of each real entry among the actions of its abstract set.
     name : str
-        What the abstraction is called.
+        The name of the abstraction.
 
     The abstract sets are numbered player by player in the order of their first members, and named after them.
     """
@@ -63,7 +63,7 @@ def from_map(
 def refine(
     abstraction: Abstraction, tree: GameTree, parts: NDArray[np.integer], name: str | None = None
 ) -> Abstraction:
-    """Part merged sets: information sets stay together if they were and have equal numbers in ``parts`` (I,)."""
+    """Split merged sets: information sets stay merged if they have equal numbers in ``parts`` (I,)."""
     if len(parts) != len(abstraction.infoset_map):
         raise AbstractionError(f"{len(parts)} parts for the {len(abstraction.infoset_map)} sets of {abstraction.game}")
     _, numbers = np.unique(parts, return_inverse=True)
@@ -74,7 +74,7 @@ def refine(
 def split(
     abstraction: Abstraction, tree: GameTree, groups: Sequence[Sequence[int]], name: str | None = None
 ) -> Abstraction:
-    """Take groups of information sets out of their abstract sets, each group as a set of its own; the rest stays.
+    """Split groups of information sets off their abstract sets, each group as a new set; the rest stays.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def split(
 
 
 def is_refinement(fine: Abstraction, coarse: Abstraction) -> bool:
-    """Whether each set of ``fine`` lies in one set of ``coarse``, with the same actions in the same places."""
+    """Whether each set of ``fine`` lies in one set of ``coarse``, with the same actions in the same positions."""
     if fine.digest != coarse.digest or not np.array_equal(fine.action_map, coarse.action_map):
         return False
     owner = np.full(fine.num_sets, -1)

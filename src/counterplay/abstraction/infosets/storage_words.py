@@ -1,9 +1,9 @@
-"""What an abstraction takes to store, in 32-bit words (Čermák 2018, sections 5.2.2.4, 5.2.3.4 and 5.3.4).
+"""The size of a stored abstraction in 32-bit words (Čermák 2018, sections 5.2.2.4, 5.2.3.4 and 5.3.4).
 
-A player at the table must find the abstract set of the information set at hand.  Sets are put into classes by player,
-number of own moves and number of actions.  In each class the largest merged set is found by its class alone; every
-other merged set gets a number that is stored once for each member; a set that was not merged is found by its own
-name.  The sizes reported in the thesis count the members of sets that stand alone as well (``singletons=True``).
+A player must find the abstract set of the current information set.  Sets are put into classes by player, number of own
+moves and number of actions.  In each class the largest merged set is found by its class alone; every other merged set
+gets a number that is stored once for each member; a set that is not merged is found by its name.  The sizes reported
+in the thesis also count singleton sets (``singletons=True``).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def map_words(abstraction: Abstraction, tree: GameTree, singletons: bool = False
     tree : GameTree
         The real game.
     singletons : bool
-        Count sets that were split off alone too.
+        Also count singleton sets that were split off.
     """
     sizes = np.asarray(abstraction.sizes)
     leader = np.full(abstraction.num_sets, -1)
