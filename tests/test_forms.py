@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,24 @@ def check(spec: Any, **options: Any) -> dict[str, FormSize]:
     if found["public"].available and not isinstance(spec, PublicTree):
         assert public_form(spec).tree.num_infosets == found["public"].infosets
     return found
+
+
+BELOW = ("errors", "storage", "runtime", "game", "games", "tree", "kernels", "poker", "abstraction", "forms")
+OPENERS = {"make", "compile_game", "build_public_tree", "unfold", "poker_game", "read_efg", "load_openspiel"}
+
+
+def test_nothing_else_opens_games() -> None:
+    """The packages above ``forms`` name none of the functions that it opens games with; the front door offers two."""
+    source = Path(cp.__file__).parent
+    found = set()
+    for path in sorted(source.rglob("*.py")):
+        module = path.relative_to(source)
+        if module.parts[0].removesuffix(".py") in BELOW or module.name == "__init__.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                found |= {(str(module), alias.name) for alias in node.names if alias.name in OPENERS}
+    assert found == set()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -11,13 +11,11 @@ import functools
 
 from counterplay.agents.infoset_names import definition_for
 from counterplay.errors import GameError, MemoryLimitError
+from counterplay.forms import open_game
 from counterplay.game.game import Game
-from counterplay.game.registry import make
 from counterplay.poker.acpc.definition import GameDefinition
-from counterplay.poker.acpc.standard import STANDARD
-from counterplay.poker.poker_game import PokerGame, poker_game
+from counterplay.poker.poker_game import PokerGame
 from counterplay.poker.postflop.subgame import SUBGAME
-from counterplay.tree.history.compile import compile_game
 from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["Arena", "open_arena"]
@@ -64,16 +62,14 @@ class Arena:
         if (size is None and isinstance(self.game, PokerGame)) or (size or 0) > COMPILED_HISTORIES:
             return None
         try:
-            return compile_game(self.game, memory_limit=COMPILED_BYTES)
+            return open_game(self.game, "history", memory_limit=COMPILED_BYTES)
         except MemoryLimitError:
             return None
 
 
 @functools.lru_cache(maxsize=8)
 def open_arena(name: str) -> Arena:
-    """The arena of a game by its name; names of standard definitions need no ending."""
+    """The arena of a game by its name."""
     if name.startswith(SUBGAME):
         raise GameError("a postflop spot starts in the middle of a hand; no match can be played in it")
-    if name in STANDARD:
-        return Arena(name, poker_game(f"{name}.game"))
-    return Arena(name, make(name))
+    return Arena(name, open_game(name, "states"))

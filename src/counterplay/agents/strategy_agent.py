@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from counterplay.agents.agent import Decision, Policy, Seen
 from counterplay.agents.infoset_names import Namer, namer, same_rules
 from counterplay.errors import GameError, StrategyError
-from counterplay.game.registry import make
+from counterplay.forms import open_game
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.match_state import MatchState
 from counterplay.poker.postflop.subgame import SUBGAME
@@ -80,7 +80,7 @@ class StrategyAgent(Policy):
     def _named(self, definition: GameDefinition) -> Namer | None:
         """The names of match states in the strategy's game; strategies by buckets need none."""
         if not isinstance(self.strategy, BucketStrategy):
-            return namer(make(self.strategy.game), definition)
+            return namer(open_game(self.strategy.game, "states"), definition)
         if not same_rules(self.strategy.abstract.definition, definition):
             raise GameError(
                 f"a strategy for {self.strategy.game} cannot play this match: its rules are those of another game"

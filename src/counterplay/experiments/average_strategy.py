@@ -11,7 +11,7 @@ from __future__ import annotations
 from counterplay.experiments.shared.comparison import POINTS_PER_DECADE
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.experiments.shared.races import Entrants, at, curves_of, race
-from counterplay.tree.history.compile import compile_game
+from counterplay.forms import open_game
 
 __all__ = ["COMPUTED", "ENTRANTS", "run"]
 
@@ -72,7 +72,7 @@ def run(
     """
     nodes = nodes or (10**7 if quick else 10**8)
     seeds = seeds or (3 if quick else 5)
-    tree = compile_game(game)
+    tree = open_game(game, "history")
     found = race(tree, ENTRANTS, nodes, seeds, points)
     rows: list[tuple[Cell, ...]] = []
     for budget in sorted({nodes, *(point for name, point in COMPUTED if name == tree.name and point < nodes)}):

@@ -8,9 +8,8 @@ from __future__ import annotations
 from counterplay.abstraction import abstraction_by_name
 from counterplay.experiments.regret_curves import checkpoints, regret_curve
 from counterplay.experiments.shared.experiment import Experiment
-from counterplay.game.registry import make
+from counterplay.forms import open_game
 from counterplay.games.bluff import count_infosets
-from counterplay.tree import compile_game
 
 __all__ = ["MEMORIES", "run"]
 
@@ -21,8 +20,8 @@ MEMORIES = (1, 2, 3, 4, 5, 6, 8, 11)
 def run(quick: bool = False, iterations: int | None = None) -> Experiment:
     """Run vanilla CFR in Bluff(1,1) with short memories and measure it in the full game."""
     last = iterations or (100 if quick else 1000)
-    game = make("bluff(d1=1,d2=1)")
-    real = compile_game(game)
+    game = open_game("bluff(d1=1,d2=1)", "states")
+    real = open_game(game, "history")
     rows, curves = [], {}
     for memory in MEMORIES:
         abstraction = abstraction_by_name(game, real, f"last-bids={memory}")

@@ -12,9 +12,9 @@ import numpy as np
 
 from counterplay.evaluation import expected_values
 from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.forms import open_game
 from counterplay.solvers.cfr import CfrSolver
 from counterplay.strategy.tabular import TabularStrategy
-from counterplay.tree.history.compile import compile_game
 from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["run", "seat_value"]
@@ -48,7 +48,7 @@ def run(quick: bool = False, games: tuple[str, ...] | None = None, iterations: i
     rows: list[tuple[Cell, ...]] = []
     curves: dict[str, tuple[list[float], list[float]]] = {}
     for name in games or (GAMES[:3] if quick else GAMES):
-        tree = compile_game(name)
+        tree = open_game(name, "history")
         solver = CfrSolver(tree, "cfr")
         total = iterations or (100 if quick else 10_000 if tree.num_histories < 100_000 else 1_000)
         for checked in sorted({*(10**power for power in range(1, 10) if 10**power < total), total}):

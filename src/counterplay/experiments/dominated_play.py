@@ -16,8 +16,8 @@ import numpy as np
 from counterplay.analysis.action_domination import dominated_actions
 from counterplay.analysis.diagnostics import DominationProbe
 from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.forms import open_game
 from counterplay.solvers.cfr import CfrSolver
-from counterplay.tree.history.compile import compile_game
 
 __all__ = ["run"]
 
@@ -42,7 +42,7 @@ def run(quick: bool = False, games: tuple[str, ...] | None = None, iterations: i
     curves: dict[str, tuple[list[float], list[float]]] = {}
     sampled = []
     for name in games or (GAMES[:2] if quick else GAMES):
-        tree = compile_game(name)
+        tree = open_game(name, "history")
         sets = None
         if tree.num_infosets > 10 * SAMPLED_SETS:
             sets = np.linspace(0, tree.num_infosets - 1, SAMPLED_SETS).astype(int).tolist()

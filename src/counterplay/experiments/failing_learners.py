@@ -9,8 +9,8 @@ from __future__ import annotations
 from counterplay.evaluation import best_response
 from counterplay.experiments.regret_curves import checkpoints
 from counterplay.experiments.shared.experiment import Experiment
+from counterplay.forms import open_game
 from counterplay.solvers import Solver, make_solver
-from counterplay.tree import compile_game
 
 __all__ = ["run", "worst_cases"]
 
@@ -27,7 +27,7 @@ def worst_cases(solver: Solver, points: list[int]) -> list[float]:
 def run(quick: bool = False, iterations: int | None = None, x: float = 10.0) -> Experiment:
     """Run both learners and measure their averages."""
     last = iterations or (1_000 if quick else 100_000)
-    tree = compile_game(f"toy_failing_learners(x={x})")
+    tree = open_game(f"toy_failing_learners(x={x})", "history")
     points = checkpoints(last)
     curves = {name: (points, worst_cases(make_solver(tree, name), points)) for name in ("cfr", "fictitious-play")}
     late = [place for place, point in enumerate(points) if point > 100]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.forms import open_game
 from counterplay.games import bluff, phantom_ttt
-from counterplay.tree import compile_game
 
 __all__ = ["PUBLISHED", "run"]
 
@@ -30,7 +30,7 @@ PUBLISHED: dict[tuple[str, str], tuple[int, float | None]] = {
 
 def _count(game: str, abstraction: str) -> int:
     if game == "DRP":
-        return compile_game(f"die_roll_poker(variant={'DRP' if abstraction == 'none' else 'IR'})").num_entries
+        return open_game(f"die_roll_poker(variant={'DRP' if abstraction == 'none' else 'IR'})", "history").num_entries
     if game == "PTTT":
         return sum(
             count.pairs for count in phantom_ttt.count_infosets("full" if abstraction == "none" else abstraction)

@@ -12,8 +12,8 @@ import numpy as np
 
 from counterplay.evaluation import expected_values, exploitability
 from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.forms import open_game
 from counterplay.strategy.tabular import TabularStrategy
-from counterplay.tree.history.compile import compile_game
 from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["AGENTS", "PUBLISHED", "kuhn_agent", "run", "run_off", "scores"]
@@ -89,7 +89,7 @@ def run_off(names: tuple[str, ...], table: np.ndarray) -> list[tuple[str, ...]]:
 def run(quick: bool = False) -> Experiment:
     """Play the tournament; it is exact and instant, so ``quick`` changes nothing."""
     del quick
-    tree = compile_game("kuhn")
+    tree = open_game("kuhn", "history")
     agents = [kuhn_agent(tree, name) for name in AGENTS]
     table = 1000 * scores(tree, agents)
     rows: list[tuple[Cell, ...]] = []

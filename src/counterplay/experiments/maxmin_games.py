@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.forms import open_game
 from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import Progress
 from counterplay.solvers import make_solver
-from counterplay.tree import compile_game
 
 __all__ = ["PUBLISHED", "run"]
 
@@ -37,7 +37,7 @@ def run(quick: bool = False, seconds: float | None = None) -> Experiment:
     rows: list[tuple[Cell, ...]] = []
     curves: dict[str, tuple[Sequence[float], Sequence[float]]] = {}
     for game, what, size, player, kept in cases:
-        tree = compile_game(f"{game}({what}={size},remembered={kept})")
+        tree = open_game(f"{game}({what}={size},remembered={kept})", "history")
         start = tree.sequences.sequence_start
         for method in _methods(game, size, kept):
             points: list[Progress] = []

@@ -23,9 +23,9 @@ import math
 from statistics import fmean, stdev
 
 from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.forms import open_game
 from counterplay.runtime.pacing import Until
 from counterplay.solvers import make_solver
-from counterplay.tree import compile_game
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.recall.recall_class import split_to_a_loss
 
@@ -68,7 +68,7 @@ def instance(branching: int, merge: float, depth: int, seed: int, independent: b
     """A random game whose minimiser has A-loss recall."""
     utilities = f"independent={str(independent).lower()}"
     name = f"random_game(seed={seed},depth={depth},branching={branching},merge={merge},{utilities})"
-    return split_to_a_loss(compile_game(name), 1)
+    return split_to_a_loss(open_game(name, "history"), 1)
 
 
 def run(quick: bool = False, instances: int | None = None, seconds: float | None = None) -> Experiment:

@@ -9,9 +9,8 @@ from __future__ import annotations
 from counterplay.abstraction import abstraction_by_name
 from counterplay.experiments.regret_curves import checkpoints, regret_curve
 from counterplay.experiments.shared.experiment import Experiment
-from counterplay.game.registry import make
+from counterplay.forms import open_game
 from counterplay.games.phantom_ttt import count_infosets
-from counterplay.tree import compile_game
 
 __all__ = ["run"]
 
@@ -24,8 +23,8 @@ def run(quick: bool = False, iterations: int | None = None) -> Experiment:
     """Run vanilla CFR with each variant and measure it in the game where everything is remembered."""
     board = 'x="0,8",o="1,4"' if quick else 'x="4",o="0"'
     last = iterations or (100 if quick else 300)
-    game = make(f"phantom_ttt({board})")
-    real = compile_game(game)
+    game = open_game(f"phantom_ttt({board})", "states")
+    real = open_game(game, "history")
     rows, curves = [], {}
     for variant in VARIANTS:
         abstraction = abstraction_by_name(game, real, f"order={variant}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from counterplay.experiments.shared.comparison import POINTS_PER_DECADE
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.experiments.shared.races import Entrants, at_equal, curves_of, race
-from counterplay.tree.history.compile import compile_game
+from counterplay.forms import open_game
 
 __all__ = ["run"]
 
@@ -45,7 +45,7 @@ def run(
     rows: list[tuple[Cell, ...]] = []
     curves: dict[str, tuple[list[float], list[float]]] = {}
     for name in games:
-        tree = compile_game(name)
+        tree = open_game(name, "history")
         found = race(tree, ENTRANTS, nodes, seeds, points)
         plain = {axis: at_equal(found, "MCCFR", axis)[0] for axis in ("nodes", "cpu_seconds")}
         for label in ENTRANTS:

@@ -17,7 +17,7 @@ import numpy as np
 from counterplay.analysis.estimators import SampledEstimator, variance_along_cfr
 from counterplay.errors import SolverError
 from counterplay.experiments.shared.experiment import Cell, Experiment
-from counterplay.tree.history.compile import compile_game
+from counterplay.forms import open_game
 
 __all__ = ["PUBLISHED", "run"]
 
@@ -57,7 +57,7 @@ def run(
         raise SolverError(f"draws is infosets or histories; got {draws!r}")
     iterations = iterations or (40 if quick else 1000)
     samples = samples or (500 if quick else 1000)
-    tree = compile_game(f"goofspiel(cards={cards})")
+    tree = open_game(f"goofspiel(cards={cards})", "history")
     estimators = {name: SampledEstimator(tree, name, pure_opponents=draws == "infosets") for name in PUBLISHED}
     same = cards == 6
     rows: list[tuple[Cell, ...]] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.experiments.shared.refining import GAMES, LARGE, SMALL, TARGET, mean, pick_games, run_to, solver_for
-from counterplay.tree import compile_game
+from counterplay.forms import open_game
 
 __all__ = ["PUBLISHED", "run"]
 
@@ -36,7 +36,7 @@ def run(
     if games is None and not quick:
         games = ",".join(SMALL + LARGE)
     for name in pick_games(games, quick):
-        tree = compile_game(GAMES[name])  # one at a time: the large ones take hundreds of megabytes
+        tree = open_game(GAMES[name], "history")  # one at a time: the large ones take hundreds of megabytes
         algorithms = ("B100H900",) if name in LARGE else ("B10H90", "B100H900", "FPIRA", "double oracle")
         for algorithm in algorithms:
             runs = []

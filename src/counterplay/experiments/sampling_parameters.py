@@ -10,7 +10,7 @@ from __future__ import annotations
 from counterplay.experiments.shared.comparison import POINTS_PER_DECADE
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.experiments.shared.races import Entrants, curves_of, race
-from counterplay.tree.history.compile import compile_game
+from counterplay.forms import open_game
 
 __all__ = ["EPSILONS", "entrants", "run"]
 
@@ -57,7 +57,7 @@ def run(
     """
     nodes = nodes or (2 * 10**6 if quick else 10**7)
     seeds = seeds or (3 if quick else 5)
-    tree = compile_game(game)
+    tree = open_game(game, "history")
     chosen = {**entrants(float(beta)), "external sampling": ("external-sampling", {})}
     found = race(tree, chosen, nodes, seeds, points)
     rows: list[tuple[Cell, ...]] = []

@@ -10,7 +10,8 @@ from counterplay.abstraction import abstraction_between
 from counterplay.analysis.regret_bounds import skew_well_formed_bound
 from counterplay.experiments.regret_curves import checkpoints, regret_curve
 from counterplay.experiments.shared.experiment import Experiment
-from counterplay.tree import compile_game, recall_report
+from counterplay.forms import open_game
+from counterplay.tree import recall_report
 
 __all__ = ["SKEWS", "run"]
 
@@ -23,8 +24,8 @@ def run(quick: bool = False, iterations: int | None = None) -> Experiment:
     last = iterations or (200 if quick else 1000)
     rows, curves = [], {}
     for skew in SKEWS:
-        real = compile_game(f"die_roll_poker(skew={skew})")
-        forgetful = compile_game(f"die_roll_poker(variant=IR,skew={skew})")
+        real = open_game(f"die_roll_poker(skew={skew})", "history")
+        forgetful = open_game(f"die_roll_poker(variant=IR,skew={skew})", "history")
         curve = regret_curve(real, abstraction_between(real, forgetful), checkpoints(last))
         report = recall_report(forgetful, real)
         bounds = [

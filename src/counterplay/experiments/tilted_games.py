@@ -15,11 +15,10 @@ from counterplay.analysis.regret_bounds import imbalance, tilted_nash
 from counterplay.errors import GameError
 from counterplay.evaluation import evaluate
 from counterplay.experiments.shared.experiment import Cell, Experiment
-from counterplay.game.registry import make
+from counterplay.forms import open_game
 from counterplay.game.transforms import TILTS, TiltedGame
 from counterplay.solvers.cfr import CfrSolver
 from counterplay.strategy.tabular import TabularStrategy
-from counterplay.tree.history.compile import compile_game
 from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["run"]
@@ -43,14 +42,14 @@ def run(quick: bool = False, games: tuple[str, ...] = ("kuhn", "leduc"), iterati
     rows: list[tuple[Cell, ...]] = []
     curves: dict[str, tuple[list[float], list[float]]] = {}
     for name in games:
-        plain = compile_game(name)
+        plain = open_game(name, "history")
         if plain.players != 2:
             raise GameError(f"tilted games are for two players here; {name} has {plain.players}")
         for tilt in ("orange", "green"):
             for percent in PERCENTS:
                 if percent == 0.0 and tilt != "orange":
                     continue  # the same game
-                tree = compile_game(TiltedGame(make(name), TILTS[tilt](percent)))
+                tree = open_game(TiltedGame(open_game(name, "states"), TILTS[tilt](percent)), "history")
                 rows.append(_row(name, tilt, percent, plain, tree, total, curves))
     return Experiment(
         name="tilted-games",

@@ -7,13 +7,12 @@ strategy, those in full limit hold'em a table of the last round.
 
 from __future__ import annotations
 
-from counterplay.errors import GameError
+from counterplay.errors import GameError, MemoryLimitError
 from counterplay.evaluation.card_free import evaluate_card_free
 from counterplay.evaluation.split_evaluation import measure_pair
 from counterplay.experiments.shared.experiment import Cell, Experiment
-from counterplay.game.registry import make
+from counterplay.forms import open_game
 from counterplay.poker.poker_game import PokerGame
-from counterplay.poker.poker_public_tree import build_public_tree, public_tree_bytes
 from counterplay.strategy.trivial import trivial
 
 __all__ = ["COMPUTED", "run"]
@@ -49,15 +48,15 @@ WHOLE = 1 << 32
 
 def _responses(name: str, threads: int) -> dict[str, tuple[float, float]]:
     """What best responses to each agent win as big blind (player 0) and as dealer, in mbb/g."""
-    game = make(name)
+    game = open_game(name, "states")
     if not isinstance(game, PokerGame):
         raise GameError(f"{name} is not a poker game from a definition, such as holdem_2_1")
     pairs = [(trivial(agent), trivial(agent)) for agent in AGENTS]
-    if public_tree_bytes(game.definition) > WHOLE:
-        found = evaluate_card_free(game, pairs, threads)
-    else:
-        tree = build_public_tree(game.definition, name=name)
+    try:
+        tree = open_game(game, "public", memory_limit=WHOLE)
         found = [measure_pair(tree, pair, threads) for pair in pairs]
+    except MemoryLimitError:
+        found = evaluate_card_free(game, pairs, threads)
     unit = 1000.0 / game.big_blind
     best = [measurement.best_response for measurement in found]
     return {agent: (unit * blind, unit * dealer) for agent, (blind, dealer) in zip(AGENTS, best, strict=True)}

@@ -13,7 +13,7 @@ from counterplay.evaluation.bucket_pairs import BucketPairs, count_bucket_pairs,
 from counterplay.experiments.shared.comparison import Budget, Comparison, Run, run_solver
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.experiments.shared.races import Entrants, at, curves_of
-from counterplay.game.registry import make
+from counterplay.forms import open_game
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.poker_game import PokerGame
 from counterplay.solvers.bucket_mccfr import BucketSolver
@@ -60,7 +60,7 @@ def run(
     rows: list[tuple[Cell, ...]] = []
     curves: dict[str, tuple[list[float], list[float]]] = {}
     for chips in stacks:
-        rules = make(f"holdem_2_nolimit(stack={chips})")
+        rules = open_game(f"holdem_2_nolimit(stack={chips})", "states")
         assert isinstance(rules, PokerGame)
         game = BucketGame.build(rules.definition, cards.rounds, name=rules.spec())
         pairs = pairs or count_bucket_pairs(game)

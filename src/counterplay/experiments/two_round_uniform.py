@@ -6,7 +6,7 @@ from counterplay.abstraction.cards.features import CardFeatures, default_cache
 from counterplay.abstraction.cards.two_round import two_round_cards
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs, measure_buckets
 from counterplay.experiments.shared.experiment import Cell, Experiment
-from counterplay.game.registry import make
+from counterplay.forms import open_game
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.poker_game import PokerGame
 
@@ -24,7 +24,7 @@ def run(quick: bool = False, threads: int = 1) -> Experiment:
     pairs = None
     rows: list[tuple[Cell, ...]] = []
     for stack in (size for size in STACKS if not quick or size <= 16):
-        game = make(f"holdem_2_nolimit(stack={stack})")
+        game = open_game(f"holdem_2_nolimit(stack={stack})", "states")
         assert isinstance(game, PokerGame)
         abstract = BucketGame.build(game.definition, cards.rounds, name=game.spec())
         pairs = pairs or count_bucket_pairs(abstract)

@@ -19,10 +19,9 @@ from typing import Any
 import numpy as np
 
 from counterplay.errors import GameError
+from counterplay.forms import open_game
 from counterplay.game.game import CHANCE, TERMINAL, Game
-from counterplay.game.registry import make
 from counterplay.plots.tree_layout import Joint, Layout, Link, find_joints, find_links, lay_out, place_lanes
-from counterplay.tree.history.compile import compile_game
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import NULL
 from counterplay.tree.history.sizes import estimate_size
@@ -92,7 +91,7 @@ def draw(
         raise GameError(f"a drawing is written as {', '.join(FORMATS)}; got {str(path)!r}")
     if max_histories < 1:
         raise GameError(f"max_histories must be at least 1; got {max_histories}")
-    tree = game if isinstance(game, GameTree) else _compile_small(make(game), max_histories)
+    tree = game if isinstance(game, GameTree) else _compile_small(open_game(game, "states"), max_histories)
     if tree.num_histories > max_histories:
         raise _too_large(tree.name, f"{tree.num_histories:,}", max_histories)
     if player is not None and not 0 <= player < tree.players:
@@ -108,10 +107,10 @@ def _compile_small(game: Game, max_histories: int) -> GameTree:
     try:
         estimate = estimate_size(game, max_depth=1000)
     except Exception:
-        return compile_game(game)  # raises the same error and can say where
+        return open_game(game, "history")  # raises the same error and can say where
     if estimate.ended and estimate.histories > ROUGHLY * max_histories:
         raise _too_large(game.spec(), f"about {estimate.histories:.2g}", max_histories)
-    return compile_game(game)
+    return open_game(game, "history")
 
 
 def _too_large(name: str, histories: str, limit: int) -> GameError:

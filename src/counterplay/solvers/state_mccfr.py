@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from counterplay.errors import CounterplayError, GameError, SolverError, StrategyError
 from counterplay.evaluation.measurement import Measurement
+from counterplay.forms import open_game
 from counterplay.game.game import Game, Scheme
-from counterplay.game.registry import make
 from counterplay.kernels.history.walks import alias_table, random_state
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.memory import available_memory
@@ -95,7 +95,7 @@ class StateSampler(Solver):
         self.algorithm = algorithm or (config if isinstance(config, str) else _name_of(config))
         if isinstance(game, GameTree):
             raise SolverError(f"{game.name} is compiled; states are walked of a game or the name of one")
-        self.game = make(game)
+        self.game = open_game(game, "states")
         players = self.game.players
         if not isinstance(players, int) or not 1 <= players <= 100:
             raise GameError(f"{self.game.spec()}: players must be a whole number from 1 to 100; got {players!r}")

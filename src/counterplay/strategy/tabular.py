@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from counterplay.errors import StrategyError
-from counterplay.game.registry import make
+from counterplay.forms import open_game
 from counterplay.poker.poker_game import PokerGame, infoset_name
 from counterplay.poker.rules import Betting
 from counterplay.storage import Arrays, pack_texts, unpack_texts, write_container
@@ -24,7 +24,6 @@ from counterplay.strategy.hand_table import HandTable
 from counterplay.strategy.poker_hands import Seen, poker_hand_table
 from counterplay.strategy.public_lookup import HandTables, PublicIndex, hand_table
 from counterplay.strategy.strategy import Provenance, Row, Strategy
-from counterplay.tree.history.compile import compile_game
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.public.from_histories import split_public
 
@@ -146,7 +145,7 @@ class TabularStrategy(Strategy):
 
     def hands(self, node: str = "", board: str | None = None) -> HandTable:
         """As ``Strategy.hands``; a game that is not made from a poker definition is compiled for it."""
-        game = make(self.game)
+        game = open_game(self.game, "states")
         if isinstance(game, PokerGame):
             isomorphic = game.isomorphic
 
@@ -155,7 +154,7 @@ class TabularStrategy(Strategy):
                 return [self.probabilities(betting.player, name) for name in names]
 
             return poker_hand_table(game.definition, rows, node, board)
-        split = split_public(compile_game(game))
+        split = split_public(open_game(game, "history"))
         return hand_table(PublicIndex(split.public), HandTables(split.tables(self.for_tree(split.game))), node, board)
 
     def for_tree(self, tree: GameTree) -> NDArray[np.float64]:

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 
 from counterplay.analysis.word_counts import MemoryWords, memory_words
 from counterplay.errors import CounterplayError
+from counterplay.forms import open_game
 from counterplay.runtime.pacing import PacedSteps, next_check
 from counterplay.solvers import CfrIra, DoubleOracle, Fpira, Solver, make_solver
-from counterplay.tree import compile_game
 from counterplay.tree.history.game_tree import GameTree
 
 __all__ = [
@@ -72,7 +72,7 @@ def pick_games(games: str | None, quick: bool) -> tuple[str, ...]:
 
 def trees(names: Iterable[str]) -> dict[str, GameTree]:
     """The games, compiled."""
-    return {name: compile_game(GAMES[name]) for name in names}
+    return {name: open_game(GAMES[name], "history") for name in names}
 
 
 def solver_for(tree: GameTree, algorithm: str, seed: int = 0, forced: bool = False) -> Solver:

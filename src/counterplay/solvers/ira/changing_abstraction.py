@@ -16,8 +16,8 @@ from counterplay.abstraction.infosets.builders import initial_abstraction, null_
 from counterplay.abstraction.infosets.by_name import abstraction_by_name
 from counterplay.abstraction.infosets.refinement import from_map
 from counterplay.errors import SolverError
+from counterplay.forms import open_game
 from counterplay.game.game import TERMINAL
-from counterplay.game.registry import make
 from counterplay.kernels.history.changing_sets import GameArrays, SetArrays, update_pool
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.sequence.sequence_form import chance_reach, sequences_at
@@ -53,7 +53,7 @@ def start_abstraction(tree: GameTree, forget: str) -> Abstraction:
         return initial_abstraction(tree)
     if forget == "nothing":
         return null_abstraction(tree)
-    return abstraction_by_name(make(tree.name), tree, forget)
+    return abstraction_by_name(open_game(tree.name, "states"), tree, forget)
 
 
 def set_bytes(tree: GameTree) -> int:
