@@ -201,7 +201,7 @@ def _plain_lines() -> ProgressCallback:
 
 def _state(now: Progress) -> str:
     done = f"{now.iterations:,}" if now.total is None else f"{now.iterations:,} of {now.total:,}"
-    return f"{done} {now.stage or 'boards'}"
+    return f"{now.stage or 'done'}: {done}"
 
 
 def _time(seconds: float | None) -> str:

@@ -25,6 +25,7 @@ from counterplay.evaluation.measurement import Measurement
 from counterplay.evaluation.methods import RandomStrategy, Settings, Task
 from counterplay.forms import GameForms, open_game
 from counterplay.poker.poker_game import PokerGame
+from counterplay.poker.postflop.subgame import SUBGAME
 from counterplay.runtime.jobs import read_jobs
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import load_strategy
@@ -128,23 +129,27 @@ def evaluate(
     if chosen.resume is not None:
         strategy, game, method = _resumed(chosen.resume, strategy, game, method)
     strategy, game = _resolved(strategy, game, chosen)
-    task = Task(strategy, game, threads, memory_limit, progress, chosen)
-    storage = _storage(strategy)
-    _check_settings(storage, method, chosen)
-    if method == "auto" and (_prepared(game) or (storage, "auto") not in _TABLE):
+    return _with_origin(_measured(Task(strategy, game, threads, memory_limit, progress, chosen), method), strategy)
+
+
+def _measured(task: Task, method: str) -> Measurement:
+    """What the table of storages and methods says."""
+    storage, settings = _storage(task.strategy), task.settings
+    _check_settings(storage, method, settings)
+    asked = method
+    if method == "auto" and (_prepared(task.game) or (storage, "auto") not in _TABLE):
         method = _fitting(storage, task)
     if (storage, method) not in _TABLE:
         raise StrategyError(f"{_described(storage)} is not measured by {method}: {_REASONS[method]}")
-    if chosen.checkpoint is not None and method not in _FILE_METHODS.values():
+    if settings.checkpoint is not None and method not in _FILE_METHODS.values():
         raise StrategyError(f"method {method} keeps no checkpoint; {' and '.join(_FILE_METHODS.values())} do")
     try:
-        found = _TABLE[storage, method](task)
+        return _TABLE[storage, method](task)
     except MemoryLimitError as error:
-        if storage != "trivial" or method != "history" or not _has_public_rules(task):
+        if storage != "trivial" or asked != "auto" or not _has_public_rules(task):
             raise
         found = methods.hands_public(task)
-        found = dataclasses.replace(found, notes=(*found.notes, f"{error}", "Therefore its public tree is walked."))
-    return _with_origin(found, strategy)
+        return dataclasses.replace(found, notes=(*found.notes, f"{error}", "Therefore its public tree is walked."))
 
 
 def _with_origin(found: Measurement, strategy: Any) -> Measurement:
@@ -226,6 +231,8 @@ def _fitting(storage: str, task: Task) -> str:
         return "buckets" if isinstance(task.game, BucketPairs) else "public"
     if storage != "trivial":
         return {"public": "public", "function": "public"}.get(storage, "history")
+    if isinstance(task.game, str) and task.game.startswith(SUBGAME):
+        return "public"
     if task.settings.checkpoint is not None:
         return "card-free"
     if task.strategy == TRIVIAL["uniform"]:

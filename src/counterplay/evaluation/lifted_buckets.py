@@ -6,6 +6,7 @@ a matter of the accelerated best response: exact for games whose public tree fit
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,11 @@ class LiftedStrategy:
         self.profile = profile
         self._nodes: dict[str, int] = {}
         self._buckets: dict[tuple[int, str, int], NDArray[np.int64]] = {}  # trees may number deals differently
+
+    def __repr__(self) -> str:
+        """The same for the same strategy: files of stopped evaluations hold it."""
+        weights = hashlib.sha256(np.ascontiguousarray(self.profile.weights).tobytes()).hexdigest()
+        return f"LiftedStrategy({self.profile.abstract.fingerprint}, {weights})"
 
     def matrix(self, tree: PublicTree, node: int, deal: int) -> NDArray[np.float64]:
         """The probabilities at a public state: hands x actions."""

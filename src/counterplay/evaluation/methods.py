@@ -145,11 +145,11 @@ def _lifted(forms: GameForms, notes: tuple[str, ...], strategy: TabularStrategy)
 
 def _forgetting(task: Task) -> tuple[GameForms, tuple[str, ...]]:
     """The game, with what its players forget: as its name says, or else as the strategy's provenance does."""
-    plain = GameForms(task.game, memory_limit=task.memory_limit)
+    plain = GameForms(task.game, memory_limit=task.memory_limit, progress=task.progress)
     what = task.strategy.provenance.settings.get("abstraction")
     if not isinstance(what, str) or plain.forgotten is not None:
         return plain, ()
-    forms = GameForms(task.game, forget=[what], memory_limit=task.memory_limit)
+    forms = GameForms(task.game, forget=[what], memory_limit=task.memory_limit, progress=task.progress)
     try:
         forms.history()
     except (AbstractionError, GameError, StrategyError) as error:
@@ -162,14 +162,14 @@ def public_history(task: Task) -> Measurement:
     """A strategy of a public tree, with a row for each information set."""
     from counterplay.strategy.public_tables import public_form
 
-    tree = open_game(task.game, "history", memory_limit=task.memory_limit)
+    tree = open_game(task.game, "history", memory_limit=task.memory_limit, progress=task.progress)
     form = public_form(task.game, memory_limit=task.memory_limit)
     return on_history(tree, form.profile(task.strategy.for_tree(form.tree), task.strategy.provenance))
 
 
 def bucket_history(task: Task) -> Measurement:
     """A strategy by buckets lifted to the histories of the real game."""
-    tree = open_game(task.game, "history", memory_limit=task.memory_limit)
+    tree = open_game(task.game, "history", memory_limit=task.memory_limit, progress=task.progress)
     return on_history(tree, task.strategy.lifted(tree))
 
 
@@ -186,7 +186,7 @@ class RandomStrategy:
 
 def trivial_history(task: Task) -> Measurement:
     """A strategy that is made when its game is known: a trivial or a random one."""
-    forms = GameForms(task.game, memory_limit=task.memory_limit)
+    forms = GameForms(task.game, memory_limit=task.memory_limit, progress=task.progress)
     return _lifted(forms, (), task.strategy.tabular(forms.history()))
 
 

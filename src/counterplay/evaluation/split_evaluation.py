@@ -286,11 +286,17 @@ def evaluate_split(
     return Measurement((values[2], -values[2]), (values[0], values[1]))
 
 
+def _symmetric(tree: PublicTree) -> bool:
+    """Whether showdowns are worth nothing to players who ignore their cards: both hold the same ranges of cards."""
+    first, second = tree.hands
+    return bool(tree.zero_sum and len(first.card)) and np.array_equal(first.root_reach, second.root_reach)
+
+
 def measure_pair(tree: PublicTree, strategies: Pair, threads: int = 1) -> Measurement:
     """Measure a pair of strategies on a public tree that fits as a whole."""
     walker = PublicWalker(tree, threads)
     free = _card_free(strategies)
-    if free is None:
+    if free is None or not _symmetric(tree):
         return walker.measure((fill_table(tree, 0, strategies[0]), fill_table(tree, 1, strategies[1])))
     base, rows = node_rows(tree, free)
     walker.load(tree, base)
