@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import counterplay as cp
 from counterplay.game.public_play import PlayEnd
 from counterplay.games.bluff import Bluff
+from counterplay.kernels.numba_internals import WIDE
 from counterplay.kernels.public.terminal import (
     CARD_SLOTS,
     additive_values,
@@ -25,7 +26,6 @@ from counterplay.kernels.public.terminal import (
     showdown_values,
     tilted_values,
 )  # fmt: skip
-from counterplay.kernels.wide_rows import WIDE
 from counterplay.poker.board_tree import DealTree, deal_cards, hole_hands
 from counterplay.poker.cards import deck
 from counterplay.tree.public.public_tree import Hands

@@ -18,8 +18,7 @@ import counterplay as cp
 from counterplay.analysis.equilibrium_set import Equilibria
 from counterplay.errors import GameError, SolverError
 from counterplay.game.efg import format_efg
-from counterplay.kernels.history.passes import forward_reach
-from counterplay.kernels.jit import form_arrays
+from counterplay.kernels.history.passes import form_arrays, forward_reach
 from counterplay.lp.highs import solve_model
 from counterplay.lp.rational import solve_basis, to_fraction
 from counterplay.runtime.pacing import Until

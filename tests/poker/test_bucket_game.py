@@ -22,7 +22,7 @@ from counterplay.errors import AbstractionError, GameError, SolverError
 from counterplay.kernels.history.chance_sampling import estimate_chance
 from counterplay.kernels.history.mccfr import Stack, estimate_sampled
 from counterplay.kernels.history.pure_cfr import estimate_pure
-from counterplay.kernels.history.walks import random_state
+from counterplay.kernels.walks import random_state
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.match_state import rank_cards
 from counterplay.poker.acpc.standard import STANDARD

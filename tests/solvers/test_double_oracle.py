@@ -9,8 +9,7 @@ import pytest
 import counterplay as cp
 from counterplay.errors import SolverError
 from counterplay.games.goofspiel import ORDERS, PAYOFFS, VIEWS
-from counterplay.kernels.history.passes import backward_best, forward_reach, leaf_values
-from counterplay.kernels.jit import form_arrays
+from counterplay.kernels.history.passes import backward_best, form_arrays, forward_reach, leaf_values
 from counterplay.runtime.pacing import Until
 from counterplay.solvers import DoubleOracle, make_solver
 from counterplay.solvers.linear_program import solve_zero_sum

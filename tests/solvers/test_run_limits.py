@@ -16,7 +16,7 @@ from counterplay.analysis import RegretTracker
 from counterplay.errors import GameError, SolverError, StrategyError
 from counterplay.evaluation import best_response, evaluate
 from counterplay.game.builder import ExplicitGame, chance, decision, terminal
-from counterplay.kernels.history.cfr import match_regrets
+from counterplay.kernels.regret import match_regrets
 from counterplay.runtime.pacing import Until
 from counterplay.solvers import CFR_PRESETS, CfrConfig, CfrSolver, solve
 from counterplay.solvers.cfr import config_with

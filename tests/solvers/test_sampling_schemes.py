@@ -8,7 +8,7 @@ import pytest
 import counterplay as cp
 from counterplay.errors import GameError, SolverError
 from counterplay.game.registry import games, sampling_schemes
-from counterplay.kernels.history.walks import alias_table
+from counterplay.kernels.walks import alias_table
 from counterplay.solvers import SCHEMES, make_solver, scheme_array
 from counterplay.solvers.sampling_schemes import default_scheme
 

@@ -27,7 +27,7 @@ from counterplay.agents.tally import Estimate, Tally
 from counterplay.errors import GameError
 from counterplay.game.game import CHANCE, TERMINAL, Game
 from counterplay.kernels.history.matches import play_deals
-from counterplay.kernels.history.walks import walk_arrays
+from counterplay.kernels.walks import walk_arrays
 from counterplay.poker.acpc.dealing import deal_array
 from counterplay.poker.acpc.dealing import deals as deal_stream
 from counterplay.poker.acpc.definition import GameDefinition

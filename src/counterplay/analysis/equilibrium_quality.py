@@ -22,8 +22,7 @@ from counterplay.errors import GameError
 from counterplay.evaluation import expected_values
 from counterplay.evaluation.responses import as_tree, own_leaf_values
 from counterplay.game.game import Game
-from counterplay.kernels.history.passes import backward_best
-from counterplay.kernels.jit import form_arrays
+from counterplay.kernels.history.passes import backward_best, form_arrays
 from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree

@@ -24,7 +24,7 @@ from counterplay.game.game import Game, Scheme
 from counterplay.kernels.history.chance_sampling import estimate_chance
 from counterplay.kernels.history.mccfr import Stack, estimate_sampled
 from counterplay.kernels.history.pure_cfr import estimate_pure
-from counterplay.kernels.history.walks import random_state
+from counterplay.kernels.walks import random_state
 from counterplay.solvers.cfr import CfrSolver
 from counterplay.solvers.mccfr import MccfrConfig, MccfrSolver, payoff_units
 from counterplay.strategy.tabular import TabularStrategy

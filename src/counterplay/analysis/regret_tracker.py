@@ -15,8 +15,7 @@ from counterplay.abstraction.infosets.abstraction import Abstraction
 from counterplay.errors import GameError
 from counterplay.evaluation.responses import as_tree, check_player
 from counterplay.game.game import Game
-from counterplay.kernels.history.passes import backward_best, backward_values, forward_reach, leaf_values
-from counterplay.kernels.jit import form_arrays
+from counterplay.kernels.history.passes import backward_best, backward_values, form_arrays, forward_reach, leaf_values
 from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy, check_strategy, normalise
 from counterplay.tree.history.game_tree import GameTree

@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 from counterplay.abstraction.infosets.storage_words import map_words, table_words
 from counterplay.errors import SolverError
 from counterplay.game.game import CHANCE
-from counterplay.kernels.history.passes import forward_reach
-from counterplay.kernels.jit import form_arrays
+from counterplay.kernels.history.passes import form_arrays, forward_reach
 from counterplay.solvers.cfr import CfrSolver
 from counterplay.solvers.double_oracle import DoubleOracle
 from counterplay.solvers.ira import CfrIra, Fpira

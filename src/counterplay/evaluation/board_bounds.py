@@ -236,7 +236,7 @@ class BoardWalker:
         self.place = np.zeros(len(pieces.turn), np.int64)
         for members in self.members:
             self.place[members] = np.arange(len(members))
-        early = (pieces.ends > pieces.folds) & (pieces.turn < game.rounds - 1)
+        early = (pieces.terminals > pieces.folds) & (pieces.turn < game.rounds - 1)
         if drawn < game.rounds - 1 and early.any():  # a showdown needs all cards
             raise GameError(
                 f"players of {game.name} can be all in before the last cards; draw the board of its last round"

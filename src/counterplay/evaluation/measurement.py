@@ -22,7 +22,7 @@ from counterplay.tree.history.game_tree import GameTree
 
 if TYPE_CHECKING:
     from counterplay.evaluation.board_bounds import ExploitabilityBounds
-    from counterplay.kernels.jit import FormArrays
+    from counterplay.kernels.history.passes import FormArrays
 
 __all__ = ["Measurement", "measure_strategy"]
 

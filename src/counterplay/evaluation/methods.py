@@ -109,7 +109,7 @@ def _name(game: Any) -> str:
 
 def on_history(tree: GameTree, strategy: TabularStrategy) -> Measurement:
     """A tabular strategy on a compiled history tree."""
-    from counterplay.kernels.jit import form_arrays
+    from counterplay.kernels.history.passes import form_arrays
 
     found = measure_strategy(tree, form_arrays(tree.sequences), strategy.for_tree(tree))
     facts: dict[str, Any] = {

@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from counterplay.kernels.numba_internals import WIDE, row_space
 from counterplay.kernels.public.piece_steps import HandArrays, NodeArrays, Rule, Scratch, Tables
-from counterplay.kernels.public.public_cfr import FINISH, LINKS, WHOLE, walk_public
+from counterplay.kernels.public.public_cfr import LINKS, REST, WHOLE, walk_public
 from counterplay.kernels.public.runouts import add_below, add_boards
 from counterplay.kernels.public.terminal import CARD_SLOTS
-from counterplay.kernels.wide_rows import WIDE, row_space
 from counterplay.runtime.threads import ThreadPool
 from counterplay.tree.public.public_tree import LINK, SHARED, SHOWDOWN, Hands, PublicTree
 
@@ -230,7 +230,7 @@ class PublicWalks:
             )  # fmt: skip
 
         if link_values is not None:
-            run(FINISH, 0, link_values)
+            run(REST, 0, link_values)
         elif self.threads == 1 or not self._links:
             run(WHOLE, 0, np.zeros((0, 0)))
         else:
@@ -239,7 +239,7 @@ class PublicWalks:
             self._pool.each(lambda share: run(LINKS, share, parts[share]))
             for part in parts[1:]:
                 parts[0] += part
-            run(FINISH, 0, parts[0])
+            run(REST, 0, parts[0])
         return out
 
 

@@ -14,8 +14,7 @@ from counterplay.evaluation.forgetful_response import best_pure_choices
 from counterplay.evaluation.measurement import measure_strategy
 from counterplay.forms import open_game
 from counterplay.game.game import Game
-from counterplay.kernels.history.passes import backward_best, forward_reach, leaf_values
-from counterplay.kernels.jit import form_arrays
+from counterplay.kernels.history.passes import backward_best, form_arrays, forward_reach, leaf_values
 from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree

@@ -33,8 +33,8 @@ from counterplay.evaluation.measurement import Measurement
 from counterplay.forms import GameForms, open_game
 from counterplay.game.game import Scheme
 from counterplay.kernels.buckets.bucket_pcs import walk_board
-from counterplay.kernels.history.cfr import match_regrets
-from counterplay.kernels.history.walks import WalkArrays, random_state
+from counterplay.kernels.regret import match_regrets
+from counterplay.kernels.walks import WalkArrays, random_state
 from counterplay.poker.buckets.board_sampler import BoardSampler, betting_pieces, check_hands, every_board
 from counterplay.poker.buckets.bucket_counts import BucketGameSize
 from counterplay.poker.buckets.bucket_game import BucketGame

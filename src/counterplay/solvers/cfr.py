@@ -34,9 +34,9 @@ from counterplay.errors import SolverError
 from counterplay.evaluation.measurement import Measurement, measure_strategy
 from counterplay.forms import open_game
 from counterplay.game.game import Game
-from counterplay.kernels.history.cfr import iterate_cfr, match_regrets, shake
-from counterplay.kernels.history.passes import forward_reach
-from counterplay.kernels.jit import form_arrays
+from counterplay.kernels.history.cfr import iterate_cfr, shake
+from counterplay.kernels.history.passes import form_arrays, forward_reach
+from counterplay.kernels.regret import match_regrets
 from counterplay.runtime.memory import check_memory
 from counterplay.solvers.solver import Solver, changed
 from counterplay.strategy.strategy import Provenance

@@ -22,7 +22,7 @@ from counterplay.errors import SolverError
 from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.kernels.history.fictitious_play import iterate_fictitious_play
-from counterplay.kernels.jit import form_arrays
+from counterplay.kernels.history.passes import form_arrays
 from counterplay.runtime.memory import check_memory
 from counterplay.solvers.solver import Solver
 from counterplay.strategy.strategy import Provenance

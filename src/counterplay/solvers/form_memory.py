@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterplay.forms import FormSize, GameForms
-from counterplay.kernels.history.walks import walk_bytes
+from counterplay.kernels.walks import walk_bytes
 from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, predicted_bytes
 from counterplay.solvers.cfr import CFR_PRESETS, CfrSolver
 from counterplay.solvers.mccfr import MCCFR_PRESETS, MccfrSolver, mccfr_config

@@ -27,7 +27,7 @@ from scipy.sparse import block_array
 from counterplay.errors import GameError, SolverError
 from counterplay.forms import open_game
 from counterplay.game.game import Game
-from counterplay.kernels.jit import form_arrays
+from counterplay.kernels.history.passes import form_arrays
 from counterplay.lp.highs import LinearModel, LpSolution, Method, solve_model
 from counterplay.lp.rational import ExactSolution, check_size, solve_basis
 from counterplay.runtime.memory import check_memory

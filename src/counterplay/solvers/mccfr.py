@@ -33,7 +33,6 @@ from numpy.typing import NDArray
 from counterplay.errors import SolverError
 from counterplay.forms import open_game
 from counterplay.game.game import Game, Scheme
-from counterplay.kernels.history.cfr import match_regrets
 from counterplay.kernels.history.chance_sampling import iterate_chance
 from counterplay.kernels.history.mccfr import (
     AVERAGE_STRATEGY,
@@ -45,9 +44,10 @@ from counterplay.kernels.history.mccfr import (
     Stack,
     iterate_sampled,
 )  # fmt: skip
+from counterplay.kernels.history.passes import form_arrays
 from counterplay.kernels.history.pure_cfr import iterate_pure
-from counterplay.kernels.history.walks import WalkArrays, random_state, walk_arrays, walk_bytes
-from counterplay.kernels.jit import form_arrays
+from counterplay.kernels.regret import match_regrets
+from counterplay.kernels.walks import WalkArrays, random_state, walk_arrays, walk_bytes
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.memory import check_memory
 from counterplay.runtime.threads import ThreadPool, available_cores, spaced_rows, spaced_zeros

@@ -45,9 +45,9 @@ from counterplay.evaluation.public_walker import PublicWalker
 from counterplay.evaluation.public_walks import scratch_bytes, walk_scratch
 from counterplay.forms import open_game
 from counterplay.game.game import Game
-from counterplay.kernels.history.walks import alias_table, random_state
 from counterplay.kernels.public.piece_steps import Rule, Tables
 from counterplay.kernels.public.public_sampling import Deals, Deck, Drawn, iterate_blocks
+from counterplay.kernels.walks import alias_table, random_state
 from counterplay.runtime.memory import check_memory
 from counterplay.runtime.threads import ThreadPool, available_cores, spaced_rows
 from counterplay.solvers.cfr import ROUNDING, check_storage

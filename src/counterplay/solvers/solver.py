@@ -24,7 +24,7 @@ from counterplay.errors import CounterplayError, GameError, SolverError, Strateg
 from counterplay.evaluation.measurement import Measurement, measure_strategy
 from counterplay.forms import open_game
 from counterplay.game.game import Game
-from counterplay.kernels.jit import FormArrays
+from counterplay.kernels.history.passes import FormArrays
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.pacing import CHECK_RATIO, PacedSteps, Until, next_check
 from counterplay.runtime.progress import Progress, ProgressCallback

@@ -28,7 +28,7 @@ from counterplay.errors import CounterplayError, GameError, SolverError, Strateg
 from counterplay.evaluation.measurement import Measurement
 from counterplay.forms import open_game
 from counterplay.game.game import Game, Scheme
-from counterplay.kernels.history.walks import alias_table, random_state
+from counterplay.kernels.walks import alias_table, random_state
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.memory import available_memory
 from counterplay.runtime.pacing import Until

@@ -17,14 +17,14 @@ from counterplay.kernels.buckets.bucket_pcs import (
     Board,
     BoardScratch,
     Pieces,
-    _match,
     _play_against,
     _size,
-    end_rows,
+    terminal_rows,
 )
-from counterplay.kernels.history.walks import u64
-from counterplay.kernels.jit import borrow, inlined, kernel
-from counterplay.kernels.wide_rows import WIDE, load_row, store_row
+from counterplay.kernels.jit import inlined, kernel
+from counterplay.kernels.numba_internals import WIDE, borrow, load_row, store_row
+from counterplay.kernels.regret import matched_scale, positive_total, scaled_share
+from counterplay.kernels.walks import u64
 
 
 @kernel
@@ -47,7 +47,7 @@ def reach_links(
         turn, exits = pieces.turn[piece], _size(pieces.exit_start, piece)
         kind, at = board.kind[1 - me, turn], scratch.at[turn]
         _play_against(pieces, board, scratch, piece, me, weights)
-        for e in range(pieces.ends[piece], exits):
+        for e in range(pieces.terminals[piece], exits):
             row = place[pieces.link[pieces.exit_start[piece] + e]]
             for h in range(len(kind)):
                 after[row, h] = reach[m, h] * scratch.opp[at + kind[h] * exits + e]
@@ -86,7 +86,7 @@ def respond_round(
         exits = _size(pieces.exit_start, piece)
         _play_against(pieces, board, scratch, piece, me, weights)
         _evaluate(pieces, board, scratch, piece, me, reach[m], worth)
-        for e in range(pieces.ends[piece], exits):
+        for e in range(pieces.terminals[piece], exits):
             row = below[place[pieces.link[pieces.exit_start[piece] + e]]]
             for h in range(n):
                 worth[h * exits + e] = row[h]
@@ -102,10 +102,10 @@ def respond_round(
 def _evaluate(
     pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, reach: Any, worth: Any,
 ) -> None:  # fmt: skip
-    """What the ends of a piece are worth to each hand."""
+    """What the terminals of a piece are worth to each hand."""
     exits = _size(pieces.exit_start, piece)
-    for lane in range(0, pieces.ends[piece], WIDE):
-        end_rows(pieces, board, scratch, piece, me, reach, lane)
+    for lane in range(0, pieces.terminals[piece], WIDE):
+        terminal_rows(pieces, board, scratch, piece, me, reach, lane)
         for h in range(len(reach)):
             store_row(worth, h * exits + lane, load_row(scratch.mine, h * WIDE))
 
@@ -160,10 +160,9 @@ def _play_back(
             d = high - ONE - i
             entry, actions = row + u64(pieces.offset[d]), u64(pieces.actions[d])
             last -= actions
-            part, total = _match(own, entry, actions), 0.0
+            scale, total = matched_scale(positive_total(own, entry, actions), actions), 0.0
             for a in range(actions):
-                share = max(np.float64(own[entry + a]), 0.0) * part if part > 0.0 else -part
-                total += share * found[last + a]
+                total += scaled_share(own[entry + a], scale) * found[last + a]
             found[u64(pieces.above[d])] += total
         values[h] = found[0]
 

@@ -13,8 +13,9 @@ folds, showdowns, and the roots of pieces of the next round.  With ``X[h, e]`` f
     values of a bucket at the exits             sum over its hands h of  X[h, e],  from which regrets follow.
 
 Hands are sorted by rank, once for a board.  Exits of a kind lie side by side, ``WIDE`` of them are evaluated by one
-pass over the hands (``kernels.wide_rows``), with sums by card for what shared cards rule out.  All cards of a board are
-drawn before the walk and rule hands out from the root on, so that each pair of hands weighs the same at every end.
+pass over the hands (rows of ``kernels.numba_internals``), with sums by card for what shared cards rule out.  All cards
+of a board are drawn before the walk and rule hands out from the root on, so that each pair of hands weighs the same at
+every terminal.
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from counterplay.kernels.cards.card_sums import add_hand, of_cards
 from counterplay.kernels.cards.evaluator import HandTables, rank_holes
-from counterplay.kernels.history.walks import u64
-from counterplay.kernels.jit import borrow, inlined, kernel
-from counterplay.kernels.public.terminal import add_hand, of_cards
-from counterplay.kernels.wide_rows import WIDE, load_row, row_sum, spread_row, store_row
+from counterplay.kernels.jit import inlined, kernel
+from counterplay.kernels.numba_internals import WIDE, borrow, load_row, row_sum, spread_row, store_row
+from counterplay.kernels.regret import matched_scale, positive_total, scaled_share
+from counterplay.kernels.walks import u64
 
 NO_CARD = 52
 """In place of the second card of hands that have one; the sums of this slot are cleared before they are read."""
@@ -45,7 +47,7 @@ class Pieces(NamedTuple):
     turn: np.ndarray
     """(P,) int64: the round."""
     nodes: np.ndarray
-    """(P,) int64: decisions and ends."""
+    """(P,) int64: decisions and terminals."""
     decision_start: np.ndarray
     """(2, P+1) int64: the decisions of a player in a piece, each after those that lead to it."""
     sequences: np.ndarray
@@ -60,7 +62,7 @@ class Pieces(NamedTuple):
     """(P+1,) int64: the exits of a piece: folds, showdowns, both filled up to rows of ``WIDE``, then links."""
     folds: np.ndarray
     """(P,) int64: how many exits are folds."""
-    ends: np.ndarray
+    terminals: np.ndarray
     """(P,) int64: how many are folds or showdowns."""
     led: np.ndarray
     """(2, X) int64: the sequence of each player that leads to an exit."""
@@ -102,7 +104,7 @@ class BoardScratch(NamedTuple):
     own: np.ndarray
     """(...) float64: by bucket and exit, the chance that the player's bucket plays towards the exit."""
     opp: np.ndarray
-    """(...) float64: the same of the opponent, at ends times what is won there."""
+    """(...) float64: the same of the opponent, at terminals times what is won there."""
     worth: np.ndarray
     """(...) float64: by bucket of the player and exit, what his hands win."""
     sigma_at: np.ndarray
@@ -195,9 +197,9 @@ def _play(
         last = ONE
         for d in range(low, high):
             entry, actions, before = row + u64(pieces.offset[d]), u64(pieces.actions[d]), likely[u64(pieces.above[d])]
-            part = _match(regret, entry, actions)
+            scale = matched_scale(positive_total(regret, entry, actions), actions)
             for a in range(actions):
-                share = max(np.float64(regret[entry + a]), 0.0) * part if part > 0.0 else -part
+                share = scaled_share(regret[entry + a], scale)
                 scratch.sigma[chances + last] = share
                 likely[last] = before * share
                 if len(average) > 0:
@@ -223,22 +225,13 @@ def _play_against(
         last = ONE
         for d in range(low, high):
             entry, actions, before = row + u64(pieces.offset[d]), u64(pieces.actions[d]), likely[u64(pieces.above[d])]
-            part = _match(regret, entry, actions)
+            scale = matched_scale(positive_total(regret, entry, actions), actions)
             for a in range(actions):
-                likely[last] = before * (max(np.float64(regret[entry + a]), 0.0) * part if part > 0.0 else -part)
+                likely[last] = before * scaled_share(regret[entry + a], scale)
                 last += ONE
         here = u64(scratch.at[turn]) + k * exits
         for e in range(exits):
             scratch.opp[here + e] = likely[u64(pieces.led[opp, first + e])] * pieces.amount[me, first + e]
-
-
-@inlined
-def _match(regret: Any, entry: Any, actions: Any) -> float:
-    """By what positive regrets are to be multiplied; where there are none, minus the probability of every action."""
-    total = 0.0
-    for a in range(actions):
-        total += max(np.float64(regret[entry + a]), 0.0)
-    return 1.0 / total if total > 0.0 else -1.0 / actions
 
 
 @inlined
@@ -315,8 +308,10 @@ def _showdown_row(cards: Any, twin: float, group: Any, scratch: BoardScratch) ->
 
 
 @inlined
-def end_rows(pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, reach: Any, lane: Any) -> None:
-    """What ``WIDE`` ends of a piece are worth to each hand of the player, into ``scratch.mine``."""
+def terminal_rows(
+    pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, reach: Any, lane: Any
+) -> None:
+    """What ``WIDE`` terminals of a piece are worth to each hand of the player, into ``scratch.mine``."""
     turn, exits = pieces.turn[piece], _size(pieces.exit_start, piece)
     kind, at = board.kind[1 - me, turn], scratch.at[turn]
     for h in range(len(kind)):
@@ -329,13 +324,13 @@ def end_rows(pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me
 
 
 @inlined
-def _evaluate_ends(pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int) -> None:
-    """What the ends of a piece are worth to hands, added up at its root and by bucket."""
+def _evaluate_terminals(pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int) -> None:
+    """What the terminals of a piece are worth to hands, added up at its root and by bucket."""
     turn, exits = pieces.turn[piece], _size(pieces.exit_start, piece)
     kind, at = board.kind[me, turn], scratch.at[turn]
     reach, value = scratch.reach[1 - me, turn], scratch.value[turn]
-    for lane in range(0, pieces.ends[piece], WIDE):
-        end_rows(pieces, board, scratch, piece, me, reach, lane)
+    for lane in range(0, pieces.terminals[piece], WIDE):
+        terminal_rows(pieces, board, scratch, piece, me, reach, lane)
         for h in range(len(reach)):
             place = at + kind[h] * exits + lane
             row = load_row(scratch.mine, h * WIDE)
@@ -347,7 +342,7 @@ def _evaluate_ends(pieces: Pieces, board: Board, scratch: BoardScratch, piece: i
 def _enter(
     pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, regret: Any, average: Any, weight: float,
 ) -> bool:  # fmt: skip
-    """Go forward through a piece and evaluate its ends; whether anybody comes here with any hand."""
+    """Go forward through a piece and evaluate its terminals; whether anybody comes here with any hand."""
     turn, exits = pieces.turn[piece], _size(pieces.exit_start, piece)
     own_reach, opp_reach, value = scratch.reach[me, turn], scratch.reach[1 - me, turn], scratch.value[turn]
     own_kind, kinds = board.kind[me, turn], board.kinds[me, turn]
@@ -364,7 +359,7 @@ def _enter(
     _play(pieces, board, scratch, piece, me, regret, average, weight)
     _play_against(pieces, board, scratch, piece, me, regret)
     if opp_some:
-        _evaluate_ends(pieces, board, scratch, piece, me)
+        _evaluate_terminals(pieces, board, scratch, piece, me)
     return True
 
 
@@ -386,7 +381,7 @@ def _walk(
         first_exit, at = pieces.exit_start[piece], scratch.at[turn]
         own_kind, opp_kind, value = board.kind[me, turn], board.kind[1 - me, turn], scratch.value[turn]
         if entered:
-            stack[level, 1] = pieces.ends[piece]
+            stack[level, 1] = pieces.terminals[piece]
             touched += pieces.nodes[piece]
             if not _enter(pieces, board, scratch, piece, me, regret, average, weight):
                 stack[level, 1] = exits + 1  # nothing follows, nothing is learned

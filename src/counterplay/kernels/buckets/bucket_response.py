@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.kernels.history.walks import MOVER_MASK, SLOT_BITS, f64, i64
 from counterplay.kernels.jit import kernel
+from counterplay.kernels.walks import MOVER_MASK, SLOT_BITS, f64, i64
 
 
 class BucketMatrices(NamedTuple):

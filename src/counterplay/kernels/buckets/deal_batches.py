@@ -1,6 +1,6 @@
 """Deals of poker in batches, for walks over a betting tree: cards, buckets of hands, and the order at a showdown.
 
-A deal becomes a row of numbers, one for each slot of the betting tree (``counterplay.kernels.history.walks``): for the
+A deal becomes a row of numbers, one for each slot of the betting tree (``counterplay.kernels.walks``): for the
 decisions of a player in a round, where the table rows of his bucket begin; for showdowns, the order of the hands.
 """
 
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterplay.kernels.history.walks import draw, i64
 from counterplay.kernels.jit import kernel
+from counterplay.kernels.walks import draw, i64
 
 
 @kernel

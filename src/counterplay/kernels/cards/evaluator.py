@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.kernels.cards.bits import count_bits, lowest_bit
 from counterplay.kernels.jit import kernel
+from counterplay.kernels.numba_internals import count_bits, lowest_bit
 
 LOW_BITS = 17
 """The lower ranks' number takes the bits 0 .. 16 of a key; seven deuces would still fit."""

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.kernels.cards.bits import count_bits
 from counterplay.kernels.jit import kernel
+from counterplay.kernels.numba_internals import count_bits
 
 INDEX_BITS = 33
 """A suit index needs no more: at most 13! ways to deal the ranks of a suit."""

@@ -3,59 +3,16 @@
 One iteration (Gibson 2014, algorithm 1; Johanson 2016, section 9.3): counterfactual values against the others'
 reach, regrets added to the table, a new strategy by regret matching, the strategy's reach added to the average.  The
 members of the family differ only in numbers: how old regrets are discounted, whether they are floored at 0, how
-iterations are weighed in the average, whether the last regret is added as a prediction.
+iterations are weighted in the average, whether the last regret is added as a prediction.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from counterplay.kernels.history.passes import backward_values, forward_reach, leaf_values
-from counterplay.kernels.jit import FormArrays, kernel
-
-
-@kernel
-def match_regrets(
-    offset: np.ndarray,  # IN  (I+1,) int64
-    low: int,  # IN  first information set
-    high: int,  # IN  last one + 1
-    regret: np.ndarray,  # IN  (E,) float32 or float64
-    prediction: np.ndarray,  # IN  (E,) or (0,): added to regrets when there is one
-    argmax_fallback: bool,  # IN  where no regret is positive: play the largest, not all
-    tie: float,  # IN  regrets up to this are rounding errors of 0
-    strategy: np.ndarray,  # OUT (E,) float64
-) -> None:
-    """Regret matching: play in proportion to positive regret (Gibson 2014, equation 2.4 and section 4.3)."""
-    predict = len(prediction) > 0
-    for infoset in range(low, high):
-        first, last = offset[infoset], offset[infoset + 1]
-        total = 0.0
-        for entry in range(first, last):
-            wish = np.float64(regret[entry])
-            if predict:
-                wish += prediction[entry]
-            positive = wish if wish > tie else 0.0
-            strategy[entry] = positive
-            total += positive
-        if total > 0.0:
-            for entry in range(first, last):
-                strategy[entry] /= total
-        elif argmax_fallback:
-            for entry in range(first, last):  # the same sums as above
-                strategy[entry] = np.float64(regret[entry])
-                if predict:
-                    strategy[entry] += prediction[entry]
-            largest = strategy[first]
-            for entry in range(first + 1, last):
-                largest = max(largest, strategy[entry])
-            ties = 0
-            for entry in range(first, last):
-                ties += strategy[entry] >= largest - tie
-            for entry in range(first, last):
-                strategy[entry] = 1.0 / ties if strategy[entry] >= largest - tie else 0.0
-        else:
-            for entry in range(first, last):
-                strategy[entry] = 1.0 / (last - first)
+from counterplay.kernels.history.passes import FormArrays, backward_values, forward_reach, leaf_values
+from counterplay.kernels.jit import kernel
+from counterplay.kernels.regret import match_regrets
 
 
 @kernel
@@ -129,7 +86,7 @@ def add_to_average(
     reach: np.ndarray,  # IN  (S,) float64
     average: np.ndarray,  # IN OUT (E,)
 ) -> None:
-    """Add a strategy, weighed by its own reach, to the average (Gibson 2014, section 2.2).
+    """Add a strategy, weighted by its own reach, to the average (Gibson 2014, section 2.2).
 
     Once for each information set with perfect recall; otherwise the mean over the set's histories.
     """
@@ -180,13 +137,13 @@ def iterate_cfr(
             leaf_values(form, player, reach, value)
             backward_values(form, player, strategy, value, step)
             if alternating:
-                _finish(
+                _update_player(
                     form, offset, player_infosets, player, keep_positive, keep_negative, floor, weight,
                     argmax_fallback, tie, tremble, regret, average, prediction, strategy, reach, step,
                 )  # fmt: skip
         if not alternating:
             for player in range(players):
-                _finish(
+                _update_player(
                     form, offset, player_infosets, player, keep_positive, keep_negative, floor, weight,
                     argmax_fallback, tie, tremble, regret, average, prediction, strategy, reach, step,
                 )  # fmt: skip
@@ -194,7 +151,7 @@ def iterate_cfr(
 
 
 @kernel
-def _finish(
+def _update_player(
     form: FormArrays, offset: np.ndarray, player_infosets: np.ndarray, player: int, keep_positive: float,
     keep_negative: float, floor: bool, weight: float, argmax_fallback: bool, tie: float, tremble: float,
     regret: np.ndarray, average: np.ndarray, prediction: np.ndarray, strategy: np.ndarray, reach: np.ndarray,

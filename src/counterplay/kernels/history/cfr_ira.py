@@ -24,8 +24,9 @@ from counterplay.kernels.history.changing_sets import (
     sample_by_set,
     update_pool,
 )
-from counterplay.kernels.history.passes import leaf_values
-from counterplay.kernels.jit import FormArrays, kernel
+from counterplay.kernels.history.passes import FormArrays, leaf_values
+from counterplay.kernels.jit import kernel
+from counterplay.kernels.regret import match_row
 
 MOST_ACTIONS = 63
 """Sets with more actions are left to the bound update: preferred actions are bits of one word."""
@@ -100,14 +101,7 @@ def match_merged(
     for merged in range(sets.totals[0]):
         if sets.owner[merged] != player:
             continue
-        first, last = sets.entry[merged], sets.entry[merged] + sets.actions[merged]
-        total = 0.0
-        for entry in range(first, last):
-            positive = regret[entry] if regret[entry] > tie else 0.0
-            strategy[entry] = positive
-            total += positive
-        for entry in range(first, last):
-            strategy[entry] = strategy[entry] / total if total > 0.0 else 1.0 / (last - first)
+        match_row(regret, sets.entry[merged], 1, sets.actions[merged], tie, strategy, sets.entry[merged], 1)
 
 
 @kernel

@@ -14,8 +14,10 @@ from __future__ import annotations
 import numpy as np
 
 from counterplay.kernels.history.mccfr import Stack
-from counterplay.kernels.history.walks import WalkArrays, chance_outcome, deal_of, draw, f64, i64, look
 from counterplay.kernels.jit import inlined, kernel
+from counterplay.kernels.numba_internals import borrow
+from counterplay.kernels.regret import match_row
+from counterplay.kernels.walks import WalkArrays, chance_outcome, deal_of, draw, f64, i64, look
 
 
 @inlined
@@ -53,7 +55,7 @@ def walk_chance(
     level = rolled = waiting = touched = i64(0)
     value = 0.0
     while True:
-        while True:  # down to an end or a decision
+        while True:  # down to a terminal or a decision
             touched += 1
             who, first, count, index = look(nodes, node, shift)
             if who > players:
@@ -68,12 +70,7 @@ def walk_chance(
                 continue
             top += 1
             low = top * width
-            total = 0.0
-            for action in range(count):
-                total += max(0.0, f64(regret[index + action]))
-            for action in range(count):
-                positive = max(0.0, f64(regret[index + action]))
-                strategy[low + action] = positive / total if total > 0.0 else 1.0 / count
+            match_row(regret, index, 1, count, 0.0, strategy, low, 1)
             place[3 * top] = node
             place[3 * top + 1] = -1
             place[3 * top + 2] = level
@@ -161,6 +158,8 @@ def iterate_chance(
     dice: np.ndarray,  # scratch (D,) float64
 ) -> None:
     """Run iterations: a walk for each player in turn, with chance drawn anew for each."""
+    arrays, deals, regret, average, none = borrow(arrays), borrow(deals), borrow(regret), borrow(average), borrow(none)
+    stack, step, met, dice = borrow(stack), borrow(step), borrow(met), borrow(dice)
     nodes, threshold, alias, utility, players = arrays
     place, weight, strategy, value_of, pending = stack
     local = state.copy()  # a cache line of its own
@@ -184,7 +183,7 @@ def estimate_chance(
     deals: np.ndarray | None,  # IN  (N, S) int64: a deal for each walk; None where the tree deals
     player: int,  # IN
     strategy: np.ndarray,  # IN  (E,) float64: the profile, held fixed
-    chosen: np.ndarray,  # IN  (K,) int64: entries to tell about
+    chosen: np.ndarray,  # IN  (K,) int64: entries to record
     values: np.ndarray,  # OUT (N,K) float64: sampled values of those, N walks
     regrets: np.ndarray,  # OUT (N,K) float64: sampled regrets
     state: np.ndarray,  # IN OUT (1,) uint64

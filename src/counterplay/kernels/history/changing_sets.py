@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.kernels.jit import FormArrays, kernel
+from counterplay.kernels.history.passes import FormArrays
+from counterplay.kernels.jit import kernel
 
 
 class SetArrays(NamedTuple):

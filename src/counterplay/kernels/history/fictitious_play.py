@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterplay.kernels.history.passes import backward_best, forward_reach, leaf_values
-from counterplay.kernels.jit import FormArrays, kernel
+from counterplay.kernels.history.passes import FormArrays, backward_best, forward_reach, leaf_values
+from counterplay.kernels.jit import kernel
 
 
 @kernel

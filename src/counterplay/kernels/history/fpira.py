@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from counterplay.kernels.history.changing_sets import GameArrays, SetArrays, forward_merged, move_member, open_set
-from counterplay.kernels.history.passes import backward_best, leaf_values
-from counterplay.kernels.jit import FormArrays, kernel
+from counterplay.kernels.history.passes import FormArrays, backward_best, leaf_values
+from counterplay.kernels.jit import kernel
 
 # The places of ``counters``: iterations done, most sets a response prescribed, sets parted in case 1 and in case 2.
 DONE, LARGEST_RESPONSE, CASE_1, CASE_2 = 0, 1, 2, 3

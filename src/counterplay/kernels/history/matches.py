@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterplay.kernels.history.walks import (
+from counterplay.kernels.jit import inlined, kernel
+from counterplay.kernels.regret import matched_action
+from counterplay.kernels.walks import (
     GOLDEN,
     MIX_1,
     MIX_2,
@@ -22,9 +24,7 @@ from counterplay.kernels.history.walks import (
     deal_of,
     draw,
     look,
-    matched_action,
 )  # fmt: skip
-from counterplay.kernels.jit import inlined, kernel
 
 
 @inlined

@@ -22,7 +22,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.kernels.history.walks import (
+from counterplay.kernels.jit import inlined, kernel
+from counterplay.kernels.numba_internals import borrow
+from counterplay.kernels.regret import (
+    averaged_action,
+    matched_action,
+    matched_scale,
+    matched_share,
+    positive_total,
+    scaled_share,
+)
+from counterplay.kernels.walks import (
     WalkArrays,
     chance_outcome,
     deal_of,
@@ -31,9 +41,7 @@ from counterplay.kernels.history.walks import (
     f64,
     i64,
     look,
-    matched_action,
 )  # fmt: skip
-from counterplay.kernels.jit import borrow, inlined, kernel
 
 EXTERNAL, OUTCOME, AVERAGE_STRATEGY, SCHEME, PROBING = range(5)
 
@@ -99,7 +107,7 @@ def walk_sampled(
         draw(state)
     key = state[0]  # of this walk
     while True:
-        while True:  # down to an end or to a decision of the traverser
+        while True:  # down to a terminal or to a decision of the traverser
             touched += 1
             who, first, count, index = look(nodes, node, shift)
             if who > players:
@@ -110,37 +118,17 @@ def walk_sampled(
             if who == players:
                 node = first + chance_outcome(threshold, alias, index, count, draw(state))
                 continue
-            total = 0.0
-            for action in range(count):
-                total += max(0.0, f64(regret[index + action]))
+            total = positive_total(regret, index, count)
             if who != player:
                 share = time if own == 1.0 else time / own  # divisions are what such walks spend their time on
-                dart = draw_at(key, index) if once else draw(state)
-                if total > 0.0:
-                    scale = 1.0 / total
-                    left = dart * total
-                    pick = i64(0)
-                    for action in range(count):
-                        positive = f64(regret[index + action])
-                        if positive > 0.0:
-                            if sampling.averaging:
-                                average[index + action] += share * (positive * scale)
-                            if left >= 0.0:
-                                pick = action
-                                left -= positive
-                    node = first + pick
-                else:
-                    if sampling.averaging:
-                        for action in range(count):
-                            average[index + action] += share * (1.0 / count)
-                    node = first + i64(dart * count)
+                uniform = draw_at(key, index) if once else draw(state)
+                node = first + averaged_action(regret, index, count, total, uniform, sampling.averaging, share, average)
                 continue
             top += 1
             low = top * width
-            scale = 1.0 / total if total > 0.0 else 0.0
+            scale = matched_scale(total, count)
             for action in range(count):
-                positive = max(0.0, f64(regret[index + action])) * scale
-                strategy[low + action] = positive if total > 0.0 else 1.0 / count
+                strategy[low + action] = scaled_share(regret[index + action], scale)
             place[3 * top] = node
             if kind == EXTERNAL:
                 place[3 * top + 1] = 0
@@ -206,11 +194,11 @@ def walk_sampled(
 
 
 @inlined
-def _explore(strategy: np.ndarray, low: int, count: int, exploration: float, dart: float) -> float:
+def _explore(strategy: np.ndarray, low: int, count: int, exploration: float, uniform: float) -> float:
     """The action that outcome sampling takes: any with probability ε', else one of the strategy."""
     for action in range(count):
-        dart -= exploration / count + (1.0 - exploration) * strategy[low + action]
-        if dart < 0.0:
+        uniform -= exploration / count + (1.0 - exploration) * strategy[low + action]
+        if uniform < 0.0:
             return f64(action)
     action = count - 1
     while action > 0 and strategy[low + action] == 0.0 and exploration == 0.0:
@@ -232,8 +220,8 @@ def _chance(
         known = weight[3 * top + 2]
         if sampling.beta + known == 0.0 or sampling.beta == np.inf:
             return 1.0
-        wish = (sampling.beta + sampling.tau * average[index + action]) / (sampling.beta + known)
-        return max(sampling.epsilon, wish)
+        wanted = (sampling.beta + sampling.tau * average[index + action]) / (sampling.beta + known)
+        return max(sampling.epsilon, wanted)
     return scheme[index + action]
 
 
@@ -289,10 +277,7 @@ def _stray(
         action = i64(draw(state) * count)
     else:
         action = i64(matched_action(regret, index, count, draw(state)))
-    total = 0.0
-    for other in range(count):
-        total += max(0.0, f64(regret[index + other]))
-    chance = max(0.0, f64(regret[index + action])) / total if total > 0.0 else 1.0 / count
+    chance = matched_share(regret[index + action], positive_total(regret, index, count), count)
     return action, chance / (exploration / count + (1.0 - exploration) * chance)
 
 
@@ -332,12 +317,9 @@ def walk_average(
             if counting:
                 count_action(average, index, count, pick)
             else:
-                total = 0.0
+                total = positive_total(regret, index, count)
                 for action in range(count):
-                    total += max(0.0, f64(regret[index + action]))
-                for action in range(count):
-                    positive = max(0.0, f64(regret[index + action]))
-                    average[index + action] += time * (positive / total if total > 0.0 else 1.0 / count)
+                    average[index + action] += time * matched_share(regret[index + action], total, count)
             pending[waiting] = first + pick
             waiting += 1
         else:
@@ -415,7 +397,7 @@ def estimate_sampled(
     strategy: np.ndarray,  # IN  (E,) float64: the profile, held fixed
     average: np.ndarray,  # IN  (E,) float64 or (0,): what average strategy sampling goes by
     scheme: np.ndarray,  # IN  (E,) or (0,)
-    chosen: np.ndarray,  # IN  (K,) int64: entries to tell about
+    chosen: np.ndarray,  # IN  (K,) int64: entries to record
     values: np.ndarray,  # OUT (N,K) float64: sampled values of those, N walks
     regrets: np.ndarray,  # OUT (N,K) float64: sampled regrets
     state: np.ndarray,  # IN OUT (1,) uint64

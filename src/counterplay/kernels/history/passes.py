@@ -4,14 +4,45 @@ Notation in all of them: ``form`` are the arrays of the game (``FormArrays``), `
 each entry, ``reach`` (S,) the product of the owner's probabilities along each sequence (1 for the empty one), and
 ``value`` (S,) the owner's counterfactual value of each sequence: what the leaves below it pay, weighted by chance and
 by the reach of everybody else (Gibson 2014, section 2.2.2).  Values and the regrets made of them are in multiples of
-``form.unit``.  Decision points are numbered so that a forward loop meets a decision before what follows from it.
+``form.unit``.  Decision points are numbered so that a forward loop visits a decision before what follows from it.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from counterplay.kernels.jit import FormArrays, kernel
+from counterplay.kernels.jit import kernel
+from counterplay.tree.sequence.sequence_form import SequenceForm
+
+
+class FormArrays(NamedTuple):
+    """The fields of a ``SequenceForm`` that kernels read; it documents each."""
+
+    sequence_start: np.ndarray
+    decision_start: np.ndarray
+    decision_parent: np.ndarray
+    decision_first: np.ndarray
+    decision_actions: np.ndarray
+    decision_entry: np.ndarray
+    decision_weight: np.ndarray
+    leaf_start: np.ndarray
+    leaf_others: np.ndarray
+    leaf_payoff: np.ndarray
+    unit: float
+
+
+def form_arrays(form: SequenceForm) -> FormArrays:
+    """The arrays of a sequence form, for kernels.
+
+    Ids are passed as unsigned numbers: numba then leaves out its test for negative indices, which is half as
+    fast again on small games.  None of these arrays holds NULL.
+    """
+    fields = (getattr(form, name) for name in FormArrays._fields)
+    return FormArrays(
+        *(field.view(np.uint32) if getattr(field, "dtype", None) == np.int32 else field for field in fields)
+    )
 
 
 @kernel

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterplay.kernels.jit import FormArrays, kernel
+from counterplay.kernels.history.passes import FormArrays
+from counterplay.kernels.jit import kernel
 
 
 @kernel

@@ -1,8 +1,8 @@
-"""Walks of Pure CFR: everybody plays a pure strategy drawn from the current one, and all numbers are whole.
+"""Walks of Pure CFR: everybody plays a pure strategy drawn from the current one, and all numbers are integers.
 
 Gibson 2014, section 5.5, algorithm 5.  The traverser's decision returns the value of the action drawn there, and the
 regret of each action is its value less that one.  Actions are drawn at every visit, as in the algorithm as printed;
-the definition draws one pure profile for a whole iteration, which is the same where a walk meets an information set
+the definition draws one pure profile for a whole iteration, which is the same where a walk visits an information set
 once.
 
 Overflow: a regret that would leave its integer type stays at the end of it and is counted; where a count of the
@@ -14,8 +14,10 @@ from __future__ import annotations
 import numpy as np
 
 from counterplay.kernels.history.mccfr import count_action, walk_average
-from counterplay.kernels.history.walks import WalkArrays, chance_outcome, deal_of, draw, f64, i64, look, matched_action
-from counterplay.kernels.jit import borrow, inlined, kernel
+from counterplay.kernels.jit import inlined, kernel
+from counterplay.kernels.numba_internals import borrow
+from counterplay.kernels.regret import matched_action
+from counterplay.kernels.walks import WalkArrays, chance_outcome, deal_of, draw, f64, i64, look
 
 
 @inlined
@@ -46,7 +48,7 @@ def walk_pure(
     value = i64(0)
     touched = 0
     while True:
-        while True:  # down to an end
+        while True:  # down to a terminal
             touched += 1
             who, first, count, index = look(nodes, node, shift)
             if who > players:
@@ -143,7 +145,7 @@ def estimate_pure(
     deals: np.ndarray | None,  # IN  (N, S) int64: a deal for each walk; None where the tree deals
     player: int,  # IN
     strategy: np.ndarray,  # IN  (E,) float64: the profile, held fixed
-    chosen: np.ndarray,  # IN  (K,) int64: entries to tell about
+    chosen: np.ndarray,  # IN  (K,) int64: entries to record
     values: np.ndarray,  # OUT (N,K) float64: sampled values of those in units of the payoffs, N walks
     regrets: np.ndarray,  # OUT (N,K) float64: sampled regrets
     state: np.ndarray,  # IN OUT (1,) uint64

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.kernels.jit import inlined, kernel
+from counterplay.kernels.numba_internals import WIDE, rows_from_vectors, vectors_from_rows
 from counterplay.kernels.public.runouts import runout_values
 from counterplay.kernels.public.terminal import (
     additive_values,
@@ -21,13 +22,10 @@ from counterplay.kernels.public.terminal import (
     showdown_values,
     tilted_values,
 )  # fmt: skip
-from counterplay.kernels.wide_rows import WIDE, rows_from_vectors, vectors_from_rows
+from counterplay.kernels.regret import FEW_HANDS, match_hands
 
 UPDATE, RESPONSE, VALUE = 0, 1, 2
 """Modes: CFR, best response, expected value."""
-
-_FEW = 12
-"""Up to so many hands, loops go hand by hand: loops over hands then cost more to start than to run."""
 
 _LEAST = 1e-33
 """Below this a block of integers counts as 0: its scale would leave the range of float32."""
@@ -36,7 +34,7 @@ _LINK, _FOLD, _SHOWDOWN, _MATRIX, _FACTORED, _TILTED = 2, 3, 4, 5, 6, 8
 
 
 class NodeArrays(NamedTuple):
-    """The fields of a ``PublicTree`` that kernels read, which tells the meaning of each, and matrices of run-outs."""
+    """The fields of a ``PublicTree`` that kernels read, which documents each, and matrices of run-outs."""
 
     kind: Any
     first_child: Any
@@ -113,7 +111,7 @@ class Scratch(NamedTuple):
     """Vectors of a walk, one after the other: levels x nodes of a piece x ``stride`` hands; ``reach`` has one more
     node in each piece, ``value`` one more at the end, which nobody reads.
 
-    ``ends`` takes the ends of a piece; the fields after it are those of ``row_values``.
+    ``terminals`` takes the terminals of a piece; the fields after it are those of ``row_values``.
     """
 
     reach: Any
@@ -123,7 +121,7 @@ class Scratch(NamedTuple):
     position: Any
     sums: Any
     totals: Any
-    ends: Any
+    terminals: Any
     theirs: Any
     mine: Any
     by_card: Any
@@ -132,59 +130,6 @@ class Scratch(NamedTuple):
     value_place: Any
     stride: int
     piece: int
-
-
-@inlined
-def match_hands(
-    table: Any, scale: float, prediction: Any, first: Any, n: Any, actions: Any, tie: float, sigma: Any, s: Any,
-    stride: Any, totals: Any,
-) -> None:  # fmt: skip
-    """Regret matching for all hands of a public state, into one vector for each action from ``s`` on.
-
-    All numbers are of the type of the vectors, so that loops over hands need not widen them.
-    """
-    number = sigma.dtype.type
-    zero, one, least, scale = number(0.0), number(1.0), number(tie), number(scale)
-    share = number(1.0 / np.float64(actions))
-    if n <= _FEW and len(prediction) == 0:
-        for h in range(n):
-            total = zero
-            for a in range(actions):
-                wish = number(table[first + a * n + h]) * scale
-                wish = wish if wish > least else zero
-                sigma[s + a * stride + h] = wish
-                total += wish
-            if total > zero:
-                total = one / total
-                for a in range(actions):
-                    sigma[s + a * stride + h] *= total
-            else:
-                for a in range(actions):
-                    sigma[s + a * stride + h] = share
-        return
-    for h in range(n):
-        totals[h] = zero
-    for a in range(actions):
-        row, out = first + a * n, s + a * stride
-        if len(prediction) > 0:
-            for h in range(n):
-                wish = number(table[row + h]) * scale + number(prediction[row + h])
-                wish = wish if wish > least else zero
-                sigma[out + h] = wish
-                totals[h] += wish
-        else:
-            for h in range(n):
-                wish = number(table[row + h]) * scale
-                wish = wish if wish > least else zero
-                sigma[out + h] = wish
-                totals[h] += wish
-    for h in range(n):  # one division for each hand, and none of zero by zero
-        total = totals[h]
-        totals[h] = one / total if total > zero else zero
-    for a in range(actions):
-        out = s + a * stride
-        for h in range(n):
-            sigma[out + h] = sigma[out + h] * totals[h] if totals[h] > zero else share
 
 
 @inlined
@@ -259,11 +204,11 @@ def go_forward(
 
 
 @inlined
-def end_values(
+def terminal_values(
     tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: Any, deal: Any, reach: Any,
     r: Any, sums: Any, value: Any, v: Any,
 ) -> None:  # fmt: skip
-    """The values of our hands at an end; ``reach`` from ``r`` on in, ``value`` from ``v`` on out."""
+    """The values of our hands at a terminal; ``reach`` from ``r`` on in, ``value`` from ``v`` on out."""
     kind = tree.kind[node]
     sign = 1.0 if me == 0 else -1.0
     n, others = hands_at(own, deal), hands_at(opp, deal)
@@ -294,12 +239,12 @@ def end_values(
 
 
 @inlined
-def ends_of_piece(
+def terminals_of_piece(
     tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, root: Any, deal: Any, level: Any,
     scratch: Scratch,
 ) -> None:  # fmt: skip
     """The values of our hands at all folds and showdowns of a piece that the opponent reaches, ``WIDE`` at a time."""
-    reach, value, ends, factor = scratch.reach, scratch.value, scratch.ends, scratch.factor
+    reach, value, terminals, factor = scratch.reach, scratch.value, scratch.terminals, scratch.factor
     stride, wide = np.uint64(scratch.stride), np.uint64(WIDE)
     reach_at = np.uint64(level * (scratch.piece + 1)) * stride
     value_at = np.uint64(level * scratch.piece) * stride
@@ -310,12 +255,12 @@ def ends_of_piece(
     for fold in range(2):
         for j in range(tree.piece_size[root]):
             if tree.kind[root + j] == _SHOWDOWN - fold and scratch.alive[level, j, 1 - me]:
-                ends[count] = j
+                terminals[count] = j
                 count += 1
     for first in range(0, count, WIDE):
         here = min(count - first, WIDE)
         for lane in range(WIDE):
-            j = ends[first + min(lane, here - 1)]
+            j = terminals[first + min(lane, here - 1)]
             node = root + j
             scratch.reach_place[lane] = reach_at + np.uint64(tree.reach_slot[1 - me, node]) * stride
             scratch.value_place[lane] = value_at + np.uint64(j) * stride
@@ -323,13 +268,14 @@ def ends_of_piece(
             factor[lane] = payoff if shown else 0.0
             factor[WIDE + lane] = -payoff if shown else sign * payoff
             factor[2 * WIDE + lane] = sign * payoff if pair_hands and not shown else 0.0
-            if lane >= here:  # nothing is there: the last end once more, and nobody reads it
+            if lane >= here:  # nothing is there: the last terminal once more, and nobody reads it
                 scratch.value_place[lane] = np.uint64(len(value)) - stride
         for o in range(np.uint64(0), others, wide):
             rows_from_vectors(reach, scratch.reach_place, o, scratch.theirs, o * wide)
-        row_values(tree.kind[root + ends[first]] == _SHOWDOWN, own.card, own.rank, own.twin, np.uint64(own.start[deal]),
-                   n, opp.real_class, opp.real_rank, opp.real_card, low, high, scratch.theirs, stride, factor,
-                   scratch.by_card, scratch.mine)  # fmt: skip
+        some_shown = tree.kind[root + terminals[first]] == _SHOWDOWN
+        row_values(some_shown, own.card, own.rank, own.twin, np.uint64(own.start[deal]), n, opp.real_class,
+                   opp.real_rank, opp.real_card, low, high, scratch.theirs, stride, factor, scratch.by_card,
+                   scratch.mine)  # fmt: skip
         for h in range(np.uint64(0), n, wide):
             vectors_from_rows(value, scratch.value_place, h, scratch.mine, h * wide)
 
@@ -378,7 +324,7 @@ def update_tables(
     number = value.dtype.type
     zero, share = number(0.0), number(rule.weight)
     keep_positive, keep_negative = number(rule.keep_positive), number(rule.keep_negative)
-    if n <= _FEW and len(tables.prediction) == 0 and not rule.quantised:
+    if n <= FEW_HANDS and len(tables.prediction) == 0 and not rule.quantised:
         for h in range(n):
             weight, base = rule.weight * reach[r + h], value[here + h]
             for a in range(actions):
@@ -439,9 +385,9 @@ def go_backward(
     reach_at = np.uint64(level * (scratch.piece + 1)) * stride
     value_at = np.uint64(level * scratch.piece) * stride
     n = hands_at(own, deal)
-    together = n > _FEW and tree.piece_size[root] > 1
+    together = n > FEW_HANDS and tree.piece_size[root] > 1
     if together:
-        ends_of_piece(tree, own, opp, me, pair_hands, root, deal, level, scratch)
+        terminals_of_piece(tree, own, opp, me, pair_hands, root, deal, level, scratch)
     for j in range(tree.piece_size[root] - 1, -1, -1):
         node = root + j
         kind = tree.kind[node]
@@ -461,7 +407,7 @@ def go_backward(
             if together and (kind in (_FOLD, _SHOWDOWN)):
                 continue
             r = reach_at + np.uint64(tree.reach_slot[1 - me, node]) * stride
-            end_values(tree, own, opp, me, pair_hands, node, deal, reach, r, scratch.sums, value, here)
+            terminal_values(tree, own, opp, me, pair_hands, node, deal, reach, r, scratch.sums, value, here)
             continue
         actions = np.uint64(tree.num_children[node])
         child = np.uint64(tree.first_child[node] - root)

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.kernels.jit import borrow, kernel
+from counterplay.kernels.jit import kernel
+from counterplay.kernels.numba_internals import borrow
 from counterplay.kernels.public.piece_steps import (
     UPDATE,
     HandArrays,
@@ -29,7 +30,7 @@ from counterplay.kernels.public.piece_steps import (
     hands_at,
 )  # fmt: skip
 
-WHOLE, LINKS, FINISH = 0, 1, 2
+WHOLE, LINKS, REST = 0, 1, 2
 """Phases: everything, only a share of the links of the first piece, or everything but those links."""
 
 _LINK, _SHARED, _CUT = 2, -1, -2
@@ -53,10 +54,10 @@ def walk_public(
     root_deal: int,  # IN
     own_reach: np.ndarray,  # IN  (n,) float64
     opp_reach: np.ndarray,  # IN  (m,) float64
-    phase: int,  # IN  WHOLE, LINKS or FINISH
+    phase: int,  # IN  WHOLE, LINKS or REST
     share: int,  # IN  which share of the links, in phase LINKS
     shares: int,  # IN  of how many
-    link_value: np.ndarray,  # OUT in LINKS, IN in FINISH: (nodes of the first piece, hands)
+    link_value: np.ndarray,  # OUT in LINKS, IN in REST: (nodes of the first piece, hands)
     scratch: Scratch,  # scratch
     out: np.ndarray,  # OUT (n,) float64: values of our hands, but for phase LINKS
 ) -> None:
@@ -103,7 +104,7 @@ def walk_public(
             link = tree.link_deal[node]
             first_deal = deal if link == _CUT else (tree.deal_first[deal] if link == _SHARED else link)
             count = 1 if link == _CUT else (tree.deal_count[deal] if link == _SHARED else tree.num_children[node])
-            if level == 0 and phase == FINISH:
+            if level == 0 and phase == REST:
                 for h in range(here_n):
                     value[here + h] = link_value[j, h]
                 k = count

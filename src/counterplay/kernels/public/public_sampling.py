@@ -2,7 +2,7 @@
 
 Johanson 2016, section 3.3, algorithm 1.  Public events are drawn always; the hand of the player who is updated (*own*)
 and of his opponent (*opp*) are drawn or not, which makes the four members.  A player whose hand is drawn is carried as
-one number, the other as a vector over hands; a walk therefore costs, at an end, O(1) for CS and O(hands) for the rest.
+one number, the other as a vector over hands; at a terminal a walk costs O(1) for CS and O(hands) for the others.
 
 A *block* is what a walk draws before it starts: the hands, and for each deal on the way the one after it
 (``follow``).  Weights: events that are drawn with their own probability need none.  Where the drawn hands leave other
@@ -10,7 +10,7 @@ events than the ones that all hands together leave, a value that comes up a link
 of the deal divided by the probability with which it was drawn; nothing has to be taken off the vectors before the
 link, because it is the ratio of what is dealt and what is drawn that must be right on either side of it.
 
-Departure: where hands are not cards, the tree does not tell how chance deals them together.  They are then drawn
+Departure: where hands are not cards, the tree does not say how chance deals them together.  They are then drawn
 independently, and the ratio goes into the reach of the opponent and the values of the own hand.
 """
 
@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.kernels.history.walks import chance_outcome, draw
-from counterplay.kernels.jit import borrow, inlined, kernel
+from counterplay.kernels.jit import inlined, kernel
+from counterplay.kernels.numba_internals import borrow
 from counterplay.kernels.public.piece_steps import (
     HandArrays,
     NodeArrays,
@@ -30,10 +30,11 @@ from counterplay.kernels.public.piece_steps import (
     Tables,
     any_above,
     hands_at,
-    match_hands,
     update_tables,
 )
-from counterplay.kernels.public.sampled_terminal import end_of_all, end_of_one, share_a_card
+from counterplay.kernels.public.sampled_terminal import share_a_card, terminal_of_all, terminal_of_one
+from counterplay.kernels.regret import match_hands, match_row
+from counterplay.kernels.walks import chance_outcome, draw
 
 _LINK = 2
 _SHARED, _CUT = -1, -2
@@ -91,21 +92,6 @@ class Drawn(NamedTuple):
 
 
 @inlined
-def _play_one(
-    table: Any, tie: float, first: Any, n: Any, at: Any, actions: Any, sigma: Any, s: Any, stride: Any,
-) -> None:  # fmt: skip
-    """Regret matching for hand ``at`` of ``n`` alone; ``match_hands`` without vectors."""
-    total = 0.0
-    for a in range(actions):
-        wish: Any = np.float64(table[first + a * n + at])
-        wish = wish if wish > tie else 0.0
-        sigma[s + a * stride] = wish
-        total += wish
-    for a in range(actions):
-        sigma[s + a * stride] = sigma[s + a * stride] / total if total > 0.0 else 1.0 / np.float64(actions)
-
-
-@inlined
 def _learn_one(
     tables: Tables, rule: Rule, first: Any, n: Any, at: Any, actions: Any, own_reach: float, sigma: Any, s: Any,
     value: Any, v: Any, here: float, stride: Any,
@@ -147,7 +133,7 @@ def _forward(
         hand = drawn.own_at[level] if mine else drawn.opp_at[level]
         s = sigma_at + child * stride
         if hand >= 0:
-            _play_one(table, rule.tie, first, n, np.uint64(hand), actions, sigma, s, stride)
+            match_row(table, first + np.uint64(hand), n, actions, rule.tie, sigma, s, stride)
             n = np.uint64(1)
         else:
             match_hands(table, 1.0, tables.prediction, first, n, actions, rule.tie, sigma, s, stride, scratch.totals)
@@ -189,11 +175,11 @@ def _backward(
         if kind > 1:
             r = reach_at + np.uint64(tree.reach_slot[1 - me, node]) * stride
             if own_at >= 0:
-                value[here] = end_of_one(
+                value[here] = terminal_of_one(
                     tree, own, opp, me, pair_hands, node, deal, own_at, opp_at, own_cards, own_hand, reach, r
                 )
             else:
-                end_of_all(tree, own, opp, me, pair_hands, node, deal, opp_at, opp_cards, opp_hand, reach, r,
+                terminal_of_all(tree, own, opp, me, pair_hands, node, deal, opp_at, opp_cards, opp_hand, reach, r,
                            drawn.zeros, scratch.sums, value, here)  # fmt: skip
             continue
         actions = np.uint64(tree.num_children[node])
@@ -225,7 +211,7 @@ def _backward(
 def _class_after(hands: HandArrays, deck: Deck, hand: int, at: int, deal: int, state: Any) -> Any:
     """The class of a drawn hand at the next deal, or -1, and by what its reach grows.
 
-    Where hands are not cards, chance may tell the player more: one of the classes that his is divided into is drawn.
+    Where hands are not cards, chance may show the player more: one of the classes that his is divided into is drawn.
     """
     if len(deck.class_at) > 0:
         found = np.int64(deck.class_at[deal, hand])

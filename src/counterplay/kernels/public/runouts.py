@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.kernels.jit import borrow, inlined, kernel
-from counterplay.kernels.wide_rows import WIDE, load_row, row_sum, spread_row, store_row, zero_row
+from counterplay.kernels.jit import inlined, kernel
+from counterplay.kernels.numba_internals import WIDE, borrow, load_row, row_sum, spread_row, store_row, zero_row
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""What hands win at an end of a game when the hand of a player was drawn: one against one, or one against all.
+"""What hands win at a terminal of a game when the hand of a player was drawn: one against one, or one against all.
 
 Johanson 2016, section 3.3 (the table of costs): O(1) when both hands are drawn, O(hands) when one is; with none, the
 vector evaluation of ``kernels.public.terminal`` serves.
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.kernels.jit import inlined
-from counterplay.kernels.public.piece_steps import HandArrays, NodeArrays, end_values
+from counterplay.kernels.public.piece_steps import HandArrays, NodeArrays, terminal_values
 
 _FOLD, _SHOWDOWN, _MATRIX, _FACTORED = 3, 4, 5, 6
 
@@ -28,7 +28,7 @@ def share_a_card(low: int, high: int, other_low: int, other_high: int, pair_hand
 def _pair_value(
     tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, node: int, deal: int, mine: int, other: int,
 ) -> float:  # fmt: skip
-    """What our class of hand wins from one of the opponent's at an end, where hands are not cards."""
+    """What our class of hand wins from one of the opponent's at a terminal, where hands are not cards."""
     own_n, opp_n = own.start[deal + 1] - own.start[deal], opp.start[deal + 1] - opp.start[deal]
     sign = tree.payoff[node] if me == 0 else -tree.payoff[node]
     first, second = (mine, other) if me == 0 else (other, mine)
@@ -55,11 +55,11 @@ def _card_value(amount: float, fold: bool, mine: int, other: int) -> float:
 
 
 @inlined
-def end_of_one(
+def terminal_of_one(
     tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: int, deal: int, own_at:
     int, opp_at: int, own_cards: Any, own_hand: int, reach: Any, r: Any,
 ) -> float:  # fmt: skip
-    """What the own hand that was drawn wins at an end: from the opponent's (CS), or from all of his hands (SPCS)."""
+    """What the drawn own hand wins at a terminal: from the opponent's (CS), or from all of his hands (SPCS)."""
     kind = tree.kind[node]
     fold = kind == _FOLD
     cards = fold or kind == _SHOWDOWN
@@ -83,24 +83,24 @@ def end_of_one(
 
 
 @inlined
-def end_of_all(
+def terminal_of_all(
     tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, pair_hands: bool, node: int, deal: int, opp_at:
     int, opp_cards: Any, opp_hand: int, reach: Any, r: Any, zeros: Any, sums: Any, value: Any, v: Any,
 ) -> None:  # fmt: skip
-    """What each of our hands wins at an end: from all of the opponent's (PCS), or from the one drawn (OPCS).
+    """What each of our hands wins at a terminal: from all of the opponent's (PCS), or from the one drawn (OPCS).
 
     Before the last deal all renamings of a drawn hand are alike: what we win from it is the mean over its class.
     """
     kind = tree.kind[node]
     own_first, opp_first = own.start[deal], opp.start[deal]
     if opp_at < 0:
-        end_values(tree, own, opp, me, pair_hands, node, deal, reach, r, sums, value, v)
+        terminal_values(tree, own, opp, me, pair_hands, node, deal, reach, r, sums, value, v)
     elif kind != _FOLD and kind != _SHOWDOWN:
         for h in range(own.start[deal + 1] - own_first):
             value[v + np.uint64(h)] = reach[r] * _pair_value(tree, own, opp, me, node, deal, h, opp_at)
     elif tree.deal_count[deal] > 0:
         zeros[opp_at] = reach[r] / opp.multiplicity[opp_first + opp_at]
-        end_values(tree, own, opp, me, pair_hands, node, deal, zeros, np.uint64(0), sums, value, v)
+        terminal_values(tree, own, opp, me, pair_hands, node, deal, zeros, np.uint64(0), sums, value, v)
         zeros[opp_at] = 0.0
     else:
         fold = kind == _FOLD

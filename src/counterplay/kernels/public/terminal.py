@@ -1,4 +1,4 @@
-"""What each hand wins at an end of a game, against a vector of the opponent's reaches, without going through pairs.
+"""What each hand wins at a terminal, against a vector of the opponent's reaches, without going through pairs.
 
 Johanson 2016, section 2.4 and 3.3.2.  ``reach[o]`` is the opponent's reach with hand (class) ``o``; ``value[h]`` is
 what our hand ``h`` wins against all of them.  Card removal: hands that share a card are not dealt together, which
@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from counterplay.kernels.cards.card_sums import add_hand, of_cards
 from counterplay.kernels.jit import inlined
-from counterplay.kernels.wide_rows import WIDE, load_row, store_row
+from counterplay.kernels.numba_internals import WIDE, load_row, store_row
 
 CARD_SLOTS = 54
 NO_TWIN = 65535
@@ -167,7 +168,7 @@ def tilted_values(
 
 @inlined
 def row_values(
-    showdowns: bool,  # IN  some of the ends are showdowns
+    showdowns: bool,  # IN  some of the terminals are showdowns
     card: np.ndarray,  # IN  (K, 2) uint8: cards of our hands
     rank: np.ndarray,  # IN  (K,) uint16: their ranks, ascending
     twin: np.ndarray,  # IN  (K,) uint16: the opponent's class with the same hand
@@ -184,7 +185,7 @@ def row_values(
     by_card: np.ndarray,  # scratch: a row for each card
     out: np.ndarray,  # OUT rows of values, by hand
 ) -> None:
-    """``WIDE`` ends of one deal at once, folds and showdowns, one in each lane."""
+    """``WIDE`` terminals of one deal at once, folds and showdowns, one in each lane."""
     wide, one = np.uint64(WIDE), np.uint64(1)
     by_card[:] = 0
     every = load_row(by_card, 0)
@@ -215,23 +216,6 @@ def row_values(
         store_row(
             out, h * wide, shown * load_row(out, h * wide) + allowed * rest + doubled * load_row(theirs, same * wide)
         )
-
-
-@inlined
-def add_hand(row: Any, card: Any, hand: Any, by_card: Any, every: Any) -> Any:
-    """Count a hand of the opponent in, whose reaches are a row; the sum of all so far."""
-    wide = np.uint64(WIDE)
-    first, second = card[hand, 0] * wide, card[hand, 1] * wide
-    store_row(by_card, first, load_row(by_card, first) + row)
-    store_row(by_card, second, load_row(by_card, second) + row)
-    return every + row
-
-
-@inlined
-def of_cards(card: Any, hand: Any, by_card: Any) -> Any:
-    """What the opponent holds with one of the cards of a hand, in rows by card."""
-    wide = np.uint64(WIDE)
-    return load_row(by_card, card[hand, 0] * wide) + load_row(by_card, card[hand, 1] * wide)
 
 
 @inlined

@@ -26,7 +26,7 @@ from counterplay.kernels.buckets.bucket_pcs import (
 )
 from counterplay.kernels.buckets.deal_batches import deal_cards, gather_board, look_up
 from counterplay.kernels.cards.isomorphism import index_hands
-from counterplay.kernels.wide_rows import WIDE, row_space
+from counterplay.kernels.numba_internals import WIDE, row_space
 from counterplay.poker.betting import BettingTree
 from counterplay.poker.buckets.bucket_game import BucketGame, hand_indexer, node_levels
 from counterplay.poker.buckets.deal_sampler import plain_tables

@@ -39,7 +39,7 @@ from counterplay.poker.raise_sizes import BetAbstraction
 from counterplay.poker.rules import Betting
 
 if TYPE_CHECKING:
-    from counterplay.kernels.history.walks import WalkArrays
+    from counterplay.kernels.walks import WalkArrays
 
 __all__ = ["BucketGame", "RoundBuckets", "weak_orders"]
 
@@ -275,7 +275,7 @@ class BucketGame:
 
     @functools.cached_property
     def _walks(self) -> WalkArrays:
-        from counterplay.kernels.history.walks import SLOT_BITS, WalkArrays
+        from counterplay.kernels.walks import SLOT_BITS, WalkArrays
 
         tree, players = self.tree, self.players
         nodes = np.zeros((len(tree), 4), np.uint32)

@@ -37,7 +37,7 @@ from counterplay.kernels.history.cfr_ira import (
     match_merged,
 )
 from counterplay.kernels.history.changing_sets import GameArrays, SetArrays, forward_merged
-from counterplay.kernels.jit import form_arrays
+from counterplay.kernels.history.passes import form_arrays
 from counterplay.runtime.memory import check_memory
 from counterplay.solvers.cfr import ROUNDING
 from counterplay.solvers.ira.changing_abstraction import (

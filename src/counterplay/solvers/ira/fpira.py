@@ -29,7 +29,7 @@ from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.kernels.history.changing_sets import GameArrays, SetArrays, forward_merged
 from counterplay.kernels.history.fpira import CASE_1, CASE_2, DONE, LARGEST_RESPONSE, Scratch, iterate_fpira
-from counterplay.kernels.jit import form_arrays
+from counterplay.kernels.history.passes import form_arrays
 from counterplay.runtime.memory import check_memory
 from counterplay.solvers.ira.changing_abstraction import (
     GIVEN,

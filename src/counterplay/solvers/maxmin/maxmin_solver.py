@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from counterplay.errors import SolverError
 from counterplay.forms import open_game
 from counterplay.game.game import Game
-from counterplay.kernels.history.passes import forward_reach
-from counterplay.kernels.jit import form_arrays
+from counterplay.kernels.history.passes import form_arrays, forward_reach
 from counterplay.runtime.memory import check_memory
 from counterplay.solvers.linear_program import LinearProgram
 from counterplay.solvers.maxmin.branching import BranchAndBound

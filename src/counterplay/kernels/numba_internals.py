@@ -1,26 +1,147 @@
-"""Rows of ``WIDE`` numbers as values of a kernel: loaded, added, multiplied and stored by single instructions.
+"""All that touches numba's internals: the cache of kernels, arrays without owners, rows in vector registers, bits.
 
-The compiler makes vector instructions of long loops only; sums by card at the ends of poker are short rows whose place
-depends on the cards.  Here a row is a type of its own, which numba keeps in a vector register.  Rows lie in flat
-arrays of float32 or float64 and are given by where they begin.
+Nothing else in the package imports from ``numba.core`` or ``llvmlite``.  What is used here may change with any version
+of numba, so the supported ones are pinned (``SUPPORTED``, and the same range in ``pyproject.toml``), and
+``tests/kernels/test_numba_internals.py`` says which of the internals a new version has changed.
+
+* **Cache.** numba's own cache looks at the file of a kernel only, so that after an update a kernel would keep the old
+  code of those it calls from other files.  ``cache_on_disk`` stamps a kernel with every file of kernels that its file
+  imports.  Constants from other packages are not seen: keep those that kernels use in this one.
+* **Borrowed arrays.** numba counts the references of an array wherever code hands it over, or takes it from a tuple,
+  with atomic instructions; in walks over small games that was two thirds of the time.  ``borrow`` gives an array
+  without an owner, which is not counted.
+* **Rows.** The compiler makes vector instructions of long loops only; sums by card at the terminals of poker are short
+  rows whose place depends on the cards.  A row of ``WIDE`` numbers is a type of its own, which numba keeps in a vector
+  register: loaded, added, multiplied and stored by single instructions.  Rows lie in flat arrays of float32 or float64
+  and are given by where they begin.
+* **Bits.** Counting the bits of a word and finding the lowest one, by one machine instruction each.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import hashlib
 import operator
+import re
+import warnings
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.datamodel import models
 from numba.core.datamodel.registry import register_default
 from numba.extending import intrinsic, lower_builtin, type_callable
 
+SUPPORTED = ((0, 61), (0, 70))
+"""Versions of numba that are supported: from the first on, below the second."""
+
+KERNELS = Path(__file__).parent
+"""The folder of all kernels."""
+
 WIDE = 8
+"""Numbers in a row."""
 
 _LANE = ir.IntType(32)
 _LONG = ir.IntType(64)
+
+
+def unsupported(version: str) -> str | None:
+    """What to say about a version of numba; None if it is supported."""
+    (low, high), parts = SUPPORTED, re.findall(r"\d+", version)
+    if len(parts) >= 2 and low <= (int(parts[0]), int(parts[1])) < high:
+        return None
+    least, most = (".".join(map(str, bound)) for bound in SUPPORTED)
+    return (
+        f"numba {version} is installed, and counterplay supports numba>={least},<{most}: its kernels use internals of "
+        f'numba that may have changed; install a supported one with: pip install "numba>={least},<{most}"'
+    )
+
+
+if (_complaint := unsupported(numba.__version__)) is not None:
+    warnings.warn(_complaint, stacklevel=2)
+
+
+# ------------------------------------------------------------------------------------------ the cache on the disk
+
+
+def cache_on_disk(compiled: Any, function: Callable[..., Any]) -> Any:
+    """Keep what is compiled on the disk, as ``cache=True`` does, but for the stamp."""
+    with contextlib.suppress(RuntimeError):  # raised where there is no folder that numba may write its cache into
+        compiled._cache = _KernelCache(function)  # type: ignore[no-untyped-call]
+    return compiled
+
+
+def sources(file: Path) -> set[Path]:
+    """A file of kernels and all files of kernels that it names, directly or not: those that it imports, at least."""
+    home = KERNELS if file.is_relative_to(KERNELS) else file.parent
+    near = {path.stem: path for path in home.rglob("*.py")}
+    found: set[Path] = set()
+    waiting = [file]
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            words = set(re.findall(r"\w+", path.read_text("utf-8")))
+            waiting.extend(other for name, other in near.items() if name in words)
+    return found
+
+
+@functools.cache
+def _stamp(file: Path) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(sources(file)):
+        digest.update(path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+class _KernelCacheFiles(CompileResultCacheImpl):
+    """The cache files of a kernel, valid while the stamp of its sources is the same."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        self.locator.get_source_stamp = lambda: _stamp(Path(function.__code__.co_filename))
+
+
+class _KernelCache(FunctionCache):
+    _impl_class = _KernelCacheFiles
+
+
+# ------------------------------------------------------------------------------------------ borrowed arrays
+
+
+def _borrow(context: Any, given: Any) -> Any:
+    """An array, or a tuple with arrays, without its owner, for use inside a kernel while the caller holds it."""
+
+    def one(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+        if not isinstance(kind, types.Array):
+            return value
+        array = context.make_array(kind)(context, builder, value=value)
+        array.meminfo = cgutils.get_null_value(array.meminfo.type)  # type: ignore[no-untyped-call]
+        return array._getvalue()
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind, value = signature.args[0], arguments[0]
+        if not isinstance(kind, types.BaseTuple):
+            return one(context, builder, kind, value)
+        parts: list[Any] = list(signature.args[0])
+        for number, part in enumerate(parts):
+            bare = one(context, builder, part, builder.extract_value(value, number))
+            value = builder.insert_value(value, bare, number)
+        return value
+
+    return given(given), generate
+
+
+borrow: Any = intrinsic(_borrow)
+
+
+# ------------------------------------------------------------------------------------------ rows in registers
 
 
 def row_space(count: int, kind: Any = np.float64) -> Any:
@@ -130,7 +251,7 @@ def _row_sum(context: Any, row: Any) -> Any:
     return row.dtype(row), generate
 
 
-def _turned(builder: Any, rows: list[Any]) -> list[Any]:
+def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
     """``WIDE`` rows, transposed: blocks on the diagonal stay, the others change places, at every scale."""
     half = WIDE // 2
     while half:
@@ -162,7 +283,7 @@ def _rows_from_vectors(context: Any, vectors: Any, places: Any, h: Any, rows: An
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         parts, lines = _square(context, builder, signature, values)
-        found = _turned(builder, [builder.load(part, align=_bytes(vectors)) for part in parts])
+        found = _transposed(builder, [builder.load(part, align=_bytes(vectors)) for part in parts])
         for row, line in zip(found, lines, strict=True):
             builder.store(row, line, align=_bytes(rows))
         return context.get_dummy_value()
@@ -175,7 +296,7 @@ def _vectors_from_rows(context: Any, vectors: Any, places: Any, h: Any, rows: An
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         parts, lines = _square(context, builder, signature, values)
-        found = _turned(builder, [builder.load(line, align=_bytes(rows)) for line in lines])
+        found = _transposed(builder, [builder.load(line, align=_bytes(rows)) for line in lines])
         for row, part in zip(found, parts, strict=True):
             builder.store(row, part, align=_bytes(vectors))
         return context.get_dummy_value()
@@ -190,3 +311,28 @@ spread_row: Any = intrinsic(_spread_row)
 row_sum: Any = intrinsic(_row_sum)
 rows_from_vectors: Any = intrinsic(_rows_from_vectors)
 vectors_from_rows: Any = intrinsic(_vectors_from_rows)
+
+
+# ------------------------------------------------------------------------------------------ bits of words
+
+
+def _count_bits(_typing: Any, _word: Any) -> Any:
+    def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), build
+
+
+def _lowest_bit(_typing: Any, _word: Any) -> Any:
+    def build(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        zero_is_undefined = context.get_constant(types.boolean, False)
+        return builder.cttz(arguments[0], zero_is_undefined)
+
+    return types.int64(types.uint64), build
+
+
+count_bits: Any = intrinsic(_count_bits)
+"""How many bits of a word are set, as an int64; in kernels only."""
+
+lowest_bit: Any = intrinsic(_lowest_bit)
+"""The place of the lowest bit of a word that is set, as an int64, 64 if none is; in kernels only."""

@@ -42,7 +42,7 @@ UNIT = 1.0 / 9007199254740992.0
 i64: Any = np.int64
 f64: Any = np.float64
 u64: Any = np.uint64
-"""Conversions inside kernels, where numba infers what type checkers would have to be told."""
+"""Conversions inside kernels, where numba infers what type checkers cannot."""
 
 
 class WalkArrays(NamedTuple):
@@ -51,15 +51,15 @@ class WalkArrays(NamedTuple):
     Attributes
     ----------
     nodes : (4H,) uint32
-        Of each history: who moves (a player, n for chance, n + 1 at the end), the first child, the number of
+        Of each history: who moves (a player, n for chance, n + 1 at a terminal), the first child, the number of
         children, and an index: the first entry of a decision, the row of a chance event in the alias tables, or the
-        row of an end in ``utility``.
+        row of a terminal in ``utility``.
     threshold : (C,) float64
         With which probability a column of an alias table stands for itself.
     alias : (C,) uint32
         The outcome it stands for otherwise.
     utility : (Z*n,) float64
-        What each player wins, by end and player.
+        What each player wins, by terminal and player.
     players : int
         Number of players n.
     """
@@ -93,12 +93,12 @@ def walk_arrays(tree: GameTree) -> WalkArrays:
 
 def _lay_out(tree: GameTree) -> WalkArrays:
     nodes = np.zeros((tree.num_histories, FIELDS), np.uint32)
-    decision, chance, end = tree.player >= 0, tree.player == CHANCE, tree.player == TERMINAL
+    decision, chance, terminal = tree.player >= 0, tree.player == CHANCE, tree.player == TERMINAL
     nodes[:, 0] = np.select([decision, chance], [tree.player, tree.players], tree.players + 1)
-    nodes[:, 1] = np.where(end, 0, tree.first_child)
+    nodes[:, 1] = np.where(terminal, 0, tree.first_child)
     nodes[:, 2] = tree.num_children
     nodes[decision, 3] = tree.infoset_offset[tree.infoset[decision]]
-    nodes[end, 3] = tree.outcome[end]
+    nodes[terminal, 3] = tree.outcome[terminal]
     rows: dict[bytes, int] = {}
     threshold: list[NDArray[np.float64]] = []
     alias: list[NDArray[np.uint32]] = []
@@ -202,34 +202,11 @@ def chance_outcome(
     alias: np.ndarray,  # IN  (C,) uint32
     row: int,  # IN  the event's row in the alias tables
     outcomes: int,  # IN  how many there are
-    dart: float,  # IN  uniform on [0, 1)
+    uniform: float,  # IN  uniform on [0, 1)
 ) -> int:
-    """The outcome of a chance event that a random number falls on."""
-    place = dart * outcomes
+    """The outcome of a chance event that a random number selects."""
+    place = uniform * outcomes
     column = i64(place)
     if place - column < threshold[row + column]:
         return column
     return i64(alias[row + column])
-
-
-@inlined
-def matched_action(
-    regret: np.ndarray,  # IN  (E,) any numbers
-    entry: int,  # IN  the first entry of the information set
-    actions: int,  # IN
-    dart: float,  # IN  uniform on [0, 1)
-) -> int:
-    """The action on which a random number falls when play is in proportion to positive regret."""
-    total = 0.0
-    for action in range(actions):
-        total += max(0.0, f64(regret[entry + action]))
-    if total <= 0.0:
-        return i64(dart * actions)
-    left = dart * total
-    pick = 0
-    for action in range(actions):
-        share = f64(regret[entry + action])
-        if share > 0.0 and left >= 0.0:
-            pick = action
-            left -= share
-    return pick

@@ -1,0 +1,183 @@
+"""The internals of numba that kernels use: each is tried alone, and a failure says which one a version has changed."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import tomllib
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+from counterplay.kernels import jit
+from counterplay.kernels import numba_internals as internals
+from counterplay.kernels.jit import kernel
+from counterplay.kernels.numba_internals import (
+    SUPPORTED,
+    WIDE,
+    borrow,
+    count_bits,
+    load_row,
+    lowest_bit,
+    row_space,
+    row_sum,
+    rows_from_vectors,
+    spread_row,
+    store_row,
+    vectors_from_rows,
+    zero_row,
+)  # fmt: skip
+
+LEAST, MOST = (".".join(map(str, bound)) for bound in SUPPORTED)
+ROOT = Path(__file__).parents[2]
+
+
+@contextlib.contextmanager
+def uses(what: str) -> Iterator[None]:
+    """Say which internal a failure is about."""
+    try:
+        yield
+    except Exception as error:
+        message = f"numba {numba.__version__} changed {what}: counterplay supports {LEAST} up to, but not, {MOST}"
+        raise AssertionError(f"{message} ({type(error).__name__}: {error})") from error
+
+
+@kernel
+def scaled_copy(values: Any, out: Any) -> None:
+    values, out = borrow(values), borrow(out)
+    for at in range(0, len(values), WIDE):
+        row = load_row(values, at)
+        store_row(out, at, (row + row) * spread_row(values[0]) - zero_row(values))
+
+
+@kernel
+def sum_of_row(values: Any) -> float:
+    return row_sum(load_row(values, 0))
+
+
+@kernel
+def borrowed_sum(pair: Any) -> float:
+    first, second = borrow(pair)
+    return first[0] + second[1]
+
+
+@kernel
+def transposed(vectors: Any, places: Any, rows: Any, back: Any) -> None:
+    rows_from_vectors(vectors, places, 0, rows, 0)
+    vectors_from_rows(back, places, 0, rows, 0)
+
+
+@kernel
+def bits_of(word: Any) -> tuple[int, int]:
+    return count_bits(word), lowest_bit(word)
+
+
+def test_the_installed_version_is_supported() -> None:
+    assert internals.unsupported(numba.__version__) is None
+
+
+@pytest.mark.parametrize("version", ["0.60.0", "0.70.0", "1.0", "unknown"])
+def test_another_version_is_named_with_the_supported_ones(version: str) -> None:
+    said = internals.unsupported(version)
+    assert said is not None
+    assert said.startswith(f"numba {version} is installed, and counterplay supports numba>={LEAST},<{MOST}")
+
+
+@pytest.mark.parametrize("version", ["0.61.0", "0.61.2rc1", "0.69.9", "0.68.1+local"])
+def test_versions_of_the_range_pass(version: str) -> None:
+    assert internals.unsupported(version) is None
+
+
+def test_the_range_is_the_one_that_is_installed_by() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    assert f"numba>={LEAST},<{MOST}" in project["project"]["dependencies"]
+
+
+def test_internals_are_imported_in_one_file() -> None:
+    pattern = re.compile(r"numba\.(core|np|extending|cpython)|llvmlite|\b_cache\b")
+    found = {
+        path.relative_to(internals.KERNELS).as_posix()
+        for path in internals.KERNELS.rglob("*.py")
+        if pattern.search(path.read_text("utf-8"))
+    }
+    assert found == {"numba_internals.py"}
+
+
+def test_the_cache_has_our_stamp() -> None:
+    with uses("the cache of compiled functions (numba.core.caching)"):
+        cache: Any = scaled_copy._cache  # type: ignore[attr-defined]
+        assert isinstance(cache, internals._KernelCache)
+        assert cache._impl.locator.get_source_stamp() == internals._stamp(Path(__file__))
+
+
+def test_a_kernel_without_a_writable_folder_still_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(function: Any) -> Any:
+        raise RuntimeError("no locator")
+
+    monkeypatch.setattr(internals, "_KernelCache", refuse)
+    with uses("how a dispatcher holds its cache"):
+        assert jit.kernel(lambda x: x + 1)(2) == 3
+
+
+def test_borrowed_arrays_are_read_and_not_counted() -> None:
+    with uses("how arrays hold their owner (make_array, meminfo)"):
+        first, second = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+        assert borrowed_sum((first, second)) == 5.0
+        code = next(iter(borrowed_sum.inspect_llvm().values()))  # type: ignore[attr-defined]
+        body = code[code.index("define") :].split("\ndefine ")[0]
+        assert "NRT_incref" not in body
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_rows_are_loaded_stored_added_and_multiplied(kind: type) -> None:
+    with uses("types, data models, lowering or intrinsics (numba.extending, numba.core.datamodel, llvmlite.ir)"):
+        values = row_space(3, kind)
+        values[:] = np.random.default_rng(1).normal(size=3 * WIDE)
+        out = row_space(3, kind)
+        scaled_copy(values, out)
+        np.testing.assert_array_equal(out, (values + values) * values[0])
+        assert out.ctypes.data % 64 == 0
+        pairs = values[: WIDE // 2] + values[WIDE // 2 : WIDE]
+        pairs = pairs[:2] + pairs[2:]
+        assert sum_of_row(values) == pairs[0] + pairs[1]
+
+
+def test_rows_are_transposed() -> None:
+    with uses("shuffles of vectors (llvmlite.ir)"):
+        vectors = np.random.default_rng(2).normal(size=WIDE * 11)
+        places = np.arange(WIDE, dtype=np.uint64) * np.uint64(11)
+        rows, back = row_space(WIDE), np.zeros(WIDE * 11)
+        transposed(vectors, places, rows, back)
+        square = vectors.reshape(WIDE, 11)[:, :WIDE]
+        np.testing.assert_array_equal(rows.reshape(WIDE, WIDE), square.T)
+        np.testing.assert_array_equal(back.reshape(WIDE, 11)[:, :WIDE], square)
+
+
+def test_bits_are_counted() -> None:
+    with uses("instructions for bits (builder.ctpop, builder.cttz)"):
+        assert bits_of(np.uint64(0b1011000)) == (3, 3)
+        assert bits_of(np.uint64(0)) == (0, 64)
+        assert bits_of(np.uint64(2**64 - 1)) == (64, 0)
+
+
+def test_a_failure_names_the_version_and_what_changed() -> None:
+    with (
+        pytest.raises(AssertionError, match=rf"numba .* changed rows: counterplay supports {LEAST} .*KeyError"),
+        uses("rows"),
+    ):
+        raise KeyError("gone")
+
+
+def test_an_unsupported_version_warns_at_import(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Path(internals.__file__).read_text("utf-8")
+    head = source[: source.index("# ----")]
+    monkeypatch.setattr(numba, "__version__", "0.99.1")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        exec(compile(head, internals.__file__, "exec"), {"__name__": "fresh", "__file__": internals.__file__})
+    assert [str(one.message) for one in caught if "numba 0.99.1 is installed" in str(one.message)] != []
