@@ -29,7 +29,7 @@ QUOTED = "open-pure-cfr, one bucket 53,000/s (quoted)"
 WARM_UP = {2: 20_000, 3: 40_000}
 """Iterations before the clock starts: tables are in memory then."""
 THREAD_SECONDS = 1.5
-THREAD_STEPS = {"pure-cfr": 50_000, "external-sampling": 50_000, "pcs": 16}
+THREAD_STEPS = {"pure-cfr": 50_000, "external-sampling": 50_000, "pcs-boards": 16}
 """Iterations of a call, about half a second's."""
 
 
@@ -84,9 +84,9 @@ def board_rates(outcome: Outcome, plan: Plan, game: BucketGame) -> None:
     """Boards of public chance sampling: both players, all hands, all betting."""
     from benchmarks.measures import Line
 
-    solver = _solver(game, "pcs")
+    solver = _solver(game, "pcs-boards")
     solver.step(2)
-    rates = rates_in_turn({"pcs": solver.step}, plan.seconds, plan.turns)["pcs"]
+    rates = rates_in_turn({"pcs-boards": solver.step}, plan.seconds, plan.turns)["pcs-boards"]
     outcome.raw[f"boards per CPU second, {game.name}, five buckets"] = rates
     what = f"pcs, {game.name}, five buckets, boards per CPU second"
     outcome.lines.append(Line(what, rates, "/s", "", "", BOARDS_TARGET))

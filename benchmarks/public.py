@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from benchmarks.rivals import Rival
 from benchmarks.timing import all_cores, cpu_seconds, median, rates_in_turn, ratios
 from counterplay.runtime.pacing import Until
-from counterplay.solvers.public_cfr import PublicSolver, public_config
+from counterplay.solvers.cfr import config_with
+from counterplay.solvers.public_cfr import PublicSolver
 
 if TYPE_CHECKING:
     from benchmarks.measures import Outcome, Plan
@@ -64,7 +65,7 @@ def _two_threads(outcome: Outcome, solver: PublicSolver) -> None:
 
     gains = []
     with all_cores():
-        shared = PublicSolver(solver.tree, public_config("cfr+", {"threads": 2}))
+        shared = PublicSolver(solver.tree, config_with("cfr+", {"threads": 2}))
         shared.step(solver.iterations)  # the first iterations cost more: memory is new, and no branch is cut
         for _ in range(4):
             seconds = []
@@ -85,7 +86,7 @@ def time_to_goal(outcome: Outcome, rivals: list[Rival], plan: Plan) -> None:
     game, goal, target = GOAL
     with all_cores():
         wall, cpu = time.perf_counter(), time.process_time()
-        solver = PublicSolver(game, public_config("cfr+", {"threads": 2}))
+        solver = PublicSolver(game, config_with("cfr+", {"threads": 2}))
         big_blind = solver.tree.big_blind
         assert big_blind is not None
         result = solver.run(Until(exploitability=goal * big_blind / 1000))

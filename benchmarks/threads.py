@@ -23,8 +23,9 @@ from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.pacing import Until
 from counterplay.runtime.threads import available_cores
 from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, BucketSolver
+from counterplay.solvers.cfr import config_with
 from counterplay.solvers.mccfr import mccfr_config
-from counterplay.solvers.public_cfr import PublicSolver, public_config
+from counterplay.solvers.public_cfr import PublicSolver
 
 if TYPE_CHECKING:
     from benchmarks.measures import Outcome, Plan
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 PART = "threads"
 GAME, RECIPE = "holdem_limit_2p", "5s"
 PUBLIC, ITERATIONS = "holdem_2_4", 8
-WARM_UP = {"pure-cfr": 20_000, "external-sampling": 20_000, "pcs": 2}
+WARM_UP = {"pure-cfr": 20_000, "external-sampling": 20_000, "pcs-boards": 2}
 """Iterations before the clock starts: tables are in memory then."""
 GAIN, AT = 10.0, 16
 """What so many threads should bring."""
@@ -95,7 +96,7 @@ def _public(outcome: Outcome) -> None:
     tree = first.tree
     del first
     for threads in _CHOICE.threads:
-        solver = PublicSolver(tree, public_config("cfr+", {"threads": threads}))
+        solver = PublicSolver(tree, config_with("cfr+", {"threads": threads}))
         solver.step(2)
         clock = time.perf_counter()
         solver.step(ITERATIONS)

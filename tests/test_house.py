@@ -44,7 +44,6 @@ RIDDLES = {"odd", "misc", "util", "utils", "helpers", "told", "dart", "wish", "c
 OPEN = {
     "src/kernels/cards/card_features.py",
     "src/kernels/public/piece_steps.py",
-    "src/solvers/solver.py",
     "tests/test_reference.py",
     "tests/agents/test_dealer.py",
     "tests/tree/test_compile.py",
@@ -57,14 +56,7 @@ OPEN = {
     "tests/poker/test_bucket_game.py",
     "tests/games/test_toy_games.py",
     "cli/info.py:command",
-    "cli/solve.py:command",
-    "cli/holdem.py:solve_holdem",
-    "cli/public.py:solve_public",
-    "cli/states.py:solve_states",
-    "cli/states.py:solve_buckets",
-    "cli/states.py:run_unmeasured",
     "evaluation/board_bounds.py:_respond",
-    "solvers/registry.py:solve",
     "trivial_agents",
     "public_sampling",
 }

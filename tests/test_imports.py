@@ -36,7 +36,6 @@ BY_NAME = {"game/registry.py", "experiments/__init__.py", "solvers/__init__.py",
 
 OPEN_CIRCLES = [
     {"counterplay.poker.poker_public_tree", "counterplay.poker.postflop.subgame"},
-    {"counterplay.cli.holdem", "counterplay.cli.public"},
 ]  # fmt: skip
 """Circles that are still to be opened."""
 

@@ -51,15 +51,19 @@ __all__ = [
     "evaluate",
     "expected_values",
     "exploitability",
+    "game_forms",
     "game_names",
     "games",
     "load_strategy",
     "make",
     "match",
     "nash_conv",
+    "open_game",
     "parameter",
     "register",
+    "resume",
     "solve",
+    "solve_spot",
     "terminal",
 ]  # fmt: skip
 
@@ -74,7 +78,8 @@ _HOME = {
     "TabularStrategy": "strategy", "load_strategy": "strategy",
     "ALGORITHMS": "solvers", "CfrConfig": "solvers", "CfrSolver": "solvers",
     "MccfrConfig": "solvers", "MccfrSolver": "solvers", "Progress": "runtime.progress",
-    "SolveResult": "solvers", "Until": "runtime.pacing", "solve": "solvers",
+    "SolveResult": "solvers", "Until": "runtime.pacing",
+    "resume": "runs", "solve": "runs", "solve_spot": "runs", "game_forms": "forms", "open_game": "forms",
     "best_response": "evaluation", "evaluate": "evaluation", "expected_values": "evaluation",
     "exploitability": "evaluation", "nash_conv": "evaluation",
     "match": "agents",
@@ -94,6 +99,7 @@ if TYPE_CHECKING:
         StrategyError,
     )  # fmt: skip
     from counterplay.evaluation import best_response, evaluate, expected_values, exploitability, nash_conv
+    from counterplay.forms import game_forms, open_game
     from counterplay.game import (
         CHANCE,
         TERMINAL,
@@ -110,9 +116,10 @@ if TYPE_CHECKING:
         register,
         terminal,
     )  # fmt: skip
+    from counterplay.runs import resume, solve, solve_spot
     from counterplay.runtime.pacing import Until
     from counterplay.runtime.progress import Progress
-    from counterplay.solvers import ALGORITHMS, CfrConfig, CfrSolver, MccfrConfig, MccfrSolver, SolveResult, solve
+    from counterplay.solvers import ALGORITHMS, CfrConfig, CfrSolver, MccfrConfig, MccfrSolver, SolveResult
     from counterplay.strategy import (
         BucketStrategy,
         Provenance,

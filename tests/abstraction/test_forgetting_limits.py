@@ -83,7 +83,10 @@ def test_the_word_in_the_path_of_a_game(tmp_path: Path) -> None:
     assert split_name(f"{name} forgetting initial") == (name, "initial")
     assert split_name("leduc forgetting match= forgetting x") == ("leduc", "match= forgetting x")
     assert split_name("leduc forgetting cards") == ("leduc", "cards")
-    assert cp.solve(f"{name} forgetting initial", iterations=3).information_sets == 1
+    inside = cp.solve(f"{name} forgetting initial", iterations=3).abstract
+    assert inside is not None
+    assert inside.abstraction is not None
+    assert inside.abstraction.num_sets == 1
 
 
 def read(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, object], str]:
@@ -94,7 +97,7 @@ def read(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str
 
 
 def test_a_profile_of_the_abstract_game_is_lifted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    result = cp.solve("leduc forgetting initial", iterations=5)
+    result = cp.CfrSolver("leduc forgetting initial").run(cp.Until(iterations=5))
     result.profile.save(tmp_path / "abstract.cpp")
     code, facts, _ = read(capsys, "evaluate", str(tmp_path / "abstract.cpp"))
     assert (code, facts["game"], facts["abstraction"]) == (0, "leduc", "initial")

@@ -201,7 +201,9 @@ def test_saved_and_read_again(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.infoset_map, initial.infoset_map)
     np.testing.assert_array_equal(again.action_map, initial.action_map)
     solved = cp.solve(f"leduc forgetting map={path}", iterations=5)
-    assert solved.information_sets == initial.num_sets
+    assert solved.abstract is not None
+    assert solved.abstract.abstraction is not None
+    assert (solved.abstract.abstraction.num_sets, solved.information_sets) == (initial.num_sets, tree.num_infosets)
     with pytest.raises(AbstractionError, match=r"was made for leduc \(288 .*does not fit kuhn \(12"):
         cp.solve(f"kuhn forgetting map={path}", iterations=5)
     content = bytearray(path.read_bytes())

@@ -29,7 +29,7 @@ from counterplay.poker.evaluator import rank_hand, rank_hands
 from counterplay.poker.isomorphism import HandIndexer
 from counterplay.poker.poker_game import PokerGame
 from counterplay.poker.rules import Betting
-from counterplay.solvers import solve
+from counterplay.runs import solve
 from counterplay.strategy import TabularStrategy
 from counterplay.strategy.trivial import TRIVIAL
 from counterplay.tree import compile_game

@@ -28,8 +28,8 @@ from counterplay.errors import GameError
 from counterplay.experiments.kuhn_tournament import AGENTS as KUHN_AGENTS
 from counterplay.experiments.kuhn_tournament import PUBLISHED, kuhn_agent
 from counterplay.poker.acpc.standard import STANDARD
+from counterplay.runs import solve
 from counterplay.runtime.progress import Progress
-from counterplay.solvers import solve
 from counterplay.strategy import TabularStrategy
 from counterplay.strategy.trivial import trivial
 from counterplay.tree import compile_game

@@ -822,7 +822,7 @@ def test_a_resumed_run_keeps_to_its_memory_limit(capsys: Capture, tmp_path: Path
         ),
         pytest.param(
             ["solve", "rock_paper_scissors", "--until", "1mbb"],
-            "rock_paper_scissors has no big blind; give --until in the game's chips instead of '1mbb'",
+            "rock_paper_scissors has no big blind; give until in the game's chips instead of '1mbb'",
             id="no big blind",
         ),
         pytest.param(
@@ -835,9 +835,11 @@ def test_a_resumed_run_keeps_to_its_memory_limit(capsys: Capture, tmp_path: Path
         ),
         pytest.param(["solve", "kuhn", "--set", "delay"], "--set takes NAME=VALUE", id="setting without a value"),
         pytest.param(["solve", "kuhn", "--set", "lag=1"], "cfr+ has no setting 'lag'; its settings are ", id="setting"),
-        pytest.param(["solve", "kuhn", "--set", "delay=soon"], "delay must be a whole number", id="delay"),
+        pytest.param(["solve", "kuhn", "--set", "delay=soon"], "delay must be an integer", id="delay"),
         pytest.param(["solve", "kuhn", "--set", "gamma=inf"], "gamma must be a finite number; got inf", id="gamma"),
-        pytest.param(["solve", "kuhn", "--set", "storage=float16"], "must be one of float64, float32", id="storage"),
+        pytest.param(
+            ["solve", "kuhn", "--set", "storage=float16"], "storage must be one of auto, float64", id="storage"
+        ),
         pytest.param(
             ["info", "kuhn", "--memory-limit", "lots"], "written like 500MiB or 2GiB; got 'lots'", id="memory"
         ),
@@ -862,7 +864,7 @@ def test_misuse_of_the_command_line(capsys: Capture, words: list[str], message: 
 
 def test_settings_of_wrong_types_from_python() -> None:
     for changes, message in (
-        ({"delay": 1.5}, "delay must be a whole number, at least 0 and below 2^63; got 1.5"),
+        ({"delay": 1.5}, "delay must be an integer, at least 0 and below 2^63; got 1.5"),
         ({"alternating": "yes"}, "alternating must be true or false; got 'yes'"),
         ({"alpha": "much"}, "alpha must be a finite number; got 'much'"),
         ({"gamma": None}, "gamma must be a finite number; got None"),

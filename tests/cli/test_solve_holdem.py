@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from counterplay.cli.holdem import pot_target
 from counterplay.cli.main import main
 from counterplay.errors import SolverError
+from counterplay.runs.options import read_exploitability
 from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.strategy.files import load_strategy
 from counterplay.strategy.hand_table import action_mix
@@ -183,7 +183,7 @@ def test_an_interrupted_run_leaves_a_checkpoint_with_a_short_name(
         (["solve", "leduc", "--pot", "5"], "--pot is for"),
         ([*RIVER, "--until", "x"], "0.3% of the pot"), ([*RIVER, "--memory-limit", "1KiB"], "may be used"),
         ([*RIVER, "--lock", "bet25"], "NODE=STRATEGY"), ([*RIVER, "--lock", "bet7=fold 1"], "there is no decision"),
-        ([*RIVER, "--bets", "0%"], "more than 0"), ([*RIVER, "--algorithm", "lp"], "solved by one of"),
+        ([*RIVER, "--bets", "0%"], "more than 0"), ([*RIVER, "--algorithm", "lp"], "lp does not run on public trees"),
         ([*RIVER, "--representation", "history"], "--representation is not for"),
         ([*RIVER, "--forget", "initial"], "--forget is not for"),
         ([*RIVER, "--memory-limit", "1KiB"], "fewer sizes"),
@@ -210,10 +210,10 @@ def test_inspect_refuses_other_files(tmp_path: Path, river: Path, capsys: pytest
 
 
 def test_targets_and_colours() -> None:
-    assert pot_target("0.3%", 50) == pytest.approx(0.15)
-    assert pot_target("0.2", 50) == 0.2
+    assert read_exploitability("0.3%", "holdem", None, 50) == pytest.approx(0.15)
+    assert read_exploitability("0.2", "holdem", None, 50) == 0.2
     with pytest.raises(SolverError, match="chips"):
-        pot_target("0.3mbb", 50)
+        read_exploitability("0.3mbb", "holdem", None, 50)
     assert action_mix((0.2, 0.3, 0.1, 0.4), ("fold", "call", "raise85", "allin")) == pytest.approx((0.2, 0.5, 0.3))
     assert action_mix((0.2, 0.8), ("c", "r")) == pytest.approx((0.0, 0.8, 0.2))
 

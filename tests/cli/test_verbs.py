@@ -15,13 +15,14 @@ import pytest
 
 import counterplay
 from counterplay.cli import running
-from counterplay.cli import solve as solve_verb
-from counterplay.cli.common import read_memory, read_target
+from counterplay.cli.common import read_memory
 from counterplay.cli.main import main
 from counterplay.cli.solve import read_settings
 from counterplay.game import game_names, make
 from counterplay.game.efg import write_efg
-from counterplay.runtime.progress import Progress
+from counterplay.runs.options import read_exploitability
+from counterplay.runs.run import Run as SolverRun
+from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.solvers import ALGORITHMS, CFR_PRESETS, MCCFR_PRESETS, CfrSolver
 from counterplay.strategy.files import load_strategy
 from counterplay.tree import compile_game
@@ -134,7 +135,9 @@ def test_the_value_of_kuhn(run_json: RunJson) -> None:
     assert low - ROUNDING <= KUHN_VALUE <= high + ROUNDING
 
 
-@pytest.mark.parametrize("algorithm", [name for name, one in ALGORITHMS.items() if not (one.one_sided or one.public)])
+@pytest.mark.parametrize(
+    "algorithm", [name for name, one in ALGORITHMS.items() if "history" in one.forms and not one.one_sided]
+)
 def test_every_algorithm_solves(run_json: RunJson, algorithm: str) -> None:
     found = run_json("solve", "kuhn", "--algorithm", algorithm, "--until", "0.01", "--iterations", "200000")
     ending = "solved" if ALGORITHMS[algorithm].exact else "exploitability"
@@ -325,14 +328,13 @@ def test_a_thousand_iterations_are_the_default(run_json: RunJson) -> None:
 @pytest.mark.parametrize(
     ("text", "big_blind", "expected"),
     [
-        pytest.param(None, None, None, id="none"),
         pytest.param("1e-4", None, 1e-4, id="chips"),
         pytest.param("0.5mbb", 2.0, 0.001, id="mbb"),
         pytest.param(" 5 MBB ", 1.0, 0.005, id="blanks"),
     ],
 )
-def test_targets(text: str | None, big_blind: float | None, expected: float | None) -> None:
-    assert read_target(text, "game", big_blind) == expected
+def test_targets(text: str, big_blind: float | None, expected: float) -> None:
+    assert read_exploitability(text, "game", big_blind) == expected
 
 
 @pytest.mark.parametrize(
@@ -475,14 +477,14 @@ def test_a_game_of_openspiel(run_json: RunJson) -> None:
 def interrupt_at(monkeypatch: pytest.MonkeyPatch, iterations: int) -> None:
     """Ctrl-C is pressed once the solver has done some iterations."""
 
-    def with_interrupt(solver: CfrSolver, path: Path | None, draw: Any) -> Callable[[Progress], None]:
-        def tick(progress: Progress) -> None:
-            if progress.iterations >= iterations:
+    def watch(run: SolverRun, progress: ProgressCallback | None) -> ProgressCallback:
+        def tick(now: Progress) -> None:
+            if now.iterations >= iterations:
                 raise KeyboardInterrupt
 
         return tick
 
-    monkeypatch.setattr(solve_verb, "with_checkpoints", with_interrupt)
+    monkeypatch.setattr(SolverRun, "_watch", watch)
 
 
 def test_an_interrupted_run_is_saved(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -494,7 +496,7 @@ def test_an_interrupted_run_is_saved(run: Run, tmp_path: Path, monkeypatch: pyte
     assert solver.iterations >= 10
     assert load_strategy(out).provenance.iterations == solver.iterations
     monkeypatch.undo()
-    advice = re.search(r"  counterplay (solve --resume .*?)   go on from here\n", text)
+    advice = re.search(r"  counterplay (solve --resume .*?)   continue from here\n", text)
     assert advice is not None
     assert str(out) in advice[1]
     assert "all iterations are done" in run(*shlex.split(advice[1]), "--quiet")  # the advice works as it stands
@@ -561,7 +563,7 @@ def test_checkpoints_are_written_on_the_way(tmp_path: Path, monkeypatch: pytest.
         original(self, target)
 
     monkeypatch.setattr(CfrSolver, "save", save)
-    monkeypatch.setattr(running, "CHECKPOINT_SECONDS", -1.0)
+    monkeypatch.setattr("counterplay.runs.run.CHECKPOINT_SECONDS", -1.0)
     assert main(["solve", "kuhn", "--iterations", "30", "--checkpoint", str(path), "--quiet"]) == 0
     assert len(saved) > 2
     assert saved == sorted(saved)

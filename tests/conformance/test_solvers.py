@@ -15,7 +15,7 @@ from counterplay.solvers import (
     CFR_PRESETS,
     MCCFR_PRESETS,
     SOLVERS,
-    checkpoint_game,
+    checkpoint_header,
     make_solver,
     resume_solver,
     solver_class,
@@ -25,7 +25,7 @@ GAMES = ["kuhn", "kuhn(players=3)", "one_card_poker(cards=4)", "leduc", "rock_pa
          "matrix(rows=\"3,-1,-3;1,0,1;-3,-1,3\")", "matrix(rows=\"2,0;0,1\",columns=\"1,0;0,2\")"]  # fmt: skip
 ZERO_SUM = [name for name in GAMES if "players=3" not in name and "columns" not in name]
 
-HISTORIES = [name for name, algorithm in cp.ALGORITHMS.items() if not algorithm.public]
+HISTORIES = [name for name, algorithm in cp.ALGORITHMS.items() if "history" in algorithm.forms]
 """Algorithms that work on compiled histories."""
 
 ITERATIVE = [name for name in HISTORIES if not (cp.ALGORITHMS[name].exact or cp.ALGORITHMS[name].one_sided)]
@@ -132,7 +132,7 @@ def test_checkpoints_go_on_to_the_same_bits(algorithm: str, tmp_path: Path) -> N
     broken.step(25)
     path = tmp_path / "run.checkpoint"
     broken.save(path)
-    assert checkpoint_game(path) == "leduc"
+    assert checkpoint_header(path)["game"] == "leduc"
     resumed = resume_solver(path)
     assert (resumed.algorithm, resumed.iterations, resumed.config) == (algorithm, 25, broken.config)
     resumed.step(35)

@@ -19,10 +19,12 @@ from counterplay.evaluation import evaluate
 from counterplay.evaluation.board_bounds import BoardWalker, bound_exploitability, drawn_round
 from counterplay.evaluation.lifted_buckets import LiftedStrategy
 from counterplay.evaluation.public_walker import PublicWalker
+from counterplay.forms import open_game
 from counterplay.poker.acpc.standard import STANDARD
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.poker_public_tree import build_public_tree
-from counterplay.solvers.bucket_mccfr import BucketSolver, make_bucket_solver
+from counterplay.solvers import make_solver
+from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.public_strategy import fill_table
 from tests.poker.test_bucket_game import (
@@ -145,7 +147,7 @@ def test_learning_from_all_boards_with_real_hands_is_a_best_response() -> None:
 
 def test_an_equilibrium_is_bounded_by_nothing() -> None:
     abstract = BucketGame.build(LEDUC, lossless(LEDUC))
-    solver = BucketSolver(abstract, "pcs")
+    solver = BucketSolver(abstract, "pcs-boards")
     solver.step(1500)
     found = bound_exploitability(solver.profile())
     assert 0.0 <= found.lower.mean < 0.1
@@ -188,7 +190,7 @@ def leduc_file(folder: Path) -> str:
     """A strategy in coarse buckets of a game that is measured exactly, too."""
     cards, out = folder / "leduc.cpa", folder / "leduc.strategy"
     build_cards((3, 2), (1, 1), parse_recipe("2,PE3", (3, 2), (1, 1), "imperfect")).save(cards)
-    solver = make_bucket_solver("leduc_limit_2p", [cards], "cfr+")
+    solver = make_solver(open_game("leduc_limit_2p", "buckets", cards=[cards]), "cfr+")
     solver.step(100)
     solver.profile().save(out)
     return str(out)

@@ -58,10 +58,10 @@ def test_the_real_game_refuses_other_profiles() -> None:
 def test_checkpoints_are_measurements_of_the_solver() -> None:
     game, tree = small_game("PS2/PS3"), open_game(SMALL, "public")
     pairs = count_bucket_pairs(game)
-    curve = follow(BucketSolver(game, "pcs"), [10, 40], pairs, RealGame(game, tree))
+    curve = follow(BucketSolver(game, "pcs-boards"), [10, 40], pairs, RealGame(game, tree))
     unit = 1000.0 / game.big_blind
     for point in curve:
-        solver = BucketSolver(game, "pcs")
+        solver = BucketSolver(game, "pcs-boards")
         solver.step(point.iterations)
         assert point.abstract == unit * measure_buckets(game, pairs, solver.strategy()).exploitability
         lifted = evaluate(solver.profile(storage="float64"), tree)
@@ -71,7 +71,7 @@ def test_checkpoints_are_measurements_of_the_solver() -> None:
 
 
 def test_without_a_game_to_measure_in_nothing_is_told() -> None:
-    (point,) = follow(BucketSolver(small_game("PS2/PS3"), "pcs"), [5])
+    (point,) = follow(BucketSolver(small_game("PS2/PS3"), "pcs-boards"), [5])
     assert (point.abstract, point.real) == (None, None)
 
 
@@ -139,5 +139,5 @@ def test_nothing_overfits_without_buckets() -> None:
     tree = open_game(SMALL, "public")
     cards = CardAbstraction.lossless(DECK, SHAPE)
     game = BucketGame.build(poker_definition(SMALL), cards.rounds, name=SMALL)
-    for point in follow(BucketSolver(game, "pcs"), [20, 80], count_bucket_pairs(game), RealGame(game, tree)):
+    for point in follow(BucketSolver(game, "pcs-boards"), [20, 80], count_bucket_pairs(game), RealGame(game, tree)):
         assert point.abstract == pytest.approx(point.real, rel=1e-9)

@@ -17,7 +17,8 @@ from counterplay.errors import GameError
 from counterplay.evaluation import best_response, evaluate
 from counterplay.game import CHANCE, TERMINAL, Game
 from counterplay.game.builder import ExplicitGame, Node, chance, decision, terminal
-from counterplay.solvers import CFR_PRESETS, CfrSolver, solve
+from counterplay.runs import solve
+from counterplay.solvers import CFR_PRESETS, CfrSolver
 from counterplay.strategy import TabularStrategy
 from counterplay.tree import compile_game
 from tests.reference.best_response import brute_force_best_response

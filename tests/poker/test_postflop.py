@@ -17,7 +17,8 @@ from counterplay.poker.postflop.locks import lock_rows, parse_lock
 from counterplay.poker.postflop.subgame import Subgame, parse_subgame
 from counterplay.poker.ranges import holdem_hands, parse_range
 from counterplay.runtime.pacing import Until
-from counterplay.solvers.public_cfr import PublicSolver, public_config
+from counterplay.solvers.cfr import config_with
+from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.strategy import TabularStrategy
 from counterplay.strategy.public_lookup import PublicIndex
 from counterplay.strategy.public_strategy import PublicStrategy
@@ -83,9 +84,7 @@ def test_the_equilibrium_of_the_linear_program_is_one_of_the_public_tree() -> No
             tables[player][tree.entries(node, deal)] = rows.T.ravel()
     found = PublicWalker(tree).measure(tables)
     np.testing.assert_allclose([*found.value, *found.best_response], [value, -value, value, -value], atol=1e-6)
-    result = PublicSolver(tree, public_config("dcfr", {"gamma": 3.0})).run(
-        Until(iterations=20_000, exploitability=1e-3)
-    )
+    result = PublicSolver(tree, config_with("dcfr", {"gamma": 3.0})).run(Until(iterations=20_000, exploitability=1e-3))
     assert result.status == "exploitability"
     assert result.value[0] == pytest.approx(value, abs=1e-3)
 
@@ -123,7 +122,7 @@ def test_isomorphism_changes_nothing_but_the_size() -> None:
     assert small.num_infosets < 0.7 * large.num_infosets
     curves = []
     for tree in (small, large):
-        solver = PublicSolver(tree, public_config("dcfr", {"storage": "float64"}))
+        solver = PublicSolver(tree, config_with("dcfr", {"storage": "float64"}))
         solver.step(20)
         found = solver.measure()
         curves.append([*found.value, *found.best_response])
@@ -244,7 +243,7 @@ def test_a_subgame_comes_back_from_its_name() -> None:
 def test_a_lock_holds_and_the_rest_is_solved_around_it(storage: str) -> None:
     """A player who folds everything to a bet is bet into with everything; best responses keep to the lock."""
     tree = RIVER.tree()
-    solver = PublicSolver(tree, public_config("dcfr", {"storage": storage, "gamma": 3.0}))
+    solver = PublicSolver(tree, config_with("dcfr", {"storage": storage, "gamma": 3.0}))
     for text in ("bet25", "allin"):
         node = PublicIndex(tree).node(text)
         solver.lock(node, 0, lock_rows(tree, node, 0, parse_lock("fold 1", tree.actions_of(node))))
@@ -380,7 +379,7 @@ def test_betting_too_deep_is_refused() -> None:
 def test_a_lock_holds_where_its_player_never_goes(storage: str) -> None:
     """Averages have no weight there, and integers lose what has little; the profile plays the lock all the same."""
     tree = RIVER.tree()
-    solver = PublicSolver(tree, public_config("cfr+", {"storage": storage}))
+    solver = PublicSolver(tree, config_with("cfr+", {"storage": storage}))
     texts = {"": "check rest", "bet25 allin": "call 0.25; fold rest"}
     wanted = {}
     for text, lock in texts.items():
@@ -396,7 +395,7 @@ def test_a_lock_holds_where_its_player_never_goes(storage: str) -> None:
 def test_a_lock_where_no_hand_is_left(storage: str) -> None:
     """The ace of spades on the river leaves the only hand of a player no chance."""
     tree = dataclasses.replace(TURN, oop="AsAh").tree()
-    solver = PublicSolver(tree, public_config("cfr+", {"storage": storage}))
+    solver = PublicSolver(tree, config_with("cfr+", {"storage": storage}))
     node = PublicIndex(tree).node("check check")
     empty = [deal for deal in range(tree.deal_low[node], tree.deal_high[node]) if tree.hands[0].count(deal) == 0]
     assert len(empty) == 2

@@ -24,7 +24,6 @@ from counterplay.solvers import make_solver, resume_solver
 from counterplay.solvers.double_oracle import DoubleOracle
 from counterplay.solvers.linear_program import maxmin_restricted
 from counterplay.solvers.matrix_games import solve_matrix
-from counterplay.solvers.registry import make_state_sampler
 from counterplay.solvers.restricted_game import RestrictedGame
 from counterplay.tree import compile_game
 from counterplay.tree.sequence.matrices import payoff_scale
@@ -134,7 +133,7 @@ def says_words(player: int, infoset: str, actions: tuple[str, ...]) -> Any:
 def test_mistakes_in_a_scheme_are_told_in_one_line(scheme: Any) -> None:
     with pytest.raises(SolverError, match=r"the scheme fails at .*: (KeyError|ValueError|TypeError): "):
         make_solver("kuhn", "probing", scheme=scheme)
-    sampler = make_state_sampler("kuhn", "probing", scheme=scheme)
+    sampler = make_solver("kuhn", "probing", form="states", scheme=scheme)
     with pytest.raises(SolverError, match="the scheme fails at "):
         sampler.step()
 

@@ -16,10 +16,11 @@ from counterplay.cli.main import app
 from counterplay.errors import GameError, SolverError
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs
 from counterplay.evaluation.lifted_buckets import LiftedStrategy
+from counterplay.forms import open_game
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.poker_public_tree import build_public_tree
-from counterplay.solvers import CfrSolver, resume_solver
-from counterplay.solvers.bucket_mccfr import BucketSolver, make_bucket_solver
+from counterplay.solvers import CfrSolver, make_solver, resume_solver
+from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.public_strategy import fill_table
@@ -87,7 +88,7 @@ def test_it_converges() -> None:
 def test_a_run_cut_in_two_goes_on_to_the_same_bits(tmp_path: Path) -> None:
     cards = tmp_path / "leduc.cpa"
     CardAbstraction.lossless((3, 2), (1, 1)).save(cards)
-    whole, part = (make_bucket_solver("leduc_limit_2p", [cards], "cfr+") for _ in range(2))
+    whole, part = (make_solver(open_game("leduc_limit_2p", "buckets", cards=[cards]), "cfr+") for _ in range(2))
     whole.step(20)
     part.step(7)
     part.save(tmp_path / "half")
@@ -119,4 +120,4 @@ def test_what_cannot_be_walked_is_refused() -> None:
     with pytest.raises(GameError, match=r"two players; .* has 3"):
         BucketSolver(BucketGame.build(THREE, forgetting(THREE)), "cfr+")
     with pytest.raises(SolverError, match="all boards in one thread; got threads=2"):
-        make_bucket_solver("leduc_limit_2p", [], "cfr+", threads=2)
+        make_solver(BucketGame.build(LEDUC, forgetting(LEDUC)), "cfr+", threads=2)

@@ -17,13 +17,14 @@ from counterplay.analysis.estimators import counterfactual_values
 from counterplay.cli.main import app
 from counterplay.errors import GameError, MemoryLimitError, SolverError
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs
+from counterplay.forms import open_game
 from counterplay.kernels.buckets.bucket_pcs import walk_board
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.standard import STANDARD
 from counterplay.poker.buckets.board_sampler import BoardSampler, betting_pieces
 from counterplay.poker.buckets.bucket_game import BucketGame
-from counterplay.solvers import MccfrConfig, MccfrSolver, resume_solver
-from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, BucketSolver, make_bucket_solver
+from counterplay.solvers import MccfrConfig, MccfrSolver, make_solver, resume_solver
+from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, BucketSolver
 from counterplay.solvers.mccfr import mccfr_config
 from counterplay.strategy.tabular import TabularStrategy
 from tests.poker.test_bucket_game import (
@@ -51,7 +52,7 @@ every_game = pytest.mark.parametrize("game", TWO_PLAYERS)
 
 
 def config(**changes: Any) -> MccfrConfig:
-    return mccfr_config("pcs", changes, BUCKET_PRESETS)
+    return mccfr_config("pcs-boards", changes, BUCKET_PRESETS)
 
 
 def all_boards(game: GameDefinition) -> np.ndarray:
@@ -165,9 +166,10 @@ def test_tables_of_half_the_size_stay_near() -> None:
 def test_a_run_cut_in_two_goes_on_to_the_same_bits(tmp_path: Path) -> None:
     cards = tmp_path / "leduc.cpa"
     CardAbstraction.lossless((3, 2), (1, 1)).save(cards)
-    whole = make_bucket_solver("leduc_limit_2p", [cards], "pcs", seed=3, linear_average=True)
+    game = open_game("leduc_limit_2p", "buckets", cards=[cards])
+    whole = make_solver(game, "pcs-boards", seed=3, linear_average=True)
     whole.step(300)
-    part = make_bucket_solver("leduc_limit_2p", [cards], "pcs", seed=3, linear_average=True)
+    part = make_solver(game, "pcs-boards", seed=3, linear_average=True)
     part.step(0)
     part.step(1)
     part.step(123)
@@ -189,15 +191,26 @@ def test_threads_share_the_tables() -> None:
 def test_the_command(tmp_path: Path) -> None:
     cards, out = tmp_path / "leduc.cpa", tmp_path / "leduc.strategy"
     CardAbstraction.lossless((3, 2), (1, 1)).save(cards)
-    line = ["solve", "leduc_limit_2p", "--cards", str(cards), "-a", "pcs", "--boards", "all", "--iterations", "500"]
+    line = [
+        "solve",
+        "leduc_limit_2p",
+        "--cards",
+        str(cards),
+        "-a",
+        "pcs-boards",
+        "--boards",
+        "all",
+        "--iterations",
+        "500",
+    ]
     found = CliRunner().invoke(app, [*line, "--seed", "4", "--out", str(out), "--json"])
     assert found.exit_code == 0, found.output
     told = json.loads(found.stdout)
-    assert told["algorithm"] == "pcs"
+    assert told["algorithm"] == "pcs-boards"
     assert told["iterations"] == 500
     assert told["abstract"]["exploitability"] < 0.3
     real = cp.compile_game("leduc_limit_2p")
-    solver = make_bucket_solver("leduc_limit_2p", [cards], "pcs", seed=4)
+    solver = make_solver(open_game("leduc_limit_2p", "buckets", cards=[cards]), "pcs-boards", seed=4)
     solver.step(500)
     lossy = cp.evaluate(solver.profile().lifted(real), real).exploitability
     assert told["abstract"]["exploitability"] == pytest.approx(lossy, abs=1e-3)  # files keep 16 bits
@@ -205,11 +218,11 @@ def test_the_command(tmp_path: Path) -> None:
 
 def test_what_cannot_be_walked_is_refused() -> None:
     with pytest.raises(GameError, match=r"two players; .* has 3, use external-sampling"):
-        BucketSolver(BucketGame.build(THREE, forgetting(THREE)), "pcs")
+        BucketSolver(BucketGame.build(THREE, forgetting(THREE)), "pcs-boards")
     with pytest.raises(SolverError, match="abstract games"):
         MccfrSolver("leduc", MccfrConfig("public"))
     with pytest.raises(MemoryLimitError, match="needs"):
-        BucketSolver(BucketGame.build(LEDUC, forgetting(LEDUC)), "pcs", memory_limit=1000)
+        BucketSolver(BucketGame.build(LEDUC, forgetting(LEDUC)), "pcs-boards", memory_limit=1000)
     with pytest.raises(SolverError, match="unknown algorithm 'opcs'"):
         BucketSolver(BucketGame.build(LEDUC, forgetting(LEDUC)), "opcs")
 

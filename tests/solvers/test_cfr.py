@@ -411,7 +411,7 @@ class TestRun:
 
     def test_callback_sees_progress(self) -> None:
         seen: list[cp.Progress] = []
-        cp.solve("leduc", iterations=500, callback=seen.append)
+        cp.solve("leduc", iterations=500, progress=seen.append)
         assert seen[-1].iterations == 500
         assert [p.iterations for p in seen] == sorted(p.iterations for p in seen)
         assert all(p.measured_at <= p.iterations for p in seen)

@@ -22,8 +22,9 @@ from counterplay.forms import open_game
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.poker_public_tree import build_public_tree
 from counterplay.runtime.pacing import Until
-from counterplay.solvers import make_public_solver, resume_solver, solve
-from counterplay.solvers.public_cfr import PublicConfig, PublicSolver, public_config
+from counterplay.solvers import make_solver, resume_solver
+from counterplay.solvers.cfr import CfrConfig, config_with
+from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.solvers.public_sampling import PublicSamplingConfig, PublicSamplingSolver
 from counterplay.strategy.files import load_strategy
 from counterplay.strategy.public_strategy import FunctionStrategy, fill_table
@@ -44,7 +45,7 @@ def holdem() -> PublicTree:
 
 @pytest.mark.parametrize("algorithm", ["cfr+", "linear", "dcfr", "pcfr+"])
 def test_leduc_is_solved(algorithm: str) -> None:
-    solver = PublicSolver("leduc", public_config(algorithm, {}))
+    solver = PublicSolver("leduc", config_with(algorithm, {}))
     result = solver.run(Until(exploitability=4e-3, iterations=5000))
     assert result.status == "exploitability"
     low, high = -result.best_response[1], result.best_response[0]
@@ -66,19 +67,19 @@ def test_the_value_lies_between_what_both_concede(holdem: PublicTree) -> None:
 @pytest.mark.parametrize("algorithm", ["cfr", "cfr+", "dcfr"])
 @pytest.mark.parametrize("threads", [2, 3])
 def test_threads_find_the_same(holdem: PublicTree, algorithm: str, threads: int) -> None:
-    alone = PublicSolver(holdem, public_config(algorithm, {"storage": "float64"}))
-    shared = PublicSolver(holdem, public_config(algorithm, {"storage": "float64", "threads": threads}))
+    alone = PublicSolver(holdem, config_with(algorithm, {"storage": "float64"}))
+    shared = PublicSolver(holdem, config_with(algorithm, {"storage": "float64", "threads": threads}))
     alone.step(20)
     shared.step(20)
     assert shared.measure().exploitability == pytest.approx(alone.measure().exploitability, rel=1e-9)
-    again = PublicSolver(holdem, public_config(algorithm, {"storage": "float64", "threads": threads}))
+    again = PublicSolver(holdem, config_with(algorithm, {"storage": "float64", "threads": threads}))
     again.step(20)
     assert np.array_equal(again.strategy()[0], shared.strategy()[0])
 
 
 def test_integers_take_half_the_memory_of_float32_and_play_alike(holdem: PublicTree) -> None:
-    small = PublicSolver(holdem, public_config("cfr+", {"storage": "int16"}))
-    large = PublicSolver(holdem, public_config("cfr+", {"storage": "float32"}))
+    small = PublicSolver(holdem, config_with("cfr+", {"storage": "int16"}))
+    large = PublicSolver(holdem, config_with("cfr+", {"storage": "float32"}))
     sizes = [sum(table.nbytes for table in solver.player_tables[0][:4]) for solver in (small, large)]
     assert sizes[0] < 0.6 * sizes[1]
     small.step(150)
@@ -89,7 +90,7 @@ def test_integers_take_half_the_memory_of_float32_and_play_alike(holdem: PublicT
 @pytest.mark.parametrize("storage", ["float64", "float32", "int16"])
 @pytest.mark.parametrize("changes", [{}, {"alternating": False}, {"predictive": True, "alternating": False}])
 def test_memory_counts_every_table(storage: str, changes: dict[str, bool]) -> None:
-    solver = PublicSolver("leduc", public_config("cfr+", {"storage": storage, **changes}))
+    solver = PublicSolver("leduc", config_with("cfr+", {"storage": storage, **changes}))
     held = [table for tables in solver.player_tables for table in tables]
     held += [solver._frozen, solver._frozen_scale, solver._frozen_prediction]
     scratch = scratch_bytes(solver.tree, 1, np.dtype(np.float64 if storage == "float64" else np.float32))
@@ -102,17 +103,17 @@ def test_utilities_that_single_precision_cannot_hold_are_refused(scale: float) -
     tree = dataclasses.replace(open_game("kuhn", "public"), scale=2 * scale)
     for storage in ("float32", "int16"):
         with pytest.raises(SolverError, match=f"{storage} tables need a largest utility from 1e-25 to 1e"):
-            PublicSolver(tree, public_config("cfr+", {"storage": storage}))
+            PublicSolver(tree, config_with("cfr+", {"storage": storage}))
     with pytest.raises(SolverError, match="float32 tables need a largest utility"):
         PublicSamplingSolver(tree, PublicSamplingConfig("pcs", storage="float32"))
-    PublicSolver(tree, public_config("cfr+", {"storage": "float64"}))
+    PublicSolver(tree, config_with("cfr+", {"storage": "float64"}))
 
 
 def test_a_resumed_run_has_the_same_bits(tmp_path: Path) -> None:
     for storage in ("float64", "int16"):
-        whole = make_public_solver("leduc", "cfr+", storage=storage)
+        whole = make_solver("leduc", "cfr+", form="public", storage=storage)
         whole.step(60)
-        part = make_public_solver("leduc", "cfr+", storage=storage)
+        part = make_solver("leduc", "cfr+", form="public", storage=storage)
         part.step(25)
         part.save(tmp_path / "run")
         part = resume_solver(tmp_path / "run")
@@ -122,7 +123,7 @@ def test_a_resumed_run_has_the_same_bits(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_of_another_game_is_refused(tmp_path: Path) -> None:
-    make_public_solver("leduc", "cfr+").save(tmp_path / "run")
+    make_solver("leduc", "cfr+", form="public").save(tmp_path / "run")
     with pytest.raises(StrategyError, match="does not fit"):
         resume_solver(tmp_path / "run", "kuhn")
 
@@ -158,7 +159,7 @@ def test_a_lock_has_no_negative_probabilities() -> None:
 @pytest.mark.parametrize("alternating", [True, False])
 def test_ctrl_c_leaves_whole_iterations(holdem: PublicTree, alternating: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C between the walks of both players, with threads, is told once the second walk is done."""
-    config = PublicConfig(threads=2, alternating=alternating)
+    config = CfrConfig(threads=2, alternating=alternating)
     solver, whole = PublicSolver(holdem, config), PublicSolver(holdem, config)
     solver.step(3)
     walk = PublicWalker.walk
@@ -181,7 +182,7 @@ def test_ctrl_c_leaves_whole_iterations(holdem: PublicTree, alternating: bool, m
 
 
 def test_profiles_are_saved_and_refused_by_other_games(tmp_path: Path) -> None:
-    result = solve("leduc", "cfr+", iterations=200, representation="public")
+    result = make_solver("leduc", "cfr+", form="public").run(Until(iterations=200))
     result.profile.save(tmp_path / "leduc")
     loaded = load_strategy(tmp_path / "leduc")
     tree = open_game("leduc", "public")
@@ -238,12 +239,12 @@ def test_a_raise_that_is_not_there_becomes_a_call() -> None:
 )
 def test_settings_make_sense(settings: dict[str, object], message: str) -> None:
     with pytest.raises(SolverError, match=message):
-        public_config("cfr+", settings)
+        PublicSolver("leduc", config_with("cfr+", settings))
 
 
 def test_what_does_not_fit_is_told_first() -> None:
     with pytest.raises(MemoryLimitError, match="holdem_2_4 needs"):
-        PublicSolver("holdem_2_4", PublicConfig(), memory_limit=2**30)
+        PublicSolver("holdem_2_4", CfrConfig(), memory_limit=2**30)
 
 
 def test_deals_that_do_not_fit_are_told_before_they_are_made() -> None:

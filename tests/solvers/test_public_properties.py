@@ -16,7 +16,8 @@ from counterplay.analysis import RegretTracker
 from counterplay.analysis import regret_bounds as b
 from counterplay.evaluation.public_walker import PublicWalker
 from counterplay.kernels.public.piece_steps import match_hands
-from counterplay.solvers.public_cfr import PublicSolver, public_config
+from counterplay.solvers.cfr import config_with
+from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.strategy.public_tables import PublicForm, SplitForm, public_form
 from counterplay.tree.public.from_histories import split_public
 from tests.reference.cfr import regret_matching
@@ -50,7 +51,7 @@ def test_any_number_of_threads_measures_the_same(name: str) -> None:
 @pytest.mark.parametrize("algorithm", ["cfr", "cfr+"])
 def test_any_number_of_threads_learns_the_same(algorithm: str) -> None:
     tree = form("leduc_limit_2p").tree
-    solvers = [PublicSolver(tree, public_config(algorithm, {"threads": threads})) for threads in (1, 2, 3)]
+    solvers = [PublicSolver(tree, config_with(algorithm, {"threads": threads})) for threads in (1, 2, 3)]
     for solver in solvers:
         solver.step(20)
     for solver in solvers[1:]:

@@ -17,8 +17,9 @@ from counterplay.errors import GameError, SolverError, StrategyError
 from counterplay.evaluation import best_response, evaluate
 from counterplay.game.builder import ExplicitGame, chance, decision, terminal
 from counterplay.kernels.regret import match_regrets
+from counterplay.runs import resume, solve
 from counterplay.runtime.pacing import Until
-from counterplay.solvers import CFR_PRESETS, CfrConfig, CfrSolver, solve
+from counterplay.solvers import CFR_PRESETS, CfrConfig, CfrSolver
 from counterplay.solvers.cfr import config_with
 from counterplay.strategy import Provenance, TabularStrategy
 from counterplay.strategy.files import load_strategy
@@ -62,7 +63,7 @@ def test_limits_may_be_numpy_numbers_and_large() -> None:
 
 @pytest.mark.parametrize("iterations", [-1, 1.5, "3", None])
 def test_steps_are_whole_numbers(iterations: Any) -> None:
-    with pytest.raises(SolverError, match="step takes a whole number of iterations"):
+    with pytest.raises(SolverError, match="step takes an integer, at least 0"):
         CfrSolver("kuhn").step(iterations)
     with pytest.raises(SolverError, match="check_every must be an integer"):
         CfrSolver("kuhn").run(Until(iterations=3), check_every=0.5)  # type: ignore[arg-type]
@@ -80,7 +81,7 @@ def test_weights_that_would_overflow_are_refused(settings: dict[str, Any]) -> No
 
 
 def test_a_delay_beyond_all_iterations_is_refused() -> None:
-    with pytest.raises(SolverError, match="delay must be a whole number, at least 0 and below"):
+    with pytest.raises(SolverError, match="delay must be an integer, at least 0 and below"):
         CfrConfig(delay=2**63)
 
 
@@ -190,7 +191,7 @@ def test_ctrl_c_during_the_iteration_of_a_check_loses_nothing(tmp_path: Path, st
 def test_settings_beside_a_checkpoint_are_refused(tmp_path: Path) -> None:
     CfrSolver("kuhn", "cfr").save(tmp_path / "x")
     with pytest.raises(SolverError, match="a checkpoint brings its own settings; leave out gamma"):
-        solve("kuhn", resume=tmp_path / "x", iterations=3, gamma=2.0)
+        resume(tmp_path / "x", iterations=3, gamma=2.0)
 
 
 def test_faults_of_the_game_are_not_blamed_on_the_checkpoint(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from counterplay.cli.main import main
 from counterplay.errors import GameError, MemoryLimitError, SolverError, StrategyError
 from counterplay.runtime import threads
 from counterplay.runtime.pacing import Until
-from counterplay.solvers import MccfrSolver, StateSampler, make_solver, make_state_sampler, resume_solver
+from counterplay.solvers import MccfrSolver, StateSampler, make_solver, resume_solver
 from counterplay.strategy.files import load_strategy
 
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -54,7 +54,7 @@ def test_tables_have_the_bits_of_the_compiled_game(game: str, variant: str) -> N
     tree = cp.compile_game(game)
     settings = {**settings, "seed": 7, "average_walks": 0.3}
     fast = make_solver(tree, algorithm, **settings)
-    slow = make_state_sampler(game, algorithm, **settings)
+    slow = make_solver(game, algorithm, form="states", **settings)
     assert isinstance(fast, MccfrSolver)
     fast.step(120)
     slow.step(120)
@@ -68,7 +68,7 @@ def test_tables_have_the_bits_of_the_compiled_game(game: str, variant: str) -> N
 @every_variant
 def test_resumed_runs_go_on_to_the_same_bits(variant: str, tmp_path: Path) -> None:
     algorithm, settings = VARIANTS[variant]
-    whole, first = (make_state_sampler("leduc", algorithm, seed=3, **settings) for _ in range(2))
+    whole, first = (make_solver("leduc", algorithm, form="states", seed=3, **settings) for _ in range(2))
     whole.step(60)
     first.step(25)
     first.save(tmp_path / "run")
@@ -89,7 +89,7 @@ def test_a_scheme_of_ones_own() -> None:
         return [0.5] * len(actions)
 
     tree = cp.compile_game("leduc")
-    slow, fast = make_state_sampler("leduc", "probing", scheme=half), make_solver(tree, "probing", scheme=half)
+    slow, fast = make_solver("leduc", "probing", form="states", scheme=half), make_solver(tree, "probing", scheme=half)
     slow.step(50)
     fast.step(50)
     np.testing.assert_array_equal(on_tree(slow, tree, slow.regret), fast.tables()["regret"])
@@ -100,14 +100,14 @@ def test_what_a_run_says() -> None:
     assert math.isnan(result.exploitability)
     assert result.histories is None
     assert (result.iterations, result.information_sets, result.status) == (2000, 12, "iterations")
-    assert result.details == {"representation": "states"}
+    assert (result.form, result.details) == ("states", {})
     assert result.profile.partial
     assert cp.exploitability(result.profile, "kuhn") < 0.05
 
 
 def test_profiles_cover_what_was_seen(tmp_path: Path) -> None:
     tree = cp.compile_game("leduc")
-    solver = make_state_sampler("leduc", "outcome-sampling")
+    solver = make_solver("leduc", "outcome-sampling", form="states")
     solver.step(5)
     assert 0 < solver.infosets_seen < tree.num_infosets
     solver.profile().save(tmp_path / "few.strategy")
@@ -129,42 +129,42 @@ def test_a_game_of_any_size_is_sampled() -> None:
     assert result.nodes == 50 * 2 * 27
     assert result.information_sets > 500
     with pytest.raises(MemoryLimitError):
-        cp.solve("goofspiel(cards=13)", "outcome-sampling", iterations=50)
+        cp.solve("goofspiel(cards=13)", "outcome-sampling", iterations=50, representation="history")
 
 
 def test_runs_end_when_the_memory_is_full() -> None:
-    solver = make_state_sampler("goofspiel(cards=13)", "outcome-sampling", memory_limit=200_000)
+    solver = make_solver("goofspiel(cards=13)", "outcome-sampling", form="states", memory_limit=200_000)
     result = solver.run(Until(iterations=10**9))
     assert result.status == "memory"
     assert 200_000 < solver.table_bytes < 2_000_000
 
 
 def test_misuse_is_told() -> None:
-    with pytest.raises(SolverError, match="chance-sampling walks all actions"):
-        make_state_sampler("kuhn", "chance-sampling")
-    with pytest.raises(SolverError, match=r"cfr\+ needs the compiled game"):
-        make_state_sampler("kuhn", "cfr+")
+    with pytest.raises(SolverError, match="chance-sampling does not run without the compiled game"):
+        make_solver("kuhn", "chance-sampling", form="states")
+    with pytest.raises(SolverError, match=r"cfr\+ does not run without the compiled game .*; use external-sampling"):
+        make_solver("kuhn", "cfr+", form="states")
     with pytest.raises(SolverError, match="one thread; leave out threads=2"):
-        make_state_sampler("kuhn", "external-sampling", threads=2)
+        make_solver("kuhn", "external-sampling", form="states", threads=2)
     with pytest.raises(SolverError, match="cannot be measured without compiling"):
-        make_state_sampler("kuhn").run(Until(exploitability=0.1))
-    with pytest.raises(SolverError, match="kuhn is compiled"):
+        make_solver("kuhn", form="states").run(Until(exploitability=0.1))
+    with pytest.raises(GameError, match="kuhn is compiled already"):
         cp.solve(cp.compile_game("kuhn"), "external-sampling", iterations=1, representation="states")
     with pytest.raises(SolverError, match="representation must be one of"):
-        cp.solve("kuhn", "external-sampling", iterations=1, representation="sets")  # type: ignore[arg-type]
+        cp.solve("kuhn", "external-sampling", iterations=1, representation="sets")
     with pytest.raises(SolverError, match="unknown scheme 'nothing'"):
-        make_state_sampler("kuhn", "probing", scheme="nothing").step()
+        make_solver("kuhn", "probing", form="states", scheme="nothing").step()
     with pytest.raises(SolverError, match="whole utilities"):
-        make_state_sampler('matrix(rows="0.5,0;0,1")', "pure-cfr").step(20)
+        make_solver('matrix(rows="0.5,0;0,1")', "pure-cfr", form="states").step(20)
 
 
 def test_tiny_utilities_do_not_become_nothing() -> None:
     tiny = 'matrix(rows="2e-10,0;0,1e-10")'
     with pytest.raises(SolverError, match=r"has -?[12]e-10; give units, such as units=\d+0{9}"):
-        make_state_sampler(tiny, "pure-cfr").step(20)
+        make_solver(tiny, "pure-cfr", form="states").step(20)
     with pytest.raises(SolverError, match="whole utilities"):  # as when it is compiled
         make_solver(tiny, "pure-cfr")
-    counted = make_state_sampler(tiny, "pure-cfr", units=10**10)
+    counted = make_solver(tiny, "pure-cfr", form="states", units=10**10)
     counted.step(20)
     assert any(counted.regret)
 
@@ -239,7 +239,7 @@ def test_keys_may_be_anything(tmp_path: Path) -> None:
 
 
 def test_damaged_checkpoints_are_refused(tmp_path: Path) -> None:
-    solver = make_state_sampler("kuhn")
+    solver = make_solver("kuhn", form="states")
     solver.step(10)
     solver.save(tmp_path / "run")
     content = (tmp_path / "run").read_bytes()
@@ -262,12 +262,12 @@ def test_ctrl_c_leaves_whole_iterations(monkeypatch: pytest.MonkeyPatch) -> None
             raise KeyboardInterrupt
         return wait(*arguments)
 
-    solver = make_state_sampler("leduc", "external-sampling", seed=2)
+    solver = make_solver("leduc", "external-sampling", form="states", seed=2)
     monkeypatch.setattr(threads, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         solver.step(10_000)
     monkeypatch.undo()
-    again = make_state_sampler("leduc", "external-sampling", seed=2)
+    again = make_solver("leduc", "external-sampling", form="states", seed=2)
     again.step(solver.iterations)
     assert solver.iterations < 10_000
     assert solver.regret == again.regret
@@ -305,9 +305,9 @@ def test_partial_profiles_are_measured(tmp_path: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["kuhn", "--representation", "sets"], "--representation is one of auto, history, public, states"),
-        (["kuhn", "--representation", "states", "-a", "cfr"], "cfr needs the compiled game"),
-        (["kuhn", "--representation", "states", "--until", "0.1"], "--until needs the compiled game"),
+        (["kuhn", "--representation", "sets"], "representation must be one of auto, history, public, buckets, states"),
+        (["kuhn", "--representation", "states", "-a", "cfr"], "cfr does not run without the compiled game"),
+        (["kuhn", "--representation", "states", "--until", "0.1"], "until needs the compiled game"),
         (["goofspiel(cards=13)", "-a", "outcome-sampling", "--representation", "history"], "may be used"),
         (["goofspiel(cards=13)", "-a", "cfr"], "may be used"),
     ],

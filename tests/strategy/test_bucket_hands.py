@@ -15,11 +15,12 @@ from counterplay.abstraction.cards import CardAbstraction
 from counterplay.cli.main import app
 from counterplay.errors import GameError
 from counterplay.evaluation.lifted_buckets import LiftedStrategy
+from counterplay.forms import open_game
 from counterplay.poker.acpc.standard import STANDARD
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.cards import parse_cards
 from counterplay.poker.poker_public_tree import build_public_tree
-from counterplay.solvers.bucket_mccfr import make_bucket_solver
+from counterplay.solvers import make_solver
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.public_lookup import PublicIndex, hand_table
 from tests.poker.test_bucket_game import LEDUC, THREE, TWO_HOLES, forgetting, lossless, mixed
@@ -79,7 +80,7 @@ def test_three_players() -> None:
 def test_the_command(tmp_path: Path) -> None:
     cards, out = tmp_path / "leduc.cpa", tmp_path / "leduc.strategy"
     CardAbstraction.lossless((3, 2), (1, 1)).save(cards)
-    solver = make_bucket_solver("leduc_limit_2p", [cards], "cfr+")
+    solver = make_solver(open_game("leduc_limit_2p", "buckets", cards=[cards]), "cfr+")
     solver.step(100)
     solver.profile().save(out)
 

@@ -30,8 +30,8 @@ from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.raise_sizes import bet_abstraction
 from counterplay.poker.rules import Betting
 from counterplay.runtime.pacing import Until
-from counterplay.solvers import MCCFR_PRESETS, resume_solver
-from counterplay.solvers.bucket_mccfr import BucketSolver, make_bucket_solver, predicted_bytes, resume_buckets
+from counterplay.solvers import MCCFR_PRESETS, make_solver, resume_solver
+from counterplay.solvers.bucket_mccfr import BucketSolver, predicted_tables
 from counterplay.solvers.mccfr import mccfr_config
 from counterplay.strategy.bucket_strategy import BucketStrategy, packed
 from counterplay.strategy.files import load_strategy
@@ -54,9 +54,9 @@ def cards(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("algorithm", MCCFR_PRESETS)
 def test_a_run_cut_in_two_goes_on_to_the_same_bits(algorithm: str, cards: Path, tmp_path: Path) -> None:
-    whole = make_bucket_solver("leduc_limit_2p", [cards], algorithm, seed=3)
+    whole = make_solver(open_game("leduc_limit_2p", "buckets", cards=[cards]), algorithm, seed=3)
     whole.step(3000)
-    part = make_bucket_solver("leduc_limit_2p", [cards], algorithm, seed=3)
+    part = make_solver(open_game("leduc_limit_2p", "buckets", cards=[cards]), algorithm, seed=3)
     part.step(1)
     part.step(1234)
     part.save(tmp_path / "half")
@@ -67,16 +67,16 @@ def test_a_run_cut_in_two_goes_on_to_the_same_bits(algorithm: str, cards: Path, 
 
 
 def test_a_checkpoint_of_other_cards_is_refused(cards: Path, tmp_path: Path) -> None:
-    solver = make_bucket_solver("leduc_limit_2p", [cards])
+    solver = make_solver(open_game("leduc_limit_2p", "buckets", cards=[cards]))
     solver.save(tmp_path / "run")
     other = tmp_path / "other.cpa"
     CardAbstraction.single(*LEDUC_DECK).save(other)
     with pytest.raises(StrategyError, match="does not fit"):
-        resume_buckets(tmp_path / "run", [other])
+        resume_solver(tmp_path / "run", cards=[other])
     moved = cards.rename(tmp_path / "moved.cpa")
     with pytest.raises(StrategyError, match=r"leduc\.cpa"):
-        resume_buckets(tmp_path / "run")
-    assert resume_buckets(tmp_path / "run", [moved]).game.num_infosets == solver.game.num_infosets
+        resume_solver(tmp_path / "run")
+    assert resume_solver(tmp_path / "run", cards=[moved]).game.num_infosets == solver.game.num_infosets
     unnamed = BucketSolver(BucketGame.build(LEDUC, forgetting(LEDUC)), "pure-cfr")
     unnamed.save(tmp_path / "unnamed")
     with pytest.raises(StrategyError, match="in no file"):
@@ -94,9 +94,9 @@ def test_several_threads_share_the_tables() -> None:
 
 def test_memory_is_known_beforehand(cards: Path) -> None:
     """Pure CFR without an average: four bytes an action (Gibson 2014), and scratch that does not grow with the game."""
-    config = mccfr_config("pure-cfr", {"profile": "last"})
-    tree, tables = predicted_bytes(GameForms("leduc_limit_2p", cards=[cards]).bucket_counts(), config)
-    solver = make_bucket_solver("leduc_limit_2p", [cards], "pure-cfr", profile="last")
+    size = GameForms("leduc_limit_2p", cards=[cards]).bucket_counts()
+    tree, tables = size.tree_bytes, predicted_tables(size, "pure-cfr", {"profile": "last"})
+    solver = make_solver(open_game("leduc_limit_2p", "buckets", cards=[cards]), "pure-cfr", profile="last")
     assert solver.regret.nbytes == 4 * solver.game.num_entries
     assert len(solver.average) == 0
     assert tables >= solver.regret.nbytes
@@ -104,7 +104,7 @@ def test_memory_is_known_beforehand(cards: Path) -> None:
     live = sum(array.nbytes for array in (solver.regret, solver.average, solver.scheme, *solver._scratch))
     assert live <= solver.table_bytes
     with pytest.raises(MemoryLimitError, match="needs"):
-        make_bucket_solver("leduc_limit_2p", [cards], "pure-cfr", memory_limit=1000)
+        make_solver(open_game("leduc_limit_2p", "buckets", cards=[cards]), "pure-cfr", memory_limit=1000)
     with pytest.raises(MemoryLimitError, match="needs"):
         BucketSolver(solver.game, "pure-cfr", memory_limit=1000)
 
@@ -139,19 +139,19 @@ def test_solve_tells_its_memory(cards: Path, tmp_path: Path, capsys: pytest.Capt
     words = ["solve", "leduc_limit_2p", "--cards", str(cards), "--profile", "last", "--iterations", "10", "--json"]
     assert main(words) == 0
     told = json.loads(capsys.readouterr().out)
-    solver = make_bucket_solver("leduc_limit_2p", [cards], "pure-cfr", profile="last")
+    solver = make_solver(open_game("leduc_limit_2p", "buckets", cards=[cards]), "pure-cfr", profile="last")
     assert told["memory_bytes"]["solver"] == solver.table_bytes
     assert solver.table_bytes - solver.regret.nbytes == BucketSolver.memory_bytes(solver.game, solver.config) - 4 * 1092
 
 
 def test_nothing_is_measured(cards: Path) -> None:
-    solver = make_bucket_solver("leduc_limit_2p", [cards], "external-sampling")
+    solver = make_solver(open_game("leduc_limit_2p", "buckets", cards=[cards]), "external-sampling")
     with pytest.raises(SolverError, match="cannot be measured"):
         solver.run(Until(exploitability=0.1))
     result = solver.run(Until(iterations=2000))
     assert np.isnan(result.exploitability)
     assert (result.information_sets, result.histories, result.iterations) == (468, None, 2000)
-    assert result.details["representation"] == "buckets"
+    assert result.form == "buckets"
 
 
 def test_cards_of_other_games_are_refused(cards: Path) -> None:
@@ -169,7 +169,7 @@ def test_cards_of_other_games_are_refused(cards: Path) -> None:
 @pytest.mark.parametrize(("storage", "error"), [("uint8", 0.03), ("uint16", 1e-4), ("float32", 1e-6), ("float64", 0)])
 def test_files_keep_probabilities(storage: Any, error: float, cards: Path, tmp_path: Path) -> None:
     """One byte each, the nearest 256th (Gibson 2014, section 8.2), or two."""
-    solver = make_bucket_solver("leduc_limit_2p", [cards], "external-sampling")
+    solver = make_solver(open_game("leduc_limit_2p", "buckets", cards=[cards]), "external-sampling")
     solver.step(20_000)
     exact = solver.profile(storage="float64")
     exact.save(tmp_path / "out", storage)
@@ -194,7 +194,7 @@ def test_rounding_to_a_byte(values: list[float]) -> None:
 
 
 def test_a_profile_finds_its_cards(cards: Path, tmp_path: Path) -> None:
-    solver = make_bucket_solver("leduc_limit_2p", [cards])
+    solver = make_solver(open_game("leduc_limit_2p", "buckets", cards=[cards]))
     (tmp_path / "there").mkdir()
     path = tmp_path / "there" / "out"
     solver.profile().save(path)
@@ -232,7 +232,7 @@ def test_an_agent_plays_what_the_lifted_profile_says() -> None:
 
 
 def test_agents_play_matches(cards: Path, tmp_path: Path) -> None:
-    solver = make_bucket_solver("leduc_limit_2p", [cards], "external-sampling")
+    solver = make_solver(open_game("leduc_limit_2p", "buckets", cards=[cards]), "external-sampling")
     solver.step(50_000)
     path = tmp_path / "leduc.strategy"
     solver.profile().save(path)
@@ -254,7 +254,7 @@ def test_agents_play_matches(cards: Path, tmp_path: Path) -> None:
 def test_three_players(tmp_path: Path) -> None:
     kuhn, path = tmp_path / "kuhn.cpa", tmp_path / "kuhn.strategy"
     CardAbstraction.lossless((4, 1), (1,)).save(kuhn)
-    solver = make_bucket_solver("kuhn_limit_3p", [kuhn], "pure-cfr", average_walks=0.5)
+    solver = make_solver(open_game("kuhn_limit_3p", "buckets", cards=[kuhn]), "pure-cfr", average_walks=0.5)
     solver.step(100_000)
     real = cp.compile_game("kuhn_limit_3p")
     assert cp.evaluate(solver.profile().lifted(real), real).epsilon < 0.06
@@ -415,10 +415,10 @@ def test_solve_with_bets_and_two_abstractions(cards: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["solve", "leduc_limit_2p", "--bets", "fcpa"], "--bets is for .*with --cards for abstract games"),
-        (["solve", "leduc_limit_2p", "--cards", "CARDS", "--until", "0.1"], "--until needs the compiled game"),
-        (["solve", "leduc_limit_2p", "--cards", "CARDS", "--boards", "some"], "--boards is all or a number"),
-        (["solve", "leduc_limit_2p", "--cards", "CARDS", "-a", "dcfr"], "unknown algorithm 'dcfr'; there are"),
+        (["solve", "leduc_limit_2p", "--bets", "fcpa"], "--bets is for .*with --cards for card abstractions"),
+        (["solve", "leduc_limit_2p", "--cards", "CARDS", "--until", "0.1"], "until needs the compiled game"),
+        (["solve", "leduc_limit_2p", "--cards", "CARDS", "--boards", "some"], "boards is all or a number"),
+        (["solve", "leduc_limit_2p", "--cards", "CARDS", "-a", "dcfr"], "dcfr does not run in card abstractions"),
         (["solve", "kuhn_limit_2p", "--cards", "CARDS"], "card abstraction is for"),
         (["solve", "leduc_limit_2p", "--cards", "nowhere.cpa"], "no file"),
     ],

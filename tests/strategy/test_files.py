@@ -21,9 +21,10 @@ import counterplay
 from counterplay.errors import StrategyError
 from counterplay.evaluation import evaluate
 from counterplay.game.builder import ExplicitGame, Node, chance, decision, terminal
+from counterplay.runs import solve
 from counterplay.runtime.pacing import Pace, Until
 from counterplay.runtime.progress import Progress
-from counterplay.solvers import CFR_PRESETS, CfrSolver, solve
+from counterplay.solvers import CFR_PRESETS, CfrSolver
 from counterplay.solvers.cfr import ProfileKind, config_with
 from counterplay.storage import FORMAT_VERSION, read_container, write_container
 from counterplay.strategy import Provenance, TabularStrategy

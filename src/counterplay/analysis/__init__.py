@@ -65,7 +65,6 @@ if TYPE_CHECKING:
     )
     from counterplay.analysis.regret_tracker import RegretTracker
     from counterplay.analysis.trembles import tremble, unexploitable_errors
-    from counterplay.analysis.word_counts import memory_words
 
 __all__ = [
     "DominationProbe", "Equilibria", "LiftedEquilibrium", "RegretDiagnostics", "RegretTracker", "SampledEstimator",
@@ -73,7 +72,7 @@ __all__ = [
     "constructed_dominator", "correlated_gap", "counterfactual_values", "dominated_actions", "dominated_gambit",
     "dominated_strategies", "dominating_strategy", "equilibrium_exists", "equilibrium_from_refinement",
     "essentially_solved_threshold", "exact_moments", "full_regret_bound", "general_sampling_bound",
-    "immediate_regret_bound", "iterated_regret", "memory_words", "minimax_regret", "minimax_regret_gap",
+    "immediate_regret_bound", "iterated_regret", "minimax_regret", "minimax_regret_gap",
     "near_zero_sum_nash", "player_quantities", "positive_regret_sum", "pure_cfr_bound", "purity", "refinement_bound",
     "regret_matching_bound", "sample_estimator", "sampling_bound", "sampling_bound_2012", "sampling_times",
     "scaled_estimator_bound", "scaled_program", "skew_well_formed_bound", "support_probability", "support_sizes",
@@ -91,7 +90,6 @@ __getattr__ = lazy_names(__name__, {
     "equilibrium_set": ("Equilibria",),
     "estimators": ("SampledEstimator", "counterfactual_values", "sample_estimator", "variance_along_cfr"),
     "existence": ("LiftedEquilibrium", "equilibrium_exists", "equilibrium_from_refinement"),
-    "word_counts": ("memory_words",),
     "minimax": ("iterated_regret", "minimax_regret", "minimax_regret_gap", "worst_regret"),
     "moments": ("exact_moments",),
     "refinement_bounds": ("allowed_regret", "refinement_bound", "sampling_times", "support_probability"),

@@ -35,9 +35,11 @@ from counterplay.evaluation.bucket_pairs import BucketPairs, count_bucket_pairs,
 from counterplay.evaluation.measurement import Measurement
 from counterplay.forms import open_game, poker_definition
 from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.runs import RunOptions, Target, prepare
 from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import Progress, ProgressCallback
-from counterplay.solvers.bucket_mccfr import BucketSolver, make_bucket_solver, resume_buckets
+from counterplay.solvers import resume_solver
+from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.storage import read_container, write_container
 from counterplay.strategy.bucket_strategy import KIND as PROFILE_KIND
 from counterplay.strategy.bucket_strategy import BucketStrategy
@@ -305,11 +307,13 @@ class Pipeline:
         """The interrupted run, or a new one."""
         plan, path = self.plan, self.folder / CHECKPOINT
         if path.is_file() and "budget" in self._part("solve"):
-            return resume_buckets(path, [self.folder / CARDS], self.memory_limit)
-        settings = {**plan.settings, "seed": plan.seed, "threads": plan.threads}
-        return make_bucket_solver(
-            plan.game, [self.folder / CARDS], plan.algorithm, plan.bets, self.memory_limit, **settings
-        )
+            solver = resume_solver(path, None, self.memory_limit, [self.folder / CARDS])
+        else:
+            options = RunOptions([self.folder / CARDS], plan.bets, memory_limit=self.memory_limit)
+            settings = {**plan.settings, "seed": plan.seed, "threads": plan.threads}
+            solver = prepare(plan.game, plan.algorithm, Target(), options, settings).solver
+        assert isinstance(solver, BucketSolver)
+        return solver
 
     def _watch(self, solver: BucketSolver, budget: float) -> ProgressCallback:
         saved = time.monotonic()

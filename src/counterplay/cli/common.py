@@ -13,12 +13,12 @@ from typing import Any
 
 from counterplay.errors import CounterplayError, SolverError
 from counterplay.runtime.progress import ProgressCallback
-from counterplay.tree.history.game_tree import GameTree
 
 GAME_HELP = (
     "A name (leduc), with parameters (leduc(ranks=4)), a file (my_game.py:MyGame, x.efg, x.game) or openspiel:NAME."
 )
 JSON_HELP = "Print one JSON object on standard output and nothing else there."
+PLOT_FORMATS = (".png", ".svg", ".pdf")
 MEMORY_HELP = "Memory that may be used, such as 500MiB or 2GiB; by default what the machine has free."
 
 
@@ -56,21 +56,6 @@ def read_memory(text: str | None) -> int | None:
     return int(float(match.group(1)) * base**power)
 
 
-def read_target(text: str | None, game: str, big_blind: float | None) -> float | None:
-    """An exploitability in chips from text such as 1e-4 or 0.5mbb."""
-    if text is None:
-        return None
-    number, unit = text.strip().lower(), 1.0
-    if number.endswith("mbb"):
-        if big_blind is None:
-            raise SolverError(f"{game} has no big blind; give --until in the game's chips instead of {text!r}")
-        number, unit = number.removesuffix("mbb"), big_blind / 1000
-    try:
-        return float(number) * unit
-    except ValueError:
-        raise SolverError(f"--until is an exploitability such as 1e-4 or 0.5mbb; got {text!r}") from None
-
-
 def check_writable(*paths: Path | None, replaced: bool = False) -> None:
     """Refuse outputs that cannot be written, before the work starts rather than after it.
 
@@ -89,6 +74,12 @@ def check_writable(*paths: Path | None, replaced: bool = False) -> None:
             raise CounterplayError(f"{path} cannot be written")
 
 
+def check_plot(path: Path | None) -> None:
+    """Refuse the name of a plot in a format that is not drawn."""
+    if path is not None and path.suffix.lower() not in PLOT_FORMATS:
+        raise SolverError(f"a plot is a {', '.join(PLOT_FORMATS)} file; got {str(path)!r}")
+
+
 @contextlib.contextmanager
 def compile_status(name: str, quiet: bool) -> Iterator[ProgressCallback | None]:
     """A live count of the histories compiled so far, on a terminal: what ``open_game`` takes as progress."""
@@ -99,39 +90,3 @@ def compile_status(name: str, quiet: bool) -> Iterator[ProgressCallback | None]:
 
     with Console(stderr=True).status("compiling") as status:
         yield lambda now: status.update(f"compiling {name}: {now.iterations:,} histories")
-
-
-def forgetful_note(tree: GameTree) -> list[tuple[str, str]]:
-    """A row that says what best responses of players with imperfect recall mean; none where all remember."""
-    imperfect = [str(player + 1) for player in range(tree.players) if not tree.sequences.has_perfect_recall(player)]
-    if not imperfect:
-        return []
-    return [("note", f"player {', '.join(imperfect)} forgets: best responses are those of a player who remembers")]
-
-
-def chips(values: Sequence[float]) -> str:
-    """Values of all players for people."""
-    return ", ".join(f"{value:+.6f} (player {player + 1})" for player, value in enumerate(values))
-
-
-def measured(measurement: Any, big_blind: float | None) -> dict[str, Any]:
-    """The keys that every measured profile has in JSON."""
-    values: dict[str, Any] = {
-        "value": list(measurement.value),
-        "best_response": list(measurement.best_response),
-        "nash_conv": measurement.nash_conv,
-        "exploitability": measurement.exploitability,
-    }
-    if big_blind is not None:
-        values["exploitability_mbb"] = 1000 * measurement.exploitability / big_blind
-    return values
-
-
-def exploitability_text(exploitability: float, big_blind: float | None, pot: float | None = None) -> str:
-    """Exploitability with its units; that of a hold'em subgame in percents of its pot, too."""
-    text = f"{exploitability:.3g} chips per game"
-    if pot is not None:
-        text += f" ({100 * exploitability / pot:.3g} % of the pot)"
-    if big_blind is not None:
-        text += f" ({1000 * exploitability / big_blind:.3g} mbb/g)"
-    return text + ", mean over players of what a best response gains"

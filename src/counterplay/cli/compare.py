@@ -7,16 +7,27 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from counterplay.cli.common import GAME_HELP, JSON_HELP, MEMORY_HELP, check_writable, note, print_json, read_memory, say
-from counterplay.cli.problem import FORGET_HELP, load_problem
+from counterplay.cli.common import (
+    GAME_HELP,
+    JSON_HELP,
+    MEMORY_HELP,
+    check_plot,
+    check_writable,
+    compile_status,
+    note,
+    print_json,
+    read_memory,
+    say,
+)
+from counterplay.cli.options import FORGET_HELP
 from counterplay.errors import SolverError
+from counterplay.forms import GameForms
 
 if TYPE_CHECKING:
     from counterplay.experiments.shared.comparison import Comparison
     from counterplay.runtime.progress import Progress, ProgressCallback
 
 DEFAULT_SECONDS = 10.0
-PLOT_FORMATS = (".png", ".svg", ".pdf")
 
 
 def command(
@@ -44,8 +55,7 @@ def command(
     With --forget the abstract game is solved and exploitability is measured there.
     """
     check_writable(plot)
-    if plot is not None and plot.suffix.lower() not in PLOT_FORMATS:
-        raise SolverError(f"a plot is a {', '.join(PLOT_FORMATS)} file; got {str(plot)!r}")
+    check_plot(plot)
     if seeds < 1:
         raise SolverError(f"--seeds must be at least 1; got {seeds}")
     from counterplay.experiments.shared.comparison import AXES, Budget, compare, parse_algorithms
@@ -55,9 +65,10 @@ def command(
     budget = Budget(iterations, nodes, seconds)
     parse_algorithms(algorithms)  # told before the game is compiled
     limit = read_memory(memory_limit)
-    problem = load_problem(game, forget or [], limit, quiet or as_json)
+    with compile_status(game, quiet or as_json) as opening:
+        tree = GameForms(game, forget=forget or [], memory_limit=limit, progress=opening).history()
     callback = None if quiet or as_json else _progress(budget.limit, budget.axis)
-    found = compare(problem.solved, algorithms, budget, seeds, memory_limit=limit, callback=callback)
+    found = compare(tree, algorithms, budget, seeds, memory_limit=limit, callback=callback)
     if plot is not None:
         from counterplay.plots.convergence import plot_bands
 

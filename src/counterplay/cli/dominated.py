@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from counterplay.cli.common import GAME_HELP, JSON_HELP, MEMORY_HELP, print_json, read_memory, say
-from counterplay.cli.problem import FORGET_HELP, load_problem
+from counterplay.cli.common import GAME_HELP, JSON_HELP, MEMORY_HELP, compile_status, print_json, read_memory, say
+from counterplay.cli.options import FORGET_HELP
 from counterplay.errors import GameError
+from counterplay.forms import GameForms
 
 if TYPE_CHECKING:
     from counterplay.analysis.action_domination import ActionReport
@@ -42,7 +43,8 @@ def command(
         raise GameError(
             "--at is for dominated actions in the wider sense; leave it out, or --gambit and --what strategies"
         )
-    tree = load_problem(game, forget or [], read_memory(memory_limit), as_json).solved
+    with compile_status(game, as_json) as opening:
+        tree = GameForms(game, forget=forget or [], memory_limit=read_memory(memory_limit), progress=opening).history()
     started = time.perf_counter()
     facts: dict[str, Any] = {"game": tree.name, "kind": kind, "iterated": not once}
     if what != "actions":

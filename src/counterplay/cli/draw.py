@@ -9,7 +9,6 @@ import typer
 
 from counterplay.abstraction import split_name
 from counterplay.cli.common import GAME_HELP, JSON_HELP, check_writable, print_json, say
-from counterplay.cli.problem import load_problem
 from counterplay.forms import open_game
 from counterplay.plots.tree_drawing import FORMATS, draw
 
@@ -27,7 +26,7 @@ def command(
     check_writable(out)
     number = None if player is None else player - 1
     forgetful = split_name(game)[1] is not None
-    drawn = load_problem(game, [], None, quiet=True).solved if forgetful else open_game(game, "states")
+    drawn = open_game(game, "history" if forgetful else "states")
     picture = draw(drawn, out, player=number, max_histories=max_histories)
     if as_json:
         print_json(

@@ -16,8 +16,6 @@ from counterplay.cli.common import (
     JSON_HELP,
     MEMORY_HELP,
     check_writable,
-    chips,
-    exploitability_text,
     note,
     print_json,
     read_memory,
@@ -26,6 +24,7 @@ from counterplay.cli.common import (
 )  # fmt: skip
 from counterplay.cli.running import interruptible
 from counterplay.errors import StrategyError
+from counterplay.evaluation.figures import exploitability_text, player_values
 
 if TYPE_CHECKING:
     from counterplay.evaluation.measurement import Measurement
@@ -122,8 +121,8 @@ def _rows(found: Measurement) -> list[tuple[str, str]]:
     rows, facts = [], found.facts
     if found.measured:
         rows += [
-            ("value", chips(found.value) + " chips"),
-            ("best responses", chips(found.best_response) + " chips"),
+            ("value", player_values(found.value) + " chips"),
+            ("best responses", player_values(found.best_response) + " chips"),
             ("exploitability", _gain(found)),
             ("NashConv", f"{found.nash_conv:.3g} chips, the sum of those gains"),
             ("epsilon", f"{found.epsilon:.3g} chips, the largest of them"),

@@ -18,7 +18,7 @@ from counterplay.cli.common import (
     say,
     table,
 )  # fmt: skip
-from counterplay.cli.problem import FORGET_HELP
+from counterplay.cli.options import FORGET_HELP
 from counterplay.errors import GameError
 from counterplay.runtime.memory import format_bytes
 

@@ -1,28 +1,21 @@
-"""How the commands run a solver: the progress line, checkpoints, Ctrl-C, files at the end."""
+"""How the commands show a run: the progress line, Ctrl-C, the plot at the end."""
 
 from __future__ import annotations
 
 import math
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from counterplay.cli.common import note
-from counterplay.cli.problem import Problem
 
 if TYPE_CHECKING:
     from counterplay.runtime.pacing import Until
     from counterplay.runtime.progress import Progress
-    from counterplay.solvers import Solver, SolveResult
-
-CHECKPOINT_SECONDS = 60.0
-
-LONGEST_NAME = 60
-"""Letters of a game's name that are used in that of a file: those of subgames hold whole ranges."""
+    from counterplay.solvers import SolveResult
 
 
 def plot_run(result: SolveResult, path: Path, goal: Until) -> None:
@@ -31,48 +24,12 @@ def plot_run(result: SolveResult, path: Path, goal: Until) -> None:
     from counterplay.solvers import ALGORITHMS
 
     known = ALGORITHMS.get(result.algorithm)
-    title = f"{result.game}: {result.algorithm}"
+    title = f"{result.facts.title or result.game}: {result.algorithm}"
     plot_curves(
         path, {result.algorithm: result.curve}, title,
         ("iterations", "nodes", "seconds") if known is not None and known.sampled else ("iterations",),
         goal.exploitability,
     )  # fmt: skip
-
-
-def with_checkpoints(
-    solver: Solver, path: Path | None, draw: Callable[[Progress], None] | None
-) -> Callable[[Progress], None]:
-    """A callback that draws progress and saves the run every minute."""
-    last = time.monotonic()
-
-    def tick(progress: Progress) -> None:
-        nonlocal last
-        if draw is not None:
-            draw(progress)
-        if path is not None and time.monotonic() - last > CHECKPOINT_SECONDS:
-            solver.save(path)
-            last = time.monotonic()
-
-    return tick
-
-
-def save_run(
-    problem: Problem | None, solver: Solver, result: SolveResult, out: Path | None, checkpoint: Path | None
-) -> Path | None:
-    """Write what was asked for; an interrupted run always leaves a checkpoint.  Returns the checkpoint's path."""
-    if out is not None:
-        profile = result.profile if problem is None else problem.lift(result.profile)
-        profile.save(out)
-    if checkpoint is None and result.status == "interrupted":
-        name = "".join(letter if letter.isalnum() else "_" for letter in result.game)[:LONGEST_NAME]
-        checkpoint = (
-            out.with_name(out.name + ".checkpoint")
-            if out is not None
-            else Path(f"{name}-{result.algorithm}.checkpoint")
-        )
-    if checkpoint is not None:
-        solver.save(checkpoint)
-    return checkpoint
 
 
 @contextmanager

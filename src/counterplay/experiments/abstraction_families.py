@@ -78,7 +78,7 @@ def _solve(family: str, tree: PublicTree, boards: int, points: int, seed: int, t
     cards = family_cards(family, definition, threads)
     game = BucketGame.build(definition, cards.rounds, name=tree.name)
     pairs = count_bucket_pairs(game, threads=threads) if cards.recall == "perfect" else None
-    solver = BucketSolver(game, MccfrConfig("public", seed=seed), "pcs")
+    solver = BucketSolver(game, MccfrConfig("public", seed=seed), "pcs-boards")
     real = RealGame(game, tree, np.float32, threads)
     return _Solved(family, game.num_infosets, follow(solver, growing(boards, points, 4.0), pairs, real))
 

@@ -15,7 +15,7 @@ import dataclasses
 
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.games.bluff import Bluff
-from counterplay.solvers import solve
+from counterplay.runs import solve
 from counterplay.strategy.tabular import TabularStrategy
 
 __all__ = ["SolvedRound", "run", "solve_rounds"]

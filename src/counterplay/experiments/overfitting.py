@@ -93,7 +93,8 @@ def _mean_curve(text: str, tree: PublicTree, boards: int, seeds: int) -> tuple[s
     real = RealGame(game, tree)
     marks = growing(boards, int(np.log2(max(boards, 16) / 8)), 2.0)
     runs = [
-        follow(BucketSolver(game, MccfrConfig("public", seed=seed), "pcs"), marks, pairs, real) for seed in range(seeds)
+        follow(BucketSolver(game, MccfrConfig("public", seed=seed), "pcs-boards"), marks, pairs, real)
+        for seed in range(seeds)
     ]
     mean = []
     for points in zip(*runs, strict=True):

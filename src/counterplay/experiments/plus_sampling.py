@@ -13,7 +13,8 @@ from counterplay.errors import CounterplayError
 from counterplay.experiments.shared.comparison import interval
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.forms import open_game
-from counterplay.solvers.public_cfr import PublicSolver, public_config
+from counterplay.solvers.cfr import config_with
+from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.solvers.public_sampling import PublicSamplingConfig, PublicSamplingSolver
 from counterplay.tree.public.public_tree import PublicTree
 
@@ -44,7 +45,7 @@ class _Found:
 
 
 def _full(tree: PublicTree, iterations: int, floor: bool, weighted: bool) -> _Found:
-    config = public_config("cfr", {"regret_floor": floor, "gamma": float(weighted), "alternating": True})
+    config = config_with("cfr", {"regret_floor": floor, "gamma": float(weighted), "alternating": True})
     solver = PublicSolver(tree, config)
     solver.step(iterations)
     return _Found([solver.measure("average").exploitability], [solver.measure("last").exploitability])

@@ -19,9 +19,9 @@ first strategy and on how ties among best responses are broken, which the source
 
 from __future__ import annotations
 
-from counterplay.analysis.word_counts import cfr_words
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.experiments.shared.refining import TARGET, Point, pick_games, run_to, solver_for, trees
+from counterplay.solvers.word_counts import cfr_words
 from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["run"]

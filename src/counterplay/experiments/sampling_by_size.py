@@ -21,7 +21,7 @@ from counterplay.solvers.solver import changed
 
 __all__ = ["PUBLISHED", "run"]
 
-SAMPLERS = {"CS": "chance-sampling", "PCS": "pcs"}
+SAMPLERS = {"CS": "chance-sampling", "PCS": "pcs-boards"}
 
 PUBLISHED = ("CS faster", "PCS catches up", "PCS catches up", "PCS faster")
 """What the source says about its four sizes, from the smallest to the largest."""

@@ -7,22 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from counterplay.solvers.registry import (
     ALGORITHMS,
-    PUBLIC_ALGORITHMS,
-    PUBLIC_KINDS,
-    REPRESENTATIONS,
+    DEFAULT_ALGORITHM,
     SOLVERS,
     Algorithm,
     check_algorithm,
-    checkpoint_game,
-    checkpoint_kind,
-    make_public_solver,
+    checkpoint_header,
+    form_of,
     make_solver,
-    make_state_sampler,
     resume_solver,
-    solve,
     solver_class,
 )
-from counterplay.solvers.solver import Solver, SolveResult
+from counterplay.solvers.result import AbstractResult, RunFacts, SolveResult
+from counterplay.solvers.solver import Solver
 
 if TYPE_CHECKING:
     from counterplay.solvers.cfr import CFR_PRESETS, CfrConfig, CfrSolver
@@ -32,18 +28,18 @@ if TYPE_CHECKING:
     from counterplay.solvers.linear_program import LinearProgram, LinearProgramConfig
     from counterplay.solvers.maxmin import MaxminConfig, MaxminSolver
     from counterplay.solvers.mccfr import MCCFR_PRESETS, MccfrConfig, MccfrSolver
-    from counterplay.solvers.public_cfr import PublicConfig, PublicSolver
+    from counterplay.solvers.public_cfr import PublicSolver
     from counterplay.solvers.sampling_schemes import SCHEMES, scheme_array
     from counterplay.solvers.state_mccfr import StateSampler
+    from counterplay.solvers.word_counts import memory_words
 
 __all__ = [
-    "ALGORITHMS", "CFR_PRESETS", "MCCFR_PRESETS", "PUBLIC_ALGORITHMS", "PUBLIC_KINDS", "REPRESENTATIONS", "SCHEMES",
-    "SOLVERS", "Algorithm", "CfrConfig", "CfrIra", "CfrIraConfig", "CfrSolver", "DoubleOracle", "DoubleOracleConfig",
-    "FictitiousPlay", "FictitiousPlayConfig", "Fpira", "FpiraConfig", "LinearProgram", "LinearProgramConfig",
-    "MaxminConfig", "MaxminSolver", "MccfrConfig", "MccfrSolver", "PublicConfig", "PublicSolver",
-    "SolveResult", "Solver", "StateSampler", "check_algorithm", "checkpoint_game", "checkpoint_kind",
-    "make_public_solver", "make_solver", "make_state_sampler", "resume_solver", "scheme_array", "solve",
-    "solver_class",
+    "ALGORITHMS", "CFR_PRESETS", "DEFAULT_ALGORITHM", "MCCFR_PRESETS", "SCHEMES", "SOLVERS",
+    "AbstractResult", "Algorithm", "CfrConfig", "CfrIra", "CfrIraConfig", "CfrSolver", "DoubleOracle",
+    "DoubleOracleConfig", "FictitiousPlay", "FictitiousPlayConfig", "Fpira", "FpiraConfig", "LinearProgram",
+    "LinearProgramConfig", "MaxminConfig", "MaxminSolver", "MccfrConfig", "MccfrSolver", "PublicSolver", "RunFacts",
+    "SolveResult", "Solver", "StateSampler", "check_algorithm", "checkpoint_header", "form_of", "make_solver",
+    "memory_words", "resume_solver", "scheme_array", "solver_class",
 ]  # fmt: skip
 
 # Solvers are imported when they are first named: some bring large libraries.
@@ -55,8 +51,9 @@ _HOME = {
     "LinearProgram": "linear_program", "LinearProgramConfig": "linear_program",
     "MaxminConfig": "maxmin", "MaxminSolver": "maxmin",
     "MCCFR_PRESETS": "mccfr", "MccfrConfig": "mccfr", "MccfrSolver": "mccfr",
-    "PublicConfig": "public_cfr", "PublicSolver": "public_cfr",
+    "PublicSolver": "public_cfr",
     "SCHEMES": "sampling_schemes", "scheme_array": "sampling_schemes", "StateSampler": "state_mccfr",
+    "memory_words": "word_counts",
 }  # fmt: skip
 
 

@@ -20,9 +20,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +29,7 @@ from numpy.typing import NDArray
 from counterplay.errors import SolverError, StrategyError
 from counterplay.evaluation.bucket_pairs import BucketPairs, measure_buckets
 from counterplay.evaluation.measurement import Measurement
-from counterplay.forms import GameForms, open_game
+from counterplay.forms import open_game
 from counterplay.game.game import Scheme
 from counterplay.kernels.buckets.bucket_pcs import walk_board
 from counterplay.kernels.regret import match_regrets
@@ -51,20 +50,20 @@ from counterplay.solvers.mccfr import (
     mccfr_config,
     table_memory,
 )
+from counterplay.solvers.result import RunFacts
 from counterplay.solvers.sampling_schemes import betting_scheme
-from counterplay.storage import read_container
 from counterplay.strategy.bucket_strategy import BucketStrategy, Storage, packed
 from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import normalise
 
-__all__ = ["BUCKET_PRESETS", "BucketSolver", "make_bucket_solver", "predicted_bytes", "resume_buckets"]
+__all__ = ["BUCKET_PRESETS", "BucketSolver", "predicted_tables"]
 
 BATCH = 1024
 """Iterations whose cards are dealt at a time."""
 
 BUCKET_PRESETS: Mapping[str, MccfrConfig] = {
     **MCCFR_PRESETS,
-    "pcs": MccfrConfig("public"),
+    "pcs-boards": MccfrConfig("public"),
     "cfr": MccfrConfig("boards"),
     "cfr+": MccfrConfig("boards", regret_floor=True, linear_average=True),
 }
@@ -85,6 +84,7 @@ class BucketSolver(MccfrSolver):
     """
 
     kind = "mccfr-abstract"
+    form_name = "buckets"
     check_ratio = 1.5
     presets = BUCKET_PRESETS
     game: BucketGame
@@ -217,8 +217,15 @@ class BucketSolver(MccfrSolver):
 
     def details(self) -> dict[str, Any]:
         """What was walked."""
-        found = {"representation": "buckets", "betting_nodes": len(self.game.tree), "entries": self.game.num_entries}
+        found = {"betting_nodes": len(self.game.tree), "entries": self.game.num_entries}
         return found if self.pairs is None else {**found, "boards": self.pairs.boards, "exact": self.pairs.exact}
+
+    def facts(self) -> RunFacts:
+        """What reports say about the game and the tables."""
+        return RunFacts(
+            big_blind=self.game.big_blind, entries=self.game.num_entries, tree_bytes=self.game.tree_bytes,
+            table_bytes=self.table_bytes, seed=self.config.seed, threads=self.config.threads,
+        )  # fmt: skip
 
     def _blocks(self, kind: Literal["average", "last"] | None) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
         """Entries from, to, and their probabilities, block by block."""
@@ -265,6 +272,11 @@ class BucketSolver(MccfrSolver):
         }
 
     @classmethod
+    def from_checkpoint(cls, game: Any, config: Mapping[str, Any], algorithm: str, memory_limit: int | None) -> Self:
+        """A fresh solver with the settings of a checkpoint; ``pcs-boards`` was once called ``pcs``."""
+        return cls(game, MccfrConfig(**config), "pcs-boards" if algorithm == "pcs" else algorithm, memory_limit)
+
+    @classmethod
     def open_game(cls, game: Any, memory_limit: int | None) -> BucketGame:
         """The abstract game of a checkpoint: its card files are opened again."""
         if isinstance(game, BucketGame):
@@ -280,55 +292,7 @@ class BucketSolver(MccfrSolver):
         return open_game(name, "buckets", cards=cards, bets=bets)
 
 
-def resume_buckets(
-    path: str | os.PathLike[str],
-    cards: Sequence[str | os.PathLike[str]] | None = None,
-    memory_limit: int | None = None,
-) -> BucketSolver:
-    """Go on from a checkpoint; ``cards`` tells where the files of the card abstraction are, if they have moved."""
-    header, _ = read_container(path, "checkpoint", verify=False)
-    if cards:
-        header = {**header, "cards": list(cards)}
-    return BucketSolver.resume(path, BucketSolver.open_game(header, memory_limit), memory_limit)
-
-
-def predicted_bytes(size: BucketGameSize, config: MccfrConfig) -> tuple[int, int]:
-    """Bytes of the betting tree and of the tables of a run on a bucket game of this size."""
+def predicted_tables(size: BucketGameSize, algorithm: str, settings: Mapping[str, Any]) -> int:
+    """Bytes of the tables of a run, counted before anything is built."""
     sizes = WalkedSizes(size.entries, 0, len(size.buckets), 64 * len(size.betting.decisions), 8)
-    return size.tree_bytes, table_memory(sizes, config)
-
-
-def make_bucket_solver(
-    game: str,
-    cards: Sequence[str | os.PathLike[str]],
-    algorithm: str = "pure-cfr",
-    bets: str | None = None,
-    memory_limit: int | None = None,
-    **settings: Any,
-) -> BucketSolver:
-    """A solver of a poker game in a card abstraction, by names.
-
-    Parameters
-    ----------
-    game : str
-        The game: a registered one or the path of a ``.game`` file.
-    cards : sequence of paths
-        The file of a card abstraction for all players, or one for each.
-    algorithm : str
-        One of ``BUCKET_PRESETS``.
-    bets : str, optional
-        An abstraction of the bets, see ``poker.raise_sizes``; no-limit games are rarely small enough without one.
-    memory_limit : int, optional
-        Bytes that may be used; by default what the machine has free.
-    **settings
-        Changes to the algorithm's defaults.
-
-    Raises
-    ------
-    MemoryLimitError
-        If tree and tables will not fit; they are counted first.
-    """
-    config = mccfr_config(algorithm, settings, BUCKET_PRESETS)
-    forms = GameForms(game, cards=cards, bets=bets)
-    check_memory(f"{algorithm} on {game}", sum(predicted_bytes(forms.bucket_counts(), config)), memory_limit)
-    return BucketSolver(forms.buckets(), config, algorithm, memory_limit)
+    return table_memory(sizes, mccfr_config(algorithm, settings, BUCKET_PRESETS))

@@ -25,7 +25,7 @@ import dataclasses
 import math
 import numbers
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,13 +43,20 @@ from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy, normalise
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["CFR_PRESETS", "CfrConfig", "CfrSolver", "ProfileKind", "check_storage"]
+__all__ = ["CFR_PRESETS", "CfrConfig", "CfrSolver", "ProfileKind", "check_storage", "config_with", "preset_name"]
 
 ProfileKind = Literal["average", "last", "best"]
 """Which profile: the average of all iterations, the current one, or the least exploitable one seen at checks."""
 
-MAX_GAMMA = {"float64": 20, "float32": 4, "int16": 4, "auto": 4}
+MAX_GAMMA = {"float64": 20, "float32": 4, "int16": 4}
 """Largest exponent of the averaging weights: sums of t^gamma stay in the range of the tables for 10^7 iterations."""
+
+STORAGES = {
+    "history": ("float64", "float32"),
+    "public": ("float64", "float32", "int16"),
+    "buckets": ("float64",),
+}
+"""The types of tables on each form; auto is the first, on public trees float32 for large ones."""
 
 FLOAT32_UTILITIES = (1e-25, 1e25)
 """Between these the largest utility of a game must lie, so that its regrets neither vanish nor overflow in float32."""
@@ -62,7 +69,7 @@ a pure strategy.  With it, runs agree with exact arithmetic for thousands of ite
 
 @dataclasses.dataclass(frozen=True)
 class CfrConfig:
-    """One member of the CFR family.
+    """One member of the CFR family, on every form of a game.
 
     Attributes
     ----------
@@ -84,8 +91,10 @@ class CfrConfig:
         Where no regret is positive: play all actions alike, or those of largest regret alike.
     profile : {"average", "last", "best"}
         Which profile the solver stands for.  With ``"last"`` no average is kept, which saves its table.
-    storage : {"float64", "float32"}
-        Type of the tables; sums inside an iteration are float64 always.
+    storage : {"auto", "float64", "float32", "int16"}
+        Type of the tables, see ``STORAGES`` for those of each form.
+    threads : int
+        How many share a walk of a public tree; on other forms one.
     tremble : float
         Every action is played with at least this probability, so that play goes everywhere (Johanson 2016, section
         10.3.1.2); the average then approaches an equilibrium among such strategies.
@@ -101,16 +110,15 @@ class CfrConfig:
     predictive: bool = False
     fallback: Literal["uniform", "argmax-uniform"] = "uniform"
     profile: ProfileKind = "average"
-    storage: Literal["float64", "float32"] = "float64"
+    storage: Literal["auto", "float64", "float32", "int16"] = "auto"
     tremble: float = 0.0
-
-    storages: ClassVar[tuple[str, ...]] = ("float64", "float32")
+    threads: int = 1
 
     def __post_init__(self) -> None:
         choices = {
             "fallback": ("uniform", "argmax-uniform"),
             "profile": ("average", "last", "best"),
-            "storage": self.storages,
+            "storage": ("auto", *MAX_GAMMA),
         }
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
@@ -119,7 +127,7 @@ class CfrConfig:
             if not isinstance(getattr(self, name), bool):
                 raise SolverError(f"{name} must be true or false; got {getattr(self, name)!r}")
         if not isinstance(self.delay, int) or not 0 <= self.delay < 2**63:
-            raise SolverError(f"delay must be a whole number, at least 0 and below 2^63; got {self.delay!r}")
+            raise SolverError(f"delay must be an integer, at least 0 and below 2^63; got {self.delay!r}")
         for name in ("alpha", "beta", "gamma"):
             number = getattr(self, name)
             if number is None and name != "gamma":
@@ -128,12 +136,43 @@ class CfrConfig:
                 raise SolverError(f"{name} must be a finite number; got {number!r}")
         if not isinstance(self.tremble, int | float) or not 0 <= self.tremble < 1:
             raise SolverError(f"tremble must be a probability below 1 over the number of actions; got {self.tremble!r}")
-        largest = MAX_GAMMA[self.storage]
+        if not isinstance(self.threads, int) or isinstance(self.threads, bool) or not 1 <= self.threads <= 1024:
+            raise SolverError(f"threads must be an integer from 1 to 1024; got {self.threads!r}")
+        self._check_gamma(MAX_GAMMA.get(self.storage, 20))
+
+    def _check_gamma(self, largest: int) -> None:
         if abs(self.gamma) > largest:
             raise SolverError(
                 f"gamma must lie in [-{largest}, {largest}] with {self.storage} tables, or the weights t^gamma would "
                 f"overflow them; got {self.gamma!r}"
             )
+
+    def check_form(self, form: str) -> None:
+        """Refuse settings that a form of the game does not have.
+
+        Raises
+        ------
+        SolverError
+            If a setting is not for ``form``: history, public or buckets.
+        """
+        if self.storage not in ("auto", *STORAGES[form]):
+            raise SolverError(f"storage must be one of {', '.join(STORAGES[form])}; got {self.storage!r}")
+        if form != "public" and self.threads != 1:
+            raise SolverError(f"full-width cfr has threads on public trees only; got threads={self.threads}")
+        if form == "history":
+            return
+        name = {"public": "on a public tree", "buckets": "in buckets"}[form]
+        if self.profile == "best":
+            raise SolverError(f"{name} the profile is average or last; got 'best'")
+        if self.fallback != "uniform" or self.tremble:
+            raise SolverError(f"{name} there are no settings fallback and tremble; use --representation history")
+        if form == "public" and self.storage == "auto":
+            self._check_gamma(MAX_GAMMA["float32"])
+
+    @property
+    def table_type(self) -> str:
+        """The type of tables whose form has no larger and smaller games."""
+        return "float64" if self.storage == "auto" else self.storage
 
     @property
     def keeps_average(self) -> bool:
@@ -180,10 +219,11 @@ class CfrSolver(Solver):
         if not isinstance(config, CfrConfig | str):
             raise SolverError(f"config is a CfrConfig or the name of a preset; got {config!r}")
         self.config = CFR_PRESETS[_preset(config)] if isinstance(config, str) else config
-        self.algorithm = algorithm or _name_of(config)
+        self.config.check_form(self.form_name)
+        self.algorithm = algorithm or preset_name(config)
         self.tree = open_game(game, "history", memory_limit=memory_limit)
         facts = self.tree.facts
-        check_storage(self.tree.name, max(abs(facts.min_utility), abs(facts.max_utility)), self.config.storage)
+        check_storage(self.tree.name, max(abs(facts.min_utility), abs(facts.max_utility)), self.config.table_type)
         widest = int(np.diff(self.tree.infoset_offset).max(initial=1))
         if self.config.tremble * widest >= 1:
             raise SolverError(
@@ -194,7 +234,7 @@ class CfrSolver(Solver):
         check_memory(f"{self.algorithm} on {self.tree.name}", needed, memory_limit)
         self.form = form_arrays(self.tree.sequences)
         entries, sequences = self.tree.num_entries, self.tree.sequences.num_sequences
-        storage = np.dtype(self.config.storage)
+        storage = np.dtype(self.config.table_type)
         self.regret = np.zeros(entries, storage)
         self.average = np.zeros(entries if self.config.keeps_average else 0, storage)
         self.prediction = np.zeros(entries if self.config.predictive else 0, storage)
@@ -214,7 +254,7 @@ class CfrSolver(Solver):
         config = CFR_PRESETS[_preset(config)] if isinstance(config, str) else config
         tables = 1 + config.keeps_average + config.predictive
         doubles = tree.num_entries * (2 + (config.profile == "best")) + 2 * tree.sequences.num_sequences
-        return tree.num_entries * tables * np.dtype(config.storage).itemsize + 8 * doubles + 8
+        return tree.num_entries * tables * np.dtype(config.table_type).itemsize + 8 * doubles + 8
 
     @property
     def iterations(self) -> int:
@@ -224,7 +264,7 @@ class CfrSolver(Solver):
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations."""
         if not isinstance(iterations, numbers.Integral) or iterations < 0:
-            raise SolverError(f"step takes a whole number of iterations, at least 0; got {iterations!r}")
+            raise SolverError(f"step takes an integer, at least 0; got {iterations!r}")
         config = self.config
         iterate_cfr(
             self.form, self.tree.infoset_offset, self.tree.player_infosets,
@@ -337,7 +377,7 @@ def _preset(name: str) -> str:
     return name
 
 
-def _name_of(config: CfrConfig | str) -> str:
+def preset_name(config: CfrConfig | str) -> str:
     """The name of a preset, also of an equal configuration; other configurations are called ``cfr-variant``."""
     if isinstance(config, str):
         return config

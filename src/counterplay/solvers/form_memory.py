@@ -6,10 +6,10 @@ import numpy as np
 
 from counterplay.forms import FormSize, GameForms
 from counterplay.kernels.walks import walk_bytes
-from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, predicted_bytes
+from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, predicted_tables
 from counterplay.solvers.cfr import CFR_PRESETS, CfrSolver
-from counterplay.solvers.mccfr import MCCFR_PRESETS, MccfrSolver, mccfr_config
-from counterplay.solvers.public_cfr import SMALL, public_config
+from counterplay.solvers.mccfr import MCCFR_PRESETS, MccfrSolver
+from counterplay.solvers.public_cfr import SMALL
 
 __all__ = ["solver_memory"]
 
@@ -40,8 +40,7 @@ def _public(entries: int) -> dict[str, int]:
     """The tables alone; the vectors of walks are small beside them."""
     item = np.dtype(np.float64 if entries <= SMALL else np.float32).itemsize
     memory = {}
-    for name in CFR_PRESETS:
-        config = public_config(name, {})
+    for name, config in CFR_PRESETS.items():
         tables = 1 + config.keeps_average + config.predictive
         copies = 0 if config.alternating else entries // 2 * (1 + config.predictive)
         memory[name] = item * (entries * tables + copies)
@@ -52,9 +51,9 @@ def _buckets(forms: GameForms) -> dict[str, int]:
     memory = {}
     size = forms.bucket_counts()
     for name in BUCKET_PRESETS:
-        if name == "pcs" and forms.game.players != 2:
+        if name == "pcs-boards" and forms.game.players != 2:
             continue
         for profile in ("average", "last"):
-            config = mccfr_config(name, {"profile": profile}, BUCKET_PRESETS)
-            memory[name if profile == "average" else f"{name}, last"] = predicted_bytes(size, config)[1]
+            title = name if profile == "average" else f"{name}, last"
+            memory[title] = predicted_tables(size, name, {"profile": profile})
     return memory

@@ -273,7 +273,7 @@ class MccfrSolver(Solver):
     def _open(self, game: Any, memory_limit: int | None) -> tuple[Walked, WalkArrays]:
         """The game, compiled, and its layout for walks, after checking that the tables will fit."""
         if self.config.sampling in ("public", "boards"):
-            raise SolverError("public sampling is for abstract games here; on other games use algorithm pcs")
+            raise SolverError("boards are drawn in card abstractions only; on public trees use algorithm pcs")
         self.tree = open_game(game, "history", memory_limit=memory_limit)
         needed = self.memory_bytes(self.tree, self.config)
         check_memory(f"{self.algorithm} on {self.tree.name}", needed + walk_bytes(self.tree), memory_limit)
@@ -389,9 +389,9 @@ class MccfrSolver(Solver):
         if isinstance(scheme, str) and scheme == "custom":
             raise SolverError("scheme custom stands for a function that is handed over; give the function itself")
         if scheme is None or isinstance(scheme, str):
-            return cls(game, mccfr_config(algorithm, settings), algorithm, memory_limit)
+            return cls(game, mccfr_config(algorithm, settings, cls.presets), algorithm, memory_limit)
         others = {key: value for key, value in settings.items() if key != "scheme"}
-        return cls(game, mccfr_config(algorithm, others), algorithm, memory_limit, scheme)
+        return cls(game, mccfr_config(algorithm, others, cls.presets), algorithm, memory_limit, scheme)
 
     @classmethod
     def from_checkpoint(

@@ -13,28 +13,31 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import SolverError
 from counterplay.evaluation.measurement import Measurement
+from counterplay.evaluation.methods import locked_nodes
 from counterplay.evaluation.public_walker import PublicWalker
 from counterplay.evaluation.public_walks import Opponent, scratch_bytes
 from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.kernels.public.piece_steps import UPDATE, Tables
 from counterplay.kernels.public.public_cfr import iterate_public, iteration_rule
+from counterplay.poker.postflop.subgame import SUBGAME, parse_subgame
 from counterplay.runtime.memory import check_memory
 from counterplay.runtime.threads import ThreadPool
-from counterplay.solvers.cfr import CFR_PRESETS, ROUNDING, CfrConfig, ProfileKind, check_storage
-from counterplay.solvers.solver import Solver, changed
+from counterplay.solvers.cfr import ROUNDING, CfrConfig, ProfileKind, check_storage, config_with, preset_name
+from counterplay.solvers.result import RunFacts
+from counterplay.solvers.solver import Solver
 from counterplay.strategy.public_strategy import PublicStrategy
 from counterplay.strategy.strategy import Provenance
 from counterplay.tree.public.public_tree import PublicTree
 
-__all__ = ["PublicConfig", "PublicSolver", "public_config"]
+__all__ = ["PublicSolver", "public_facts", "table_type"]
 
 SINGLE_ROUNDING = 1e-7
 """``ROUNDING`` of walks whose vectors are float32; with it, runs agree with those in float64 as long as tables do."""
@@ -46,42 +49,6 @@ SMALL = 4_000_000
 """Entries up to which tables are float64 when nothing is said."""
 
 
-@dataclasses.dataclass(frozen=True)
-class PublicConfig(CfrConfig):
-    """One member of the CFR family on a public tree; see ``CfrConfig`` for the settings that are not told here.
-
-    Attributes
-    ----------
-    storage : {"auto", "float64", "float32", "int16"}
-        Type of the tables; auto is float64 for small games and float32 for large ones.
-    threads : int
-        How many share a walk.
-    """
-
-    storage: Literal["auto", "float64", "float32", "int16"] = "auto"  # type: ignore[assignment]
-    threads: int = 1
-
-    storages: ClassVar[tuple[str, ...]] = ("auto", "float64", "float32", "int16")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.threads, int) or not 1 <= self.threads <= 1024:
-            raise SolverError(f"threads must be a whole number from 1 to 1024; got {self.threads!r}")
-        if self.profile == "best":
-            raise SolverError("on a public tree the profile is average or last; got 'best'")
-        if self.fallback != "uniform" or self.tremble:
-            raise SolverError(
-                "on a public tree there are no settings fallback and tremble; use --representation history"
-            )
-
-
-def public_config(name: str, changes: Mapping[str, Any]) -> PublicConfig:
-    """A preset of the CFR family for the public tree, with some settings changed."""
-    preset = dataclasses.asdict(CFR_PRESETS[name])
-    del preset["storage"]
-    return changed(PublicConfig(**preset), changes, name)
-
-
 class PublicSolver(Solver):
     """Full-width CFR on a public tree, two players.
 
@@ -89,7 +56,7 @@ class PublicSolver(Solver):
     ----------
     game : PublicTree, Game or str
         What to solve.
-    config : PublicConfig or str
+    config : CfrConfig or str
         A configuration or the name of a preset.
     algorithm : str, optional
         What to call the algorithm in results.
@@ -98,20 +65,22 @@ class PublicSolver(Solver):
     """
 
     kind = "public"
-    config_class = PublicConfig
+    form_name = "public"
+    config_class = CfrConfig
     check_ratio = 1.25
     tree: PublicTree
 
     def __init__(
         self,
         game: PublicTree | Game | str,
-        config: PublicConfig | str = "cfr+",
+        config: CfrConfig | str = "cfr+",
         algorithm: str | None = None,
         memory_limit: int | None = None,
     ) -> None:
         super().__init__()
-        self.config = public_config(config, {}) if isinstance(config, str) else config
-        self.algorithm = algorithm or (config if isinstance(config, str) else "cfr-variant")
+        self.config = config_with(config, {}) if isinstance(config, str) else config
+        self.config.check_form(self.form_name)
+        self.algorithm = algorithm or preset_name(config)
         self.tree = self.compiled(game, memory_limit)
         tree = self.tree
         needed = self.memory_bytes(tree, self.config)
@@ -145,9 +114,9 @@ class PublicSolver(Solver):
         return open_game(game, "public", memory_limit=memory_limit)
 
     @staticmethod
-    def memory_bytes(tree: PublicTree, config: PublicConfig | str) -> int:
+    def memory_bytes(tree: PublicTree, config: CfrConfig | str) -> int:
         """Bytes of all tables that a solver will allocate, and of the vectors of its walks."""
-        config = public_config(config, {}) if isinstance(config, str) else config
+        config = config_with(config, {}) if isinstance(config, str) else config
         kind = table_type(tree, config.storage)
         entries = sum(tree.num_entries)
         size = entries * (1 + config.keeps_average) * kind.itemsize
@@ -283,17 +252,46 @@ class PublicSolver(Solver):
     @classmethod
     def named(cls, game: Any, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Self:
         """A solver for one of ``CFR_PRESETS``, with some settings changed."""
-        return cls(game, public_config(algorithm, settings), algorithm, memory_limit)
+        return cls(game, config_with(algorithm, settings), algorithm, memory_limit)
 
     @classmethod
     def from_checkpoint(cls, game: Any, config: Mapping[str, Any], algorithm: str, memory_limit: int | None) -> Self:
         """A fresh solver with the settings of a checkpoint."""
-        return cls(game, PublicConfig(**config), algorithm, memory_limit)
+        return cls(game, CfrConfig(**config), algorithm, memory_limit)
 
     @property
     def table_bytes(self) -> int:
         """Bytes of all tables and vectors."""
         return self.memory_bytes(self.tree, self.config)
+
+    def facts(self) -> RunFacts:
+        """What reports say about the game and the tables."""
+        return public_facts(self, self.locked)
+
+    @property
+    def histories(self) -> int | None:
+        """Not known: the public tree does not hold them."""
+        return None
+
+
+def public_facts(solver: Solver, locked: NDArray[np.bool_] | None = None) -> RunFacts:
+    """What reports say about a run on a public tree."""
+    tree: PublicTree = solver.tree
+    spot = parse_subgame(tree.name) if tree.name.startswith(SUBGAME) else None
+    return RunFacts(
+        title="" if spot is None else spot.title,
+        big_blind=tree.big_blind,
+        pot=None if spot is None else spot.pot,
+        zero_sum=tree.zero_sum,
+        recall=("perfect", "perfect"),
+        public_states=tree.num_public_states,
+        entries=sum(tree.num_entries),
+        locked=() if locked is None else locked_nodes(tree, locked),
+        tree_bytes=tree.nbytes,
+        table_bytes=solver.table_bytes,
+        seed=getattr(solver.config, "seed", 0),
+        threads=solver.config.threads,
+    )
 
 
 def table_type(tree: PublicTree, storage: str) -> np.dtype[Any]:

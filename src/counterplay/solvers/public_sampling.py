@@ -51,7 +51,8 @@ from counterplay.kernels.walks import alias_table, random_state
 from counterplay.runtime.memory import check_memory
 from counterplay.runtime.threads import ThreadPool, available_cores, spaced_rows
 from counterplay.solvers.cfr import ROUNDING, check_storage
-from counterplay.solvers.public_cfr import table_type
+from counterplay.solvers.public_cfr import public_facts, table_type
+from counterplay.solvers.result import RunFacts
 from counterplay.solvers.solver import Solver, changed
 from counterplay.strategy.public_strategy import PublicStrategy
 from counterplay.strategy.strategy import Provenance
@@ -140,6 +141,7 @@ class PublicSamplingSolver(Solver):
     """
 
     kind = "public-sampling"
+    form_name = "public"
     config_class = PublicSamplingConfig
     check_ratio = 1.25
     tree: PublicTree
@@ -199,6 +201,15 @@ class PublicSamplingSolver(Solver):
     def table_bytes(self) -> int:
         """Bytes of all tables and vectors."""
         return self.memory_bytes(self.tree, self.config)
+
+    def facts(self) -> RunFacts:
+        """What reports say about the game and the tables."""
+        return public_facts(self)
+
+    @property
+    def histories(self) -> int | None:
+        """Not known: the public tree does not hold them."""
+        return None
 
     @property
     def iterations(self) -> int:

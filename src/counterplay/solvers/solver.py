@@ -14,7 +14,7 @@ import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,65 +22,17 @@ from numpy.typing import NDArray
 from counterplay.abstraction.infosets.abstraction import Abstraction
 from counterplay.errors import CounterplayError, GameError, SolverError, StrategyError
 from counterplay.evaluation.measurement import Measurement, measure_strategy
-from counterplay.forms import open_game
+from counterplay.forms import GameLike, open_game
 from counterplay.game.game import Game
 from counterplay.kernels.history.passes import FormArrays
-from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.pacing import CHECK_RATIO, PacedSteps, Until, next_check
 from counterplay.runtime.progress import Progress, ProgressCallback
+from counterplay.solvers.result import RunFacts, SolveResult, Status
 from counterplay.storage import read_container, write_container
 from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.history.sizes import tree_bytes
 
-__all__ = ["SolveResult", "Solver", "Status", "changed", "setting_value"]
-
-Status = Literal["solved", "exploitability", "iterations", "seconds", "memory", "interrupted"]
-"""Why a run ended: nothing is left to do, the limit that was reached, full tables, or Ctrl-C."""
-
-
-@dataclasses.dataclass(frozen=True)
-class SolveResult:
-    """A finished run: the profile and everything that is reported about it."""
-
-    game: str
-    algorithm: str
-    status: Status
-    profile: Any  # a TabularStrategy, or of a public tree or an abstract game the profile of that
-    measurement: Measurement
-    iterations: int
-    seconds: float
-    cpu_seconds: float
-    histories: int | None  # unknown where the game was not compiled
-    information_sets: int
-    curve: tuple[Progress, ...]
-    details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    nodes: int = 0
-    abstraction: Abstraction | None = None
-    """The abstraction that the algorithm made itself, if it did."""
-
-    @property
-    def value(self) -> tuple[float, ...]:
-        """Expected value of each player."""
-        return self.measurement.value
-
-    @property
-    def best_response(self) -> tuple[float, ...]:
-        """Value of each player's best response to the others."""
-        return self.measurement.best_response
-
-    @property
-    def nash_conv(self) -> float:
-        """Sum over players of what a best response gains."""
-        return self.measurement.nash_conv
-
-    @property
-    def exploitability(self) -> float:
-        """Mean over players of what a best response gains."""
-        return self.measurement.exploitability
-
-    @property
-    def nodes_per_second(self) -> float:
-        """Histories touched in a second."""
-        return self.nodes / self.seconds if self.seconds > 0 else 0.0
+__all__ = ["Solver", "changed", "setting_value"]
 
 
 _CONFIG = TypeVar("_CONFIG")
@@ -139,6 +91,9 @@ class Solver(ABC):
 
     kind: ClassVar[str]
     """What checkpoints of this solver are marked with."""
+
+    form_name: ClassVar[str] = "history"
+    """The form of the game that it works on: history, public, buckets or states."""
 
     config_class: ClassVar[type]
     """The dataclass of its settings."""
@@ -210,6 +165,22 @@ class Solver(ABC):
     def details(self) -> dict[str, Any]:
         """Further figures for reports, by the keys that they have in JSON."""
         return {}
+
+    def facts(self) -> RunFacts:
+        """What reports say about the game and the tables."""
+        tree = self.tree
+        return RunFacts(
+            big_blind=tree.big_blind,
+            zero_sum=tree.facts.zero_sum,
+            one_sided=self.value_bounds is not None and self.form_name == "history",
+            recall=tuple(tree.recall),
+            forgetful=tuple(p for p in range(tree.players) if not tree.sequences.has_perfect_recall(p)),
+            entries=tree.num_entries,
+            tree_bytes=tree_bytes(tree),
+            table_bytes=self.table_bytes,
+            seed=getattr(self.config, "seed", 0),
+            threads=getattr(self.config, "threads", 1),
+        )
 
     @abstractmethod
     def strategy(self) -> Any:
@@ -300,7 +271,7 @@ class Solver(ABC):
     def resume(
         cls,
         path: str | os.PathLike[str],
-        game: GameTree | Game | BucketGame | str | None = None,
+        game: GameLike | None = None,
         memory_limit: int | None = None,
     ) -> Self:
         """Go on from a checkpoint; the game is made by its name unless it is given.
@@ -433,4 +404,6 @@ class Solver(ABC):
             details=self.details(),
             nodes=self.nodes,
             abstraction=self.abstraction(),
+            form=self.form_name,
+            facts=self.facts(),
         )

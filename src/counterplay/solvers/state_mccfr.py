@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from counterplay.errors import CounterplayError, GameError, SolverError, StrategyError
 from counterplay.evaluation.measurement import Measurement
-from counterplay.forms import open_game
+from counterplay.forms import GameLike, open_game
 from counterplay.game.game import Game, Scheme
 from counterplay.kernels.walks import alias_table, random_state
 from counterplay.poker.buckets.bucket_game import BucketGame
@@ -35,14 +35,16 @@ from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import Progress
 from counterplay.runtime.threads import ThreadPool
 from counterplay.solvers.mccfr import MccfrConfig, _name_of, average_type, mccfr_config
+from counterplay.solvers.result import RunFacts, Status
 from counterplay.solvers.sampling_schemes import SCHEMES, default_scheme, scheme_row
-from counterplay.solvers.solver import Solver, Status
+from counterplay.solvers.solver import Solver
 from counterplay.solvers.state_walks import TYPECODES, Walker
 from counterplay.storage import pack_texts, read_container, unpack_texts
 from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import SEEN, TabularStrategy, normalise
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import infosets_digest
+from counterplay.tree.public.public_tree import PublicTree
 
 __all__ = ["StateSampler"]
 
@@ -69,6 +71,7 @@ class StateSampler(Solver):
     """
 
     kind = "mccfr-states"
+    form_name = "states"
     config_class = MccfrConfig
     measures = False
 
@@ -267,9 +270,11 @@ class StateSampler(Solver):
     def _reached(self, until: Until, last: Measurement) -> Status | None:
         return "memory" if self.table_bytes > self.memory_limit else super()._reached(until, last)
 
-    def details(self) -> dict[str, Any]:
-        """That states were walked."""
-        return {"representation": "states"}
+    def facts(self) -> RunFacts:
+        """What reports say about the game and the tables."""
+        return RunFacts(
+            big_blind=self.game.big_blind, table_bytes=self.table_bytes, seed=self.config.seed, threads=1
+        )  # fmt: skip
 
     def strategy(self, kind: Literal["average", "last"] | None = None) -> NDArray[np.float64]:
         """The probabilities of a profile at the entries met so far, in the order in which they were met."""
@@ -335,6 +340,14 @@ class StateSampler(Solver):
         """Nothing is derived from the tables."""
 
     @classmethod
+    def named(cls, game: Any, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Self:
+        """A solver for one of ``MCCFR_PRESETS``; the setting ``scheme`` may also be a function."""
+        scheme = settings.get("scheme")
+        own = scheme if callable(scheme) else None
+        named = {key: value for key, value in settings.items() if key != "scheme" or own is None}
+        return cls(game, mccfr_config(algorithm, named), algorithm, memory_limit, own)
+
+    @classmethod
     def from_checkpoint(
         cls, game: GameTree | Game | str, config: Mapping[str, Any], algorithm: str, memory_limit: int | None
     ) -> Self:
@@ -351,7 +364,7 @@ class StateSampler(Solver):
     def resume(
         cls,
         path: str | os.PathLike[str],
-        game: GameTree | Game | BucketGame | str | None = None,
+        game: GameLike | None = None,
         memory_limit: int | None = None,
     ) -> Self:
         """Go on from a checkpoint; that it is of the same game shows at each information set that is met again."""
@@ -359,8 +372,8 @@ class StateSampler(Solver):
         try:
             if header["solver"] != cls.kind:
                 raise StrategyError(f"{path} is a checkpoint of the solver {header['solver']!r}, not of {cls.kind!r}")
-            if isinstance(game, BucketGame):
-                raise SolverError(f"{path} is a checkpoint over states; it goes on with the game itself")
+            if isinstance(game, BucketGame | PublicTree | type):
+                raise SolverError(f"{path} is a checkpoint over states; it needs the game itself")
             solver = cls.from_checkpoint(
                 header["game"] if game is None else game, header["config"], header["algorithm"], memory_limit
             )

@@ -10,11 +10,11 @@ import dataclasses
 import math
 from collections.abc import Iterable, Sequence
 
-from counterplay.analysis.word_counts import MemoryWords, memory_words
 from counterplay.errors import CounterplayError
 from counterplay.forms import open_game
 from counterplay.runtime.pacing import PacedSteps, next_check
 from counterplay.solvers import CfrIra, DoubleOracle, Fpira, Solver, make_solver
+from counterplay.solvers.word_counts import MemoryWords, memory_words
 from counterplay.tree.history.game_tree import GameTree
 
 __all__ = [

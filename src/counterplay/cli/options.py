@@ -1,0 +1,102 @@
+"""The options that verbs share, as types: each says what it is and how the command line shows it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from counterplay.cli.common import GAME_HELP, JSON_HELP, MEMORY_HELP
+
+FORGET_HELP = (
+    "What players forget, such as last-bids=2 (counterplay games says what a game offers), initial, match=PATTERN, "
+    "map=FILE.  Can be repeated."
+)
+_SPOT = "A hold'em subgame (solve holdem)"
+
+OptionalGame = Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_HELP)]
+AlgorithmName = Annotated[
+    str | None, typer.Option("--algorithm", "-a", help="cfr+ by default; `counterplay algorithms` lists them.")
+]
+Iterations = Annotated[int | None, typer.Option(help="Stop at this iteration (default 1000, or the solution).")]
+Seconds = Annotated[float | None, typer.Option(help="Stop after this many seconds, those before --resume included.")]
+UntilText = Annotated[
+    str | None, typer.Option(help="Stop at this exploitability: chips per game (1e-4), or mbb/g (0.5mbb).")
+]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the strategy to this file.")]
+Plot = Annotated[Path | None, typer.Option(help="Draw the convergence curve into this file (.png, .svg).")]
+Checkpoint = Annotated[Path | None, typer.Option(help="Save the run into this file every minute and at the end.")]
+Resume = Annotated[Path | None, typer.Option(help="Continue this checkpoint.")]
+ProfileKind = Annotated[
+    str | None,
+    typer.Option(help="Which profile: average (default), last (keeps no average) or best (least exploitable seen)."),
+]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", help="Change a setting of the algorithm: --set delay=100.")
+]
+Player = Annotated[int | None, typer.Option(help="With maxmin: who maximises, 1 (default) or 2.")]
+Epsilon = Annotated[
+    float | None,
+    typer.Option(help="With maxmin and double-oracle: the gap to stop at, in shares of the largest utility."),
+]
+Exact = Annotated[bool, typer.Option("--exact", help="With lp: the value as a fraction; small games.")]
+Forget = Annotated[list[str] | None, typer.Option(help=FORGET_HELP)]
+MapOut = Annotated[Path | None, typer.Option(help="Write the abstraction to this file, for map=FILE.")]
+Cards = Annotated[
+    list[Path] | None,
+    typer.Option(help="Solve a poker game in this card abstraction (.cpa); one for each player if they differ."),
+]
+Boards = Annotated[
+    str | None,
+    typer.Option(help="With --cards: measure in the abstract game, over all boards or a number drawn (all, 2000)."),
+]
+Seed = Annotated[int | None, typer.Option(help="Of the random choices (default 0); full-width algorithms make none.")]
+Threads = Annotated[
+    int | None, typer.Option(help="How many walk at once, of sampled algorithms and on public trees (default 1).")
+]
+Representation = Annotated[
+    str,
+    typer.Option(
+        help="history: compile the game; public: its public states and hands; states: sample it without; auto: "
+        "history, or where that does not fit public with full-width algorithms and states with sampled ones."
+    ),
+]
+MemoryLimit = Annotated[str | None, typer.Option(help=MEMORY_HELP)]
+Board = Annotated[str | None, typer.Option(help="3, 4 or 5 cards, QsJh2h.", rich_help_panel=_SPOT)]
+Pot = Annotated[float | None, typer.Option(help="Chips in the pot.", rich_help_panel=_SPOT)]
+Stack = Annotated[float | None, typer.Option(help="Chips that each has left.", rich_help_panel=_SPOT)]
+Oop = Annotated[
+    str | None, typer.Option(help="Range of who acts first: 66+,A8s+,AKo:0.5, or a file.", rich_help_panel=_SPOT)
+]
+Ip = Annotated[str | None, typer.Option(help="Range of who acts last.", rich_help_panel=_SPOT)]
+Bets = Annotated[
+    str | None,
+    typer.Option(
+        help="Sizes: 50%, 100c, 20c3r, e, 2e, allin; by street and player: flop=50%;ip.turn=33%,a. "
+        "Default 50%,allin.  With --cards: the raises left of a no-limit game, as fcpa or 0.5,1,allin.",
+        rich_help_panel=_SPOT,
+    ),
+]
+Raises = Annotated[
+    str | None, typer.Option(help="Sizes of raises, 2.5x too (default 60%,allin).", rich_help_panel=_SPOT)
+]
+Donks = Annotated[
+    str | None,
+    typer.Option(help="Sizes of oop's first bet after calling a street (default: bets).", rich_help_panel=_SPOT),
+]
+AllinThreshold = Annotated[
+    str | None,
+    typer.Option(help="Bets of this share of the stack are all in (default 67%).", rich_help_panel=_SPOT),
+]
+Chip = Annotated[float | None, typer.Option(help="Bets are multiples of this (default 1).", rich_help_panel=_SPOT)]
+Isomorphism = Annotated[bool, typer.Option(help="Take suits together that play alike.", rich_help_panel=_SPOT)]
+Lock = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Fix a strategy: 'check bet25=call 66+,AQ; fold rest', or NODE=FILE.  Can be repeated.",
+        rich_help_panel=_SPOT,
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")]
+AsJson = Annotated[bool, typer.Option("--json", help=JSON_HELP)]

@@ -1,0 +1,151 @@
+"""What a run is asked for: its options, and when it stops."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from counterplay.errors import SolverError
+from counterplay.forms import FORMS
+from counterplay.runtime.pacing import Until
+from counterplay.runtime.progress import ProgressCallback
+from counterplay.solvers.solver import Solver
+
+__all__ = ["RunOptions", "Target", "read_exploitability", "sort_out"]
+
+SPOT_TARGET = "0.5%"
+"""Where the run of a postflop spot stops by default."""
+
+
+@dataclasses.dataclass(frozen=True)
+class RunOptions:
+    """What a run takes beside its game, its algorithm and the settings of that.
+
+    Attributes
+    ----------
+    cards : path or sequence of paths
+        Card abstractions of a poker game: one for all players, or one for each.
+    bets : str, optional
+        The raises that are left of a no-limit game.
+    boards : int or "all", optional
+        In a card abstraction: measure in the abstract game, over all boards or a number drawn.
+    forget : str or sequence of str
+        What players forget; the strategy is lifted to the real game and measured there.
+    representation : {"auto", "history", "public", "buckets", "states"}
+        The form; ``auto``: buckets with ``cards``, histories, or where these do not fit a public tree or states.
+    threads, seed : int, optional
+        Of algorithms that have them.
+    memory_limit : int, optional
+        Bytes that may be used; by default what the machine has free.
+    out, map_out, checkpoint : path, optional
+        Files for the strategy, for the abstraction, and for the run (written every minute and at the end).
+    curve : bool
+        Exploitability must be measured on the way, so that states cannot be sampled instead.
+    note : callable, optional
+        Called with a line when another form than histories has to be taken.
+    opening : callable, optional
+        Called with the progress while the game is compiled.
+    """
+
+    cards: Sequence[str | os.PathLike[str]] = ()
+    bets: str | None = None
+    boards: int | str | None = None
+    forget: Sequence[str] = ()
+    representation: str = "auto"
+    threads: int | None = None
+    seed: int | None = None
+    memory_limit: int | None = None
+    out: str | os.PathLike[str] | None = None
+    map_out: str | os.PathLike[str] | None = None
+    checkpoint: str | os.PathLike[str] | None = None
+    curve: bool = False
+    note: Callable[[str], None] | None = None
+    opening: ProgressCallback | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("cards", "forget"):
+            value = getattr(self, name)
+            several = () if value is None else (value,) if isinstance(value, str | os.PathLike) else tuple(value)
+            object.__setattr__(self, name, several)
+        if self.representation not in ("auto", *FORMS):
+            raise SolverError(f"representation must be one of auto, {', '.join(FORMS)}; got {self.representation!r}")
+        boards = self.boards
+        if boards is not None and boards != "all":
+            if not str(boards).isdigit() or int(boards) < 1:
+                raise SolverError(f"boards is all or a number of boards; got {boards!r}")
+            object.__setattr__(self, "boards", int(boards))
+
+    def say(self, text: str) -> None:
+        """Pass a line on."""
+        if self.note is not None:
+            self.note(text)
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """When to stop, as it was asked for; the units of ``until`` are known when the game is open.
+
+    Attributes
+    ----------
+    until : Until, float or str, optional
+        An exploitability: chips (``1e-4``), ``0.5mbb`` of a game with a big blind, ``0.3%`` of the pot of a spot.
+    iterations, seconds : optional
+        Limits; the first that is reached stops the run.
+    """
+
+    until: Until | float | str | None = None
+    iterations: int | None = None
+    seconds: float | None = None
+
+    def resolve(self, solver: Solver) -> Until:
+        """The limits of a run; of a fresh one without any the defaults of the solver or the spot."""
+        if isinstance(self.until, Until):
+            if self.iterations is not None or self.seconds is not None:
+                raise SolverError("give either an Until or iterations and seconds; got both")
+            return self.until
+        iterations, until = self.iterations, self.until
+        facts = solver.facts()
+        if iterations is None and self.seconds is None and until is None and solver.iterations == 0:
+            until = None if facts.pot is None else SPOT_TARGET
+            iterations = solver.default_iterations if facts.pot is None else None
+        if isinstance(until, str):
+            until = read_exploitability(until, solver.name, facts.big_blind, facts.pot)
+        return Until(iterations, self.seconds, until)
+
+    @property
+    def measures(self) -> bool:
+        """Whether the run stops at an exploitability."""
+        return self.until is not None and not (isinstance(self.until, Until) and self.until.exploitability is None)
+
+
+def read_exploitability(text: str, game: str, big_blind: float | None, pot: float | None = None) -> float:
+    """An exploitability in chips from text such as ``1e-4``, ``0.5mbb`` or ``0.3%`` of the pot."""
+    number, unit = text.strip().lower(), 1.0
+    if number.endswith("mbb") and pot is None:
+        if big_blind is None:
+            raise SolverError(f"{game} has no big blind; give until in the game's chips instead of {text!r}")
+        number, unit = number.removesuffix("mbb"), big_blind / 1000
+    elif number.endswith("%") and pot is not None:
+        number, unit = number.removesuffix("%"), pot / 100
+    try:
+        return float(number) * unit
+    except ValueError:
+        kinds = "1e-4 or 0.5mbb" if pot is None else "0.3% of the pot, or chips"
+        raise SolverError(f"until is an exploitability such as {kinds}; got {text!r}") from None
+
+
+def sort_out(
+    until: Until | float | str | None, settings: Mapping[str, Any]
+) -> tuple[Target, RunOptions, dict[str, Any]]:
+    """The limits, the options of the run, and what is left: settings of the algorithm."""
+    own = dict(settings)
+    limits = {name: own.pop(name) for name in ("iterations", "seconds", "exploitability") if name in own}
+    options = {field.name: own.pop(field.name) for field in dataclasses.fields(RunOptions) if field.name in own}
+    exploitability = limits.pop("exploitability", None)
+    if exploitability is not None:
+        if until is not None:
+            raise SolverError("until and exploitability are the same limit; give one of them")
+        until = exploitability
+    return Target(until, **limits), RunOptions(**options), own

@@ -1,0 +1,269 @@
+"""From what is asked for to a run that is ready: form, algorithm, defaults, the opened game, the tables."""
+
+from __future__ import annotations
+
+import os
+import runpy
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from counterplay.abstraction.infosets.by_name import split_name
+from counterplay.errors import MemoryLimitError, SolverError
+from counterplay.evaluation.bucket_pairs import count_bucket_pairs
+from counterplay.forms import GameForms, GameLike
+from counterplay.poker.postflop.locks import lock_rows, parse_lock
+from counterplay.poker.postflop.spots import Spot, text_or_file
+from counterplay.poker.postflop.subgame import SUBGAME
+from counterplay.runs.options import RunOptions, Target
+from counterplay.runs.run import Run
+from counterplay.runtime.memory import check_memory
+from counterplay.solvers.bucket_mccfr import BucketSolver, predicted_tables
+from counterplay.solvers.cfr import CFR_PRESETS, config_with
+from counterplay.solvers.public_cfr import PublicSolver
+from counterplay.solvers.registry import (
+    ALGORITHMS,
+    DEFAULT_ALGORITHM,
+    check_algorithm,
+    checkpoint_header,
+    checkpoint_solver,
+    form_of,
+    make_solver,
+    resume_solver,
+)
+from counterplay.solvers.solver import Solver
+from counterplay.strategy.public_lookup import PublicIndex
+
+__all__ = ["prepare", "prepare_resume", "prepare_spot"]
+
+SPOT_ALGORITHM, SPOT_SETTINGS = "dcfr", {"gamma": 4.0}
+"""Defaults for postflop spots: the fastest on flop, turn and river in CPU seconds."""
+
+SPOT_INTEGERS = 4_000_000
+"""Entries above which the tables of a spot hold integers of 16 bits by default."""
+
+
+def prepare(
+    game: GameLike, algorithm: str | None, target: Target, options: RunOptions, settings: Mapping[str, Any]
+) -> Run:
+    """A run that can be started: the form is chosen, the game open, the tables allocated."""
+    if algorithm is not None:
+        check_algorithm(algorithm)
+    form, own, forget = _asked_form(game, algorithm, options), _with_scheme(settings), options.forget
+    chosen = algorithm or DEFAULT_ALGORITHM[form]
+    check_algorithm(chosen, form)
+    if ALGORITHMS[chosen].refines:
+        game, own = _forgotten_first(game, forget, own)
+        forget = ()
+    forms = GameForms(
+        game, forget=forget, cards=options.cards, bets=options.bets, memory_limit=options.memory_limit,
+        progress=options.opening,
+    )  # fmt: skip
+    needs = _needs(target, options, own, forget)
+    if form == "history":
+        form = _form_that_fits(forms, chosen, options, needs)
+    _check_needs(form, options, needs)
+    own = {**_common_settings(chosen, form, options), **own}
+    return _ready(_SOLVERS[form](forms, algorithm, own, options), target, options, forms)
+
+
+def prepare_spot(
+    spot: Spot, algorithm: str | None, target: Target, options: RunOptions, settings: Mapping[str, Any]
+) -> Run:
+    """The run of a postflop spot, its locks set."""
+    run = prepare(spot.subgame().name, algorithm, target, options, settings)
+    for text in spot.lock:
+        _lock(run.solver, text)
+    return run
+
+
+def prepare_resume(
+    path: str | os.PathLike[str],
+    game: GameLike | None,
+    target: Target,
+    options: RunOptions,
+    settings: Mapping[str, Any],
+) -> Run:
+    """The run of a checkpoint, where it stopped."""
+    brought = [*settings, *(name for name in ("threads", "seed", "bets", "forget") if getattr(options, name))]
+    if brought:
+        raise SolverError(f"a checkpoint brings its own settings; leave out {', '.join(brought)}")
+    header = checkpoint_header(path)
+    form = checkpoint_solver(path).form_name
+    forms = GameForms(
+        str(header["game"]) if game is None else game, memory_limit=options.memory_limit, progress=options.opening
+    )
+    opened: Any = game
+    if form == "history":
+        opened = forms.history()
+    elif form == "buckets":
+        opened = None
+    solver = resume_solver(path, opened, options.memory_limit, options.cards)
+    _check_needs(form, options, _needs(target, options, {}, ()))
+    _count_pairs(solver, options)
+    return _ready(solver, target, options, forms)
+
+
+def _ready(solver: Solver, target: Target, options: RunOptions, forms: GameForms) -> Run:
+    run = Run(solver, target.resolve(solver), options, forms)
+    if options.map_out is not None and run.merged is None:
+        raise SolverError("map_out needs forget: nothing is abstracted")
+    return run
+
+
+def _asked_form(game: GameLike, algorithm: str | None, options: RunOptions) -> str:
+    """The form that was asked for; history also where another may have to be taken."""
+    if options.cards:
+        return "buckets"
+    if options.representation != "auto":
+        return options.representation
+    if isinstance(game, str) and game.startswith(SUBGAME):
+        return "public"
+    return form_of(game, algorithm)
+
+
+def _needs(target: Target, options: RunOptions, settings: Mapping[str, Any], forget: Sequence[str]) -> dict[str, bool]:
+    """What asks for the histories of the game, and what for a measure of exploitability."""
+    return {
+        "forget": bool(forget),
+        "map_out": options.map_out is not None,
+        "exact": bool(settings.get("exact")),
+        "until": target.measures,
+        "plot": options.curve,
+    }
+
+
+def _form_that_fits(forms: GameForms, algorithm: str, options: RunOptions, needs: Mapping[str, bool]) -> str:
+    """History, or where the histories do not fit another form on which the algorithm does the same."""
+    try:
+        forms.history()
+        return "history"
+    except MemoryLimitError as error:
+        known = ALGORITHMS[algorithm]
+        if options.representation != "auto" or any(needs[name] for name in ("forget", "map_out", "exact")):
+            raise
+        if known.full_width and forms.public_refusal() is None:
+            options.say(f"{error}\nTherefore its public tree is solved.")
+            return "public"
+        if "states" not in known.forms or any(needs.values()) or (options.threads or 1) != 1:
+            raise
+        options.say(f"{error}\nTherefore its states are sampled, which is slower, and exploitability is not measured.")
+        return "states"
+
+
+def _check_needs(form: str, options: RunOptions, needs: Mapping[str, bool]) -> None:
+    if options.bets is not None and form != "buckets":
+        raise SolverError("bets is for card abstractions; name one with cards")
+    if form != "history":
+        for name in ("forget", "map_out", "exact"):
+            if needs[name]:
+                raise SolverError(f"{name} needs the histories of the game; use representation history")
+    if form == "states" or (form == "buckets" and options.boards is None):
+        for name in ("until", "plot"):
+            if needs[name]:
+                raise SolverError(f"{name} needs the compiled game; leave it out, or use representation history")
+
+
+def _forgotten_first(
+    game: GameLike, forget: Sequence[str], settings: Mapping[str, Any]
+) -> tuple[GameLike, dict[str, Any]]:
+    """The real game, and what is forgotten at first as a setting, for algorithms that refine it themselves."""
+    plain, what = split_name(game) if isinstance(game, str) else (game, None)
+    if what is not None and forget:
+        raise SolverError(f"the name says what is forgotten ({what}); leave out forget")
+    first = what or ",".join(forget)
+    return plain, {"forget": first, **settings} if first else dict(settings)
+
+
+def _common_settings(algorithm: str, form: str, options: RunOptions) -> dict[str, Any]:
+    """The seed and the threads, for algorithms that have them."""
+    known, found = ALGORITHMS[algorithm], {}
+    if options.seed is not None and known.seeded:
+        found["seed"] = options.seed
+    if options.threads is not None and (known.sampled or form == "public"):
+        found["threads"] = options.threads
+    elif options.threads not in (None, 1):
+        raise SolverError(f"{algorithm} works in one thread; threads are for sampled algorithms and public trees")
+    return found
+
+
+def _with_scheme(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings, a sampling scheme given as ``FILE.py:FUNCTION`` replaced by the function."""
+    text = settings.get("scheme")
+    if not isinstance(text, str) or ".py:" not in text:
+        return dict(settings)
+    path, _, name = text.rpartition(":")
+    try:
+        scheme = runpy.run_path(path).get(name)
+    except OSError as error:
+        raise SolverError(f"cannot read the scheme {path}: {error.strerror or error}") from None
+    except Exception as error:
+        raise SolverError(f"the scheme {path} fails: {type(error).__name__}: {error}") from error
+    if not callable(scheme):
+        raise SolverError(f"{path} has no function {name!r}; a scheme is given as FILE.py:FUNCTION")
+    return {**settings, "scheme": scheme}
+
+
+def _history_solver(forms: GameForms, algorithm: str | None, settings: dict[str, Any], options: RunOptions) -> Solver:
+    return make_solver(forms.history(), algorithm, options.memory_limit, "history", **settings)
+
+
+def _states_solver(forms: GameForms, algorithm: str | None, settings: dict[str, Any], options: RunOptions) -> Solver:
+    return make_solver(forms.states(), algorithm, options.memory_limit, "states", **settings)
+
+
+def _public_solver(forms: GameForms, algorithm: str | None, settings: dict[str, Any], options: RunOptions) -> Solver:
+    """A solver on the public tree; postflop spots have defaults of their own."""
+    tree, limit = forms.public(), options.memory_limit
+    if tree.name.startswith(SUBGAME):
+        algorithm = algorithm or SPOT_ALGORITHM
+        small = {"storage": "int16"} if sum(tree.num_entries) > SPOT_INTEGERS else {}
+        settings = {**(SPOT_SETTINGS if algorithm == SPOT_ALGORITHM else {}), **small, **settings}
+        advice = "fewer sizes or hands" if settings.get("storage") == "int16" else "storage int16, fewer sizes or hands"
+        needed = tree.nbytes * (limit is not None) + PublicSolver.memory_bytes(tree, config_with(algorithm, settings))
+        check_memory("the subgame", needed, limit, f"try {advice}")
+    return make_solver(tree, algorithm, limit, **settings)
+
+
+def _bucket_solver(forms: GameForms, algorithm: str | None, settings: dict[str, Any], options: RunOptions) -> Solver:
+    """A solver in a card abstraction, after its memory was predicted from the rules."""
+    name = algorithm or DEFAULT_ALGORITHM["buckets"]
+    if not forms.compiled:
+        size = forms.bucket_counts()
+        tables = predicted_tables(size, name, settings)
+        check_memory(f"{name} on {forms.name}", size.tree_bytes + tables, options.memory_limit)
+    solver = make_solver(forms.buckets(), name, options.memory_limit, **settings)
+    _count_pairs(solver, options)
+    return solver
+
+
+_SOLVERS = {
+    "history": _history_solver,
+    "public": _public_solver,
+    "buckets": _bucket_solver,
+    "states": _states_solver,
+}
+
+
+def _count_pairs(solver: Solver, options: RunOptions) -> None:
+    """Count how often buckets meet, where a run is to be measured in the abstract game."""
+    if options.boards is None:
+        return
+    if not isinstance(solver, BucketSolver):
+        raise SolverError("boards is for card abstractions; name one with cards")
+    count = None if options.boards == "all" else int(options.boards)
+    solver.pairs = count_bucket_pairs(solver.game, count, solver.config.seed)
+
+
+def _lock(solver: Solver, text: str) -> None:
+    """Fix the strategy of a node of a spot: ``NODE=STRATEGY`` or ``NODE=FILE``."""
+    if not isinstance(solver, PublicSolver):
+        raise SolverError(f"{solver.algorithm} cannot keep to a lock; use one of {', '.join(CFR_PRESETS)}")
+    place, equals, what = text.partition("=")
+    if not equals:
+        raise SolverError(f"a lock is NODE=STRATEGY, such as 'check bet25=fold 0.4; call rest'; got {text!r}")
+    tree = solver.tree
+    node = PublicIndex(tree).node(place)
+    actions = tree.actions_of(node)
+    strategy = parse_lock(text_or_file(what.strip(), lambda text: parse_lock(text, actions)), actions)
+    for deal in range(int(tree.deal_low[node]), int(tree.deal_high[node])):
+        solver.lock(node, deal, lock_rows(tree, node, deal, strategy))

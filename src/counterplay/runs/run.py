@@ -1,0 +1,146 @@
+"""A run that is ready to start: running, checkpoints, files, and the result in the real game."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+from counterplay.abstraction.infosets.abstraction import Abstraction
+from counterplay.errors import CounterplayError
+from counterplay.evaluation import evaluate
+from counterplay.evaluation.measurement import Measurement
+from counterplay.forms import GameForms
+from counterplay.runs.options import RunOptions
+from counterplay.runtime.memory import format_bytes
+from counterplay.runtime.pacing import Until
+from counterplay.runtime.progress import Progress, ProgressCallback
+from counterplay.solvers.result import AbstractResult, SolveResult
+from counterplay.solvers.solver import Solver
+from counterplay.solvers.word_counts import memory_words
+from counterplay.strategy.public_tables import public_form
+from counterplay.tree.history.sizes import tree_bytes
+
+__all__ = ["Run"]
+
+CHECKPOINT_SECONDS = 60.0
+"""How often a checkpoint is written."""
+
+LONGEST_NAME = 60
+"""Letters of a game's name in the name of a file: those of subgames hold whole ranges."""
+
+NAMED = 30_000
+"""Information sets up to which the strategy of a public tree is given the names that histories have."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """A run that is ready: ``run`` advances it to its goal, writes its files and reports."""
+
+    solver: Solver
+    goal: Until
+    options: RunOptions
+    forms: GameForms
+
+    def run(self, progress: ProgressCallback | None = None) -> SolveResult:
+        """Advance to the goal, or to Ctrl-C; an interrupted run always leaves a checkpoint."""
+        result = self._lifted(self.solver.run(self.goal, self._watch(progress)))
+        options, checkpoint = self.options, self.options.checkpoint
+        if options.out is not None:
+            result.profile.save(options.out)
+        if checkpoint is None and result.status == "interrupted":
+            checkpoint = self._checkpoint_name()
+        if checkpoint is not None:
+            self.solver.save(checkpoint)
+        if options.map_out is not None and self.merged is not None:
+            self.merged.save(options.map_out)
+        files = {"profile": options.out, "map": options.map_out, "checkpoint": checkpoint}
+        return dataclasses.replace(result, files=files)
+
+    @property
+    def sizes(self) -> str | None:
+        """A line about the size and the memory of a public tree; other forms report theirs at the end."""
+        if self.solver.form_name != "public":
+            return None
+        tree, solver = self.solver.tree, self.solver
+        return (
+            f"{solver.facts().title or tree.name}: {tree.num_public_states:,} public states, {tree.num_infosets:,} "
+            f"information sets; {format_bytes(tree.nbytes)} tree, {format_bytes(solver.table_bytes)} tables "
+            f"({solver.tables()['regret_0'].dtype})"
+        )
+
+    @property
+    def merged(self) -> Abstraction | None:
+        """The abstraction of information sets: of what is forgotten, or the algorithm's own."""
+        forgotten = self.forms.abstraction if self.solver.form_name == "history" else None
+        return forgotten or self.solver.abstraction()
+
+    def _watch(self, progress: ProgressCallback | None) -> ProgressCallback:
+        """A callback that passes progress on and saves the run every minute."""
+        last = time.monotonic()
+
+        def tick(now: Progress) -> None:
+            nonlocal last
+            if progress is not None:
+                progress(now)
+            if self.options.checkpoint is not None and time.monotonic() - last > CHECKPOINT_SECONDS:
+                self.solver.save(self.options.checkpoint)
+                last = time.monotonic()
+
+        return tick
+
+    def _checkpoint_name(self) -> Path:
+        if self.options.out is not None:
+            out = Path(self.options.out)
+            return out.with_name(out.name + ".checkpoint")
+        name = "".join(letter if letter.isalnum() else "_" for letter in self.solver.name)[:LONGEST_NAME]
+        return Path(f"{name}-{self.solver.algorithm}.checkpoint")
+
+    def _lifted(self, result: SolveResult) -> SolveResult:
+        """The result in the real game: what was measured in an abstract one is kept beside it."""
+        facts, solver, options = result.facts, self.solver, self.options
+        if options.seed is not None and not hasattr(solver.config, "seed"):
+            facts = dataclasses.replace(facts, seed=options.seed)
+        if result.abstraction is not None:
+            words = memory_words(solver)
+            facts = dataclasses.replace(facts, words=(words.map, words.total))
+        result = dataclasses.replace(result, facts=facts)
+        if result.form == "public":
+            return dataclasses.replace(result, profile=self._named(result.profile))
+        if result.form == "buckets":
+            nothing = (math.nan,) * len(result.value)
+            inside = AbstractResult(result.game, result.measurement, None) if solver.measures else None
+            return dataclasses.replace(result, abstract=inside, measurement=Measurement(nothing, nothing))
+        abstraction = self.forms.abstraction if result.form == "history" else None
+        return result if abstraction is None else self._in_the_real_game(result, abstraction)
+
+    def _in_the_real_game(self, result: SolveResult, abstraction: Abstraction) -> SolveResult:
+        real = self.forms.real
+        profile = abstraction.lift(result.profile, real)
+        facts = dataclasses.replace(
+            result.facts,
+            recall=tuple(real.recall),
+            forgetful=tuple(p for p in range(real.players) if not real.sequences.has_perfect_recall(p)),
+            tree_bytes=tree_bytes(real),
+            entries=real.num_entries,
+        )
+        return dataclasses.replace(
+            result, game=real.name, profile=profile, measurement=evaluate(profile, real), facts=facts,
+            information_sets=real.num_infosets,
+            abstract=AbstractResult(result.game, result.measurement, tuple(self.solver.tree.recall), abstraction),
+        )  # fmt: skip
+
+    def _named(self, profile: Any) -> Any:
+        """The strategy of a small public tree with the names of the histories, which every command takes."""
+        tree, limit = self.solver.tree, self.options.memory_limit
+        if tree.num_infosets > NAMED:
+            return profile
+        try:
+            form = public_form(self.forms.real if self.forms.opened else self.forms.game, memory_limit=limit)
+            if form.tree.fingerprint != tree.fingerprint:
+                return profile
+            return form.profile(profile.tables, profile.provenance)
+        except CounterplayError:  # a postflop spot, or a game without names
+            return profile
