@@ -24,7 +24,8 @@ VERDICT = {True: "met", False: "NOT MET", None: ""}
 def as_text(outcome: Outcome) -> str:
     """The table in columns, then how far the solvers agree and the signatures."""
     lines = table_lines(outcome)
-    lines += ["", *_agreement(outcome), *outcome.remarks, "", _signed_title()]
+    lines += ["", *_agreement(outcome), *outcome.remarks, ""]
+    lines += [_signed_title()] if outcome.signatures else []
     lines += [f"  {name:<40} {value}" for name, value in outcome.signatures.items()]
     return "\n".join(lines)
 
@@ -152,6 +153,8 @@ def _agreement(outcome: Outcome) -> list[str]:
     for game, found in outcome.agreement.items():
         values = ", ".join(f"{name} {value:.6g}" for name, value in found.items())
         lines.append(f"exploitability after {AGREE_AFTER[game]} iterations on {game}: {values}")
+    if not outcome.agreement:
+        return ["it was not checked that the solvers agree"]
     lines.append("the solvers agree" if outcome.agreed else "THE SOLVERS DO NOT AGREE: the ratios mean nothing")
     return lines
 

@@ -22,7 +22,7 @@ from counterplay.kernels.public.piece_steps import HandArrays, NodeArrays, Rule,
 from counterplay.kernels.public.public_cfr import LINKS, REST, WHOLE, walk_public
 from counterplay.kernels.public.runouts import add_below, add_boards
 from counterplay.kernels.public.terminal import CARD_SLOTS
-from counterplay.runtime.threads import ThreadPool
+from counterplay.runtime.threads import ThreadPool, spaced_zeros
 from counterplay.tree.public.public_tree import LINK, SHARED, SHOWDOWN, Hands, PublicTree
 
 __all__ = [
@@ -64,10 +64,10 @@ def walk_scratch(tree: PublicTree, hands: int | None = None, kind: Any = np.floa
     size = levels * piece * width
     return Scratch(
         np.zeros(size + levels * width, kind), np.zeros(size + width, kind), np.zeros(size, kind),
-        np.zeros((levels, piece, 2), np.bool_), np.zeros((levels, 4), np.int64), np.zeros(max(width, 512)),
-        np.zeros(width, kind), np.zeros(piece, np.int64),
+        spaced_zeros((levels, piece, 2), np.bool_), spaced_zeros((levels, 4), np.int64), spaced_zeros(max(width, 512)),
+        spaced_zeros(width, kind), spaced_zeros(piece, np.int64),
         row_space(width + 1, kind), row_space(width, kind), row_space(CARD_SLOTS, kind), row_space(3, kind),
-        np.zeros(WIDE, np.uint64), np.zeros(WIDE, np.uint64), width, piece,
+        spaced_zeros(WIDE, np.uint64), spaced_zeros(WIDE, np.uint64), width, piece,
     )  # fmt: skip
 
 

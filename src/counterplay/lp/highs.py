@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from counterplay.errors import SolverError
+from counterplay.runtime.threads import ThreadPool
 
 __all__ = [
     "Basis", "InfeasibleError", "IntegerSolution", "LinearModel", "LiveModel", "LpSolution", "Method", "solve_integer",
@@ -31,6 +32,9 @@ TOLERANCE = 1e-9
 
 INTERIOR_TOLERANCE = 1e-7
 """The same for the interior-point method without crossover, which does not come closer on degenerate programs."""
+
+_CALLER = ThreadPool()
+"""Runs HiGHS for the main thread."""
 
 _OPTIMAL, _OUT_OF_TIME = "Optimal", "Time limit reached"
 
@@ -297,20 +301,4 @@ def _run(highs: Any) -> None:
         highs.run()  # signals go to the main thread only
         return
     highs.HandleUserInterrupt = True
-    done = threading.Event()  # not Thread.join, which an interrupt may leave convinced that the thread has ended
-
-    def work() -> None:
-        try:
-            highs.run()
-        finally:
-            done.set()
-
-    threading.Thread(target=work, daemon=True).start()
-    try:
-        pause = 1e-4
-        while not done.wait(pause):
-            pause = min(2 * pause, 0.1)
-    except KeyboardInterrupt:
-        highs.cancelSolve()
-        done.wait()
-        raise
+    _CALLER.call(highs.run, highs.cancelSolve)

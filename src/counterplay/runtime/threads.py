@@ -215,9 +215,10 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def spaced_zeros(size: int, kind: Any = np.float64) -> NDArray[Any]:
+def spaced_zeros(shape: int | tuple[int, ...], kind: Any = np.float64) -> NDArray[Any]:
     """Zeros for one thread to write, with space behind them, so that no other thread's numbers share a cache line."""
-    return np.zeros(size + SPACE // np.dtype(kind).itemsize, kind)[:size]
+    size = math.prod(shape) if isinstance(shape, tuple) else shape
+    return np.zeros(size + SPACE // np.dtype(kind).itemsize, kind)[:size].reshape(shape)
 
 
 def spaced_rows(rows: NDArray[Any]) -> NDArray[Any]:

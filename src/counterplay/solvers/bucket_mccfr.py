@@ -58,8 +58,8 @@ from counterplay.strategy.tabular import normalise
 
 __all__ = ["BUCKET_PRESETS", "BucketSolver", "predicted_tables"]
 
-BATCH = 1024
-"""Iterations whose cards are dealt at a time."""
+BATCH = 4096
+"""Iterations whose cards are dealt at a time: so many that what Python does between kernels is little beside them."""
 
 BUCKET_PRESETS: Mapping[str, MccfrConfig] = {
     **MCCFR_PRESETS,

@@ -49,7 +49,7 @@ from counterplay.kernels.public.piece_steps import Rule, Tables
 from counterplay.kernels.public.public_sampling import Deals, Deck, Drawn, iterate_blocks
 from counterplay.kernels.walks import alias_table, random_state
 from counterplay.runtime.memory import check_memory
-from counterplay.runtime.threads import ThreadPool, available_cores, spaced_rows
+from counterplay.runtime.threads import ThreadPool, available_cores, spaced_rows, spaced_zeros
 from counterplay.solvers.cfr import ROUNDING, check_storage
 from counterplay.solvers.public_cfr import public_facts, table_type
 from counterplay.solvers.result import RunFacts
@@ -358,5 +358,5 @@ def _class_at(tree: PublicTree, player: int) -> NDArray[np.uint16]:
 
 def drawn(tree: PublicTree) -> Drawn:
     """Scratch of a walk."""
-    at = np.zeros((2, tree.levels), np.int64)
-    return Drawn(at[0], at[1], np.zeros(tree.levels), np.zeros(max(hands.most for hands in tree.hands)))
+    at = spaced_zeros((2, tree.levels), np.int64)
+    return Drawn(at[0], at[1], spaced_zeros(tree.levels), spaced_zeros(max(hands.most for hands in tree.hands)))

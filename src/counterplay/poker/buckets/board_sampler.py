@@ -32,6 +32,7 @@ from counterplay.poker.buckets.bucket_game import BucketGame, hand_indexer, node
 from counterplay.poker.buckets.deal_sampler import plain_tables
 from counterplay.poker.evaluator import hand_tables
 from counterplay.poker.three_cards import showdown_tables
+from counterplay.runtime.threads import spaced_zeros
 
 __all__ = ["BoardSampler", "betting_pieces", "every_board"]
 
@@ -267,6 +268,6 @@ def _scratch(pieces: Pieces, most: list[int], hands: int) -> BoardScratch:
     mine, theirs = row_space(hands), row_space(hands)
     return BoardScratch(
         np.zeros((2, rounds, hands)), np.zeros((rounds, hands)), _starts(np.array(entries))[:-1], own, opp, worth,
-        _starts(np.array(chances))[:-1], np.zeros(sum(chances)), np.zeros(max(most)), np.zeros(longest), mine, theirs,
-        row_space(CARD_SLOTS), np.zeros((rounds, 2), np.int64),
+        _starts(np.array(chances))[:-1], np.zeros(sum(chances)), spaced_zeros(max(most)), spaced_zeros(longest),
+        mine, theirs, row_space(CARD_SLOTS), spaced_zeros((rounds, 2), np.int64),
     )  # fmt: skip
