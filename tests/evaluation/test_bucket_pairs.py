@@ -72,7 +72,7 @@ def test_what_is_refused() -> None:
     holdem = cp.make("holdem_limit_2p").definition  # type: ignore[attr-defined]
     single = CardAbstraction.single((13, 4), (2, 3, 1, 1))
     small = [BucketTable(table.shape, 1, np.zeros(len(table.table), np.uint8)) for table in single.rounds[:3]]  # type: ignore[arg-type]
-    with pytest.raises(GameError, match="say how many to draw"):
+    with pytest.raises(GameError, match="say how many to sample"):
         count_bucket_pairs(BucketGame.build(holdem, [*small, single.rounds[3]]))
     one = count_bucket_pairs(BucketGame.build(holdem, single.rounds), boards=20)
     assert one.likely[3].tolist() == [[1.0]]

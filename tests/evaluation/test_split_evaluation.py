@@ -131,7 +131,7 @@ class TestFirstDeals:
         assert len(FirstDeals(poker("holdem_limit_2p").definition)) == 1755
 
     def test_games_that_cannot_be_split(self) -> None:
-        with pytest.raises(GameError, match="measure others whole"):
+        with pytest.raises(GameError, match="measure other games as a whole"):
             FirstDeals(poker("kuhn_limit_2p").definition)
 
 
@@ -340,9 +340,9 @@ class TestCommandLine:
             (["--strategy", "always-call", "--game", "leduc_limit_2p", "--threads", "0"], "at least 1; got 0"),
             (["--strategy", "50/50", "--game", "leduc_limit_2p", "--method", "magic"], "a method is one of auto"),
             (["--strategy", "50/50", "--game", "holdem_limit_2p", "--method", "public"], "method split or card-free"),
-            (["--strategy", "50/50", "--game", "kuhn_limit_2p", "--method", "split"], "measure others whole"),
+            (["--strategy", "50/50", "--game", "kuhn_limit_2p", "--method", "split"], "measure other games as a whole"),
             (["--strategy", "uniform", "--game", "kuhn", "--method", "split"], "kuhn is not a poker game"),
-            (["--strategy", "50/50", "--game", "kuhn_limit_2p", "--checkpoint", "x"], "measure others whole"),
+            (["--strategy", "50/50", "--game", "kuhn_limit_2p", "--checkpoint", "x"], "measure other games as a whole"),
             (["--resume", "nothing.here"], "there is no file nothing.here"),
         ],
     )

@@ -40,7 +40,7 @@ def test_what_cannot_be_read_is_named(text: str, words: str) -> None:
 
 
 def test_a_raise_to_less_than_the_bet_is_refused() -> None:
-    with pytest.raises(GameError, match="more than the bet before"):
+    with pytest.raises(GameError, match="above the previous bet"):
         parse_sizes("0.5x", "raises", raises=True)
 
 

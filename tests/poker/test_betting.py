@@ -251,7 +251,7 @@ def test_the_tree_of_three_player_limit_holdem() -> None:
 def test_trees_that_are_too_large_are_refused() -> None:
     with pytest.raises(MemoryLimitError, match="the betting tree has 23,937,308 nodes and 1,000,000 are allowed"):
         build_betting_tree(LIMIT_3, max_nodes=1_000_000)
-    with pytest.raises(MemoryLimitError, match="points with different futures at one depth"):
+    with pytest.raises(MemoryLimitError, match="nodes with different futures at one depth"):
         count_betting(NO_LIMIT, max_rows=100_000)
     with pytest.raises(GameError, match="raises of a limit game have one size"):
         count_betting(LIMIT, FCPA)

@@ -183,7 +183,7 @@ def test_what_readers_tolerate(line: str, text: str) -> None:
         pytest.param("MATCHSTATE:0:0::TdAs8hTc2c3c", "'2c3c' is too much", id="too many cards"),
         pytest.param("MATCHSTATE:0:0:rrc/:TdAs|", r"must have \[0, 3\] cards", id="no flop"),
         pytest.param("MATCHSTATE:0:0::TdAs|/2c8c3h", "'/2c8c3h' is too much in the cards", id="flop too early"),
-        pytest.param("MATCHSTATE:0:0:rrc/:TdAs|/2c8cTd", "lies in two places", id="twice"),
+        pytest.param("MATCHSTATE:0:0:rrc/:TdAs|/2c8cTd", "occurs twice", id="twice"),
         pytest.param("MATCHSTATE:0:0::1dAs|", "got '1d'", id="no card"),
         pytest.param("MATCHSTATE:0:0::TdAs|:r", "':r' follows the state", id="an action follows"),
         pytest.param("MATCHSTATE:0:0:" + "/" * 5000 + ":TdAs|", "at most 4096 characters; got 5005", id="too long"),

@@ -149,7 +149,7 @@ def test_other_variants_keep_everything() -> None:
     assert hand.fields["_note"] == {"place": "home", "rake": Decimal("0.05")}
     assert hand.fields["players"] == ['Ann "A"', "B\\C"]
     assert parse_phh(format_phh(hand)) == [hand]
-    with pytest.raises(GameError, match="variant 'FB' cannot be turned into records"):
+    with pytest.raises(GameError, match="variant 'FB' cannot be converted to records"):
         to_record(hand)
 
 
@@ -171,7 +171,7 @@ def test_shown_cards_fill_in_what_was_not_seen() -> None:
         pytest.param('"FT"', '"XX"', "unknown variant 'XX'; the format has FT, FO/8", id="variant"),
         pytest.param("big_bet = 20\n", "", "needs the keys big_bet", id="missing"),
         pytest.param("[5, 10]", "[5]", "blinds_or_straddles must have one number for each of 2 players", id="blinds"),
-        pytest.param("[5, 10]", "[5, true]", "must be a list of numbers", id="no number"),
+        pytest.param("[5, 10]", "[5, true]", "must be a list of non-negative numbers", id="no number"),
         pytest.param('"p2 cc"', '"p3 cc"', "cannot read the action 'p3 cc' of a hand of 2 players", id="player"),
         pytest.param('"p2 cc"', '"p2 call"', "cannot read the action 'p2 call'", id="action"),
         pytest.param("actions", "aktionen", "needs a list of actions; got None", id="no actions"),
@@ -186,9 +186,9 @@ def test_texts_that_are_refused(old: str, new: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        pytest.param("antes = [0, 0]", "antes = [1, 1]", r"antes \[1, 1\] cannot be told in a record", id="antes"),
+        pytest.param("antes = [0, 0]", "antes = [1, 1]", r"antes \[1, 1\] cannot be recorded", id="antes"),
         pytest.param("[5, 10]", "[5.5, 10]", "5.5 is not a whole number of chips", id="cents"),
-        pytest.param('"p2 cc"', '"p1 cc"', "'p1 cc' comes out of turn after ''", id="turn"),
+        pytest.param('"p2 cc"', '"p1 cc"', "'p1 cc' is out of turn after ''", id="turn"),
         pytest.param('"p2 cc"', '"p2 sd"', "'p2 sd' is no action of Texas hold'em", id="discard"),
         pytest.param(', "p2 f"', "", "the hand is not over after 'cc/rrrrc/rc/r'", id="not over"),
         pytest.param('"p1 cc", "d db 4s"', '"p1 cbr 50", "d db 4s"', "'r' is not legal after", id="five bets"),
@@ -204,5 +204,5 @@ def test_hands_that_are_no_records(old: str, new: str, message: str) -> None:
 def test_games_that_the_format_does_not_know() -> None:
     game = STANDARD["leduc.limit.2p"]
     state = MatchState(0, Betting.after(game, "rf"), next(deals(game, 0)))
-    with pytest.raises(GameError, match="the format knows Texas hold'em"):
+    with pytest.raises(GameError, match="the format has only Texas hold'em"):
         from_record(HandRecord.of(state, ["A", "B"]))

@@ -215,8 +215,8 @@ def test_threshold_least_raise_and_chips() -> None:
         ({"stack": 0.0}, "stack must be more than 0"),
         ({"stack": float("nan")}, "stack"), ({"chip": -1}, "chip"), ({"oop": "QsJs"}, "oop has no hand left"),
         ({"ip": ""}, "ip has no hand left"), ({"ip": "AA:-1"}, "weight"), ({"bets": "0%"}, "more than 0"),
-        ({"raises": "1"}, "'1' in the raises"), ({"oop": "AsAh", "ip": "AsAh"}, "share their cards"),
-        ({"oop": "AsAh", "ip": "AsKs,AhKs"}, "share their cards"), ({"allin_threshold": 0.0}, "threshold"),
+        ({"raises": "1"}, "'1' in the raises"), ({"oop": "AsAh", "ip": "AsAh"}, "share cards"),
+        ({"oop": "AsAh", "ip": "AsKs,AhKs"}, "share cards"), ({"allin_threshold": 0.0}, "threshold"),
         ({"board": "QsJh2h3c8d4d"}, "got 6"),
     ],
 )  # fmt: skip

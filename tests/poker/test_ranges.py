@@ -55,8 +55,8 @@ def test_the_last_word_counts() -> None:
     ("text", "words"),
     [
         ("AA,AKx", "word 2 of the range, 'AKx'"), ("AA:-0.5", "'-0.5'"), ("AA:1.5", "'1.5'"), ("AA:x", "'x'"),
-        ("AA:nan", "'nan'"), ("AsAs", "two different cards"), ("AAs", "neither suited"), ("A5s-K9s", "belong together"),
-        ("A5s-A4o", "belong together"), ("AA,,KK", "word 2"), ("55-A4s", "belong together"), ("+", "word 1"),
+        ("AA:nan", "'nan'"), ("AsAs", "two different cards"), ("AAs", "neither suited"), ("A5s-K9s", "do not match"),
+        ("A5s-A4o", "do not match"), ("AA,,KK", "word 2"), ("55-A4s", "do not match"), ("+", "word 1"),
         ("AsKh+", r"'AsKh\+'"), ("1A", "'1A'"),
     ],
 )  # fmt: skip

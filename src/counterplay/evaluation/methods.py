@@ -342,7 +342,7 @@ def bucket_auto(task: Task) -> Measurement:
     try:
         abstract = bucket_buckets(task)
     except (AbstractionError, GameError) as error:
-        advice = "; sample some of them (boards)" if "to draw" in str(error) else ""
+        advice = "; sample some of them (boards)" if "to sample" in str(error) else ""
         notes.append(f"it is not measured in the abstract game: {error}{advice}")
     found = dataclasses.replace(real, abstract=abstract, facts=facts, notes=tuple(notes))
     if task.settings.bounds is None:

@@ -1,12 +1,12 @@
 """The betting tree of a poker game, shared by all deals, as flat arrays; and counts of betting sequences.
 
-A node is a point of the betting where somebody acts, or an end of the hand.  Chance has no nodes: the cards of a round
-are dealt where a child's ``round`` is larger than its parent's.  Nodes are numbered level by level, so that children
-are neighbours and come after their parents (Gibson 2014, section 5.6: one tree in memory for all deals).
+A node is a decision or a terminal node.  Chance has no nodes: the cards of a round are dealt where a child's ``round``
+is larger than its parent's.  Nodes are numbered by levels, so that children are adjacent and come after their parents
+(Gibson 2014, section 5.6: one tree in memory for all deals).
 
-All points of a level are expanded at once: a level is a matrix with one row for each point, and the rules of
-``rules.Betting`` are written a second time over columns.  Counting keeps no tree: points of a level that have the same
-future are one row with a number of copies, so that trees far too large for memory are counted exactly.
+All nodes of a level are expanded at once: a level is a matrix with one row for each node, and the rules of
+``rules.Betting`` are restated over columns.  Counting keeps no tree: nodes of a level with the same future are one row
+with a multiplicity, so trees far too large for memory are counted exactly.
 """
 
 from __future__ import annotations
@@ -30,31 +30,31 @@ FOLD = -1
 """The ``action`` of a node that is reached by a fold."""
 
 CALL = 0
-"""The ``action`` of a node that is reached by a check or a call; a raise is the chips that it reaches."""
+"""The ``action`` of a node that is reached by a check or a call; a raise is the chips raised to."""
 
 MAX_ROWS = 4_000_000
-"""Points of one level with different futures that counting may hold."""
+"""Most nodes of one level with different futures in counting."""
 
 Rows: TypeAlias = NDArray[np.int32]
 
-# Columns of a level; spent chips of each position follow, then the once-only sizes each has used, as bits.
+# Columns of a level; followed by the spent chips of each position, then the once-only sizes each has used, as bits.
 ROUND, PLAYER, RAISES, ACTIONS, CALLED, MAX_SPENT, MIN_RAISE, FOLDED, FIRST = range(9)
 
 
 @dataclasses.dataclass(frozen=True)
 class BettingCounts:
-    """How many points a betting tree has, by round.  The numbers are exact.
+    """Numbers of nodes of a betting tree, by round.  The numbers are exact.
 
     Attributes
     ----------
     decisions : tuple of int
-        Points where somebody acts.
+        Decision nodes.
     pairs : tuple of int
-        Actions at these points in all.
+        Total actions at these nodes.
     continuing : tuple of int
-        Betting sequences that end the round and go on to the next one; 0 in the last.
+        Betting sequences that continue to the next round; 0 in the last.
     folds, showdowns : tuple of int
-        Ends of the hand with one player left, and with more; all-in ends count where the last action was made.
+        Terminal nodes with one player left, and with more; those after an all-in count in the round of the last action.
     player_decisions, player_pairs : tuple of tuples of int
         The same as ``decisions`` and ``pairs`` for each position alone.
     """
@@ -69,12 +69,12 @@ class BettingCounts:
 
     @property
     def terminals(self) -> int:
-        """Ends of the hand."""
+        """Terminal nodes."""
         return sum(self.folds) + sum(self.showdowns)
 
     @property
     def nodes(self) -> int:
-        """Decisions and ends."""
+        """Decisions and terminal nodes."""
         return sum(self.decisions) + self.terminals
 
     def infosets(self, buckets: Sequence[int]) -> int:
@@ -95,15 +95,15 @@ class BettingTree:
     game : GameDefinition
         What is played.
     parent, first_child : int32 arrays
-        -1 for the start, and for ends of the hand.
+        -1 for the start, and for terminal nodes.
     num_children : int32 array
         Number of actions; the child of action ``a`` is ``first_child + a``.  Order: fold, call, raises upwards.
     action : int32 array
-        What leads to the node: ``FOLD``, ``CALL``, or the chips of the whole hand that a raise reaches.
+        What leads to the node: ``FOLD``, ``CALL``, or the total chips that a raise reaches.
     player : int8 array
         The position that acts, or ``TERMINAL``.
     round : int8 array
-        The betting round of the node; of an end, the round whose board is on the table (the last at a showdown).
+        The betting round of the node; of a terminal node, the round whose board is dealt (the last at a showdown).
     folded : int16 array
         Bit ``p`` is set when position ``p`` has folded.
     spent : int32 array, nodes x positions
@@ -135,7 +135,7 @@ class BettingTree:
         return range(int(self.first_child[node]), int(self.first_child[node]) + int(self.num_children[node]))
 
     def showdowns(self) -> NDArray[np.bool_]:
-        """Which nodes are ends at which cards decide."""
+        """Which nodes are showdowns."""
         live = self.game.players - np.bitwise_count(self.folded).astype(np.int64)
         return np.asarray((self.player == TERMINAL) & (live > 1))
 
@@ -178,18 +178,18 @@ class BettingTree:
 def count_betting(
     game: GameDefinition, bets: BetAbstraction | None = None, after: str = "", max_rows: int = MAX_ROWS
 ) -> BettingCounts:
-    """Count the points of a betting tree, or of its part after the betting string ``after``.
+    """Count the nodes of a betting tree, or of its part after the betting string ``after``.
 
     Parameters
     ----------
     game : GameDefinition
         What is played.
     bets : BetAbstraction, optional
-        The raises that are left of a no-limit game; all of them by default.
+        The betting abstraction of a no-limit game; none by default.
     after : str
         Where to start.
     max_rows : int
-        Most points with different futures that may be held at once; beyond that the game is refused.
+        Most nodes with different futures in memory at once; beyond that the game is refused.
     """
     rules = _Rules(game, bets)
     rows = rules.start(after)
@@ -199,8 +199,8 @@ def count_betting(
     while len(rows):
         if len(rows) > max_rows or rules.estimate(rows) > 4 * max_rows:
             raise MemoryLimitError(
-                f"the betting has over {max_rows:,} points with different futures at one depth; count a smaller game, "
-                "or an abstraction of its bets"
+                f"the betting has over {max_rows:,} nodes with different futures at one depth; count a smaller game, "
+                "or use a betting abstraction"
             )
         counts, children, _ = rules.expand(rows)
         _add(totals["decisions"], rows[:, ROUND], copies)
@@ -238,7 +238,7 @@ def build_betting_tree(
     nodes = count_betting(game, bets).nodes
     if nodes > max_nodes:
         raise MemoryLimitError(
-            f"the betting tree has {nodes:,} nodes and {max_nodes:,} are allowed; use an abstraction of the bets"
+            f"the betting tree has {nodes:,} nodes and {max_nodes:,} are allowed; use a betting abstraction"
         )
     rules = _Rules(game, bets)
     rows = rules.start("")
@@ -282,7 +282,7 @@ def _add(totals: list[int], rounds: NDArray[np.int32], copies: NDArray[Any]) -> 
 
 
 def _merged(rows: Rows, copies: NDArray[Any]) -> tuple[Rows, NDArray[Any]]:
-    """Equal rows become one, with their copies added."""
+    """Merge equal rows and add their multiplicities."""
     if not len(rows):
         return rows, copies
     whole = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
@@ -297,7 +297,7 @@ class _Rules:
 
     def __init__(self, game: GameDefinition, bets: BetAbstraction | None) -> None:
         if game.limit and bets is not None:
-            raise GameError("raises of a limit game have one size; leave out the abstraction of the bets")
+            raise GameError("raises of a limit game have one size; leave out the betting abstraction")
         self.game = game
         self.bets = bets
         self.players = game.players
@@ -308,24 +308,24 @@ class _Rules:
         self.once = bets.once if bets is not None else ()
 
     def start(self, after: str) -> Rows:
-        """The level that holds the one point after a betting string."""
+        """The level with the single node after a betting string."""
         betting = Betting.after(self.game, after)
         if self.once and after:
-            raise GameError(f"with sizes that may be used once counting starts at the start; got {after!r}")
+            raise GameError(f"with once-only sizes, counting must begin at the start; got {after!r}")
         row = [betting.round, betting.player, betting.raises, len(betting.actions[-1]), betting.called]
         row += [betting.max_spent, betting.min_raise_to, betting.folded, *betting.spent, *[0] * self.players]
         rows = np.array([row], dtype=np.int32)
         return rows if betting.player != TERMINAL else rows[:0]
 
     def estimate(self, rows: Rows) -> int:
-        """At most how many children the rows have."""
+        """An upper bound on the number of children of the rows."""
         if self.game.limit or self.bets is not None:
             return len(rows) * 8
         least, most = self._span(rows)
         return int((np.maximum(most - least + 1, 0) + 2).sum())
 
     def expand(self, rows: Rows) -> tuple[NDArray[np.int64], Rows, NDArray[np.int32]]:
-        """How many actions each row has; the rows after them, one after the other; and the actions."""
+        """The number of actions of each row; the rows after them, in order; and the actions."""
         at = np.arange(len(rows))
         spent = rows[at, FIRST + rows[:, PLAYER]]
         folds = np.flatnonzero(spent < rows[:, MAX_SPENT])
@@ -387,13 +387,13 @@ class _Rules:
                 sizes.append(np.clip(to, least[here], most[here]))
                 bits.append(np.full(len(here), bit, dtype=np.int64))
         source, size_of, bit_of = np.concatenate(sources), np.concatenate(sizes), np.concatenate(bits)
-        order = np.lexsort((bit_of, size_of, source))  # of equal sizes the one that can always be used stays
+        order = np.lexsort((bit_of, size_of, source))  # of equal sizes the one that can always be used is kept
         source, size_of, bit_of = source[order], size_of[order], bit_of[order]
         new = np.concatenate(([True], (source[1:] != source[:-1]) | (size_of[1:] != size_of[:-1])))[: len(source)]
         return where[source[new]], size_of[new], bit_of[new]
 
     def _able(self, rows: Rows) -> NDArray[np.int64]:
-        """How many have neither folded nor put in all their chips."""
+        """The number of players who have neither folded nor put in all their chips."""
         able = np.zeros(len(rows), np.int64)
         for position in range(self.players):
             able += self._can_act(rows, position)
@@ -404,7 +404,7 @@ class _Rules:
         return np.asarray((rows[:, FOLDED] >> position & 1 == 0) & (spent < self.stacks[position]))
 
     def _apply(self, rows: Rows, action: NDArray[np.int64], bits: NDArray[np.int64]) -> Rows:
-        """The rows after one action each; ``rows`` is changed."""
+        """The rows after one action each; modifies ``rows``."""
         at = np.arange(len(rows))
         player = rows[:, PLAYER].copy()
         stack = self.stacks[player]

@@ -1,8 +1,8 @@
-"""The deals of a card game, a first deal at a time: for games whose deals do not fit into memory at once.
+"""The deals of a card game, one first deal at a time: for games whose deals do not fit into memory at once.
 
-Johanson 2016, section 2.4: subgames that start at different deals share nothing.  ``FirstDeals`` lists the first deals
-of a game up to renaming suits (1,755 flops in Texas hold'em), and makes the deals below each when they are asked for.
-The arrays are those of ``deal_cards``, made by one kernel for all boards.
+Johanson 2016, section 2.4: subgames below different deals share nothing.  ``FirstDeals`` lists the first deals of a
+game up to renaming suits (1,755 flops in Texas hold'em), and builds the deals below each on demand.  The arrays are
+those of ``deal_cards``, computed by one kernel for all boards.
 """
 
 from __future__ import annotations
@@ -37,27 +37,27 @@ __all__ = ["FirstDeals"]
 
 
 class FirstDeals:
-    """The first public deals of a game in which everybody can hold every hand.
+    """The first public deals of a game in which each player can hold every hand.
 
     Parameters
     ----------
     game : GameDefinition
         A game of two players that deals cards to the board after its first round.
     isomorphic : bool
-        Take deals and hands together that differ in the names of suits only.
+        Merge deals and hands that differ only by a renaming of suits.
 
     Raises
     ------
     GameError
-        If the game deals no cards to the board, or some before the first action.
+        If the game deals no board cards, or some before the first action.
     """
 
     def __init__(self, game: GameDefinition, isomorphic: bool = True) -> None:
         self.rounds = [cards for cards in game.board_cards if cards]
         if game.players != 2 or game.board_cards[0] or not self.rounds:
             raise GameError(
-                "a game is split at its first deal if it has two players, deals cards to the board, none before the "
-                "first action; measure others whole"
+                "splitting at the first deal needs two players, board cards, and none of them before the first action; "
+                "measure other games as a whole"
             )
         self.deck, self.hole_cards = game.deck, game.hole_cards
         self._tables = showdown_tables(game)
@@ -77,7 +77,7 @@ class FirstDeals:
         return [deal.text for deal in self._first]
 
     def others(self, level: int) -> int:
-        """How many hands an opponent can hold beside ours at a level of deals."""
+        """Number of hands that an opponent can hold besides ours at a level of deals."""
         return math.comb(len(self.deck) - sum(self.rounds[:level]) - self.hole_cards, self.hole_cards)
 
     def deals(self, number: int) -> DealTree:

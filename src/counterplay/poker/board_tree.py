@@ -1,9 +1,8 @@
 """The public deals of a card game and the hands that can be held at each, up to renaming suits.
 
-Johanson 2016, section 2.4.  From a deal, the next cards that a renaming of suits turns into each other, among the
-renamings that leave the cards already dealt as they are, are one deal that stands for all of them; it carries the
-renamings that also leave it alone.  Hands at a deal are classes under those.  Renamings are only used if they leave
-the given ranges as they are.
+Johanson 2016, section 2.4.  The next deals that are mapped to each other by renamings of suits which preserve the cards
+already dealt are merged into one representative deal; it keeps the renamings that preserve it as well.  Hands at a deal
+are classes under those.  Renamings are used only if they preserve the given ranges.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ if TYPE_CHECKING:
 __all__ = ["DealTree", "deal_cards", "hole_hands"]
 
 TRASH, NOTHING = 52, 53
-"""The second card of a hand of one card: where its sum goes, and where nothing is read."""
+"""The second card of a hand of one card: a dummy whose sum is never read."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class DealTree:
-    """The deals of a game, level by level (level: how often cards were dealt).
+    """The deals of a game, by level (the number of deals so far).
 
     Attributes
     ----------
@@ -60,7 +59,7 @@ class DealTree:
 
 
 def hole_hands(deck: Sequence[int], hole_cards: int) -> NDArray[np.uint8]:
-    """All hands of one or two hole cards, each row with ascending cards; one card has ``NOTHING`` beside it."""
+    """All hands of one or two hole cards, each row with ascending cards; a single card is followed by ``NOTHING``."""
     if hole_cards not in (1, 2):
         raise GameError(f"public trees are for one or two hole cards; got {hole_cards}")
     cards = sorted(deck)
@@ -80,7 +79,7 @@ class _Deal:
 
 
 class _Renamings:
-    """All renamings of suits that leave the ranges as they are, applied to cards and to hands."""
+    """All renamings of suits that preserve the ranges, applied to cards and to hands."""
 
     def __init__(
         self, suits: int, holes: NDArray[np.uint8], ranges: Sequence[NDArray[np.float64]], isomorphic: bool
@@ -121,13 +120,13 @@ def deal_cards(
     hole_cards : int
         1 or 2.
     board : cards
-        What lies on the table at deal 0.
+        The board at deal 0.
     rounds : sequence of int
         Cards dealt at each level after that.
     ranges : pair of float64 arrays
         The weight of each hand of ``hole_hands`` for each player; 0 leaves it out.
     isomorphic : bool
-        Take deals and hands together that differ in the names of suits only.
+        Merge deals and hands that differ only by a renaming of suits.
     tables : HandTables, optional
         Another order of hands than the usual one (``counterplay.poker.three_cards``).
     """
@@ -154,7 +153,7 @@ def deal_cards(
 
 
 def _stabiliser(names: _Renamings, among: NDArray[np.int64], cards: tuple[int, ...]) -> NDArray[np.int64]:
-    """Which renamings leave a set of cards as it is."""
+    """Which renamings preserve a set of cards."""
     if len(among) == 1 or not cards:
         return among
     image = np.sort(names.card[among][:, list(cards)], axis=1)
@@ -162,7 +161,7 @@ def _stabiliser(names: _Renamings, among: NDArray[np.int64], cards: tuple[int, .
 
 
 def _next_deals(deck: Sequence[int], names: _Renamings, deal: _Deal, number: int, cards: int, held: int) -> list[_Deal]:
-    """The deals after one, each standing for those that renaming turns into it; ``held`` cards are in hands."""
+    """The deals after one, each representing its images under renaming; ``held`` cards are in hands."""
     left = np.array(sorted(set(deck) - set(deal.cards)), np.int64)
     raw = left[:, None] if cards == 1 else np.array(list(itertools.combinations(left.tolist(), cards)), np.int64)
     place = 64 ** np.arange(cards - 1, -1, -1)
@@ -213,7 +212,7 @@ def _pair_mass(
     board: tuple[int, ...],
     hole_cards: int,
 ) -> float:
-    """The total weight of pairs of hands that can be dealt together beside the board."""
+    """The total weight of pairs of hands that can be dealt together with the board."""
     live = ~np.isin(holes, board).any(axis=1)
     by_card = np.zeros((2, 64))
     for player in (0, 1):
@@ -228,7 +227,7 @@ def _pair_mass(
 
 
 class _Numbers:
-    """An array of uint16 that grows; arrays put together at the end would be held twice."""
+    """A growing array of uint16; concatenating at the end would need the memory twice."""
 
     def __init__(self) -> None:
         self._held = bytearray()
@@ -247,7 +246,7 @@ class _Classes:
         self.holes = holes
         self.held = weights > 0
         self.hole_cards = hole_cards
-        self.number = np.full(len(holes), NO_HAND, np.int64)  # class of each hand at the deal that was added last
+        self.number = np.full(len(holes), NO_HAND, np.int64)  # class of each hand at the last deal added
         self.last = np.zeros(0, np.int64)  # first members of those classes
         self.start, self.real_start = [0], [0]
         self.parents, self.multiplicities, self.shown = _Numbers(), _Numbers(), _Numbers()
@@ -279,7 +278,7 @@ class _Classes:
         self.real_start.append(self.real_start[-1] + len(hands))
 
     def finish(self, own: NDArray[np.float64], other: NDArray[np.float64], disjoint: float) -> Hands:
-        """The arrays; ``disjoint`` is the weight of all pairs of hands, with which values are divided."""
+        """The arrays; ``disjoint`` is the weight of all pairs of hands, by which values are divided."""
         shown, real = self.shown.array(), self.real_hands.array()
         card, real_card = self.holes[shown], self.holes[real].copy()
         if self.hole_cards == 1:

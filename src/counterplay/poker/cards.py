@@ -3,7 +3,7 @@
 A card is ``4 * rank + suit``, as in the game code of the Annual Computer Poker Competition's dealer: ranks 0 .. 12 are
 ``23456789TJQKA``, suits 0 .. 3 are ``cdhs``.  The number of a card is the same in every deck: a deck with fewer ranks
 or suits has the *highest* ones, so that Kuhn poker is played with Qs Ks As and Leduc hold'em with Qh Kh Ah Qs Ks As.
-Text is rank, then suit, ``Td``; any case is read.
+Text is rank, then suit, ``Td``, in any case.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ def card_text(card: int) -> str:
 
 
 def cards_text(cards: Iterable[int]) -> str:
-    """Cards one after the other, ``TdAs``, in the order given."""
+    """Cards as text, ``TdAs``, in the order given."""
     return "".join([card_text(int(card)) for card in cards])
 
 
 def parse_card(text: str) -> int:
-    """The card written as rank and suit; any case is read."""
+    """The card of a rank and a suit as text, in any case."""
     if len(text) == 2:
         rank, suit = RANKS.find(text[0].upper()), SUITS.find(text[1].lower())
         if rank >= 0 and suit >= 0:
@@ -57,19 +57,19 @@ def parse_card(text: str) -> int:
 
 
 def parse_cards(text: str) -> tuple[int, ...]:
-    """The cards of a text such as ``TdAs`` or ``Td As``, in its order; a card can be there only once."""
+    """The cards of a text such as ``TdAs`` or ``Td As``, in its order; all must differ."""
     letters = "".join(text.split())
     cards = tuple(parse_card(letters[start : start + 2]) for start in range(0, len(letters), 2))
     if len(set(cards)) < len(cards):
         twice = next(card for card in cards if cards.count(card) > 1)
-        raise GameError(f"the card {card_text(twice)} is there twice in {text!r}; leave one out")
+        raise GameError(f"the card {card_text(twice)} occurs twice in {text!r}; leave one out")
     return cards
 
 
 def deck(ranks: int = MAX_RANKS, suits: int = MAX_SUITS) -> tuple[int, ...]:
-    """The cards of a deck: the highest ranks and suits, suit by suit, each from its lowest rank up.
+    """The cards of a deck: the highest ranks and suits, by suit, each from its lowest rank up.
 
-    This is the order in which the competition's dealer lays out the deck before it draws.
+    This is the order of the deck of the competition's dealer.
     """
     if not (1 <= ranks <= MAX_RANKS and 1 <= suits <= MAX_SUITS):
         raise GameError(

@@ -1,18 +1,18 @@
-"""Which poker hand wins: a rank for any one to seven cards, one hand at a time or in batches.
+"""Ranks of poker hands of one to seven cards, one hand at a time or in batches.
 
 A hand is worth its best five cards, in the usual order of categories; the ace is also low in A2345.  A hand of fewer
-than five cards has pairs, threes and fours of a kind and high cards only, no straights and flushes, as the dealer of
-the Annual Computer Poker Competition ranks them, so that Kuhn poker and Leduc hold'em need no rule of their own.
+than five cards has only pairs, threes and fours of a kind and high cards, no straights and flushes, as the dealer of
+the Annual Computer Poker Competition ranks them, so that Kuhn poker and Leduc hold'em need no separate rules.
 
-Ranks are numbers from 1 up; the higher one wins and equal ones tie.  They number without gaps all that hands of one to
-seven cards can be worth: 7,462 for five cards and more, and 2,379 for one to four; a missing card counts less than a
-deuce.  0 is the rank of no cards, below all others.
+Ranks are numbers from 1 up; the higher one wins and equal ones tie.  They number without gaps all values of hands of
+one to seven cards: 7,462 for five cards and more, and 2,379 for one to four; a missing card counts less than a deuce.
+0 is the rank of no cards, below all others.
 
-The tables are made in memory when they are first needed, in about a tenth of a second.  The ranks in a hand are a
-multiset of at most seven, of which there are 76,155.  Its place in the table is found without a search: the multisets
-of the lower seven ranks are sorted by their number of cards, so that those which fit beside given higher ranks, with
-no more cards than are left, are the first so many.  The place is then the sum of two numbers, one looked up by the
-lower ranks and one by the higher.
+The tables are built on first use, in about a tenth of a second.  The ranks in a hand are a multiset of at most seven,
+of which there are 76,155.  Its position in the table is found without a search: the multisets of the lower seven ranks
+are sorted by their number of cards, so that those which are compatible with given higher ranks, with at most the
+remaining number of cards, are a prefix.  The position is then the sum of two numbers, one looked up by the lower ranks
+and one by the higher.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ MAX_HAND = 7
 _HIGH, _PAIR, _TWO_PAIR, _THREE, _STRAIGHT, _FLUSH, _FULL_HOUSE, _FOUR, _STRAIGHT_FLUSH = range(9)
 _LOW_RANKS = 7
 _PARTS = 16
-"""Tables are made in so many parts, so that what is needed on the way stays as small as the tables."""
+"""Tables are built in this many parts, so that temporary arrays stay as small as the tables."""
 
 Ints = npt.NDArray[np.int64]
 
 
 class HandMeaning(NamedTuple):
-    """What a hand rank stands for."""
+    """The meaning of a hand rank."""
 
     category: int
     """0 .. 8, see ``CATEGORIES``."""
@@ -75,7 +75,7 @@ def rank_hand(cards: Iterable[int]) -> int:
     hand = tuple(map(int, cards))
     if not 1 <= len(hand) <= MAX_HAND:
         raise GameError(f"a hand has 1 to {MAX_HAND} cards; got {len(hand)}")
-    text = cards_text(hand)  # refuses numbers that are no cards
+    text = cards_text(hand)  # refuses numbers that are not cards
     if len(set(hand)) < len(hand):
         raise GameError(f"a card is in the hand twice: {text}")
     tables = hand_tables()
@@ -93,12 +93,12 @@ def rank_hands(hands: npt.ArrayLike) -> npt.NDArray[np.uint16]:
     Parameters
     ----------
     hands : array (N, n) of integers
-        The n cards of each hand, 1 to 7.  ``uint8`` is read as it is, other types are copied.
+        The n cards of each hand, 1 to 7.  ``uint8`` is used directly, other types are copied.
 
     Returns
     -------
     array (N,) of uint16
-        What ``rank_hand`` gives for each.
+        The ``rank_hand`` of each.
     """
     from counterplay.kernels.cards import evaluator as kernels
 
@@ -118,16 +118,16 @@ def rank_holes(board: Sequence[int], holes: npt.ArrayLike, tables: HandTables | 
     Parameters
     ----------
     board : cards
-        What every hand has; there may be none.
+        The cards that all hands share; may be empty.
     holes : array (N, n) of integers
-        The cards that each hand has beside the board, 1 to 7 with it.
+        The cards of each hand besides the board, 1 to 7 with it.
     tables : HandTables, optional
         Another order of hands than the usual one (``counterplay.poker.three_cards``).
 
     Returns
     -------
     array (N,) of uint16
-        0 where a hand cannot be held, having a card twice or one of the board.
+        0 for impossible hands, with a card twice or one of the board.
     """
     from counterplay.kernels.cards import evaluator as kernels
 
@@ -144,7 +144,7 @@ def rank_holes(board: Sequence[int], holes: npt.ArrayLike, tables: HandTables | 
 
 
 def count_hands(size: int, cards: Iterable[int] = range(CARDS)) -> Ints:
-    """How many of all hands of ``size`` cards from a deck have each rank: ``counts[rank]``."""
+    """Numbers of hands of ``size`` cards from a deck with each rank: ``counts[rank]``."""
     from counterplay.kernels.cards import evaluator as kernels
 
     stock = np.array(sorted(set(cards)), dtype=np.uint8)
@@ -178,12 +178,12 @@ def cards_array(hands: npt.ArrayLike) -> npt.NDArray[np.uint8]:
 
 
 def hand_tables() -> HandTables:
-    """What ranking looks up, for kernels."""
+    """The lookup tables of the ranking kernels."""
     return _tables_and_codes()[0]
 
 
 def hand_codes() -> Ints:
-    """What each rank stands for: its category, then up to five card ranks plus one, four bits each."""
+    """The code of each rank: its category, then up to five card ranks plus one, four bits each."""
     return _tables_and_codes()[1]
 
 
@@ -229,13 +229,13 @@ def _card_keys() -> Ints:
 
 
 def _digits(length: int) -> npt.NDArray[np.int8]:
-    """All numbers of so many digits in base 5, in order; column i has the digits of weight 5**i."""
+    """All numbers with a number of digits in base 5, in order; column i has the digits of weight 5**i."""
     numbers = np.arange(5**length)
     return np.stack([(numbers // 5**place % 5).astype(np.int8) for place in range(length)], axis=1)
 
 
 def _unsuited_codes(counts: npt.NDArray[np.int8]) -> Ints:
-    """What hands are worth whose suits do not matter, by how many cards they have of each rank."""
+    """Values of hands whose suits do not matter, by their number of cards of each rank."""
     held = counts > 0
     straight = _straight_top(held)
     four, three = _highest(counts == 4), _highest(counts == 3)
@@ -253,7 +253,7 @@ def _unsuited_codes(counts: npt.NDArray[np.int8]) -> Ints:
 
 
 def _suited_codes() -> Ints:
-    """What five to seven cards of one suit are worth, by the set of their ranks; 0 for smaller and larger sets."""
+    """Values of five to seven cards of one suit, by the set of their ranks; 0 for smaller and larger sets."""
     held = (np.arange(1 << MAX_RANKS)[:, None] >> np.arange(MAX_RANKS) & 1).astype(bool)
     size = held.sum(axis=1)
     straight = _straight_top(held)
@@ -270,19 +270,19 @@ def _code(category: int, ranks: list[Ints]) -> Ints:
 
 
 def _highest(held: npt.NDArray[np.bool_]) -> Ints:
-    """The highest rank that each row holds, -1 where it holds none."""
+    """The highest rank in each row, -1 where there is none."""
     return np.where(held.any(axis=1), MAX_RANKS - 1 - np.argmax(held[:, ::-1], axis=1), -1)
 
 
 def _without(held: npt.NDArray[np.bool_], *ranks: Ints) -> npt.NDArray[np.bool_]:
-    """The rows without one rank each, or several; -1 takes nothing away."""
+    """The rows without one rank each, or several; -1 removes nothing."""
     for rank in ranks:
         held = held & (np.arange(MAX_RANKS) != rank[:, None])
     return held
 
 
 def _kickers(held: npt.NDArray[np.bool_], number: int) -> list[Ints]:
-    """The highest so many ranks of each row, from the highest down."""
+    """The ``count`` highest ranks of each row, descending."""
     ranks = []
     for _ in range(number):
         ranks.append(_highest(held))

@@ -1,13 +1,13 @@
-"""Hands up to a permutation of suits, numbered without gaps, round by round (Waugh 2013).
+"""Indices of hands up to a permutation of suits, without gaps, by rounds (Waugh 2013).
 
 Suits matter only for flushes, so two hands that differ by a permutation of suits are played alike.  A ``HandIndexer``
-numbers the classes of such hands: 0 .. size - 1 for each round, and gives a hand of each class back.  Its shape tells
-how many cards come in each round: (2, 3, 1, 1) is a player's hand in hold'em, (3, 1, 1) its board, (2, 5) what counts
-at a showdown.  Cards of one round have no order; the rounds have one: which card came on the turn matters.
+indexes the classes of such hands, 0 .. size - 1 for each round, and returns a hand of each class.  Its shape is the
+number of cards dealt in each round: (2, 3, 1, 1) is a player's hand in hold'em, (3, 1, 1) its board, (2, 5) what counts
+at a showdown.  Cards of one round are unordered; rounds are ordered: which card came on the turn matters.
 
-The order of the numbers is that of Waugh's published program, so that tables made with it can be read: it follows from
-the method (``counterplay.kernels.cards.isomorphism``) with configurations in rising lexicographic order.  The sizes are
-those of Johanson 2016, section 2.4.  Departure: decks of any number of ranks and suits.
+The order of the indices is that of Waugh's published program, so that tables made with it can be read: it follows from
+the method (``counterplay.kernels.cards.isomorphism``) with configurations in ascending lexicographic order.  The sizes
+are those of Johanson 2016, section 2.4.  Departure: decks of any number of ranks and suits.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["HandIndexer"]
 
 Ints = npt.NDArray[np.int64]
 Pattern = tuple[int, ...]
-"""How many cards of one suit came in each round."""
+"""Number of cards of one suit dealt in each round."""
 
 MAX_PATTERNS = 1024
 """More would take seconds to set up; hold'em has 48."""
@@ -40,16 +40,16 @@ MAX_PATTERNS = 1024
 
 @dataclasses.dataclass(frozen=True)
 class HandIndexer:
-    """Numbers the hands of a shape up to a permutation of suits.
+    """Indexes the hands of a shape up to a permutation of suits.
 
     Parameters
     ----------
     shape : tuple of int
-        How many cards come in each round, such as (2, 3, 1, 1).
+        Number of cards dealt in each round, such as (2, 3, 1, 1).
     ranks, suits : int
         The deck, see ``counterplay.poker.cards.deck``.
 
-    Where a method has a ``turn``, it counts rounds from 0; the last round is meant when it is left out.
+    The ``turn`` of a method is a round, counted from 0; the default is the last round.
 
     >>> holdem = HandIndexer((2, 3, 1, 1))
     >>> holdem.sizes
@@ -65,30 +65,30 @@ class HandIndexer:
         held = len(deck(self.ranks, self.suits))
         if not self.shape or min(self.shape) < 1 or sum(self.shape) > held:
             raise GameError(
-                f"a shape has a round or more of at least one card, {held} in all at most; got {self.shape}"
+                f"a shape has at least one round, of at least one card each, {held} in all at most; got {self.shape}"
             )
         if math.prod(count + 1 for count in self.shape) > MAX_PATTERNS:
-            raise GameError(f"the shape {self.shape} has too many rounds and cards; put rounds together")
+            raise GameError(f"the shape {self.shape} has too many rounds and cards; merge rounds")
 
     @property
     def rounds(self) -> int:
-        """How many rounds there are."""
+        """Number of rounds."""
         return len(self.shape)
 
     @functools.cached_property
     def sizes(self) -> tuple[int, ...]:
-        """How many numbers there are in each round."""
+        """Number of indices of each round."""
         return tuple(
             sum(self._size(configuration) for configuration in self._configurations(self.shape[: turn + 1]))
             for turn in range(self.rounds)
         )
 
     def size(self, turn: int = -1) -> int:
-        """How many numbers there are in a round."""
+        """Number of indices of a round."""
         return self.sizes[self._turn(turn)]
 
     def index(self, cards: Iterable[int]) -> int:
-        """The number of a hand; its cards are those of the first round, or of the first two, and so on."""
+        """The index of a hand; its cards are those of the first round, or of the first two, and so on."""
         hand = tuple(cards)
         dealt = np.cumsum(self.shape).tolist()
         if len(hand) not in dealt:
@@ -96,11 +96,11 @@ class HandIndexer:
         return int(self.indices(np.array([hand]), dealt.index(len(hand)))[0])
 
     def hand(self, index: int, turn: int = -1) -> tuple[int, ...]:
-        """A hand that has the number, its cards round by round."""
+        """A hand with the index, its cards by rounds."""
         return tuple(self.hands(np.array([index]), turn)[0].tolist())
 
     def indices(self, hands: npt.ArrayLike, turn: int = -1) -> Ints:
-        """The numbers of many hands: (N, cards up to the round), cards round by round; gives (N,) int64."""
+        """The indices of many hands: (N, cards up to the round), cards by rounds; returns (N,) int64."""
         from counterplay.kernels.cards.isomorphism import index_hands
 
         cards = cards_array(hands)
@@ -116,7 +116,7 @@ class HandIndexer:
         return index
 
     def hands(self, indices: npt.ArrayLike, turn: int = -1) -> npt.NDArray[np.uint8]:
-        """A hand for each number: (N, cards up to the round) uint8, cards round by round."""
+        """A hand for each index: (N, cards up to the round) uint8, cards by rounds."""
         from counterplay.kernels.cards.isomorphism import unindex_hands
 
         index, turn = self._checked(indices, turn)
@@ -125,7 +125,7 @@ class HandIndexer:
         return hands
 
     def orbits(self, indices: npt.ArrayLike, turn: int = -1) -> Ints:
-        """How many hands share each number, 1 to 24; over all numbers they add up to all hands of the deck."""
+        """Number of hands with each index, 1 to 24; over all indices they sum to all hands of the deck."""
         from counterplay.kernels.cards.isomorphism import orbit_sizes
 
         index, turn = self._checked(indices, turn)
@@ -134,7 +134,7 @@ class HandIndexer:
         return size
 
     def tables(self, turn: int = -1) -> RoundTables:
-        """What numbering in a round looks up, for kernels."""
+        """The lookup tables of a round, for kernels."""
         return self._tables[self._turn(turn)]
 
     def _turn(self, turn: int) -> int:
@@ -146,7 +146,7 @@ class HandIndexer:
         turn = self._turn(turn)
         given = np.asarray(indices)
         if given.ndim != 1 or given.dtype.kind not in "iu":
-            raise GameError(f"numbers of hands are whole and in a row; got shape {given.shape} and type {given.dtype}")
+            raise GameError(f"indices of hands are a row of integers; got shape {given.shape} and type {given.dtype}")
         if given.size and (given.min() < 0 or given.max() >= self.sizes[turn]):
             bad = given[(given < 0) | (given >= self.sizes[turn])][0]
             raise GameError(f"round {turn} of {self.shape} has the numbers 0 to {self.sizes[turn] - 1}; got {bad}")
@@ -188,7 +188,7 @@ class HandIndexer:
         )
 
     def _parts(self, configurations: Sequence[tuple[Pattern, ...]]) -> tuple[Ints, Ints]:
-        """For each suit of a configuration: suits of its pattern from it on, and the weight of their number."""
+        """For each suit of a configuration: suits of its pattern from it on, and the weight of their index."""
         alike = np.ones((len(configurations), MAX_SUITS), dtype=np.int64)
         radix = np.ones_like(alike)
         for row, suits in enumerate(configurations):
@@ -202,15 +202,15 @@ class HandIndexer:
         return alike, radix
 
     def _configurations(self, shape: tuple[int, ...]) -> list[tuple[Pattern, ...]]:
-        """The falling sequences of four patterns that add up to the shape, in rising order.
+        """The descending sequences of four patterns that sum to the shape, in ascending order.
 
-        Suits that the deck has not got are empty; the empty pattern is the lowest.
+        Suits that the deck lacks are empty; the empty pattern is the lowest.
         """
         missing = ((0,) * len(shape),) * (MAX_SUITS - self.suits)
         return sorted((*suits, *missing) for suits in _falling(shape, shape, self.suits, self.ranks))
 
     def _suit_indices(self, pattern: Pattern) -> int:
-        """In how many ways one suit can have a pattern."""
+        """Number of ways in which one suit can have a pattern."""
         ways, left = 1, self.ranks
         for count in pattern:
             ways *= math.comb(left, count)
@@ -218,7 +218,7 @@ class HandIndexer:
         return ways
 
     def _size(self, configuration: Sequence[Pattern]) -> int:
-        """How many classes of hands have a configuration."""
+        """Number of classes of hands with a configuration."""
         size = 1
         for pattern in set(configuration):
             equal = configuration.count(pattern)
@@ -227,7 +227,7 @@ class HandIndexer:
 
 
 def _falling(left: Pattern, bound: Pattern, suits: int, ranks: int) -> Iterator[tuple[Pattern, ...]]:
-    """Falling sequences of patterns that add up to ``left``, none above ``bound`` nor with more cards than ranks."""
+    """Descending sequences of patterns that sum to ``left``, none above ``bound`` nor with more cards than ranks."""
     if suits == 1:
         if left <= bound and sum(left) <= ranks:
             yield (left,)
@@ -240,7 +240,7 @@ def _falling(left: Pattern, bound: Pattern, suits: int, ranks: int) -> Iterator[
 
 
 def _steps(configurations: Sequence[Sequence[int]], patterns: int) -> npt.NDArray[np.int32]:
-    """The table that leads from pattern to pattern to the number of a configuration; the fourth one is implied."""
+    """The table from pattern to pattern to the index of a configuration; the fourth one is implied."""
     rows: list[npt.NDArray[np.int32]] = []
     known: dict[tuple[int, ...], int] = {}
 
@@ -260,7 +260,7 @@ def _steps(configurations: Sequence[Sequence[int]], patterns: int) -> npt.NDArra
 
 @functools.cache
 def _rank_sets() -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16]]:
-    """The place of each set of ranks among those of its size in rising order of its bits, and the sets by place."""
+    """The index of each set of ranks among those of its size, ordered by bits, and the sets by index."""
     place = np.zeros(1 << MAX_RANKS, dtype=np.uint16)
     sets = np.zeros((MAX_RANKS + 1, math.comb(MAX_RANKS, MAX_RANKS // 2)), dtype=np.uint16)
     found = [0] * (MAX_RANKS + 1)

@@ -1,11 +1,11 @@
 """Poker hand histories in the PHH format (``.phh``, and ``.phhs`` for several), read and written.
 
 Source: the Poker Hand History File Format Specification (uoftcprg/phh-std; Kim 2023).  A file is a TOML document with
-one table of keys a hand.  Every variant of the format is read and written; hands of limit (``FT``) and no-limit
-(``NT``) Texas hold'em are also turned into records of the competition's logs and back.
+one table of keys per hand.  Every variant of the format is read and written; hands of limit (``FT``) and no-limit
+(``NT``) Texas hold'em are also converted to records of the competition's logs and back.
 
-Player ``pN`` is position ``N - 1``.  Of two players, blinds are written ``[small, big]`` but belong to p2 and p1: the
-button has the small blind.  ``cbr`` gives the amount reached in its street, not in the hand.
+Player ``pN`` is position ``N - 1``.  With two players, blinds are written ``[small, big]`` but belong to p2 and p1: the
+button has the small blind.  ``cbr`` gives the total amount of its street, not of the hand.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ VARIANTS = {
     **dict.fromkeys(("NT", "NS", "PO", "N2L1D"), ("antes", "blinds_or_straddles", "min_bet")),
     **dict.fromkeys(("F7S", "F7S/8", "FR"), ("antes", "bring_in", "small_bet", "big_bet")),
 }
-"""The variants with the keys that each requires, beside ``starting_stacks`` and ``actions``."""
+"""The variants with the keys that each requires, besides ``starting_stacks`` and ``actions``."""
 
 _PER_PLAYER = ("antes", "blinds_or_straddles", "starting_stacks")
 _CARD = r"(?:[2-9TJQKA?][cdhs?])"
@@ -51,7 +51,7 @@ _HOLDEM_BOARD = (0, 3, 1, 1)
 
 @dataclasses.dataclass(frozen=True)
 class HandHistory:
-    """One hand.  ``fields`` holds all keys of the table but ``variant`` and ``actions``, in their order."""
+    """One hand.  ``fields`` holds all keys of the table except ``variant`` and ``actions``, in their order."""
 
     variant: str
     fields: Mapping[str, Any]
@@ -82,7 +82,7 @@ def _numbers(key: str, values: Any) -> Sequence[Number]:
     if not isinstance(values, list | tuple) or not all(
         isinstance(value, int | Decimal) and not isinstance(value, bool) and value >= 0 for value in values
     ):
-        raise GameError(f"{key} must be a list of numbers that are not negative; got {values!r}")
+        raise GameError(f"{key} must be a list of non-negative numbers; got {values!r}")
     return values
 
 
@@ -169,7 +169,7 @@ def from_record(record: HandRecord) -> HandHistory:
     game = record.betting.game
     sizes = game.raise_sizes[:1] * 2 + game.raise_sizes[-1:] * 2
     if game != _definition(game.limit, game.players, game.blinds, game.stacks, sizes):
-        raise GameError("the format knows Texas hold'em with blinds, usual bets and four bets a round only")
+        raise GameError("the format has only Texas hold'em with blinds, usual bets and four bets a round")
     blinds = list(game.blinds[::-1] if game.players == 2 else game.blinds)
     stacks = [Decimal("inf") if stack == UNLIMITED else stack for stack in game.stacks]
     fields: dict[str, Any] = {"antes": [0] * game.players, "blinds_or_straddles": blinds}
@@ -190,7 +190,7 @@ def _actions(record: HandRecord) -> list[str]:
     for number, actions in enumerate(record.betting.actions):
         if number:
             start, end = game.board_ends[number - 1], game.board_ends[number]
-            if betting.finished and not shown:  # everybody is all in: hands are opened before the board goes on
+            if betting.finished and not shown:  # everybody is all in: hands are shown before the rest of the board
                 shown = _shown(record, first)
                 lines += shown
             lines.append(f"d db {cards_text(deal.board[start:end])}")
@@ -220,13 +220,13 @@ def to_record(hand: HandHistory) -> HandRecord:
     Raises
     ------
     GameError
-        If the variant is another, amounts are not whole numbers, antes are paid, or the actions break the rules.
+        If the variant is another, amounts are not integers, antes are paid, or the actions break the rules.
     """
     if hand.variant not in ("FT", "NT"):
-        raise GameError(f"hands of variant {hand.variant!r} cannot be turned into records; FT and NT can")
+        raise GameError(f"hands of variant {hand.variant!r} cannot be converted to records; FT and NT can")
     whole = {key: [_whole(key, value) for value in hand.fields[key]] for key in _PER_PLAYER}
     if any(whole["antes"]):
-        raise GameError(f"antes {whole['antes']} cannot be told in a record; blinds can")
+        raise GameError(f"antes {whole['antes']} cannot be recorded; blinds can")
     blinds = tuple(whole["blinds_or_straddles"][:: -1 if hand.players == 2 else 1])
     limit = hand.variant == "FT"
     sizes: tuple[int, ...] = ()
@@ -262,7 +262,7 @@ def _play(game: GameDefinition, actions: Iterable[str]) -> tuple[Betting, Deal]:
             base = betting.max_spent
         elif found["verb"] or found["amount"]:
             if int(found["who"]) - 1 != betting.player:
-                raise GameError(f"{action!r} comes out of turn after {betting.text()!r}")
+                raise GameError(f"{action!r} is out of turn after {betting.text()!r}")
             letter = {"f": "f", "cc": "c"}.get(found["verb"] or "", "r")
             if letter == "r" and not game.limit:
                 letter = f"r{_whole('cbr', Decimal(found['amount'])) + base}"

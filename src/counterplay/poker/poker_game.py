@@ -1,12 +1,12 @@
 """Any poker definition as a game for the solvers, and the standard ones in the registry.
 
-Chance deals the hole cards position by position, each hand as one event, and the board of each round as one event.
-When everybody is all in, the boards that are left are dealt before the showdown.  Actions are written as in the
-protocol of the competition (``f``, ``c``, ``r``, ``r250``), and an information set is what the player sees:
-``Ks/Qh:crc/``.  With ``isomorphic=true`` suits are named in the order in which they appear, so that hands that
-differ in the names of suits only are one; nothing is lost by that (Johanson 2016, section 2.4).
+Chance deals the hole cards by position, each hand as one event, and the board of each round as one event.  When
+everybody is all in, the remaining boards are dealt before the showdown.  Actions are written as in the protocol of the
+competition (``f``, ``c``, ``r``, ``r250``), and an information set is what the player sees: ``Ks/Qh:crc/``.  With
+``isomorphic=true`` suits are named in order of appearance, so that hands that differ only by a renaming of suits are
+merged, without loss (Johanson 2016, section 2.4).
 
-The betting is shared by all deals: its points are made once, when they are first reached.
+All deals share the betting: its nodes are created when they are first reached.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ __all__ = ["PokerFile", "PokerGame", "PokerState", "StandardPoker", "infoset_nam
 
 
 COUNTED_ROWS = 100_000
-"""Different futures at one depth up to which the betting of a game is counted to tell its size."""
+"""Most different futures at one depth for which the betting of a game is counted to report its size."""
 
 
 class _Point:
-    """A point of the betting with the points after it, made when they are asked for."""
+    """A node of the betting with its children, created on demand."""
 
     __slots__ = ("actions", "after", "betting", "text")
 
@@ -55,7 +55,7 @@ class _Point:
 
 
 class PokerState:
-    """Hole cards by position and board cards by round, as dealt so far, and a point of the betting."""
+    """Hole cards by position and board cards by round, as dealt so far, and a node of the betting."""
 
     __slots__ = ("board", "game", "hole", "player", "point")
 
@@ -121,7 +121,7 @@ class PokerState:
 
 
 def infoset_name(seen: tuple[tuple[int, ...], ...], betting: str, isomorphic: bool) -> str:
-    """What a player knows: his hole cards, the board of each round (each in ascending order), and the betting."""
+    """What a player knows: hole cards, the board of each round (each in ascending order), and the betting."""
     if isomorphic:
         seen = _name_suits(seen)
     cards = "/".join([cards_text(cards) for number, cards in enumerate(seen) if cards or number != 1])
@@ -129,7 +129,7 @@ def infoset_name(seen: tuple[tuple[int, ...], ...], betting: str, isomorphic: bo
 
 
 def _name_suits(seen: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...]:
-    """The same cards with suits renamed so that all cards that differ in the names of suits only come out equal."""
+    """The same cards with suits renamed, so that cards that differ only by a renaming of suits become equal."""
     forms = []
     used = sorted({card & 3 for cards in seen for card in cards})
     for order in itertools.permutations(range(4 - len(used), 4)):
@@ -139,7 +139,7 @@ def _name_suits(seen: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...
 
 
 def _count_histories(game: GameDefinition, counts: BettingCounts) -> int:
-    """Every betting sequence is met once for each deal of the cards that are out; deals are histories too."""
+    """Every betting sequence occurs once for each deal of the cards dealt so far; deals are histories too."""
     left, deals, total = game.suits * game.ranks, 1, 0
     for _ in range(game.players):
         total += deals
@@ -194,7 +194,7 @@ class PokerGame(Game):
         return _Point(Betting.start(self.definition))
 
     def num_histories(self) -> int | None:
-        """Counted from the betting and the deals; None where the betting alone is too large to be counted."""
+        """Counted from the betting and the deals; None if the betting alone is too large to be counted."""
         try:
             counts = count_betting(self.definition, max_rows=COUNTED_ROWS)
         except MemoryLimitError:
@@ -250,7 +250,7 @@ class StandardPoker(PokerGame):
 
     @functools.cached_property
     def definition(self) -> GameDefinition:  # type: ignore[override]
-        """The definition with the parameters put in."""
+        """The definition with the parameters applied."""
         standard = _definition_of(type(self).file)
         stack = getattr(self, "stack", None)
         stacks = standard.stacks if stack is None else (stack,) * standard.players
@@ -300,7 +300,7 @@ def _register(name: str, file: str, summary: str) -> type[PokerGame]:
         fields.append(("stack", int, parameter(standard.stacks[0], "chips of each player at the start of a hand")))
     if standard.hole_cards + sum(standard.board_cards) == 3:
         fields.append(("three_card_hands", bool, parameter(False, "straights and flushes of three cards count")))
-    fields.append(("isomorphic", bool, parameter(False, "information sets do not tell which suit is which (lossless)")))
+    fields.append(("isomorphic", bool, parameter(False, "information sets merge isomorphic suits (lossless)")))
     body = {"__doc__": summary, "file": file, "players": standard.players, "__module__": __name__}
     made = dataclasses.make_dataclass(
         "".join(part.title() for part in name.split("_")), fields, bases=(StandardPoker,), namespace=body, frozen=True

@@ -1,7 +1,7 @@
 """Public trees of poker games: the betting of a definition, or of a subgame, over the deals of its cards.
 
-A betting tree is turned into nodes with a link wherever cards are dealt; a hand that is all in before the last cards
-are out has a link for each deal that is left.
+A betting tree becomes nodes with a link wherever cards are dealt; a hand that is all in before the last deal has a link
+for each remaining deal.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def build_public_tree(
     game : GameDefinition
         What is played.
     bets : BetAbstraction, optional
-        The raises that are left of a no-limit game.
+        The betting abstraction of a no-limit game.
     isomorphic : bool
-        Take deals and hands together that differ in the names of suits only.
+        Merge deals and hands that differ only by a renaming of suits.
     name : str
         The name that opens the game again.
 
@@ -77,11 +77,11 @@ NODE_BYTES = 700
 """Bytes that a node of the betting takes while a tree is assembled."""
 
 COUNTED_ROWS = 100_000
-"""Betting sequences with different futures at one depth up to which betting is counted."""
+"""Most betting sequences with different futures at one depth for which betting is counted."""
 
 
 def public_tree_bytes(game: GameDefinition, bets: BetAbstraction | None = None) -> int:
-    """About how much memory the public tree of a game of poker takes; tables of a solver come on top.
+    """Approximate memory of the public tree of a game of poker, without the tables of a solver.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def count_public_tree(game: GameDefinition, bets: BetAbstraction | None = None) 
     for turn, at in enumerate(level):
         states += entered * boards[before] * (at > before)  # the links to the round
         states += boards[at] * (counts.decisions[turn] + counts.folds[turn])
-        states += counts.showdowns[turn] * sum(boards[at : last + 1])  # with a link for each deal that is left
+        states += counts.showdowns[turn] * sum(boards[at : last + 1])  # with a link for each remaining deal
         entered, before = counts.continuing[turn], at
     infosets = sum(number * hands[at] for number, at in zip(counts.decisions, level, strict=True))
     entries = sum(number * hands[at] for number, at in zip(counts.pairs, level, strict=True))

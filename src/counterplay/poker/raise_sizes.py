@@ -1,15 +1,15 @@
-"""Which raises a player may choose from: abstractions of the actions of no-limit games.
+"""Betting abstractions: the raise sizes that players of no-limit games may choose from.
 
 A raise size is a multiple of the pot, ``allin``, ``min``, or a number of chips (``250c``).  A raise of x pots first
-calls and then puts in x times the pot as it is after the call, rounded down to whole chips, as in Open Pure CFR
-(Gibson 2014) and in the protocol of OpenSpiel's ``universal_poker``.  A size that the rules do not allow becomes the
-nearest one that they do: the least raise, or all-in.  Equal sizes count once.
+calls and then adds x times the pot after the call, rounded down to whole chips, as in Open Pure CFR (Gibson 2014) and
+in the protocol of OpenSpiel's ``universal_poker``.  An illegal size becomes the nearest legal one: the smallest raise,
+or all-in.  Equal sizes count once.
 
 Sizes are given by round and by the number of raises made in the round.  A size marked ``once`` may be used once by
 each player in a round (the agents of the University of Alberta in 2011; Gibson 2014, section 5.6).
 
-A text gives the same in short: rounds parted by ``|``, raise numbers by ``;``, sizes by ``,``, an ``!`` after those
-that may be used once.  The last round and the last raise number stand for all that follow: ``0.5,1,allin;1,allin|1``.
+In text form, rounds are separated by ``|``, raise numbers by ``;``, sizes by ``,``, with an ``!`` after those that may
+be used once.  The last round and the last raise number hold for all later ones: ``0.5,1,allin;1,allin|1``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class RaiseSize:
             raise GameError(f"the amount of a raise size must be positive; got {self.amount}")
 
     def text(self) -> str:
-        """The size as the text of an abstraction writes it."""
+        """The size in the text of an abstraction."""
         number = f"{self.amount:.12g}"
         plain = {"pot": number, "chips": f"{number}c"}.get(self.kind, self.kind)
         return plain + "!" * self.once
@@ -48,13 +48,13 @@ class RaiseSize:
 
 @dataclasses.dataclass(frozen=True)
 class BetAbstraction:
-    """The raises that are left, ``sizes[round][raises made]``; the last entry of each stands for all that follow."""
+    """The allowed raises, ``sizes[round][raises made]``; the last entry of each holds for all later ones."""
 
     sizes: tuple[tuple[tuple[RaiseSize, ...], ...], ...]
 
     def __post_init__(self) -> None:
         if not self.sizes or not all(self.sizes):
-            raise GameError(f"an abstraction of bets needs sizes for a round and a raise number; got {self.sizes}")
+            raise GameError(f"a betting abstraction needs sizes for a round and a raise number; got {self.sizes}")
         if len(self.once) > 31:
             raise GameError(f"at most 31 sizes may be marked as usable once; got {len(self.once)}")
 
@@ -70,12 +70,12 @@ class BetAbstraction:
         return turn[min(raises, len(turn) - 1)]
 
     def text(self) -> str:
-        """The abstraction as ``bet_abstraction`` reads it."""
+        """The abstraction as text for ``bet_abstraction``."""
         return "|".join(";".join(",".join(size.text() for size in sizes) for sizes in turn) for turn in self.sizes)
 
 
 def bet_abstraction(text: str) -> BetAbstraction:
-    """Read an abstraction: one of ``PRESETS``, or sizes like ``0.5,1,allin;1,allin|1,allin``."""
+    """Parse an abstraction: one of ``PRESETS``, or sizes like ``0.5,1,allin;1,allin|1,allin``."""
     if text in PRESETS:
         return PRESETS[text]
     turns = []

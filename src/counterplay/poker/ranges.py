@@ -1,11 +1,11 @@
 """Ranges: which hands of hold'em a player may hold, each with a weight from 0 to 1, as postflop solvers write them.
 
-A range is a list of words parted by commas:
+A range is a list of words separated by commas:
 
-* ``AA``, ``AKs``, ``AKo``, ``AK``: a pair, two suited ranks, two off-suit ranks, or both; ``AsKh``: one hand;
+* ``AA``, ``AKs``, ``AKo``, ``AK``: a pair, two suited ranks, two offsuit ranks, or both; ``AsKh``: one hand;
 * ``66+``: that pair and all higher ones; ``A8s+``: that second card and all higher ones below the first;
-* ``A5s-A2s``: the second cards between; ``88-55``, ``T9s-65s``: both cards move together;
-* ``:0.5`` after a word: the weight of its hands, 1 where it is left out; ``random``: every hand.
+* ``A5s-A2s``: the second cards in between; ``88-55``, ``T9s-65s``: both cards move together;
+* ``:0.5`` after a word: the weight of its hands, 1 by default; ``random``: every hand.
 
 A hand that several words name has the weight of the last one.  Weights are in the order of ``hole_hands``.
 """
@@ -45,7 +45,7 @@ def holdem_hands() -> NDArray[np.uint8]:
 
 
 def hand_number(first: int, second: int) -> int:
-    """Where a hand is in the order of the weights."""
+    """The index of a hand in the order of the weights."""
     low, high = sorted((first, second))
     cards = MAX_RANKS * MAX_SUITS
     return low * (2 * cards - low - 1) // 2 + high - low - 1
@@ -57,14 +57,14 @@ def parse_range(text: str, name: str = "range") -> Weights:
     Parameters
     ----------
     text : str
-        The range; spaces do not count.
+        The range; spaces are ignored.
     name : str
-        What errors call it.
+        Its name in errors.
 
     Raises
     ------
     GameError
-        If a word cannot be read or a weight is not from 0 to 1; it tells which word.
+        If a word cannot be parsed or a weight is not from 0 to 1; the message names the word.
     """
     weights = np.zeros(HANDS)
     words = text.split(",")
@@ -142,7 +142,7 @@ def _between(one: Class, other: Class, where: str) -> list[Class]:
             ends = sorted((low, other_low))
             return [(high, rank, suited) for rank in range(ends[0], ends[1] + 1)]
     raise GameError(
-        f"the ends of {where}, do not belong together; write A5s-A2s (one first card), 88-55 or T9s-65s (one distance)"
+        f"the ends of {where}, do not match; write A5s-A2s (one first card), 88-55 or T9s-65s (one distance)"
     )
 
 
@@ -181,7 +181,7 @@ def class_grid() -> list[list[tuple[str, list[int]]]]:
 
 
 def range_text(weights: Weights) -> str:
-    """A range as ``parse_range`` reads it, in few words; hands of weight 0 are left out.
+    """A range as short text for ``parse_range``; hands of weight 0 are left out.
 
     Raises
     ------
@@ -200,7 +200,7 @@ def range_text(weights: Weights) -> str:
 
 
 def _line_words(line: list[Class], weights: Weights) -> list[str]:
-    """The words for classes next to each other, strongest first; classes of one weight are taken together."""
+    """The words for adjacent classes, strongest first; classes of equal weight are merged."""
     words = []
     common = [_common(one, weights) for one in line]
     for weight, run in itertools.groupby(range(len(line)), key=lambda place: common[place]):

@@ -2,15 +2,15 @@
 
 Source: the reference dealer of the Annual Computer Poker Competition (``game.c``, protocol 2.0.0).  An action is
 written as in the protocol: ``f`` fold, ``c`` check or call, ``r`` raise in limit games, ``r250`` raise in no-limit
-games, where the number is all that the player will have put in during the whole hand.  Blinds are chips, not raises.
-A raise is a round's bet as well as its raises.
+games, where the number is the player's total in the whole hand.  Blinds are chips, not raises.  "Raise" includes the
+first bet of a round.
 
-``Betting`` knows no cards.  It is immutable: ``act`` returns the betting after an action.  Winnings are exact: whole
-numbers of chips, or fractions where a pot is split.
+``Betting`` has no cards.  It is immutable: ``act`` returns the betting after an action.  Winnings are exact: integers,
+or fractions where a pot is split.
 
-We depart in two places that cannot occur in the games of the competition.  In limit games a player whose stack is not
-larger than the bet to call cannot raise (the reference dealer lets the bet fall to the stack).  A hand in which the
-blinds leave nobody with chips is over at once (the reference dealer looks for the next player for ever).
+We depart in two cases that cannot occur in the games of the competition.  In limit games a player whose stack is not
+larger than the bet to call cannot raise (the reference dealer lowers the bet to the stack).  A hand in which the blinds
+leave nobody with chips is over at once (the reference dealer loops forever).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from counterplay.poker.acpc.definition import GameDefinition
 __all__ = ["MAX_ACTIONS", "Betting", "Chips", "parse_actions"]
 
 Chips: TypeAlias = int | Fraction
-"""An amount of chips: a whole number, or a fraction where a pot is split."""
+"""An amount of chips: an integer, or a fraction where a pot is split."""
 
 MAX_ACTIONS = 64
 """Most actions in a round; a raise that could lead to more is refused."""
@@ -39,7 +39,7 @@ _ACTION = re.compile(r"([fF])|([cCkK])|([rRbB])([0-9]*)|(/)")
 
 @dataclasses.dataclass(slots=True, eq=False)
 class Betting:
-    """The public side of a hand: who has put in how much, and who acts.
+    """The public part of a hand: who has put in how much, and who acts.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Betting:
     actions : tuple of tuples of str
         The actions of each round that was reached.
     raises, called : int
-        Raises in this round; players with chips left that have called the last of them, its maker counted.
+        Raises in this round; players with chips left that have called the last of them, including the raiser.
     """
 
     game: GameDefinition
@@ -91,7 +91,7 @@ class Betting:
             betting = betting.act(action)
         return betting
 
-    # ------------------------------------------------------------------------------------------ questions
+    # ------------------------------------------------------------------------------------------ properties
 
     @property
     def finished(self) -> bool:
@@ -115,7 +115,7 @@ class Betting:
 
     @property
     def showdown(self) -> bool:
-        """Whether the hand is over and cards decide it."""
+        """Whether the hand is over with a showdown."""
         return self.player == TERMINAL and self.folded.bit_count() + 1 < self.game.players
 
     def can_fold(self) -> bool:
@@ -123,9 +123,9 @@ class Betting:
         return self.player != TERMINAL and self.spent[self.player] < self.max_spent
 
     def raise_range(self) -> tuple[int, int] | None:
-        """The least and the most that a raise may reach, in chips of the whole hand; None if no raise is legal.
+        """The smallest and the largest total that a raise may reach; None if no raise is legal.
 
-        In limit games both are the one size.
+        In limit games both are equal.
         """
         game, player = self.game, self.player
         if player == TERMINAL or self.raises >= game.max_raises[self.round]:
@@ -164,13 +164,13 @@ class Betting:
         return actions
 
     def nearest_legal(self, action: str) -> str:
-        """The action that a dealer plays for what a player has answered.
+        """The action that a dealer plays for a player's answer.
 
-        A legal action is played as it is.  A no-limit raise of a size that is not legal becomes the nearest size that
-        is; everything else (a fold when checking is free, a raise when none is legal, what cannot be read) a call.
-        Letters of other programs are understood.
+        A legal action is played unchanged.  A no-limit raise of an illegal size becomes the nearest legal size;
+        everything else (a fold when checking is free, a raise when none is legal, unreadable text) becomes a call.
+        The letters of other programs are accepted.
         """
-        found = _ACTION.match(action[:20])  # what follows the action is not looked at
+        found = _ACTION.match(action[:20])  # what follows the action is ignored
         if found is None or found.group(5):
             return "c"
         if found.group(1):
@@ -184,7 +184,7 @@ class Betting:
         return f"r{min(max(int(size.group(1)), span[0]), span[1])}" if size else "c"
 
     def text(self) -> str:
-        """The betting string: the actions of each round reached, rounds parted by ``/``."""
+        """The betting string: the actions of each round reached, rounds separated by ``/``."""
         return "/".join(["".join(actions) for actions in self.actions])
 
     # ------------------------------------------------------------------------------------------ play
@@ -223,7 +223,7 @@ class Betting:
         self, spent: tuple[int, ...], most: int, least: int, folded: int, actions: tuple[tuple[str, ...], ...],
         raises: int, called: int,
     ) -> Betting:  # fmt: skip
-        """Go on to the next player, to the next round, or to the end of the hand."""
+        """Advance to the next player, to the next round, or to the end of the hand."""
         game, number = self.game, self.round
         if folded.bit_count() + 1 >= game.players:
             return Betting(game, number, spent, most, least, folded, actions, raises, called, TERMINAL)
@@ -261,7 +261,7 @@ class Betting:
         Parameters
         ----------
         ranks : sequence of int, optional
-            The rank of each position's hand, larger is better; needed at a showdown only, and only of those who
+            The rank of each position's hand, larger is better; needed only at a showdown, and only for those who
             have not folded.
         """
         if self.player != TERMINAL:
@@ -288,9 +288,9 @@ class Betting:
 
 
 def parse_actions(text: str, limit: bool) -> Iterable[str]:
-    """The actions of a betting string in the letters that we write; slashes are skipped.
+    """The actions of a betting string in standard letters; slashes are skipped.
 
-    Other programs' letters are read too: ``b`` for a raise, ``k`` for a call, capitals.
+    The letters of other programs are accepted: ``b`` for a raise, ``k`` for a call, capitals.
     """
     place = 0
     actions = []
@@ -314,7 +314,7 @@ def _is_number(text: str) -> bool:
 
 
 def _count_able(game: GameDefinition, spent: tuple[int, ...], folded: int) -> int:
-    """How many have neither folded nor put in all their chips."""
+    """The number of players who have neither folded nor put in all their chips."""
     stacks = game.stacks
     return sum([not folded >> p & 1 and spent[p] < stacks[p] for p in range(game.players)])
 

@@ -1,4 +1,4 @@
-"""Which of two hands of three cards wins where straights and flushes of three count: the first Rhode Island hold'em.
+"""Ranks of hands of three cards where straights and flushes of three count: the original Rhode Island hold'em.
 
 Shi and Littman (2001) describe Rhode Island hold'em with hands of three cards in this order, from the highest: straight
 flush, three of a kind, straight, flush, pair, high card.  A straight of three is rarer than a flush of three, so it is
@@ -6,8 +6,8 @@ worth more.  The ace is high, and low in A23.  The programs of the Annual Comput
 without straights and flushes instead (``counterplay.poker.evaluator``);  ``showdown_tables`` chooses between the two by
 the definition of a game, for all kernels that rank hands.
 
-Ranks are numbers from 1 to 741, one for each thing that three cards can be worth; the higher one wins and equal ones
-tie.  They are looked up by the three cards in a table that is made when it is first needed.  Kernels rank by keys
+Ranks are numbers from 1 to 741, one for each value of three cards; the higher one wins and equal ones tie.  They are
+looked up by the three cards in a table that is built on first use.  Kernels rank by keys
 (``counterplay.kernels.cards.evaluator``): a card adds two to the count of its suit, so that the third one makes a
 flush.
 """
@@ -53,7 +53,7 @@ def rank_three_cards(cards: Iterable[int]) -> int:
     hand = tuple(map(int, cards))
     if len(hand) != HAND:
         raise GameError(f"a hand has {HAND} cards; got {len(hand)}")
-    text = cards_text(hand)  # refuses numbers that are no cards
+    text = cards_text(hand)  # refuses numbers that are not cards
     rank = int(three_card_table()[hand])
     if not rank:
         raise GameError(f"a card is in the hand twice: {text}")
@@ -82,12 +82,12 @@ def three_card_meaning(rank: int) -> HandMeaning:
 
 
 def three_card_table() -> npt.NDArray[np.uint16]:
-    """The rank by the three cards in any order, (52, 52, 52); 0 where a card is there twice."""
+    """The rank by the three cards in any order, (52, 52, 52); 0 where a card occurs twice."""
     return _table_and_worths()[0]
 
 
 def showdown_tables(game: GameDefinition) -> HandTables:
-    """What kernels look up to rank the hands of a game."""
+    """The lookup tables of the kernels that rank the hands of a game."""
     return _three_card_tables() if game.three_card_hands else hand_tables()
 
 

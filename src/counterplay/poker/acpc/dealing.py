@@ -1,9 +1,9 @@
 """The cards of a match, as the reference dealer of the poker competition deals them from a seed.
 
 One MT19937 generator, seeded by the single-integer initialiser of Matsumoto and Nishimura (2002), serves a whole
-match.  To deal a card: ``i = draw mod n``, take card ``i`` of the deck, put the last card in its place, one card less.
-Hole cards come first, position by position, then the board of every round, also when it will not be seen.  A new deck
-for each hand; the generator goes on.
+match.  To deal a card: ``i = draw mod n``, take card ``i`` of the deck, move the last card to its place, decrement n.
+Hole cards come first, by position, then the board of every round, even if it will not be seen.  Every hand has a new
+deck; the generator continues.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def deal_array(game: GameDefinition, seed: int, hands: int) -> NDArray[np.int8]:
 
 
 def deals(game: GameDefinition, seed: int) -> Iterator[Deal]:
-    """The deals of a match, hand by hand, without end."""
+    """The deals of a match, hand by hand; infinite."""
     twister = _Twister(seed)
     each, last = game.hole_cards, game.hole_cards * game.players
     while True:

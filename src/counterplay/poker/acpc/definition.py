@@ -1,15 +1,14 @@
-"""Game definitions of the Annual Computer Poker Competition: the ``.game`` files that tell a dealer what to play.
+"""Game definitions of the Annual Computer Poker Competition: the ``.game`` files that define a game for a dealer.
 
 Source: the public reference server of the competition, protocol 2.0.0 (``readGame``, ``printGame``).  A file is read
-line by line.  A line that starts with ``#`` and an empty line are skipped; otherwise the start of the line is
-compared with the keys below, without regard to case; other lines are ignored.  Values are whole numbers, parted by
-blanks and ``=``; reading a line stops at the first thing that is no number; of a key that stands twice the later
-one counts.  ``END GAMEDEF`` ends the file.
+line by line.  Empty lines and lines that start with ``#`` are skipped; otherwise the start of the line is compared with
+the keys below, ignoring case; other lines are ignored.  Values are integers separated by spaces and ``=``; reading a
+line stops at the first non-number; if a key occurs twice the later one counts.  ``END GAMEDEF`` ends the file.
 
-We depart in three places, where the reference program reads on with nonsense: a number that does not fit its type,
-a negative amount of chips and a line of more than 4095 characters are refused.  One line is our own: ``threeCardHands``
-says that straights and flushes of three cards count (``counterplay.poker.three_cards``); other programs ignore the
-line, and rank such hands as they always do.
+We depart in three places, where the reference program continues with nonsense: a number that does not fit its type,
+a negative amount of chips and a line of more than 4095 characters are refused.  One line is an extension:
+``threeCardHands`` means that straights and flushes of three cards count (``counterplay.poker.three_cards``); other
+programs ignore the line.
 """
 
 from __future__ import annotations
@@ -68,8 +67,8 @@ class GameDefinition:
     board_cards : tuple of int
         Public cards dealt at the start of each round.
     three_card_hands : bool
-        Whether hands of three cards have straights and flushes, as in the first Rhode Island hold'em; the competition
-        knows them with five cards only.
+        Whether hands of three cards have straights and flushes, as in the original Rhode Island hold'em; in the
+        competition only hands of five cards do.
     """
 
     limit: bool
@@ -87,7 +86,7 @@ class GameDefinition:
     three_card_hands: bool = False
 
     def __post_init__(self) -> None:
-        """Fill what is left out, and check in the order of the reference dealer."""
+        """Fill in defaults, and check in the order of the reference dealer."""
         fill = object.__setattr__
         if not self.stacks and self.players <= 4:
             fill(self, "stacks", (UNLIMITED,) * self.players)
@@ -107,12 +106,12 @@ class GameDefinition:
 
     @functools.cached_property
     def deck(self) -> tuple[int, ...]:
-        """The cards of the deck, suit by suit from the lowest, ranks ascending: the dealer's order."""
+        """The cards of the deck, by suit from the lowest, ranks ascending: the dealer's order."""
         return deck(self.ranks, self.suits)
 
     @functools.cached_property
     def board_ends(self) -> tuple[int, ...]:
-        """How many board cards lie on the table in each round."""
+        """Number of board cards on the table in each round."""
         return tuple(sum(self.board_cards[: number + 1]) for number in range(self.rounds))
 
     @property

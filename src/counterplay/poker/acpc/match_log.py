@@ -1,4 +1,4 @@
-"""Logs of matches: one line for each hand with what everybody won, as the competition's dealer writes them.
+"""Logs of matches: one line for each hand with the winnings, as written by the competition's dealer.
 
 ::
 
@@ -6,9 +6,9 @@
     STATE:1:cc/cc/rc/crrrrc:6sKs|5dJd/2sTh2h/Qh/8h:110|-110:P2|P1
     SCORE:-110|110:P1|P2                                 the sums, in the order of the seats
 
-Values and names of a hand are by position, so that names rotate from hand to hand.  Values have at most six decimals.
-Logs of the years before 2012 are read too: there the names come first (``names:handId:betting:cards:values``), blinds
-stand in the betting (``b50b100``) and calls may carry a size.
+Values and names of a hand are by position, so names rotate from hand to hand.  Values have at most six decimals.  Logs
+from before 2012 are read too: there the names come first (``names:handId:betting:cards:values``), the betting contains
+the blinds (``b50b100``) and calls may carry a size.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class HandRecord:
 
 @dataclasses.dataclass(frozen=True)
 class MatchLog:
-    """A whole log.  ``hands``, ``seed`` and the times are what the header tells, None without one."""
+    """A complete log.  ``hands``, ``seed`` and the times are those of the header, None without one."""
 
     records: tuple[HandRecord, ...]
     name: str = ""
@@ -89,7 +89,7 @@ class MatchLog:
         return totals
 
     def lines(self) -> Iterator[str]:
-        """The lines of the log file, without line ends."""
+        """The lines of the log file, without newlines."""
         if self.hands is not None:
             yield from format_header(self.name, self.game_file, self.hands, self.seed or 0, self.times)
         for record in self.records:
@@ -99,7 +99,7 @@ class MatchLog:
 
 
 def format_chips(value: Chips) -> str:
-    """An amount of chips with at most six decimals, without zeros at the end: ``110``, ``-2052.5``, ``33.333333``."""
+    """An amount of chips with at most six decimals, without trailing zeros: ``110``, ``-2052.5``, ``33.333333``."""
     if isinstance(value, int):
         return str(value)
     text = f"{float(value):.{DECIMALS}f}".rstrip("0").rstrip(".")
@@ -163,7 +163,7 @@ def _header(line: str) -> dict[str, object]:
 
 
 def parse_record(game: GameDefinition, line: str) -> HandRecord:
-    """Read one hand of a log, of the present form or of the one with the names first."""
+    """Read one hand of a log, in the current format or in the one with the names first."""
     fields = line.rstrip("\r\n").split(":")
     if len(fields) == 6 and fields[0] == "STATE":
         _, hand_id, betting, cards, values, names = fields
@@ -174,7 +174,7 @@ def parse_record(game: GameDefinition, line: str) -> HandRecord:
         shape = "STATE:handId:betting:cards:values:names"
         raise GameError(f"cannot read {line[:100]!r}; a hand in a log is written {shape}")
     if not (hand_id.isascii() and hand_id.isdigit()):
-        raise GameError(f"the number of a hand must be a whole number; got {hand_id!r}")
+        raise GameError(f"the number of a hand must be an integer; got {hand_id!r}")
     state = read_hand(game, int(hand_id), betting, cards, None)
     if not state.betting.finished:
         raise GameError(f"hand {hand_id} is not over after {betting!r}; logs hold finished hands")
@@ -188,7 +188,7 @@ def _values(text: str) -> tuple[Chips, ...]:
     values: list[Chips] = []
     for part in text.split("|"):
         if not _VALUE.fullmatch(part):
-            raise GameError(f"cannot read the value {part!r} in {text!r}; values are numbers parted by |")
+            raise GameError(f"cannot read the value {part!r} in {text!r}; values are numbers separated by |")
         whole, _, decimals = part.partition(".")
         if not decimals:
             values.append(int(whole))

@@ -1,4 +1,4 @@
-"""The lines in which a dealer and its players talk: ``MATCHSTATE`` and ``STATE`` strings, read and written.
+"""The messages between a dealer and its players: ``MATCHSTATE`` and ``STATE`` strings, read and written.
 
 Source: the protocol of the Annual Computer Poker Competition, version 2.0.0::
 
@@ -6,12 +6,12 @@ Source: the protocol of the Annual Computer Poker Competition, version 2.0.0::
     MATCHSTATE:position:handId:betting:cards      what one position sees
     cards = hole|hole|.../board of round 1/...    one section a position, empty where unseen
 
-A betting string has one section for each round reached.  A player sees his own cards always, another's when the hand
-is over, that player has not folded, and at least two have not.
+A betting string has one section for each round reached.  Players always see their own cards, and those of another
+player if the hand is over, that player has not folded, and at least two have not.
 
-Reading is tolerant as the reference reader is: slashes and bars may be missing, and a line end may follow.  Every
-action is checked against the rules.  We are stricter in one point: cards that are not in the deck, or lie in two
-places, are refused.
+Reading is as tolerant as the reference reader: slashes and bars may be missing, and a newline may follow.  Every action
+is checked against the rules.  We are stricter in one point: cards that are not in the deck, or occur twice, are
+refused.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class MatchState:
     betting : Betting
         What was done.
     deal : Deal
-        The cards that are known; hole cards that are not are empty, the board may be longer than what is shown.
+        The known cards; unknown hole cards are empty, the board may be longer than what is shown.
     position : int or None
-        The position that sees this; None for one who sees everything.
+        The position that sees this; None for an observer who sees everything.
     """
 
     hand_id: int
@@ -71,7 +71,7 @@ class MatchState:
 
     @property
     def board(self) -> tuple[int, ...]:
-        """The board cards that lie on the table."""
+        """The board cards on the table."""
         return self.deal.board[: self.game.board_ends[self.betting.round]]
 
     def seen_by(self, position: int) -> MatchState:
@@ -85,7 +85,7 @@ class MatchState:
         return MatchState(self.hand_id, betting, Deal(hole, self.board), position)
 
     def act(self, action: str) -> MatchState:
-        """The hand after an action; cards stay as they are known."""
+        """The hand after an action; the known cards do not change."""
         return MatchState(self.hand_id, self.betting.act(action), self.deal, self.position)
 
     def values(self) -> tuple[Chips, ...]:
@@ -93,7 +93,7 @@ class MatchState:
         return hand_values(self.betting, self.deal)
 
     def text(self) -> str:
-        """The line of this state, without a line end."""
+        """The line of this state, without a newline."""
         start = "STATE" if self.position is None else f"MATCHSTATE:{self.position}"
         return f"{start}:{self.hand_id}:{self.betting.text()}:{self.cards_text()}"
 
@@ -109,7 +109,7 @@ class MatchState:
 
 
 def hand_ranks(betting: Betting, deal: Deal) -> list[int]:
-    """The rank of each position's hand with the whole board; -1 of those who have folded."""
+    """The rank of each position's hand with the complete board; -1 for those who have folded."""
     ranks = []
     for position, hole in enumerate(deal.hole):
         if betting.folded >> position & 1:
@@ -122,7 +122,7 @@ def hand_ranks(betting: Betting, deal: Deal) -> list[int]:
 
 
 def rank_cards(game: GameDefinition, cards: tuple[int, ...]) -> int:
-    """The rank of a hand at a showdown, by the order that a game has."""
+    """The rank of a hand at a showdown, by the game's order of hands."""
     return rank_three_cards(cards) if game.three_card_hands else _best_rank(cards)
 
 
@@ -141,7 +141,7 @@ def hand_values(betting: Betting, deal: Deal) -> tuple[Chips, ...]:
 
 
 def parse_state(game: GameDefinition, line: str) -> MatchState:
-    """Read a ``STATE`` line; what follows the cards, after another colon, is not looked at."""
+    """Read a ``STATE`` line; what follows the cards, after another colon, is ignored."""
     found = _STATE.match(line.rstrip("\r\n"))
     if found is None or line[found.end() : found.end() + 1] not in ("", ":", "\r", "\n"):
         raise GameError(f"cannot read {_short(line)!r}; a state is written STATE:handId:betting:cards")
@@ -158,7 +158,7 @@ def parse_match_state(game: GameDefinition, line: str) -> MatchState:
 
 
 def parse_reply(game: GameDefinition, line: str) -> tuple[MatchState, str]:
-    """Read a player's answer: a ``MATCHSTATE`` line, a colon and an action, which is returned as it stands."""
+    """Read a player's answer: a ``MATCHSTATE`` line, a colon and an action, which is returned unchanged."""
     state, rest = _match_state(game, line)
     if not rest.startswith(":"):
         raise GameError(f"no action follows the state in {_short(line)!r}; answer with the state, a colon, an action")
@@ -187,12 +187,12 @@ def read_hand(game: GameDefinition, hand_id: int, betting: str, cards: str, posi
 
 _LAST_ACTION = re.compile(r"[a-zA-Z][0-9]*/*$")
 _STEPS = 200
-"""Longest betting that is read action by action from the betting before it; more would go too deep."""
+"""Longest betting that is read recursively from the previous betting; more would recurse too deeply."""
 
 
 @functools.lru_cache(maxsize=1 << 13)
 def _betting_after(game: GameDefinition, text: str) -> Betting:
-    """The betting of a line; of one that goes on from another line only what is new is played."""
+    """The betting of a line; if it continues another line only the new actions are played."""
     last = _LAST_ACTION.search(text) if len(text) <= _STEPS else None
     if last is None:
         return Betting.after(game, text)
@@ -216,7 +216,7 @@ def parse_deal(game: GameDefinition, text: str, last_round: int) -> Deal:
     hole = []
     for position in range(game.players):
         place += position > 0 and text[place : place + 1] == "|"
-        # nothing parts the last hole cards from a board of the first round: fewer cards than both are the board
+        # nothing separates the last hole cards from a board of the first round: fewer cards than both are the board
         hidden = position == game.players - 1 and _run_end(text, place) - place < 2 * (each + open_board)
         hole.append(take(0 if open_board and hidden else each))
         if len(hole[-1]) not in (0, each):
@@ -233,7 +233,7 @@ def parse_deal(game: GameDefinition, text: str, last_round: int) -> Deal:
     deal = Deal(tuple(hole), tuple(board))
     seen = [card for cards in (*deal.hole, deal.board) for card in cards]
     if len(set(seen)) != len(seen):
-        raise GameError(f"a card lies in two places in {text!r}")
+        raise GameError(f"a card occurs twice in {text!r}")
     if not set(seen) <= set(game.deck):
         raise GameError(f"the deck has {game.suits} suits and {game.ranks} ranks; {text!r} holds other cards")
     return deal

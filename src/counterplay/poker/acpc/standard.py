@@ -2,10 +2,10 @@
 
 Facts from the reference server of the Annual Computer Poker Competition (the four hold'em games and three-player
 Kuhn), from Open Pure CFR (two-player Kuhn), DeepStack-Leduc (no-limit Leduc) and the CFR+ release of the
-University of Alberta (2-1, 2-4, Rhode Island, Royal).  ``leduc.limit.2p`` is the game of research, with two bets in a
-round.  ``reverse_blinds``: position 0 is the big blind and acts last before the flop, first afterwards.  Showdowns
+University of Alberta (2-1, 2-4, Rhode Island, Royal).  ``leduc.limit.2p`` is the game of the literature, with two bets
+in a round.  ``reverse_blinds``: position 0 is the big blind and acts last before the flop, first afterwards.  Showdowns
 of Rhode Island are those of that release: pairs, trips and high cards of the three cards.  Straights and flushes of
-three cards, as in the game's first description (Shi and Littman 2001), are ``three_card_hands`` of a definition.
+three cards, as in the original description (Shi and Littman 2001), are ``three_card_hands`` of a definition.
 """
 
 from __future__ import annotations
@@ -55,4 +55,4 @@ STANDARD: dict[str, GameDefinition] = {
     ),
     "royal": _game(_HOLDEM, _LIMIT, players=2, blinds=(10, 5), first_players=(1, 0, 0, 0), ranks=5),
 }  # fmt: skip
-"""Definitions by file name, without the ending."""
+"""Definitions by file name, without the extension."""

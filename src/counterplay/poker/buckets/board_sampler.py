@@ -1,7 +1,7 @@
 """Boards for public chance sampling on a betting tree: cards from a seed, the hands they allow, their buckets.
 
-All public cards of a hand are drawn at once, uniformly, before any walk (Johanson 2016, section 3.3; hands that share
-a card with the board are ruled out from the first round on, which gives all pairs of hands the same weight).
+All public cards of a hand are sampled at once, uniformly, before any walk (Johanson 2016, section 3.3; hands that share
+a card with the board are excluded from the first round on, which gives all pairs of hands the same weight).
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from counterplay.runtime.threads import spaced_zeros
 __all__ = ["BoardSampler", "betting_pieces", "every_board"]
 
 MOST_BOARDS = 50_000
-"""Boards up to a permutation of suits that are gone through; each costs a millisecond or more."""
+"""Most boards up to a permutation of suits that are enumerated; each costs a millisecond or more."""
 
 
 def every_board(game: BucketGame, last: int | None = None) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-    """All boards of a round, by default the last, up to renaming suits, and how many each stands for.
+    """All boards of a round, by default the last, up to renaming suits, and how many each represents.
 
     Raises
     ------
@@ -54,13 +54,15 @@ def every_board(game: BucketGame, last: int | None = None) -> tuple[NDArray[np.u
         return np.zeros((1, 0), np.uint8), np.ones(1)
     indexer = hand_indexer(shape, rules.ranks, rules.suits)
     if indexer.size() > MOST_BOARDS:
-        raise GameError(f"{game.name} has {indexer.size():,} different boards, too many for all; say how many to draw")
+        raise GameError(
+            f"{game.name} has {indexer.size():,} different boards, too many for all; say how many to sample"
+        )
     every = np.arange(indexer.size())
     return indexer.hands(every), indexer.orbits(every).astype(np.float64)
 
 
 def betting_pieces(game: BucketGame) -> Pieces:
-    """The betting tree in pieces: decisions of one round that follow one another."""
+    """The betting tree in pieces: connected decisions of one round."""
     tree = game.tree
     decision = tree.player != TERMINAL
     piece, root = np.full(len(tree), -1, np.int64), np.zeros(len(tree), bool)
@@ -103,7 +105,7 @@ def betting_pieces(game: BucketGame) -> Pieces:
 
 
 def _sequences(tree: BettingTree, root: NDArray[np.bool_], first: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The sequence of each player that leads to a node, (2, nodes), in the piece of the node before it."""
+    """The sequence of each player that leads to a node, (2, nodes), in the piece of its parent."""
     led = np.zeros((2, len(tree)), np.int64)
     for level in node_levels(tree)[1:]:
         nodes = np.arange(level.start, level.stop)
@@ -145,7 +147,7 @@ def _exits(game: BucketGame, piece: NDArray[np.int64], led: NDArray[np.int64]) -
     link[place] = piece[nodes]
     row = np.where(kind < 2, game.node_offset[nodes].astype(np.int64), 0)
     for player in range(2):
-        # of the three orders of two hands the third, or the second, is the player's win; see weak_orders
+        # of the three orders of two hands the third or the second is the player's win; see weak_orders
         won = game.utility[row + np.where(kind == 1, 2 - player, 0), player]
         amount[player, place] = np.where(kind < 2, won, 1.0)
         reached[player, place] = led[player, nodes]
@@ -157,7 +159,7 @@ def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 class BoardSampler:
-    """Makes the boards of an abstract game of two players, and holds what walks over them work in.
+    """Samples the boards of a bucket game of two players, and holds the work arrays of walks over them.
 
     Each thread needs its own.
 
@@ -168,7 +170,7 @@ class BoardSampler:
     pieces : Pieces
         Its betting tree.
     last : int, optional
-        The round whose board this is, by default the last one; of rounds after it nothing is known.
+        The round whose board this is, by default the last one; later rounds are unknown.
     """
 
     def __init__(self, game: BucketGame, pieces: Pieces, last: int | None = None) -> None:
@@ -209,18 +211,18 @@ class BoardSampler:
         return hands * by_hand + fixed + 8 * (3 * sum(entries) + sum(chances) + longest) + 4096
 
     def draw(self, state: NDArray[np.uint64]) -> Board:
-        """A board, drawn uniformly; overwritten by the next call.
+        """A board, sampled uniformly; overwritten by the next call.
 
         Parameters
         ----------
         state : (1,) uint64
-            Of the random numbers; it moves on.
+            State of the random numbers; advanced.
         """
         deal_cards(self.deck, state, self._stock, self._dealt)
         return self.board(self._dealt[0])
 
     def board(self, cards: NDArray[np.uint8]) -> Board:
-        """A given board, with all its cards in the order in which they are dealt."""
+        """A given board, with all its cards in the order of the deal."""
         game = self.game
         width = game.definition.hole_cards
         groups = sort_hands(self._ranking, cards, self._holes, self._card, self._group)
@@ -240,7 +242,7 @@ class BoardSampler:
 
 
 def check_hands(game: BucketGame) -> None:
-    """Refuse games whose hands are not walked all at once."""
+    """Refuse games that ``pcs`` does not support."""
     if game.players != 2:
         raise GameError(f"pcs is for two players; {game.name} has {game.players}, use external-sampling or pure-cfr")
     if game.definition.hole_cards > 2:

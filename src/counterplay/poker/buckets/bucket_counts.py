@@ -1,6 +1,6 @@
-"""How large a game in buckets is, counted from the rules (Johanson 2016, section 5.4, table 5.2).
+"""Sizes of bucket games, counted from the rules (Johanson 2016, section 5.4, table 5.2).
 
-Every decision of the betting has one information set for each bucket of its round.  Two slips of the thesis are not
+Every decision of the betting has one information set for each bucket of its round.  Two errors of the thesis are not
 repeated: its table 5.2 prints 700 instead of 7,000 information sets for the second round of ten buckets, and so
 57,330,780 instead of 57,337,080 in all; and a river bucket costs as much as 708.75 buckets before the flop, not 567.
 """
@@ -21,7 +21,7 @@ __all__ = ["BucketGameSize", "count_bucket_game", "count_states", "deals_by_roun
 
 @dataclasses.dataclass(frozen=True)
 class BucketGameSize:
-    """How large a game in buckets is.
+    """The size of a bucket game.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class BucketGameSize:
 
     @property
     def tree_bytes(self) -> int:
-        """About the most that the betting tree takes while it is laid out for walks."""
+        """Approximate peak of memory while the betting tree is laid out for walks."""
         return self.betting.nodes * (20 + 4 * len(self.buckets) + 4 + 16 + 40)
 
     def table_bytes(self, per_entry: int = 16) -> int:
@@ -72,14 +72,14 @@ class BucketGameSize:
 def count_bucket_game(
     game: GameDefinition, buckets: Sequence[int] | Sequence[Sequence[int]], bets: BetAbstraction | None = None
 ) -> BucketGameSize:
-    """The size of a game with so many buckets by round, for all players or for each.
+    """The size of a game with given numbers of buckets by round, for all players or for each.
 
     Raises
     ------
     AbstractionError
         If there is not one number for each round.
     MemoryLimitError
-        If the betting is too large to be counted; give an abstraction of the bets.
+        If the betting is too large to be counted; use a betting abstraction.
     """
     rows = [row if isinstance(row, Sequence) else () for row in buckets]
     each = [tuple(row) for row in rows] if any(rows) else [tuple(buckets)] * game.players
@@ -90,7 +90,7 @@ def count_bucket_game(
 
 
 def deals_by_round(game: GameDefinition) -> tuple[int, ...]:
-    """How many deals of all hole cards and the board so far there are, by round."""
+    """Numbers of deals of all hole cards and the board so far, by round."""
     left, deals = game.ranks * game.suits, 1
     for _ in range(game.players):
         deals *= math.comb(left, game.hole_cards)
@@ -104,7 +104,7 @@ def deals_by_round(game: GameDefinition) -> tuple[int, ...]:
 
 
 def count_states(counts: BettingCounts, deals: Sequence[int], all_nodes: bool = False) -> int:
-    """Game states: decision points by deal; with ``all_nodes`` also ends of rounds and hands, and chance.
+    """Game states: decision points by deal; with ``all_nodes`` also terminal nodes, ends of rounds, and chance.
 
     Johanson 2016 has both: 3.16e17 states of heads-up limit hold'em (chapter 9) are its decisions, 9.17e17 (chapters 2
     and 6) count every node of the betting, and two of chance wherever a round begins.

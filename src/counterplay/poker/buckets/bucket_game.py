@@ -1,21 +1,21 @@
 """``BucketGame``: a betting tree that all deals share, and a bucket for each hand and round.
 
 The third compiled form of a game, for poker that is too large for a tree of histories (Gibson 2014, section 5.6;
-Johanson 2016, section 3.4).  Chance is sampled in the real game, hands are mapped to buckets, and regrets lie in tables
-by (betting, bucket, action): the abstract game is never built as a deck.  Each player may have an abstraction of his
-own (Johanson 2016, section 4.4).
+Johanson 2016, section 3.4).  Chance is sampled in the real game, hands are mapped to buckets, and regrets are stored by
+(betting, bucket, action): there is no abstract deck.  Players may have different abstractions (Johanson 2016, section
+4.4).
 
 A table is one flat array.  The decisions of a player in a round are a *slot*, and a slot has a block for each bucket
 with an entry for each action of its decisions::
 
     entry = slot_start[slot] + bucket * slot_width[slot] + node_offset[node] + action
 
-so that a walk, in which a player has one bucket a round, stays within few neighbouring blocks.  What is won at an end
-depends on the chips that each player has put in, on who has folded, and at a showdown on the order of the hands
-(3 orders of two hands, 13 of three): ends that agree in these share a row of ``utility``.
+so that a walk, in which a player has one bucket per round, stays within a few neighbouring blocks.  The payoffs of a
+terminal node depend on the chips that each player has put in, on who has folded, and at a showdown on the order of the
+hands (3 orders of two hands, 13 of three): terminal nodes that agree in these share a row of ``utility``.
 
-The tables of buckets are those of ``abstraction.cards`` (``BucketTable``); this module knows arrays alone, for it
-comes before.
+The bucket tables are those of ``abstraction.cards`` (``BucketTable``); this module imports only arrays, since it is a
+lower layer.
 """
 
 from __future__ import annotations
@@ -55,19 +55,19 @@ class RoundBuckets(Protocol):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How the cards are grouped when a hand is numbered by ``HandIndexer``."""
+        """How the cards are grouped when a hand is indexed by ``HandIndexer``."""
 
     @property
     def count(self) -> int:
-        """How many buckets there are."""
+        """Number of buckets."""
 
     @property
     def table(self) -> NDArray[Any] | None:
-        """The class of each number; None where each is a class of its own."""
+        """The class of each index; None where every index is a class."""
 
     @property
     def cuts(self) -> NDArray[Any] | None:
-        """The bucket by the bucket of the round before and the class; None where classes are buckets."""
+        """The bucket by the bucket of the previous round and the class; None where classes are buckets."""
 
 
 Buckets = tuple[tuple[RoundBuckets, ...], ...]
@@ -81,22 +81,22 @@ class BucketGame:
     Attributes
     ----------
     name : str
-        What the game is called.
+        The name of the game.
     definition : GameDefinition
         What is played.
     bets : BetAbstraction or None
-        The raises that are left of a no-limit game.
+        The betting abstraction of a no-limit game.
     buckets : tuple of tuples of RoundBuckets
         The buckets by player and round.
     tree : BettingTree
         The betting.
     node_offset : (nodes,) uint32
-        Of a decision: where its entries begin in the block of a bucket.  Of an end: its row of ``utility``, the first
-        one of a showdown.
+        Of a decision: where its entries begin in the block of a bucket.  Of a terminal node: its row of ``utility``,
+        the first one of a showdown.
     slot_start, slot_width : (S,) int64
         Where the entries of a slot begin, and how many each bucket has; slot ``round * players + player``.
     slot_decisions : (S,) int64
-        How many decisions a slot has.
+        Number of decisions of a slot.
     utility : (Z, players) float64
         What each player wins; a showdown has a row for each of ``weak_orders``.
     cards : tuple of str
@@ -134,11 +134,11 @@ class BucketGame:
         buckets : sequence
             The buckets of each round, for all players; or such a sequence for each player.
         bets : BetAbstraction, optional
-            The raises that are left of a no-limit game.
+            The betting abstraction of a no-limit game.
         name : str
-            What the game is called.
+            The name of the game.
         cards : sequence of str
-            The files that the buckets are from, to be told in checkpoints and profiles.
+            The files that the buckets are from, to be recorded in checkpoints and strategies.
         max_nodes : int
             Most nodes of the betting tree.
 
@@ -169,7 +169,7 @@ class BucketGame:
         utility = _number_ends(tree, offset)
         return cls(name, definition, bets, by_player, tree, offset, start, width, count, utility, tuple(cards))
 
-    # ------------------------------------------------------------------------------------------ questions
+    # ------------------------------------------------------------------------------------------ properties
 
     @property
     def players(self) -> int:
@@ -188,7 +188,7 @@ class BucketGame:
 
     @property
     def slot_buckets(self) -> NDArray[np.int64]:
-        """How many buckets each slot has."""
+        """Number of buckets of each slot."""
         return np.array([table.count for turn in zip(*self.buckets, strict=True) for table in turn], np.int64)
 
     @property
@@ -203,7 +203,7 @@ class BucketGame:
 
     @functools.cached_property
     def depth(self) -> int:
-        """The most actions on a line of betting."""
+        """The most actions on a path of the betting tree."""
         return len(node_levels(self.tree)) - 1
 
     @functools.cached_property
@@ -226,10 +226,10 @@ class BucketGame:
         return int(self.slot_start[slot] + bucket * self.slot_width[slot] + int(self.node_offset[node]))
 
     def bucket(self, player: int, turn: int, hole: Sequence[int], board: Sequence[int]) -> int:
-        """The bucket of a player's hand in a round; ``board`` may go on beyond the round."""
+        """The bucket of a player's hand in a round; ``board`` may extend beyond the round."""
         tables, ends = self.buckets[player], self.definition.board_ends
         first = turn
-        while tables[first].cuts is not None:  # it goes by the bucket before
+        while tables[first].cuts is not None:  # it depends on the previous bucket
             first -= 1
         found = 0
         for table, end in zip(tables[first : turn + 1], ends[first : turn + 1], strict=True):
@@ -237,7 +237,7 @@ class BucketGame:
         return found
 
     def blocks(self) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
-        """The entries of each slot and bucket: from, to, and where the decisions begin among them, the end included."""
+        """The entries of each slot and bucket: first, last, and the offsets of the decisions, with the end."""
         decisions = np.flatnonzero(self.tree.player != TERMINAL)
         slot = self.tree.round[decisions].astype(np.int64) * self.players + self.tree.player[decisions]
         for number, (start, width, kinds) in enumerate(
@@ -249,7 +249,7 @@ class BucketGame:
                 yield first, first + width, offset
 
     def origin(self) -> dict[str, Any]:
-        """What makes the abstract game again, beside its name."""
+        """What is needed besides the name to open the bucket game again."""
         return {"cards": list(self.cards), "bets": None if self.bets is None else self.bets.text()}
 
     @functools.cached_property
@@ -270,7 +270,7 @@ class BucketGame:
     # ------------------------------------------------------------------------------------------ for kernels
 
     def walks(self) -> WalkArrays:
-        """The betting tree as the sampling kernels take it, nodes in ``walk_order``; made once."""
+        """The betting tree as the sampling kernels take it, nodes in ``walk_order``; built once."""
         return self._walks
 
     @functools.cached_property
@@ -292,29 +292,29 @@ class BucketGame:
 
     @property
     def showdown_slot(self) -> int:
-        """The slot of ends at which cards decide; the deal says how."""
+        """The slot of showdowns; the deal decides them."""
         return self.players * self.rounds
 
     @property
     def fold_slot(self) -> int:
-        """The slot of ends at which all but one have folded; the deal adds nothing."""
+        """The slot of terminal nodes at which all but one have folded; the deal does not matter."""
         return self.showdown_slot + 1
 
     @property
     def num_slots(self) -> int:
-        """Slots of decisions and of ends."""
+        """Slots of decisions and of terminal nodes."""
         return self.fold_slot + 1
 
 
 @functools.lru_cache(maxsize=32)
 def hand_indexer(shape: tuple[int, ...], ranks: int, suits: int) -> HandIndexer:
-    """An indexer, made once."""
+    """An indexer, built once."""
     return HandIndexer(shape, ranks, suits)
 
 
 @functools.lru_cache(maxsize=MAX_PLAYERS)
 def weak_orders(players: int) -> tuple[tuple[int, ...], ...]:
-    """The orders that hands can have, ties allowed: for each player how many hands his beats.
+    """The orders that hands can have, with ties: for each player the number of hands beaten.
 
     >>> weak_orders(2)
     ((0, 0), (0, 1), (1, 0))
@@ -328,7 +328,7 @@ def weak_orders(players: int) -> tuple[tuple[int, ...], ...]:
 
 
 def node_levels(tree: BettingTree) -> list[slice]:
-    """The nodes of each level; they are numbered level by level."""
+    """The nodes of each level; nodes are numbered by levels."""
     levels, low, high = [], 0, 1
     while low < high:
         levels.append(slice(low, high))
@@ -337,9 +337,9 @@ def node_levels(tree: BettingTree) -> list[slice]:
 
 
 def walk_order(tree: BettingTree) -> NDArray[np.int64]:
-    """The place of each node when all that follows a node lies together: siblings, then what is below each in turn.
+    """The position of each node in an order that keeps subtrees together: siblings, then the subtree of each in turn.
 
-    Walks go down; with the nodes level by level they would find every node of a large tree in another page.
+    Walks descend; with nodes ordered by levels they would find every node of a large tree in another page.
     """
     levels = node_levels(tree)
     below = np.zeros(len(tree), np.int64)  # nodes below a node
@@ -362,10 +362,10 @@ def walk_order(tree: BettingTree) -> NDArray[np.int64]:
 def _by_player(game: GameDefinition, buckets: Sequence[Any]) -> Buckets:
     """The buckets of each player, after checking that they are for the game's cards."""
     if game.players > MAX_PLAYERS:
-        raise GameError(f"an abstract game has at most {MAX_PLAYERS} players; got {game.players}")
+        raise GameError(f"a bucket game has at most {MAX_PLAYERS} players; got {game.players}")
     if game.hole_cards + game.board_ends[-1] > MAX_HAND:
         held = game.hole_cards + game.board_ends[-1]
-        raise GameError(f"hands of an abstract game have at most {MAX_HAND} cards; got {held}")
+        raise GameError(f"hands of a bucket game have at most {MAX_HAND} cards; got {held}")
     rows = list(buckets)
     each = [tuple(row) for row in rows] if rows and isinstance(rows[0], Sequence) else [tuple(rows)] * game.players
     if len(each) != game.players:
@@ -388,7 +388,7 @@ def _by_player(game: GameDefinition, buckets: Sequence[Any]) -> Buckets:
 
 
 def _check_range(table: RoundBuckets, number: int, size: int) -> None:
-    """Refuse buckets that do not exist: kernels trust them."""
+    """Refuse buckets that do not exist: kernels do not check them."""
     last = table.cuts if table.cuts is not None else table.table
     if last is None:
         low, high = 0, size - 1
@@ -415,7 +415,7 @@ def _digest(table: RoundBuckets) -> bytes:
 
 
 def _number_ends(tree: BettingTree, offset: NDArray[np.uint32]) -> NDArray[np.float64]:
-    """Give every end its row of the utilities, which are returned; ends with the same chips share rows."""
+    """Give every terminal node its row of the utilities, which are returned; equal payoffs share rows."""
     end, showdown = tree.player == TERMINAL, tree.showdowns()
     orders = weak_orders(tree.game.players)
     rows: list[tuple[float, ...]] = []

@@ -1,7 +1,7 @@
 """Deals for walks over a betting tree, in batches: cards from a seed, buckets, the order of the hands.
 
-All cards of a hand are dealt at once, which is what sampling every chance event on the way amounts to.  The random
-numbers of the deals are a stream of their own, so that deals do not depend on how many are made at a time.
+All cards of a hand are dealt at once, which is equivalent to sampling every chance event during the walk.  The random
+numbers of the deals are a separate stream, so that deals do not depend on the size of a batch.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["DealSampler"]
 
 
 class DealSampler:
-    """Makes the deals of an abstract game; each thread needs its own.
+    """Samples the deals of a bucket game; each thread needs its own.
 
     Parameters
     ----------
@@ -56,21 +56,21 @@ class DealSampler:
         return size * (cards + 16 + 2 * game.players + 8 * game.num_slots) + 104
 
     def deal(self, state: NDArray[np.uint64], count: int) -> NDArray[np.int64]:
-        """So many deals as walks take them, (count, slots); overwritten by the next call.
+        """Deals in the format of walks, (count, slots); overwritten by the next call.
 
         Parameters
         ----------
         state : (1,) uint64
-            Of the random numbers; it moves on.
+            State of the random numbers; advanced.
         count : int
-            How many, at most ``size``.
+            Number of deals, at most ``size``.
         """
         dealt = self._dealt[:count]
         deal_cards(self.deck, state, self._stock, dealt)
         return self.shifts(dealt)
 
     def shifts(self, dealt: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """Given cards, hole cards by player and then the board, as walks take them."""
+        """Given cards, hole cards by player and then the board, in the format of walks."""
         game, rules, count = self.game, self.game.definition, len(dealt)
         index, bucket, shift = self._index[:count], self._bucket[:count], self._shift[:count]
         board = rules.hole_cards * game.players
@@ -89,7 +89,7 @@ class DealSampler:
 
 
 def plain_tables(game: BucketGame) -> list[list[tuple[Any, NDArray[Any] | None, NDArray[Any] | None]]]:
-    """By player and round: what numbers hands, the class of each number, and the cuts, as kernels take them."""
+    """By player and round: the tables that index hands, the class of each index, and the cuts, for kernels."""
     rules = game.definition
     return [
         [
@@ -105,7 +105,7 @@ def plain_tables(game: BucketGame) -> list[list[tuple[Any, NDArray[Any] | None, 
 
 
 def _plain(array: NDArray[Any] | None) -> NDArray[Any] | None:
-    """The array itself where it is a memory map, which kernels are slower to be called with."""
+    """The plain array of a memory map, which would slow down calls of kernels."""
     return None if array is None else np.asarray(array)
 
 

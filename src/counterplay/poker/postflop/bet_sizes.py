@@ -2,16 +2,16 @@
 
 A size is one of
 
-* ``70%``: of the pot; a raise first calls, and puts in that share of the pot as it is then;
-* ``2.5x``: to so many times the bet before; for raises only;
-* ``100c``: chips; a raise goes that far above the bet before.  ``20c3r``: at most three raises a street (limit games);
-* ``e``, ``2e``, ``3e200%``: the same share of the pot on each street that is left, or on so many, so that the last bet
-  is all in; at most so large a share;
+* ``70%``: of the pot; a raise first calls, then adds that fraction of the pot after the call;
+* ``2.5x``: to that multiple of the previous bet; for raises only;
+* ``100c``: chips; a raise adds them to the previous bet.  ``20c3r``: at most three raises a street (limit games);
+* ``e``, ``2e``, ``3e200%``: the same fraction of the pot on every remaining street, or on a number of them, so that the
+  last bet is all in; at most a given fraction;
 * ``a`` or ``allin``.
 
-A text gives sizes parted by commas for all streets and players, or clauses parted by ``;`` for some:
-``flop=50%;turn=75%,a;oop.river=e;ip.river=33%``.  A later clause replaces what an earlier one gave; a street that no
-clause names has no bets.  ``none`` stands for no size.
+A text gives sizes separated by commas for all streets and players, or clauses separated by ``;`` for some:
+``flop=50%;turn=75%,a;oop.river=e;ip.river=33%``.  A later clause replaces an earlier one; a street that no clause names
+has no bets.  ``none`` means no size.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ class BetSize:
     Attributes
     ----------
     kind : {"pot", "previous", "chips", "geometric", "allin"}
-        What the amount counts.
+        The unit of the amount.
     amount : float
-        Shares of the pot, multiples of the bet before, chips, or the largest share of the pot.
+        Fractions of the pot, multiples of the previous bet, chips, or the largest fraction of the pot.
     count : int
-        Of ``chips``: how many raises a street has at most, 0 for any number.  Of ``geometric``: over how many streets,
-        0 for those that are left.
+        Of ``chips``: most raises on a street, 0 for any number.  Of ``geometric``: the number of streets, 0 for all
+        that remain.
     """
 
     kind: str
@@ -62,12 +62,12 @@ StreetSizes = tuple[tuple[tuple[BetSize, ...], ...], ...]
 
 
 def parse_sizes(text: str, name: str, raises: bool = False) -> StreetSizes:
-    """Read sizes; ``name`` is what errors call them.
+    """Parse sizes; ``name`` is their name in errors.
 
     Raises
     ------
     GameError
-        If a size or a clause cannot be read, or is 0.
+        If a size or a clause cannot be parsed, or is 0.
     """
     sizes: dict[tuple[int, int], tuple[BetSize, ...]] = {}
     for clause in text.split(";"):
@@ -104,15 +104,17 @@ def _size(word: str, name: str, raises: bool) -> BetSize:
     size = _read(word.lower())
     if size is None:
         raise GameError(
-            f"cannot read the size {word!r} in the {name}; sizes are 70% (of the pot), 2.5x (of the bet before), 100c "
+            f"cannot read the size {word!r} in the {name}; sizes are 70% (of the pot), 2.5x (the previous bet), 100c "
             "(chips), 20c3r (chips, at most 3 raises), e, 2e or 3e200% (geometric) and a (all in)"
         )
     if size.amount <= 0:
-        raise GameError(f"a size is more than 0; got {word!r} in the {name}")
+        raise GameError(f"a size must be positive; got {word!r} in the {name}")
     if size.kind == "previous" and not raises:
-        raise GameError(f"{word!r} in the {name} is a multiple of the bet before, and there is none; use it for raises")
+        raise GameError(
+            f"{word!r} in the {name} is a multiple of the previous bet, and there is none; use it for raises"
+        )
     if size.kind == "previous" and size.amount <= 1:
-        raise GameError(f"a raise is to more than the bet before, such as 2.5x; got {word!r} in the {name}")
+        raise GameError(f"a raise must be above the previous bet, such as 2.5x; got {word!r} in the {name}")
     return size
 
 
@@ -135,20 +137,20 @@ def _read(word: str) -> BetSize | None:
 
 
 def bet_amount(size: BetSize, pot: float, before: float, stack: float, streets: int, raises: int) -> float | None:
-    """To how many chips on this street a bet or raise goes, before rounding and limits; None if it may not be made.
+    """The chips on this street after a bet or raise, before rounding and limits; None if it is not allowed.
 
     Parameters
     ----------
     size : BetSize
         The size.
     pot : float
-        The pot once the bet before is called.
+        The pot after the previous bet is called.
     before : float
-        The bet before, on this street.
+        The previous bet on this street.
     stack : float
-        What is left then.
+        The remaining stack then.
     streets : int
-        How many streets are left, this one included.
+        Number of remaining streets, including this one.
     raises : int
         Bets and raises on this street so far.
     """

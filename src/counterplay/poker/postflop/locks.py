@@ -1,8 +1,8 @@
 """Node locking: a strategy that is fixed at some decisions of a hold'em subgame, while the rest is solved.
 
-A lock names a decision and what is played there, ``check bet25=fold rest; call 66+,AQ; raise85 AA:0.5,KK``: clauses
-of an action and a probability for all hands (``0.3``), a range whose weights are probabilities, or ``rest``, which
-takes what the others leave.  Lines of a file can be clauses too.
+A lock names a decision and a strategy for it, ``check bet25=fold rest; call 66+,AQ; raise85 AA:0.5,KK``: clauses of an
+action and a probability for all hands (``0.3``), a range whose weights are probabilities, or ``rest``, which takes the
+remaining probability.  Lines of a file can be clauses too.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def parse_lock(text: str, actions: tuple[str, ...]) -> Matrix:
     Raises
     ------
     GameError
-        If a clause cannot be read, or the probabilities of a hand do not sum to 1.
+        If a clause cannot be parsed, or the probabilities of a hand do not sum to 1.
     """
     table = np.zeros((HANDS, len(actions)))
     rest = []
@@ -70,7 +70,7 @@ def lock_rows(tree: PublicTree, node: int, deal: int, table: Matrix) -> Matrix:
     Raises
     ------
     GameError
-        If a hand has no whole distribution, or hands of one class are to be played in different ways.
+        If the probabilities of a hand do not sum to 1, or hands of one class have different ones.
     """
     hands = tree.hands[tree.kind[node]]
     real = slice(int(hands.real_start[deal]), int(hands.real_start[deal + 1]))
@@ -89,7 +89,5 @@ def lock_rows(tree: PublicTree, node: int, deal: int, table: Matrix) -> Matrix:
     differs = np.flatnonzero(np.any(np.abs(first[classes] - rows) > TOLERANCE, axis=1))
     if len(differs):
         hand = int(numbers[differs[0]])
-        raise GameError(
-            f"the lock plays {_name(hand)} other than a hand that differs in suits only; use --no-isomorphism"
-        )
+        raise GameError(f"the lock plays {_name(hand)} differently from an isomorphic hand; use --no-isomorphism")
     return first

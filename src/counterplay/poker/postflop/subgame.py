@@ -1,12 +1,12 @@
-"""Subgames of hold'em: a board, a pot, what is left to bet, a range for each player, and the sizes they may bet.
+"""Subgames of hold'em: a board, a pot, the remaining stacks, a range for each player, and bet sizes.
 
-This is what postflop solvers solve.  Player 0 is out of position (``oop``) and acts first on every street, player 1 is
-in position (``ip``).  Each player has put half of the pot in: who wins it gains the other half and what the opponent
-has bet since, so that the game is zero-sum; there is no rake.
+This is the game of postflop solvers.  Player 0 is out of position (``oop``) and acts first on every street, player 1 is
+in position (``ip``).  Each player has put in half of the pot: the winner gains the other half and what the opponent has
+bet since, so the game is zero-sum; there is no rake.
 
-A bet is rounded to whole ``chip``s.  The least bet is one chip, the least raise that of the last bet or raise; a size
-below is raised to it, one above the stack is all in, and one that leaves less than the all-in threshold says becomes
-all in as well.  Equal sizes are one action.
+A bet is rounded to multiples of ``chip``.  The smallest bet is one chip, the smallest raise that of the last bet or
+raise; a smaller size is raised to it, one above the stack is all in, and so is one of at least the all-in threshold.
+Equal sizes are one action.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ MAX_ACTIONS = 200
 """Actions in a row after which a subgame is refused."""
 
 SUBGAME = "holdem{"
-"""How the names of subgames start."""
+"""The prefix of the names of subgames."""
 
 TOLERANCE = 1e-9
-"""Share of a stack that is no bet: what is left of it by rounding errors alone."""
+"""Fraction of a stack that counts as rounding error, not as a bet."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Subgame:
-    """A subgame; the texts are read by ``parse_range`` and ``parse_sizes``.
+    """A subgame; the texts are parsed by ``parse_range`` and ``parse_sizes``.
 
     Attributes
     ----------
@@ -54,20 +54,20 @@ class Subgame:
     pot : float
         Chips in the pot.
     stack : float
-        Chips that each player has left (the smaller stack of the two).
+        The remaining stack of each player (the smaller of the two).
     oop, ip : str
-        The ranges of who acts first and last.
+        The ranges of the players who act first and last.
     bets, raises : str
         Sizes.
     donks : str or None
-        Sizes of the first bet of a street by the player out of position after he called a bet on the street before;
+        Sizes of the first bet of a street by the player out of position after calling a bet on the previous street;
         None for those of ``bets``.
     allin_threshold : float
-        A bet that takes at least this share of what the player has left is all in.
+        A bet of at least this fraction of the player's remaining stack is all in.
     chip : float
         Bets are multiples of this.
     isomorphic : bool
-        Take hands and cards together that differ in suits only, where board and ranges allow.
+        Merge hands and cards that differ only by a renaming of suits, where board and ranges allow.
     """
 
     board: str
@@ -87,14 +87,14 @@ class Subgame:
             raise GameError(f"a board has 3, 4 or 5 cards; got {len(self.cards)} in {self.board!r}")
         for name, amount in (("pot", self.pot), ("stack", self.stack), ("chip", self.chip)):
             if not isinstance(amount, int | float) or not 0 < amount < math.inf:
-                raise GameError(f"the {name} must be more than 0 chips; got {amount!r}")
+                raise GameError(f"the {name} must be a positive number of chips; got {amount!r}")
         if not 0 < self.allin_threshold <= 1:
             raise GameError(
-                f"the all-in threshold is a share of the stack, above 0 and at most 100%; got {self.allin_threshold!r}"
+                f"the all-in threshold must be above 0 and at most 100% of the stack; got {self.allin_threshold!r}"
             )
-        self.sizes  # noqa: B018  # what cannot be read is told here
+        self.sizes  # noqa: B018  # raises here if they cannot be parsed
         if not self.pair_weight > 0:
-            raise GameError(f"no hand of oop goes with a hand of ip on {self.board}: they share their cards")
+            raise GameError(f"no hand of oop is compatible with a hand of ip on {self.board}: they share cards")
 
     @functools.cached_property
     def cards(self) -> tuple[int, ...]:
@@ -141,7 +141,7 @@ class Subgame:
 
     @property
     def name(self) -> str:
-        """The name that makes the subgame again: ``holdem`` and its fields as JSON."""
+        """The name that opens the subgame again: ``holdem`` and its fields as JSON."""
         return f"holdem{json.dumps(dataclasses.asdict(self))}"
 
     @property
@@ -150,7 +150,7 @@ class Subgame:
         return f"{self.board.replace(' ', '')}, pot {self.pot:g}, stack {self.stack:g}"
 
     def betting(self, spans: list[tuple[int, int]]) -> PublicNode:
-        """The betting, over deals with these numbers on each street that is left."""
+        """The betting, over the numbered deals of each remaining street."""
         return _Betting(self, spans).root()
 
     def spent(self, node: str) -> tuple[float, float]:
@@ -172,7 +172,7 @@ class Subgame:
         return before + street[0], before + street[1]
 
     def deals(self) -> DealTree:
-        """The cards that can come, and the hands that can be held with each."""
+        """The possible deals, and the possible hands at each."""
         rounds = [1] * (5 - len(self.cards))
         return deal_cards(deck(), 4, 2, self.cards, rounds, self.ranges, self.isomorphic)
 
@@ -191,12 +191,12 @@ class Subgame:
 
 
 def parse_subgame(name: str) -> Subgame:
-    """The subgame that ``Subgame.name`` stands for.
+    """The subgame of a ``Subgame.name``.
 
     Raises
     ------
     GameError
-        If the name is none of a subgame.
+        If it is not the name of a subgame.
     """
     try:
         return Subgame(**json.loads(name.removeprefix("holdem")))
@@ -206,10 +206,10 @@ def parse_subgame(name: str) -> Subgame:
 
 @dataclasses.dataclass(frozen=True)
 class _Spot:
-    """Where the betting is: a street, who acts, what each has put in on it and before it, what was played.
+    """A state of the betting: the street, who acts, what each has put in on it and before it, the actions.
 
     ``raises`` counts bets and raises on the street, ``step`` is the last of them, ``bettor`` who made the last bet of
-    the street before (-1: nobody), ``passed`` whether the first player has checked.
+    the previous street (-1: nobody), ``passed`` whether the first player has checked.
     """
 
     street: int
@@ -224,7 +224,7 @@ class _Spot:
 
 
 class _Betting:
-    """Makes the nodes of a subgame's betting."""
+    """Builds the nodes of a subgame's betting."""
 
     def __init__(self, game: Subgame, spans: list[tuple[int, int]]) -> None:
         self.game = game
@@ -247,8 +247,8 @@ class _Betting:
             )
         if spot.text.count(" ") >= MAX_ACTIONS:
             raise GameError(
-                f"the betting goes on for more than {MAX_ACTIONS} actions; give larger sizes, a smaller stack, or at "
-                "most so many raises a street, such as 20c3r"
+                f"the betting has more than {MAX_ACTIONS} actions in a row; give larger sizes, a smaller stack, or a "
+                "limit on the raises of a street, such as 20c3r"
             )
         actions, children = zip(*self._actions(spot), strict=True)
         return PublicNode(spot.player, self._span(spot.street), list(children), tuple(actions), spot.text)
@@ -279,7 +279,7 @@ class _Betting:
             ))  # fmt: skip
 
     def _amounts(self, spot: _Spot) -> list[float]:
-        """To how many chips on this street the player may bet or raise, ascending, each once."""
+        """The chips on this street that the player may bet or raise to, ascending and distinct."""
         game, before = self.game, max(spot.put)
         limit = game.stack - spot.before
         pot = game.pot + 2 * (spot.before + before)
@@ -298,7 +298,7 @@ class _Betting:
         return sorted(found)
 
     def _spent(self, spot: _Spot, amount: float) -> float:
-        """What a player has put in who has put an amount in on this street; the stack itself if that is all in."""
+        """The total that a player has put in after an amount on this street; exactly the stack if all in."""
         spent, stack = spot.before + amount, self.game.stack
         return stack if spent >= stack * (1 - TOLERANCE) else spent
 
