@@ -84,8 +84,7 @@ def check(spec: Any, **options: Any) -> dict[str, FormSize]:
         with pytest.raises(MemoryLimitError if size.too_large else (GameError, AbstractionError)):
             open_game(spec, size.form, **options)
     found = {size.form: size for size in sizes}
-    has_it = found["public"].available or found["public"].too_large
-    assert has_public_tree(spec) == has_it
+    assert has_public_tree(spec) == (found["public"].available or found["public"].too_large)
     if found["public"].available and not isinstance(spec, PublicTree):
         assert public_form(spec).tree.num_infosets == found["public"].infosets
     return found
@@ -209,6 +208,10 @@ def test_too_large_is_not_broken() -> None:
             ask(broken)
     with pytest.raises(MemoryLimitError):
         open_game("holdem_2_1", "history")
+    found = {size.form: size for size in game_forms("leduc(ranks=12)", memory_limit=10**6)}
+    assert (found["history"].too_large, found["public"].too_large) == (True, True)
+    with pytest.raises(MemoryLimitError):
+        open_game("leduc(ranks=12)", "public", memory_limit=10**6)
     with pytest.raises(GameError, match="one of auto, history, public, buckets, states"):
         open_game("kuhn", "tree")
 

@@ -744,19 +744,22 @@ def test_a_game_that_is_refused_before_the_walk(capsys: Capture) -> None:
     assert 3e5 < float(found[1]) < 3e6  # 919,105 in truth
     assert 30 < float(found[2]) < 300
     assert seen == []
-    for verb in ("info", "solve"):
-        assert told(capsys, verb, "leduc(ranks=12,suited=true)", "--memory-limit", "1MB") == message
+    assert told(capsys, "solve", "leduc(ranks=12,suited=true)", "--memory-limit", "1MB") == message
+    assert main(["info", "leduc(ranks=12,suited=true)", "--memory-limit", "1MB"]) == 0
+    assert f"too large: about {int(float(found[1])):,}"[:20] in capsys.readouterr().out
     uniform = ["--strategy", "uniform", "--game", "leduc(ranks=12,suited=true)"]
     assert told(capsys, "evaluate", *uniform, "--memory-limit", "1MB") == message
 
 
 def test_a_game_beyond_all_bounds(capsys: Capture, games_file: Path) -> None:
     spec = f"{games_file}:Universe"
-    message = told(capsys, "info", spec, "--memory-limit", "1GiB")
+    message = told(capsys, "solve", spec, "--memory-limit", "1GiB")
     assert re.fullmatch(
         re.escape(spec) + r" has about \S{1,9} histories and needs about \S{1,12} EiB, but only 1\.0 GiB .*",
         message,
     ), message
+    assert main(["info", spec, "--memory-limit", "1GiB"]) == 0
+    assert re.search(r"as history +too large: about \S{1,9} histories, \S{1,12} EiB\n", capsys.readouterr().out)
 
 
 def test_a_game_that_is_refused_during_the_walk(capsys: Capture, games_file: Path) -> None:
@@ -774,8 +777,9 @@ def test_a_game_that_is_refused_during_the_walk(capsys: Capture, games_file: Pat
     assert found is not None, message
     assert 20_000 < int(found[1].replace(",", "")) < 40_000
     assert seen  # the walk was on its way
-    for verb in ("info", "solve"):
-        assert told(capsys, verb, spec, "--memory-limit", f"{limit}B", *(["-q"] if verb == "solve" else [])) == message
+    assert told(capsys, "solve", spec, "--memory-limit", f"{limit}B", "-q") == message
+    assert main(["info", spec, "--memory-limit", f"{limit}B"]) == 0
+    assert "as history  too large: about " in capsys.readouterr().out
 
 
 def test_tables_that_do_not_fit(capsys: Capture, games_file: Path) -> None:

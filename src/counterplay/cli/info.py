@@ -153,7 +153,7 @@ def _form_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
         about = "" if form["exact"] else "about "
         text = f"{about}{', '.join(counts)}" if counts else ""
         if form["too_large"]:
-            text = f"too large: {text}"
+            text = f"too large: {text or form['reason']}"
         elif not form["available"]:
             text = f"no: {form['reason']}"
         elif form["form"] == "states":

@@ -98,7 +98,10 @@ def _estimated_histories(forms: GameForms, reason: str) -> FormSize:
 
 
 def _public(forms: GameForms) -> FormSize:
-    refusal = forms.public_refusal()
+    try:
+        refusal = forms.public_refusal()
+    except MemoryLimitError as error:
+        return FormSize("public", False, True, f"it is made from the histories: {error}", exact=False)
     if refusal is not None:
         return FormSize("public", False, reason=refusal)
     if forms.made_from_rules and not isinstance(forms.opened, PublicTree) and forms.subgame is None:

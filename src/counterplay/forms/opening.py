@@ -125,7 +125,10 @@ def has_public_tree(spec: GameLike, memory_limit: int | None = None) -> bool:
     Poker has one if two players hold one or two hole cards each; so does a game that describes its public play, and any
     other game with two players, perfect recall and public actions whose histories fit into memory.
     """
-    return GameForms(spec, memory_limit=memory_limit).public_refusal() is None
+    try:
+        return GameForms(spec, memory_limit=memory_limit).public_refusal() is None
+    except MemoryLimitError:
+        return False
 
 
 def poker_definition(spec: GameLike) -> GameDefinition:
@@ -333,7 +336,13 @@ class GameForms:
         return game if isinstance(game, PokerGame) else None
 
     def public_refusal(self) -> str | None:
-        """Why the game has no public tree; None if it has one."""
+        """Why the game has no public tree; None if it has one.
+
+        Raises
+        ------
+        MemoryLimitError
+            If only its histories could tell, and do not fit.
+        """
         if isinstance(self.opened, BucketGame):
             return f"{self.name} in buckets has no public tree"
         if self.made_from_rules:
@@ -342,8 +351,8 @@ class GameForms:
             return None if self.poker is None else public_tree_refusal(self.poker.definition)
         try:
             split_public(self.history())
-        except MemoryLimitError as error:
-            return f"its public tree is made from its histories, and {error}"
+        except MemoryLimitError:
+            raise
         except GameError as error:
             return str(error)
         return None
