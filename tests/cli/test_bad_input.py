@@ -746,7 +746,7 @@ def test_a_game_that_is_refused_before_the_walk(capsys: Capture) -> None:
     assert seen == []
     assert told(capsys, "solve", "leduc(ranks=12,suited=true)", "--memory-limit", "1MB") == message
     assert main(["info", "leduc(ranks=12,suited=true)", "--memory-limit", "1MB"]) == 0
-    assert f"too large: about {int(float(found[1])):,}"[:20] in capsys.readouterr().out
+    assert f"too large: about {float(found[1]):,.0f} histories, {found[2]} MiB" in capsys.readouterr().out
     uniform = ["--strategy", "uniform", "--game", "leduc(ranks=12,suited=true)"]
     assert told(capsys, "evaluate", *uniform, "--memory-limit", "1MB") == message
 

@@ -147,7 +147,7 @@ def _form_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     """For each form its size, its memory and that of the solvers, or why the game does not have it."""
     rows = []
     for form in facts["forms"]:
-        counts = [f"{_count(form[key])} {unit}" for key, unit in UNITS.items() if form[key] is not None]
+        counts = [f"{_count(form[key], form['exact'])} {unit}" for key, unit in UNITS.items() if form[key] is not None]
         if form["bytes"]:
             counts.append(format_bytes(form["bytes"]))
         about = "" if form["exact"] else "about "
@@ -169,8 +169,11 @@ def _form_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     return rows
 
 
-def _count(number: int) -> str:
-    return f"{number:,}" if number < 10**15 else f"{number:.3g}"
+def _count(number: int, exact: bool) -> str:
+    """A number for people; an estimate with two digits."""
+    if number >= 10**15:
+        return f"{number:.3g}" if exact else f"{number:.2g}"
+    return f"{number:,}" if exact else f"{float(f'{number:.2g}'):,.0f}"
 
 
 def _recall_report(forms: GameForms) -> RecallReport:

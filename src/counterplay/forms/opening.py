@@ -177,6 +177,7 @@ class GameForms:
         self.memory_limit = memory_limit
         self._progress = progress
         self._subgame: Subgame | None = None
+        self._too_large: MemoryLimitError | None = None
         self._plain, self.forgotten = spec, ",".join(forget) or None
         if isinstance(spec, str):
             if spec.startswith(SUBGAME):
@@ -239,7 +240,12 @@ class GameForms:
         """The histories of the game in which nothing is forgotten."""
         if isinstance(self.opened, GameTree):
             return self.opened
-        return compile_game(self.game, memory_limit=self.memory_limit, progress=self._progress)
+        if self._too_large is None:
+            try:
+                return compile_game(self.game, memory_limit=self.memory_limit, progress=self._progress)
+            except MemoryLimitError as error:
+                self._too_large = error  # asked again, the answer is the same
+        raise self._too_large
 
     @functools.cached_property
     def abstraction(self) -> Abstraction | None:
