@@ -21,9 +21,9 @@ from counterplay.game.efg import format_efg
 from counterplay.kernels.history.passes import form_arrays, forward_reach
 from counterplay.lp.highs import solve_model
 from counterplay.lp.rational import solve_basis, to_fraction
+from counterplay.lp.zero_sum import maxmin_restricted, sequence_program, solve_zero_sum
 from counterplay.runtime.pacing import Until
 from counterplay.solvers import make_solver, resume_solver
-from counterplay.solvers.linear_program import maxmin_restricted, sequence_program, solve_zero_sum
 from counterplay.solvers.matrix_games import NormalFormPlay, solve_matrix
 from counterplay.tree.history.repartition import perfect_recall_refinement
 from counterplay.tree.sequence.matrices import behavioural_strategy, realisation_plan, sequence_matrices

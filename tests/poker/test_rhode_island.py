@@ -20,6 +20,7 @@ from counterplay.evaluation.lifted_buckets import LiftedStrategy
 from counterplay.evaluation.split_evaluation import evaluate_split
 from counterplay.forms import open_game
 from counterplay.kernels.cards.evaluator import rank_hands
+from counterplay.lp.zero_sum import solve_zero_sum
 from counterplay.poker.acpc.definition import GameDefinition, format_definition, parse_definition
 from counterplay.poker.acpc.match_state import parse_state
 from counterplay.poker.acpc.standard import STANDARD
@@ -34,7 +35,6 @@ from counterplay.poker.three_cards import (
     three_card_meaning,
     three_card_table,
 )  # fmt: skip
-from counterplay.solvers.linear_program import solve_zero_sum
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.tree import GameTree
 from tests.reference.rhode_island import RhodeIsland, hand_value

@@ -19,10 +19,10 @@ from counterplay.analysis.minimax import iterated_regret, minimax_regret
 from counterplay.cli.main import main
 from counterplay.errors import GameError, SolverError
 from counterplay.experiments.shared.comparison import Budget, compare
+from counterplay.lp.zero_sum import maxmin_restricted
 from counterplay.runtime.pacing import Until
 from counterplay.solvers import make_solver, resume_solver
 from counterplay.solvers.double_oracle import DoubleOracle
-from counterplay.solvers.linear_program import maxmin_restricted
 from counterplay.solvers.matrix_games import solve_matrix
 from counterplay.solvers.restricted_game import RestrictedGame
 from counterplay.tree import compile_game

@@ -10,9 +10,9 @@ import counterplay as cp
 from counterplay.errors import SolverError
 from counterplay.games.goofspiel import ORDERS, PAYOFFS, VIEWS
 from counterplay.kernels.history.passes import backward_best, form_arrays, forward_reach, leaf_values
+from counterplay.lp.zero_sum import solve_zero_sum
 from counterplay.runtime.pacing import Until
 from counterplay.solvers import DoubleOracle, make_solver
-from counterplay.solvers.linear_program import solve_zero_sum
 from counterplay.tree import GameTree
 from counterplay.tree.sequence.decision_points import build_meetings
 from counterplay.tree.sequence.matrices import behavioural_strategy

@@ -21,7 +21,7 @@ from scipy import sparse
 
 from counterplay.analysis.action_problem import ActionProblem
 from counterplay.analysis.domination import SLACK, TOLERANCE, Kind
-from counterplay.lp.treeplex import solve_program
+from counterplay.lp.highs import maximise
 
 __all__ = ["CutAnswer", "decide_by_cuts"]
 
@@ -160,12 +160,11 @@ class _Cuts:
         extra = np.full((len(rows), 1), 1.0 if goal is None else 0.0)
         objective = np.append(np.zeros(width) if goal is None else goal[self.columns], 1.0 if goal is None else 0.0)
         bound = 2.0 * float(np.abs(self.problem.leaf_payoff).sum()) + 1.0  # nothing gains more
-        value, solution = solve_program(
+        value, solution = maximise(
             objective, "a dominated action",
-            A_ub=np.hstack((-gains, extra)) if rows else None,
-            b_ub=-reach + (0.0 if goal is None else SLACK) if rows else None,
-            A_eq=sparse.hstack((self.matrix, sparse.csr_array((len(self.right), 1)))).tocsr(), b_eq=self.right,
-            bounds=[(0, None)] * width + [(-bound, bound)],
+            at_most=(np.hstack((-gains, extra)), -reach + (0.0 if goal is None else SLACK)),
+            equal=(sparse.hstack((self.matrix, sparse.csr_array((len(self.right), 1)))).tocsr(), self.right),
+            lower=np.append(np.zeros(width), -bound), upper=np.append(np.full(width, np.inf), bound),
         )  # fmt: skip
         plan = np.zeros(len(self.problem.sequences))
         plan[self.columns] = np.maximum(solution[:width], 0.0)

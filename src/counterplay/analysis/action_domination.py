@@ -35,7 +35,7 @@ from counterplay.analysis.domination import SLACK, TOLERANCE, Kind
 from counterplay.errors import GameError
 from counterplay.evaluation.responses import as_tree
 from counterplay.game.game import CHANCE, TERMINAL, Game
-from counterplay.lp.treeplex import solve_program
+from counterplay.lp.highs import maximise
 from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
@@ -205,17 +205,17 @@ def _dominating_plan(
     equal = sparse.hstack((matrix, sparse.csr_array((len(right), 1)))).tocsr()
     gains = leaves[:, columns]
     goal = np.append(np.zeros(width), 1.0)
-    value, solution = solve_program(
+    value, solution = maximise(
         goal, "a dominated action",
-        A_ub=np.hstack((-gains, np.ones((len(gains), 1)))), b_ub=-target, A_eq=equal, b_eq=right,
-        bounds=[(0, None)] * width + [(None, None)],
+        at_most=(np.hstack((-gains, np.ones((len(gains), 1)))), -target), equal=(equal, right),
+        lower=np.append(np.zeros(width), -np.inf),
     )  # fmt: skip
     if value < -SLACK or (kind == "strict" and value <= TOLERANCE):
         return None
     if kind == "weak" and value <= TOLERANCE:
-        _, solution = solve_program(
+        _, solution = maximise(
             gains.sum(axis=0), "a dominated action",
-            A_ub=-gains, b_ub=-target + max(0.0, -value), A_eq=matrix, b_eq=right,
+            at_most=(-gains, -target + max(0.0, -value)), equal=(matrix, right),
         )  # fmt: skip
     plan = np.zeros(len(problem.sequences))
     plan[columns] = np.maximum(solution[:width], 0.0)

@@ -28,7 +28,8 @@ from scipy import sparse
 from counterplay.errors import GameError
 from counterplay.evaluation.responses import as_tree
 from counterplay.game.game import Game
-from counterplay.lp.treeplex import least_response, plan_of, require_plans, solve_program, strategy_of
+from counterplay.lp.highs import maximise
+from counterplay.lp.treeplex import least_response, plan_of, require_plans, strategy_of
 from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
@@ -102,7 +103,7 @@ def scaled_program(table: Float64, target: Float64) -> tuple[float, Float64]:
     ``target`` is strictly dominated by rows of ``table`` if and only if the optimum is below 1.
     """
     shift = 1.0 - min(float(table.min()), float(target.min()))
-    value, weights = solve_program(-np.ones(len(table)), "domination", A_ub=-(table + shift).T, b_ub=-(target + shift))
+    value, weights = maximise(-np.ones(len(table)), "domination", (-(table + shift).T, -(target + shift)))
     return -value, weights
 
 
@@ -115,14 +116,12 @@ def strict_program(table: Float64, target: Float64, enough: float = -np.inf) -> 
     rows = len(table)
     active = _first_columns(table, target)
     while True:
-        value, solution = solve_program(
+        value, solution = maximise(
             np.append(np.zeros(rows), 1.0),
             "strict domination",
-            A_ub=np.hstack((-table[:, active].T, np.ones((len(active), 1)))),
-            b_ub=-target[active],
-            A_eq=np.append(np.ones(rows), 0.0)[None, :],
-            b_eq=np.ones(1),
-            bounds=[(0, None)] * rows + [(None, None)],
+            at_most=(np.hstack((-table[:, active].T, np.ones((len(active), 1)))), -target[active]),
+            equal=(np.append(np.ones(rows), 0.0)[None, :], np.ones(1)),
+            lower=np.append(np.zeros(rows), -np.inf),
         )
         fresh = _violated(table, target + value, solution[:-1], active)
         if not len(fresh) or value <= enough:
@@ -138,13 +137,11 @@ def weak_program(table: Float64, target: Float64) -> tuple[float, Float64] | Non
     active = _first_columns(table, target)
     floor = target - max(0.0, -margin)
     while True:
-        value, weights = solve_program(
+        value, weights = maximise(
             table.sum(axis=1),
             "weak domination",
-            A_ub=-table[:, active].T,
-            b_ub=-floor[active],
-            A_eq=np.ones((1, len(table))),
-            b_eq=np.ones(1),
+            at_most=(-table[:, active].T, -floor[active]),
+            equal=(np.ones((1, len(table))), np.ones(1)),
         )
         fresh = _violated(table, floor, weights, active)
         if not len(fresh):
@@ -415,13 +412,11 @@ def _best_margin(
         goal = np.concatenate((objective, np.zeros(duals)))
         floor = sparse.csr_array(np.concatenate((np.zeros(plans), -dual_right))[None, :])
         upper, limit = sparse.vstack((upper, floor)).tocsr(), np.append(limit, 0.0)
-    _, solution = solve_program(
+    _, solution = maximise(
         goal,
         "domination",
-        A_ub=upper,
-        b_ub=limit,
-        A_eq=sparse.hstack((matrix, sparse.csr_array((len(right), duals)))).tocsr(),
-        b_eq=right,
-        bounds=[(0, None)] * plans + [(None, None)] * duals,
+        at_most=(upper, limit),
+        equal=(sparse.hstack((matrix, sparse.csr_array((len(right), duals)))).tocsr(), right),
+        lower=np.concatenate((np.zeros(plans), np.full(duals, -np.inf))),
     )
     return solution[:plans]

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array, vstack
 
 from counterplay.errors import GameError, SolverError
 from counterplay.lp.highs import LinearModel, solve_model
-from counterplay.solvers.linear_program import require_zero_sum, sequence_program
+from counterplay.lp.zero_sum import require_zero_sum, sequence_program
 from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree

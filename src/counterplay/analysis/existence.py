@@ -99,7 +99,7 @@ def equilibrium_exists(game: GameTree | Game | str, epsilon: float = 1e-6, secon
     seconds : float, optional
         The time limit for each player.
     """
-    from counterplay.solvers.linear_program import solve_zero_sum  # large libraries, which others need not wait for
+    from counterplay.lp.zero_sum import solve_zero_sum  # large libraries, which others need not wait for
     from counterplay.solvers.maxmin import MaxminConfig, MaxminSolver
 
     tree = open_game(game, "history")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.lp.treeplex import solve_program
+from counterplay.lp.highs import maximise
 from counterplay.tree.sequence.matrices import payoff_scale
 from counterplay.tree.sequence.normal_form import NormalForm
 
@@ -31,14 +31,12 @@ def minimax_regret(form: NormalForm, player: int) -> tuple[float, Float64]:
     scale = payoff_scale(form.table(player))
     table = scale * form.table(player)
     rows, columns = table.shape
-    value, solution = solve_program(
+    value, solution = maximise(
         np.append(np.zeros(rows), -1.0),
         "minimax regret",
-        A_ub=np.hstack((-table.T, -np.ones((columns, 1)))),
-        b_ub=-table.max(axis=0),
-        A_eq=np.append(np.ones(rows), 0.0)[None, :],
-        b_eq=np.ones(1),
-        bounds=[(0, None)] * rows + [(None, None)],
+        at_most=(np.hstack((-table.T, -np.ones((columns, 1)))), -table.max(axis=0)),
+        equal=(np.append(np.ones(rows), 0.0)[None, :], np.ones(1)),
+        lower=np.append(np.zeros(rows), -np.inf),
     )
     return -value / scale, solution[:-1]
 

@@ -27,6 +27,9 @@ from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["best_pure_choices", "randomised_response"]
 
+ABSOLUTE_GAP = 1e-6
+"""How far the best response of an integer program may be from its bound, in the scale of ``_losses``."""
+
 MAX_PURE = 1 << 18
 """How many pure strategies of an absent-minded player are tried at most."""
 
@@ -69,7 +72,8 @@ def _integer_program(
     tree: GameTree, player: int, leaves: NDArray[np.float64], seconds: float | None
 ) -> NDArray[np.int32]:
     from scipy import sparse
-    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    from counterplay.lp.highs import LinearModel, solve_integer
 
     form = tree.sequences
     low, high, first, last, begin, end = _shape(tree, player)
@@ -98,18 +102,14 @@ def _integer_program(
     index, column, value = zip(*cells, strict=True)
     matrix = sparse.csr_array((value, (index, column)), shape=(len(rows), plans + binaries))
     objective = np.concatenate((_losses(tree, player, leaves), np.zeros(binaries)))
-    solution = milp(
-        objective,
-        constraints=LinearConstraint(matrix, [row[1] for row in rows], [row[2] for row in rows]),
-        integrality=np.concatenate((np.zeros(plans), np.ones(binaries))),
-        bounds=Bounds(0.0, 1.0),
-        options={"mip_rel_gap": 0.0} | ({} if seconds is None else {"time_limit": seconds}),
-    )
-    if not solution.success:
-        raise SolverError(f"no best response for player {player + 1} of {tree.name} was found: {solution.message}")
+    low_rows, high_rows = (np.array([row[place] for row in rows]) for place in (1, 2))
+    model = LinearModel(objective, matrix, low_rows, high_rows, np.zeros(plans + binaries), np.ones(plans + binaries))
+    solution = solve_integer(model, np.arange(plans + binaries) >= plans, seconds, gap=ABSOLUTE_GAP)
+    if not solution.optimal or solution.primal is None:
+        raise SolverError(f"no best response for player {player + 1} of {tree.name} was found in {seconds} s")
     fixed = np.full(tree.num_infosets, -1, np.int32)
     for infoset, where in offset.items():
-        fixed[infoset] = int(np.argmax(solution.x[where : where + len(tree.actions_of(infoset))]))
+        fixed[infoset] = int(np.argmax(solution.primal[where : where + len(tree.actions_of(infoset))]))
     return _backward(tree, player, leaves, fixed)
 
 
@@ -118,7 +118,7 @@ def _losses(tree: GameTree, player: int, leaves: NDArray[np.float64]) -> NDArray
 
     Σ_σ w(σ) y(σ) is that player's value less the losses on the way, so the same strategies are best.  But a solver's
     tolerances are for numbers about 1: unlike utilities, losses do not depend on their unit and on what all have in
-    common.  The scale makes HiGHS's absolute gap of 1e-6 one of 1e-10 of the largest loss.
+    common.  The scale makes ``ABSOLUTE_GAP`` one of 1e-10 of the largest loss.
     """
     form = tree.sequences
     low, high, first, last = _shape(tree, player)[:4]

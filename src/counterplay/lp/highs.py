@@ -1,4 +1,4 @@
-"""HiGHS behind one small door: a linear program from sparse matrices, solved so that Ctrl-C and time limits work.
+"""The one module that calls HiGHS: programs from sparse matrices, solved so that Ctrl-C and time limits work.
 
 HiGHS (Huangfu and Hall 2018) runs in a thread of its own while Python waits for signals; an interrupt is passed on
 through its callbacks, and the program is left as it was.  It runs on one thread and without randomness that depends on
@@ -13,14 +13,14 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 from counterplay.errors import SolverError
 from counterplay.runtime.threads import ThreadPool
 
 __all__ = [
-    "Basis", "InfeasibleError", "IntegerSolution", "LinearModel", "LiveModel", "LpSolution", "Method", "solve_integer",
-    "solve_model",
+    "Basis", "InfeasibleError", "IntegerSolution", "LinearModel", "LiveModel", "LpSolution", "Method", "maximise",
+    "solve_integer", "solve_model",
 ]  # fmt: skip
 
 Float64 = NDArray[np.float64]
@@ -151,6 +151,52 @@ def solve_model(
     return _optimum(highs, model.maximise)
 
 
+def maximise(
+    objective: Float64,
+    what: str,
+    at_most: tuple[Any, Float64] | None = None,
+    equal: tuple[Any, Float64] | None = None,
+    lower: Float64 | float = 0.0,
+    upper: Float64 | float = np.inf,
+) -> tuple[float, Float64]:
+    """Maximise ``objective @ v`` such that ``A @ v <= b`` and ``C @ v == d``: the optimum and where it is.
+
+    Parameters
+    ----------
+    objective : (n,) float64
+        What to maximise.
+    what : str
+        What the program is for, in error messages.
+    at_most, equal : (matrix, right side), optional
+        ``A, b`` and ``C, d``; matrices are dense or sparse.
+    lower, upper : float or (n,) float64
+        Bounds of the variables.
+
+    Raises
+    ------
+    SolverError
+        If the program is infeasible or unbounded.
+    """
+    blocks, lows, highs = [csr_array((0, len(objective)))], [np.zeros(0)], [np.zeros(0)]
+    if at_most is not None:
+        blocks.append(csr_array(at_most[0]))
+        lows.append(np.full(len(at_most[1]), -np.inf))
+        highs.append(np.asarray(at_most[1], np.float64))
+    if equal is not None:
+        blocks.append(csr_array(equal[0]))
+        lows.append(np.asarray(equal[1], np.float64))
+        highs.append(lows[-1])
+    least, most = (np.full(len(objective), bound, np.float64) for bound in (lower, upper))
+    rows = np.concatenate(lows), np.concatenate(highs)
+    model = LinearModel(objective, vstack(blocks, format="csr"), *rows, least, most, maximise=True)
+    try:
+        solution = solve_model(model)
+    except SolverError as error:
+        raise type(error)(f"{what}: {error}") from error
+    assert solution is not None  # there is no time limit
+    return solution.value, solution.primal
+
+
 class LiveModel:
     """A linear program that is solved again and again with other bounds and coefficients, by the simplex method.
 
@@ -203,7 +249,7 @@ def solve_integer(
     model : LinearModel
         The program.
     integer : (columns,) bool
-        Which variables are whole numbers.
+        Which variables are integers.
     seconds : float, optional
         Stop after that time, with the best point and the bound so far.
     gap : float
@@ -227,7 +273,7 @@ def solve_integer(
     solution = highs.getSolution()
     primal = np.array(solution.col_value) if solution.value_valid else None
     value = sign * info.objective_function_value
-    bound = sign * info.mip_dual_bound if integer.any() else value  # without whole numbers it is a linear program
+    bound = sign * info.mip_dual_bound if integer.any() else value  # without integers it is a linear program
     return IntegerSolution(value, bound, primal, status == _OPTIMAL)
 
 

@@ -16,9 +16,9 @@ from fractions import Fraction
 import numpy as np
 
 from counterplay.errors import SolverError
-from counterplay.lp.highs import Basis, LinearModel
+from counterplay.lp.highs import Basis, LinearModel, LpSolution, solve_model
 
-__all__ = ["MAX_EXACT_ROWS", "ExactSolution", "solve_basis", "to_fraction"]
+__all__ = ["MAX_EXACT_ROWS", "ExactSolution", "prove_optimal", "solve_basis", "to_fraction"]
 
 MAX_EXACT_ROWS = 100_000
 """How many rows a program may have; elimination in fractions becomes slow and its numbers long beyond."""
@@ -208,3 +208,20 @@ class _Factors:
             for number, factor in self.lower[step]:
                 solution[pivot] -= factor * solution[number]
         return solution
+
+
+def prove_optimal(model: LinearModel, solution: LpSolution, seconds: float | None = None) -> ExactSolution:
+    """The solution at the final basis in fractions; a basis that rounding has spoiled is looked for once more.
+
+    Raises
+    ------
+    SolverError
+        If no basis was found that is optimal without a tolerance.
+    """
+    for candidate in (solution, None):
+        if candidate is None:
+            candidate = solve_model(model, "simplex", seconds=seconds, presolve=False)
+        proven = solve_basis(model, candidate.basis) if candidate is not None and candidate.basis is not None else None
+        if proven is not None:
+            return proven
+    raise SolverError("the basis found is optimal up to rounding only; the value cannot be given as a fraction")

@@ -1,19 +1,17 @@
-"""What the linear programs about domination share: one player's plans, the other's worst reply, and HiGHS.
+"""What the linear programs about domination share: one player's plans and the other's worst reply.
 
 Plans and matrices are those of ``tree/sequence/matrices.py``; here for one player at a time.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import GameError, SolverError
+from counterplay.errors import GameError
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["least_response", "plan_of", "require_plans", "solve_program", "strategy_of"]
+__all__ = ["least_response", "plan_of", "require_plans", "strategy_of"]
 
 Float64 = NDArray[np.float64]
 
@@ -42,7 +40,7 @@ def plan_of(tree: GameTree, player: int, strategy: Float64) -> Float64:
 
 
 def strategy_of(tree: GameTree, player: int, plan: Float64, strategy: Float64) -> Float64:
-    """``strategy`` with one player's entries replaced by those of a plan; uniform where the plan does not come."""
+    """``strategy`` with one player's entries replaced by those of a plan; uniform where the plan does not reach."""
     from counterplay.tree.sequence.matrices import behavioural_strategy
 
     form = tree.sequences
@@ -65,19 +63,3 @@ def least_response(tree: GameTree, player: int, values: Float64) -> float:
         first, span = int(form.decision_first[decision]) - low, int(form.decision_actions[decision])
         total[int(form.decision_parent[decision]) - low] += total[first : first + span].min()
     return float(total[0])
-
-
-def solve_program(objective: Float64, what: str, **constraints: Any) -> tuple[float, Float64]:
-    """Maximise a linear objective with HiGHS: the optimum and where it is.
-
-    Raises
-    ------
-    SolverError
-        If the program is infeasible or unbounded, which the programs here never are in theory.
-    """
-    from scipy.optimize import linprog
-
-    solution = linprog(-objective, method="highs", **constraints)
-    if solution.status != 0:
-        raise SolverError(f"the linear program for {what} was not solved: {solution.message}")
-    return -float(solution.fun), np.asarray(solution.x, dtype=np.float64)

@@ -31,8 +31,8 @@ from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.kernels.history.passes import backward_best, form_arrays, forward_reach, leaf_values
 from counterplay.kernels.history.pruned_response import mark_wide_response, pruned_best_response
+from counterplay.lp.zero_sum import require_zero_sum
 from counterplay.runtime.memory import check_memory
-from counterplay.solvers.linear_program import require_zero_sum
 from counterplay.solvers.restricted_game import RestrictedGame
 from counterplay.solvers.solver import Solver
 from counterplay.strategy.strategy import Provenance

@@ -21,7 +21,7 @@ from scipy.sparse import block_array, csr_array
 
 from counterplay.errors import GameError, SolverError
 from counterplay.lp.highs import LinearModel, solve_model
-from counterplay.solvers.linear_program import prove_optimal
+from counterplay.lp.rational import prove_optimal
 from counterplay.tree.sequence.matrices import payoff_scale
 
 __all__ = ["MatrixSolution", "NormalFormPlay", "matrix_program", "solve_matrix"]

@@ -29,7 +29,7 @@ from scipy.sparse import block_array, coo_array, csr_array, vstack
 
 from counterplay.errors import SolverError
 from counterplay.lp.highs import LinearModel
-from counterplay.solvers.linear_program import sequence_program
+from counterplay.lp.zero_sum import sequence_program
 from counterplay.solvers.maxmin.maxmin_problem import MaxminProblem
 from counterplay.tree.sequence.matrices import constraint_matrix, payoff_matrix, spans
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from counterplay.lp.highs import Basis, LinearModel, LiveModel, LpSolution
-from counterplay.solvers.linear_program import sequence_program
+from counterplay.lp.zero_sum import sequence_program
 from counterplay.solvers.maxmin.maxmin_problem import MaxminProblem
 from counterplay.solvers.maxmin.maxmin_programs import pure_rows
 from counterplay.tree.sequence.decision_points import Meetings
