@@ -245,9 +245,8 @@ def _fitting(storage: str, task: Task) -> str:
 
 def _has_public_rules(task: Task) -> bool:
     """Whether the game has a public tree that is made without its histories."""
-    game = GameForms(task.game)
-    made = game.game
-    return (isinstance(made, PokerGame) or made.public_play() is not None) and game.public_refusal() is None
+    forms = GameForms(task.game)
+    return forms.made_from_rules and forms.public_refusal() is None
 
 
 def _resumed(resume: Any, strategy: Any, game: Any, method: str) -> tuple[Any, Any, str]:

@@ -74,7 +74,7 @@ def run(
     deals = deals or (2_000 if quick else 20_000)
     if not seconds > 0.0:
         raise GameError(f"seconds must be above 0; got {seconds!r}")
-    abstract = _abstract_game(game, cards, threads)
+    abstract = _bucket_game(game, cards, threads)
     times = [seconds / 2**later for later in range(CHECKPOINTS - 1, -1, -1)]
     agents: list[BucketStrategy] = []
     held = {}
@@ -95,7 +95,7 @@ def run(
     return _told(abstract, agents, matches, held, times, deals)
 
 
-def _abstract_game(game: str, cards: str | None, threads: int) -> BucketGame:
+def _bucket_game(game: str, cards: str | None, threads: int) -> BucketGame:
     """The bucket game of a three-player game."""
     rules = poker_definition(game)
     if rules.players != 3:
