@@ -205,7 +205,7 @@ def test_opponents_that_draw_once_at_an_information_set(algorithm: str, player: 
 
 
 def test_draws_once_are_for_walks_that_draw_opponents() -> None:
-    with pytest.raises(SolverError, match="pure_opponents is for walks that draw"):
+    with pytest.raises(SolverError, match="pure_opponents is for walks that sample"):
         SampledEstimator("kuhn", "pure-cfr", pure_opponents=True)
     with pytest.raises(SolverError, match="leave out pure_opponents"):
         SampledEstimator("kuhn", "probing", pure_opponents=True).moments(np.zeros(12), 0)

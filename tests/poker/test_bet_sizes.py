@@ -29,9 +29,9 @@ def test_clauses_by_street_and_player() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("0%", "more than 0"), ("0c", "more than 0"), ("50", "'50'"), ("2x", "use it for raises"),
+        ("0%", "must be positive"), ("0c", "must be positive"), ("50", "'50'"), ("2x", "use it for raises"),
         ("preflop=50%", "clause"),
-        ("0e", "more than 0"), ("50%,-1c", "'-1c'"), ("3e0%", "more than 0"), ("big", "'big'"),
+        ("0e", "must be positive"), ("50%,-1c", "'-1c'"), ("3e0%", "must be positive"), ("big", "'big'"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_named(text: str, words: str) -> None:

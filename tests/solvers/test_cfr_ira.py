@@ -355,7 +355,7 @@ def test_refinement_bound() -> None:
     assert support_probability(2, 1, 5) == pytest.approx(0.943686, abs=1e-6)
     assert support_probability(2, 1, 1) == 0.0
     assert support_probability(3, 3, 3) == 1.0
-    with pytest.raises(SolverError, match=r"the theorem speaks of 1360\.86 iterations or more; got 1360"):
+    with pytest.raises(SolverError, match=r"the theorem needs at least 1360\.86 iterations; got 1360"):
         bound.average_regret(1.0, 2, 1360)
     promised = [bound.average_regret(1.0, 2, 10**power) for power in range(4, 16)]
     assert all(later < earlier for earlier, later in pairwise(promised))

@@ -1,6 +1,6 @@
-"""Theory beside measurement: domination, equilibrium selection, refinements, regret diagnostics, bounds and estimators.
+"""Theory: domination, equilibrium selection, refinements, regret diagnostics, bounds and estimators.
 
-docs/analysis.md shows each at work.
+docs/analysis.md has an example of each.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Dominated actions where the others have too many pure strategies to list: constraints made when they are needed.
+"""Dominated actions where the others have too many pure strategies to list: constraint generation.
 
-The plans that start with the action are listed, and the pure strategies of all other players but one, who must have
-perfect recall; against each of these that one's worst strategy is found by a backward pass over the own decision
-points.  A linear program over plans and the constraints found so far proposes a dominating plan, the pass finds the
-constraints that it violates, until there are none.  Strict domination is decided either way.  Weak domination is
-certified, or refuted when every plan loses somewhere; in between it stays open.
+The plans that start with the action are listed, and the pure strategies of all other players except one, who must have
+perfect recall; against each of these the worst strategy of that player is found by a backward pass over the player's
+decision points.  A linear program over plans and the constraints found so far proposes a dominating plan, and the pass
+finds the constraints that it violates, until there are none.  Strict domination is always decided.  Weak domination is
+certified, or refuted when every plan loses somewhere; otherwise it stays open.
 
-When the plans are too many as well, only those are used that are best against some random strategies of the others:
+If there are too many plans as well, only those are used that are best against some random strategies of the others:
 enough to refute domination, never to prove it.
 """
 
@@ -36,7 +36,7 @@ SAMPLES = 500
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class CutAnswer:
-    """Whether the question was settled, and the dominating plan with its least and its largest known gain."""
+    """Whether the question was decided, and the dominating plan with its least and its largest known gain."""
 
     settled: bool
     plan: Float64 | None = None
@@ -53,7 +53,7 @@ class _Opponent:
         empty = int(form.sequence_start[problem.others[place]])
         self.sequences = [empty, *sorted(relevant)]
         self.position = {sequence: number for number, sequence in enumerate(self.sequences)}
-        self.points: list[tuple[int, list[int], bool]] = []  # parent, children, whether something else is possible
+        self.points: list[tuple[int, list[int], bool]] = []  # parent, children, whether other actions are possible
         for decision in sorted({int(index.decision_of[sequence]) for sequence in relevant}):
             first, entry = int(form.decision_first[decision]), int(form.decision_entry[decision])
             allowed = [m for m in range(int(form.decision_actions[decision])) if not problem.removed[entry + m]]
@@ -203,7 +203,7 @@ def decide_by_cuts(problem: ActionProblem, position: int, kind: Kind, limit: int
 
 
 def _decide_weak(problem: ActionProblem, position: int, cuts: _Cuts, rows: list[tuple[Float64, float]]) -> CutAnswer:
-    """Among plans that never lose, the best one against random strategies; then look for a strategy where it pays."""
+    """Among plans that never lose, the best against random strategies; then search for a strategy where it gains."""
     samples = _samples(problem)
     if not len(samples):
         return CutAnswer(False)

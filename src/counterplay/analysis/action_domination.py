@@ -1,20 +1,20 @@
 """Dominated actions (Gibson 2014, section 4.2, definition 4.1) with certificates, and iterated removal.
 
 Action a at information set I is strictly dominated if some strategy does better from I on than every strategy that
-takes a there, against everything that the others can do and that comes to I; weakly if it never does worse, even than
-the best continuation after a, and sometimes better.  (Read literally, the definition of weak domination would let a's
-own best continuation dominate a because a can also be followed by something silly; like the thesis' proposition 4.1 we
-compare with the best continuation.)  A dominating strategy never needs a itself, so it is looked for among the others.
+takes a there, against all strategies of the others that reach I; weakly if it never does worse, even than the best
+continuation after a, and sometimes better.  (Read literally, the definition of weak domination would let a's own best
+continuation dominate a because a can also be followed by a mistake; like the thesis' proposition 4.1 we compare with
+the best continuation.)  A dominating strategy never needs a itself, so it is searched among the other actions.
 
 Two methods, both by linear programs over the owner's plan from I on:
 
-* list the others' pure strategies up to what they do off the ways through I; exact for strict and weak domination,
+* list the others' pure strategies up to what they do off the paths through I; exact for strict and weak domination,
   any number of players;
-* if those are too many, list the plans that start with a and the pure strategies of all others but one; that one's
-  worst reply is found by a backward pass, and constraints are added until none is violated.  Exact for strict
-  domination; weak domination is then only reported when a strategy of the others was found against which it pays.
+* if those are too many, list the plans that start with a and the pure strategies of all others but one; the worst reply
+  of that player is found by a backward pass, and constraints are added until none is violated.  Exact for strict
+  domination; weak domination is then only reported if a strategy of the others was found against which it gains.
 
-What neither can settle is reported as undecided.  ``dominated_gambit`` is the narrower notion of the Gambit program
+What neither can decide is reported as undecided.  ``dominated_gambit`` is the narrower notion of the Gambit program
 (section 4.2): another action at I that is better at every history of I whatever everybody does later.
 """
 
@@ -50,7 +50,7 @@ MAX_RESPONSES = 50_000
 
 
 MAX_INFOSETS = 5_000
-"""Most information sets that are looked at in one call."""
+"""Most information sets examined in one call."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -66,13 +66,13 @@ class DominatedAction:
     kind : {"strict", "weak"}
         How it is dominated.
     round : int
-        1 in the whole game; later rounds after the removals of the rounds before.
+        1 in the whole game; later rounds after the removals of earlier rounds.
     margin : float
-        The least gain, in counterfactual value, over all that the others can do and that comes to I.
+        The least gain, in counterfactual value, over all strategies of the others that reach I.
     gain : float
-        The largest gain that was seen.
+        The largest gain found.
     response : dict of int to float
-        The dominating strategy from I on: probabilities of the owner's entries at and below I that it can come to.
+        The dominating strategy from I on: probabilities of the owner's entries at and below I that it can reach.
     """
 
     player: int
@@ -88,7 +88,7 @@ class DominatedAction:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ActionReport:
-    """Dominated actions in the order of removal, and entries that neither method could settle."""
+    """Dominated actions in the order of removal, and entries that neither method could decide."""
 
     tree: GameTree
     dominated: tuple[DominatedAction, ...]
@@ -116,9 +116,9 @@ def dominated_actions(
     kind : {"strict", "weak"}
         How dominated; weakly dominated includes strictly.
     iterated : bool
-        Remove what is dominated and look again, until nothing is found.
+        Remove what is dominated and repeat, until nothing is found.
     infosets : iterable of int, optional
-        Look only here.
+        Examine only these.
     limit : int
         Most joint pure strategies of the others that are listed for an information set.
     """
@@ -129,7 +129,7 @@ def dominated_actions(
     wanted = list(range(tree.num_infosets)) if infosets is None else list(infosets)
     if len(wanted) > MAX_INFOSETS:
         raise GameError(
-            f"{tree.name} has {len(wanted):,} information sets; at most {MAX_INFOSETS:,} are looked at, so name some"
+            f"{tree.name} has {len(wanted):,} information sets; at most {MAX_INFOSETS:,} are examined, so name some"
         )
     wanted = [one for one in wanted if tree.sequences.has_perfect_recall(int(tree.infoset_player[one]))]
     removed = np.zeros(tree.num_entries, bool)
@@ -153,7 +153,7 @@ def dominated_actions(
 def _dominated_here(
     problem: ActionProblem, kind: Kind, limit: int, round_number: int
 ) -> tuple[list[DominatedAction], list[int]]:
-    """The dominated actions of one information set, and the entries of those that were not settled."""
+    """The dominated actions of one information set, and the entries of those that were not decided."""
     tree, infoset = problem.index.tree, problem.infoset
     actions = problem.actions()
     if len(actions) < 2 or not problem.ways:
@@ -223,7 +223,7 @@ def _dominating_plan(
 
 
 def _behaviour(problem: ActionProblem, plan: Float64) -> dict[int, float]:
-    """The probabilities of the owner's entries at and below I that a plan can come to."""
+    """The probabilities of the owner's entries at and below I that a plan can reach."""
     result: dict[int, float] = {}
     for parent, children in [(None, problem.top), *problem.decisions]:
         before = 1.0 if parent is None else float(plan[parent])
@@ -241,7 +241,7 @@ def constructed_dominator(
     It follows the given strategy outside of I and what follows; from I on it follows the dominating strategy with the
     weight of the dominated action and the given one without that action with the rest.  Weights below I are products
     of reaches from I.  Where the thesis writes the reach of the given strategy we take the reach without the dominated
-    action, which makes the result the mixture of the two plans that the proof speaks of.
+    action, which makes the result the mixture of the two plans in the proof.
 
     Returns
     -------
@@ -281,8 +281,8 @@ def dominated_gambit(
 ) -> list[tuple[int, int]]:
     """Entries dominated in the narrower sense of Gambit, each with the entry of a dominating action.
 
-    Action b dominates a at I if at every history of I and for all pure strategies of everybody later on, b pays the
-    mover more than a (weakly: never less, and more at some).
+    Action b dominates a at I if at every history of I and for all later pure strategies of all players, b pays the
+    acting player more than a (weakly: never less, and more at some).
 
     Raises
     ------
@@ -331,10 +331,10 @@ def _gambit_here(
 
 
 def _values_by_profile(tree: GameTree, node: int, moves: list[int], removed: NDArray[np.bool_], limit: int) -> Float64:
-    """The mover's value after each of the moves at a history, for all pure profiles of what follows."""
+    """The acting player's value after each action at a history, for all pure profiles of what follows."""
     player = int(tree.player[node])
     order: list[int] = [int(tree.first_child[node]) + move for move in moves]
-    for one in order:  # grows while it is walked through
+    for one in order:  # grows during the loop
         order.extend(range(int(tree.first_child[one]), int(tree.first_child[one]) + int(tree.num_children[one]))
                      if tree.num_children[one] else ())  # fmt: skip
     sets = sorted({int(tree.infoset[one]) for one in order if tree.player[one] >= 0})

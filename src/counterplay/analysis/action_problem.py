@@ -1,9 +1,9 @@
-"""One information set by itself: what its owner can do from there on, and what the others can do about it.
+"""The subproblem of one information set: the owner's plans from there on, and the others' replies.
 
-Whether an action a at I is dominated (Gibson 2014, definition 4.1) depends on the values from I on only:
+Whether an action a at I is dominated (Gibson 2014, definition 4.1) depends only on the values from I on:
 V(x, y) = v_i(I, (x, y)) for a plan x of the owner from I on and pure strategies y of the others.  Only the parts of
 y that lead through I matter, so the others' pure strategies are listed up to what they do elsewhere; this keeps
-information sets deep in a game small, whatever the size of the game.
+the problem small at information sets deep in a game, whatever the size of the game.
 
 The owner needs perfect recall; the others may forget.  V is linear in the realisation plan of x, so a mixture of
 plans is a plan, and the best plan that starts with a is found against every y by one backward pass.
@@ -31,11 +31,11 @@ __all__ = ["ActionProblem", "TreeIndex"]
 
 Float64 = NDArray[np.float64]
 OTHER = -2
-"""Stands for all actions of an information set that do not lead through I."""
+"""Represents all actions of an information set that do not lead through I."""
 
 
 class TreeIndex:
-    """What all problems of one tree share: the sequences at histories, and what follows each sequence."""
+    """Shared by all problems of one tree: the sequences at histories, and what follows each sequence."""
 
     def __init__(self, tree: GameTree) -> None:
         self.tree = tree
@@ -71,7 +71,7 @@ class TreeIndex:
         return int(form.decision_entry[decision]) + sequence - int(form.decision_first[decision])
 
     def past(self, sequence: int) -> Iterator[int]:
-        """A sequence and those before it, the empty one left out."""
+        """A sequence and its prefixes, without the empty one."""
         while self.decision_of[sequence] != NULL:
             yield sequence
             sequence = int(self.tree.sequences.decision_parent[self.decision_of[sequence]])
@@ -87,7 +87,7 @@ class ActionProblem:
     infoset : int
         The information set I.
     removed : (E,) bool
-        Entries that nobody may play any more.
+        Entries that have been removed.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class ActionProblem:
     leaves : tuple of arrays
         Of each leaf: position of the owner's sequence, the others' sequences, payoff.
     scale : float
-        What all payoffs and values here were multiplied with (see ``payoff_scale``).
+        The factor of all payoffs and values (see ``payoff_scale``).
     """
 
     def __init__(self, index: TreeIndex, infoset: int, removed: NDArray[np.bool_]) -> None:
@@ -116,7 +116,7 @@ class ActionProblem:
         self.decisions: list[tuple[int, list[int]]] = []
         top = index.decision_at[infoset]
         self.top = self._add_children(top)
-        for position, sequence in enumerate(self.sequences):  # grows while it is walked through
+        for position, sequence in enumerate(self.sequences):  # grows during the loop
             for decision in index.following[sequence]:
                 self.decisions.append((position, self._add_children(decision)))
         self._collect_leaves()
@@ -141,7 +141,7 @@ class ActionProblem:
         self.leaf_payoff = self.scale * payoff
 
     def _ways_in(self) -> list[tuple[int, ...]]:
-        """The others' sequences with which play can come to I, one tuple for each way."""
+        """The others' sequences that lead to I, one tuple for each path."""
         nodes = self.index.members[self.infoset]
         ways = {tuple(int(self.index.sequences[other][node]) for other in self.others) for node in nodes}
         usable = (way for way in ways if not any(self._is_removed(sequence) for sequence in way))
@@ -151,7 +151,7 @@ class ActionProblem:
         return any(self.removed[self.index.entry_of(part)] for part in self.index.past(sequence))
 
     def actions(self) -> list[tuple[int, int]]:
-        """Of each action that is left at I: its number there, and its position in ``sequences``."""
+        """For each remaining action at I: its number there, and its position in ``sequences``."""
         form = self.index.tree.sequences
         first = int(form.decision_first[self.index.decision_at[self.infoset]])
         return [(self.sequences[position] - first, position) for position in self.top]
@@ -167,7 +167,7 @@ class ActionProblem:
         return found
 
     def relevant(self, place: int) -> set[int]:
-        """The sequences of one of the others (by its place among them) on the ways through I to a leaf."""
+        """The sequences of one of the others (by its position among them) on the paths through I to a leaf."""
         found: set[int] = set()
         ends = {int(sequence) for sequence in np.unique(self.leaf_others[:, place])} | {way[place] for way in self.ways}
         for sequence in ends:
@@ -175,7 +175,7 @@ class ActionProblem:
         return found
 
     def other_plans(self, place: int, limit: int) -> list[frozenset[int]] | None:
-        """The pure strategies of one of the others, up to what they do off the ways through I: the sequences that each
+        """The pure strategies of one of the others, up to what they do off the paths through I: the sequences that each
         plays there.  None if there are more than ``limit``.
         """
         form = self.index.tree.sequences
@@ -223,7 +223,7 @@ class ActionProblem:
         return any(sequence in relevant for sequence in range(first, first + int(form.decision_actions[decision])))
 
     def _options(self, decision: int, relevant: set[int], known: int | None) -> Sequence[int]:
-        """What a strategy may do at a decision point: an action on the ways through I, or anything else."""
+        """What a strategy may do at a decision point: an action on the paths through I, or anything else."""
         if known is not None:
             return (known,)
         form = self.index.tree.sequences
@@ -233,12 +233,12 @@ class ActionProblem:
         through = [move for move in allowed if first + move in relevant]
         if not self.index.remembers[
             owner
-        ]:  # an action off the way here may be on the way at another point of the same set
+        ]:  # an action off the path here may be on the path at another point of the same set
             return allowed
         return through + ([OTHER] if len(through) < len(allowed) else [])
 
     def responses(self, limit: int) -> tuple[Float64, list[tuple[int, ...]]] | None:
-        """L: what each own sequence's leaves pay against every joint pure strategy of the others that comes to I.
+        """L: what each own sequence's leaves pay against every joint pure strategy of the others that reaches I.
 
         Returns an array (joint strategies, own sequences) without repeated rows, and one joint strategy for each row
         as indices into ``other_plans``.  None if there are more than ``limit`` joint strategies.
@@ -351,7 +351,7 @@ class ActionProblem:
         return sparse.csr_array((values, (rows, inside)), shape=(row + 1, len(columns))), right
 
     def snapped(self, position: int, plan: Float64) -> Float64:
-        """A solution of a program made a plan exactly, with fractions of small denominator where it is near them."""
+        """A solution of a program as an exact plan, rounded to nearby fractions with small denominators."""
         result = np.zeros_like(plan)
         for parent, children in [(None, [one for one in self.top if one != position]), *self.decisions]:
             before = 1.0 if parent is None else result[parent]

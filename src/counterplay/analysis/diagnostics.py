@@ -1,7 +1,7 @@
 """Regret diagnostics of a CFR run, iteration by iteration (Gibson 2014, sections 4.3 and 4.4.3).
 
-The theorems about domination need that information sets without positive regret become rare, and that information
-sets are reached often enough; these counters measure both.  They look at every iteration, so they are for small games.
+The theorems about domination require that information sets without positive regret become rare, and that information
+sets are reached often enough; these counters measure both.  They observe every iteration, so they are for small games.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ class RegretDiagnostics:
         return sum(bool(reach[infoset] >= delta) for reach in self._reaches)
 
     def reached_often(self, infoset: int, delta: float, share: float) -> bool:
-        """Whether an information set was reached with ``delta`` in at least this share of the iterations."""
+        """Whether an information set was reached with ``delta`` in at least this fraction of the iterations."""
         return self.reached(infoset, delta) >= share * self.steps
 
 
 def _opponent_reach(solver: CfrSolver, strategy: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Σ over the histories of each information set of everybody's reach but the mover's."""
+    """Counterfactual reach: Σ over the histories of each information set of the reach of all but its player."""
     tree = solver.tree
     reach = np.ones((tree.num_histories, tree.players + 1))
     for node in range(1, tree.num_histories):
@@ -92,7 +92,7 @@ def _opponent_reach(solver: CfrSolver, strategy: NDArray[np.float64]) -> NDArray
 
 @dataclasses.dataclass(frozen=True)
 class ProbedAction:
-    """What a run has done with one action so far.
+    """The record of one action in a run.
 
     Attributes
     ----------
@@ -103,11 +103,11 @@ class ProbedAction:
     regret : float
         R^T(I,a).
     negative_since : int
-        T_0: the first iteration from which on the regret has stayed below 0; one more than T if it is not now.
+        T_0: the first iteration since which the regret has stayed below 0; T + 1 if it is not below 0 now.
     current : float
         The probability of the action in the current profile.
     average : float
-        π_i(I) σ(I,a) of the average profile: how often its owner takes the action if the others let it happen.
+        π_i(I) σ(I,a) of the average profile: own reach times probability.
     """
 
     entry: int
@@ -119,10 +119,10 @@ class ProbedAction:
 
 
 class DominationProbe:
-    """Steps a CFR solver and watches some actions, usually dominated ones.
+    """Steps a CFR solver and tracks some actions, usually dominated ones.
 
     Theorem 4.2 (Gibson 2014) says that the regret of an iteratively strictly dominated action stays below 0 from some
-    iteration on, that the share of iterations that play it vanishes, and its weight in the average too.  The theorem is
+    iteration on, that the fraction of iterations that play it vanishes, and so does its weight in the average.  It is
     about regrets that may become negative, so about ``cfr`` rather than ``cfr+``.
     """
 
@@ -134,7 +134,7 @@ class DominationProbe:
         self.not_negative = np.zeros(len(self.entries), np.int64)
 
     def step(self, iterations: int = 1) -> None:
-        """Advance the solver and watch each iteration."""
+        """Advance the solver and observe each iteration."""
         for _ in range(iterations):
             self.played += self.solver.strategy("last")[self.entries] > 0
             self.solver.step()
@@ -142,7 +142,7 @@ class DominationProbe:
             self.not_negative[self.solver.regret[self.entries] >= 0] = self.steps
 
     def report(self) -> list[ProbedAction]:
-        """What was seen of each action, in the order in which they were given."""
+        """The record of each action, in the order in which they were given."""
         tree, form = self.solver.tree, self.solver.tree.sequences
         current, average = self.solver.strategy("last"), self.solver.strategy("average")
         plans = [plan_of(tree, player, average) for player in range(tree.players)]

@@ -3,14 +3,14 @@
 A strategy of player i is strictly dominated by a mixture if the mixture earns more whatever the others do, weakly if
 it never earns less and sometimes more.  It is enough to look at the others' pure strategies.  Program (2.7) of the
 thesis, after Conitzer and Sandholm 2005, minimises the total weight that matches the strategy everywhere; it is valid
-only when all utilities are positive, which the thesis does not say, so ``scaled_program`` shifts them first.  The
-other programs here need no shift: the largest margin for strict domination, the largest sum of gains for weak.
+only if all utilities are positive, which the thesis does not say, so ``scaled_program`` shifts them first.  The other
+programs here need no shift: the largest margin for strict domination, the largest sum of gains for weak.
 
-Every mixture that a program returns is checked afterwards by evaluating it directly, in whole numbers where the weights
-and payoffs are fractions with small denominators; what does not pass the check is not reported.
+Every mixture that a program returns is verified by evaluating it directly, in integers where the weights and payoffs
+are fractions with small denominators; what fails the verification is not reported.
 
 In two-player games with perfect recall a behavioural strategy can be tested without listing pure strategies, by
-duality over the other's realisation plans (``dominating_strategy``); that part is ours.
+duality over the other's realisation plans (``dominating_strategy``); that part is not in the thesis.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Kind = Literal["strict", "weak"]
 Float64 = NDArray[np.float64]
 
 TOLERANCE = 1e-7
-"""Gains below this are taken for rounding by the linear programs."""
+"""Gains below this count as rounding errors of the linear programs."""
 
 SLACK = 1e-9
 """How far a gain may fall below 0 before a certificate fails, when it cannot be checked exactly."""
@@ -55,7 +55,7 @@ MAX_TESTED = 3_000
 """Most pure strategies of a player that are tested for domination; some may need a linear program each."""
 
 COLUMNS = 40
-"""How many of the others' strategies are taken into a program at a time."""
+"""Number of the others' strategies added to a program at a time."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,7 +69,7 @@ class DominatedStrategy:
     kind : {"strict", "weak"}
         How it is dominated.
     round : int
-        1 in the whole game; later rounds after the removals of the rounds before.
+        1 in the whole game; later rounds after the removals of earlier rounds.
     mixture : dict of int to float
         Weights of the dominating mixture.
     margin, gain : float
@@ -110,7 +110,7 @@ def scaled_program(table: Float64, target: Float64) -> tuple[float, Float64]:
 def strict_program(table: Float64, target: Float64, enough: float = -np.inf) -> tuple[float, Float64]:
     """The largest ε such that a mixture p of rows has p @ table ≥ target + ε; strictly dominated if ε > 0.
 
-    Columns are taken into the program when a solution violates them.  The search ends early, with an upper bound of ε,
+    Columns are added to the program when a solution violates them.  The search ends early, with an upper bound on ε,
     once it is known to be at most ``enough``.
     """
     rows = len(table)
@@ -130,7 +130,7 @@ def strict_program(table: Float64, target: Float64, enough: float = -np.inf) -> 
 
 
 def weak_program(table: Float64, target: Float64) -> tuple[float, Float64] | None:
-    """The largest sum of gains of a mixture of rows that is nowhere below ``target``; None if there is no such one."""
+    """The largest sum of gains of a mixture of rows that is nowhere below ``target``; None if there is none."""
     margin, _ = strict_program(table, target, -2 * SLACK)
     if margin < -SLACK:
         return None
@@ -150,7 +150,7 @@ def weak_program(table: Float64, target: Float64) -> tuple[float, Float64] | Non
 
 
 def _first_columns(table: Float64, target: Float64) -> NDArray[np.int64]:
-    """The columns where the strategy does best by comparison."""
+    """The columns where the strategy does best relative to the others."""
     return np.sort(np.argsort(table.max(axis=0) - target, kind="stable")[:COLUMNS])
 
 
@@ -167,8 +167,7 @@ def check_mixture(
 ) -> tuple[Float64, float, float, bool] | None:
     """Evaluate a mixture directly: its weights, least gain, largest gain, and whether that was exact; None if it fails.
 
-    Weights are first rounded to fractions; if the mixture of the fractions dominates in whole numbers, those are the
-    weights that are returned.
+    Weights are first rounded to fractions; if that mixture dominates in exact arithmetic, those weights are returned.
     """
     weights = np.where(weights > SLACK, weights, 0.0)
     weights = weights / weights.sum()
@@ -196,7 +195,7 @@ def check_mixture(
 
 
 def _whole_numbers(values: Float64) -> tuple[NDArray[np.int64], int] | None:
-    """Payoffs as multiples of one over a whole number; None when they are not fractions with small denominators."""
+    """Payoffs as multiples of one over an integer; None if they are not fractions with small denominators."""
     distinct = np.unique(values)
     if len(distinct) > 20_000:
         return None
@@ -230,13 +229,13 @@ def find_dominated(
     player : int
         Whose strategies.
     remaining : sequence of (k_p,) int64
-        The strategies that are left to each player.
+        The remaining strategies of each player.
     kind : {"strict", "weak"}
         How dominated.
     pure : bool
-        Look for dominating pure strategies only.
+        Search only for dominating pure strategies.
     round_number : int
-        Written into the results.
+        Recorded in the results.
     """
     cells = form.payoffs[player][np.ix_(*remaining)]
     table = np.moveaxis(cells, player, 0).reshape(len(remaining[player]), -1)
@@ -269,7 +268,7 @@ def find_dominated(
 
 
 def _is_best_somewhere(table: Float64, best: Float64, row: int, kind: Kind) -> bool:
-    """A quick proof that no mixture dominates: a best (for weak: the only best) reply to something pure."""
+    """A quick proof that no mixture dominates: a best (for weak: the only best) reply to a pure strategy."""
     top = table[row] >= best
     if kind == "strict":
         return bool(top.any())
@@ -302,8 +301,8 @@ def dominated_strategies(
 ) -> StrategyReport:
     """The dominated pure strategies of all players, with certificates.
 
-    Each round tests every remaining strategy of every player in the game that the rounds before have left, and then
-    removes all that were found.  Strict removal ends in the same place in any order; weak removal need not (Gibson
+    Each round tests every remaining strategy of every player in the game that earlier rounds have left, and then
+    removes all that were found.  Strict removal has the same result in any order; weak removal need not (Gibson
     2014, figure 2.4), and this is one order of many.
 
     Raises
@@ -333,7 +332,7 @@ def dominated_strategies(
 
 
 def _listed(tree: GameTree, reduced: bool) -> NormalForm:
-    """The normal form, unless it has more strategies than can be tested one after the other."""
+    """The normal form, unless it has too many strategies to test each."""
     counts = [count_strategies(tree, player, reduced) for player in range(tree.players)]
     if max(counts) > MAX_TESTED:
         sizes = " x ".join(format_count(count) for count in counts)
@@ -352,9 +351,9 @@ class DominatingStrategy:
     kind : {"strict", "weak"} or None
         How it dominates; None if it does not.
     margin : float
-        The least that it gains against any strategy of the other player.
+        The least gain against any strategy of the other player.
     gain : float
-        What it gains against the uniform strategy.
+        The gain against the uniform strategy.
     profile : TabularStrategy
         The given profile with the player's strategy replaced.
     """

@@ -1,10 +1,10 @@
-"""Which equilibrium, and how near to one: undominated equilibria, correlated gaps, supports.
+"""Equilibrium selection and distances to equilibria: undominated equilibria, correlated gaps, supports.
 
 * ``undominated_equilibrium``: among the equilibrium strategies (``analysis/equilibrium_set.py``, which also has the
-  domination value) the one that earns most against the uniform strategy.  Whatever weakly dominated it would be an
-  equilibrium strategy too and earn more, so nothing does.
+  domination value) the one that earns most against the uniform strategy.  A strategy that weakly dominated it would be
+  an equilibrium strategy too and earn more, so there is none.
 * ``correlated_gap`` and ``coarse_correlated_gap`` of a distribution over profiles (Gibson 2014, section 2.1.2): what a
-  player gains by deviating after being told the own strategy, or before.  Exact for any number of players.
+  player gains by deviating after learning the recommended strategy, or before.  Exact for any number of players.
 * ``support_sizes`` and ``purity`` of a profile.
 """
 
@@ -52,11 +52,11 @@ def undominated_equilibrium(game: GameTree | Game | str) -> TabularStrategy:
 def correlated_gap(
     game: GameTree | Game | str, profiles: Sequence[TabularStrategy], weights: Sequence[float] | None = None
 ) -> float:
-    """How far a distribution over profiles is from a correlated equilibrium.
+    """The distance of a distribution over profiles from a correlated equilibrium.
 
-    A profile is drawn and every player is told the own strategy of it; the gap is the largest expected gain of a
-    player who may then play something else.  Profiles with equal strategies of a player are one recommendation.  With
-    imperfect recall the gain is that of a player who remembers, an upper bound.
+    A profile is drawn and every player learns their own strategy in it; the gap is the largest expected gain of a
+    player who may then deviate.  Profiles with equal strategies of a player are one recommendation.  With imperfect
+    recall the gain is that of a player who remembers, an upper bound.
     """
     return _gap(game, profiles, weights, told=True)
 
@@ -64,7 +64,7 @@ def correlated_gap(
 def coarse_correlated_gap(
     game: GameTree | Game | str, profiles: Sequence[TabularStrategy], weights: Sequence[float] | None = None
 ) -> float:
-    """How far a distribution over profiles is from a coarse correlated equilibrium (Gibson 2014, equation 2.1)."""
+    """The distance of a distribution over profiles from a coarse correlated equilibrium (Gibson 2014, equation 2.1)."""
     return _gap(game, profiles, weights, told=False)
 
 
@@ -97,7 +97,7 @@ def _gap(
 
 
 def support_sizes(game: GameTree | Game | str, profile: TabularStrategy) -> NDArray[np.int64]:
-    """How many actions each information set is played with."""
+    """Number of actions played at each information set."""
     tree = as_tree(game)
     played = np.asarray(profile.for_tree(tree)) > SUPPORT
     return np.add.reduceat(played.astype(np.int64), tree.infoset_offset[:-1]) if len(played) else np.zeros(0, np.int64)
@@ -110,11 +110,11 @@ class Purity:
     Attributes
     ----------
     infosets, reached : int
-        Information sets of the player, and those that the own strategy comes to.
+        Information sets of the player, and those that the strategy reaches.
     pure : int
         Of the reached ones, those with one action.
     support : int
-        Number of pure strategies in the support, choices at sets that are not reached left out.  Exact with perfect
+        Number of pure strategies in the support, without choices at unreached sets.  Exact with perfect
         recall; otherwise the number of plans that the player would have with perfect recall.
     """
 
@@ -125,7 +125,7 @@ class Purity:
 
     @property
     def share(self) -> float:
-        """Share of the reached information sets that are played purely."""
+        """Fraction of the reached information sets that are played purely."""
         return self.pure / self.reached if self.reached else 1.0
 
 

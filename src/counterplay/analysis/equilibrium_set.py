@@ -1,10 +1,10 @@
-"""All equilibria of a two-player zero-sum game with perfect recall at once: the best and the worst of them.
+"""The set of equilibria of a two-player zero-sum game with perfect recall: linear optimisation over it.
 
-The equilibrium strategies of a player are the realisation plans that are sure of the game's value: the first player's
+The equilibrium strategies of a player are the realisation plans that guarantee the game's value: the first player's
 program (``linear_program``) with its objective turned into a constraint, ``f q >= value``.  They form a polytope, so
 any linear question about them is a linear program: which equilibrium earns most against a given opponent, how often an
 action is played at least and at most, and the domination value of a strategy (Gibson 2014, section 3.5.1, due to
-Waugh): by how much an opponent who plays an equilibrium, the one that punishes most, can gain from it.
+Waugh): the most that an opponent who plays an equilibrium can gain from it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["Equilibria", "ExtremeEquilibrium"]
 Float64 = NDArray[np.float64]
 
 VALUE_SLACK = 1e-10
-"""By how much an equilibrium strategy may miss the value, in shares of the largest payoff; rounding needs some."""
+"""Tolerance of an equilibrium strategy's value, relative to the largest payoff, for rounding errors."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class Equilibria:
     Attributes
     ----------
     value : float
-        What the game is worth to the first player.
+        The value of the game to the first player.
     """
 
     def __init__(self, tree: GameTree) -> None:
@@ -98,7 +98,7 @@ class Equilibria:
         objective : (S_player,) float64
             The weight of each sequence of the player.
         largest : bool
-            The most, or else the least.
+            Maximise, or else minimise.
         """
         form = self.tree.sequences
         if player not in (0, 1):
@@ -129,8 +129,8 @@ class Equilibria:
         return self.extreme(player, np.asarray(payoff_matrix(form, player) @ plan[low:high]), largest)
 
     def reach_range(self, player: int, infoset: str, action: str) -> tuple[float, float]:
-        """How often an equilibrium strategy comes to an information set by its own choices and takes an action there:
-        least and most.
+        """The smallest and largest own reach of an action over all equilibrium strategies: probability of reaching the
+        information set by own choices and taking the action.
         """
         form = self.tree.sequences
         entry = self.tree.entry(player, infoset, action)
@@ -146,8 +146,8 @@ class Equilibria:
         """How much more than the value the opponent can get from a player's strategy while playing an equilibrium.
 
         Dom_i(σ_i) = max over equilibrium strategies of the other of u_-i(σ_i, ·), plus what the game is worth to i
-        (Gibson 2014, section 3.5.1).  It is 0 for every equilibrium strategy, and at most what the strategy can be
-        exploited for.
+        (Gibson 2014, section 3.5.1).  It is 0 for every equilibrium strategy, and at most the strategy's
+        exploitability.
         """
         other = 1 - player
         worth = self.value if player == 0 else -self.value

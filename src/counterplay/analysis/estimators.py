@@ -1,10 +1,10 @@
 """Estimators of counterfactual values: their bias and variance, by samples and exactly.
 
-Any bounded unbiased estimator can drive CFR, and the less it varies the better the bound (Gibson 2014, section 5.2,
-theorem 5.4).  ``sample_estimator`` walks many times at a fixed profile without learning, ``variance_along_cfr`` does
-so along a run of vanilla CFR (section 5.3.2, figure 5.3a), and ``exact_moments`` goes through all samples of a small
-game: actions below different branches of a walk are drawn independently, so means and second moments of a branch
-follow from those of its parts, and no sample is left out.
+Any bounded unbiased estimator can drive CFR, and the smaller its variance the better the bound (Gibson 2014, section
+5.2, theorem 5.4).  ``sample_estimator`` walks many times at a fixed profile without learning, ``variance_along_cfr``
+does so during a run of vanilla CFR (section 5.3.2, figure 5.3a), and ``exact_moments`` enumerates all samples of a
+small game: actions below different branches of a walk are sampled independently, so means and second moments of a
+branch follow from those of its parts.
 """
 
 from __future__ import annotations
@@ -63,13 +63,13 @@ class SampledEstimator(Estimator):
     config : MccfrConfig or str
         What is sampled: a configuration or the name of an algorithm.
     scheme : callable or array, optional
-        A sampling scheme of one's own.
+        A custom sampling scheme.
     average : (E,) float64, optional
-        The cumulative profile that average strategy sampling goes by; without it every action is taken.
+        The cumulative profile that average strategy sampling uses; without it every action is taken.
     pure_opponents : bool
-        An opponent draws one action for each information set in a walk, as the blocks of external sampling are
+        An opponent samples one action for each information set in a walk, as the blocks of external sampling are
         defined (Lanctot et al. 2009), rather than one at every history that the walk visits, as the algorithms are
-        printed.  Both are unbiased.  They differ where a walk meets several histories of one of the opponents'
+        printed.  Both are unbiased.  They differ where a walk visits several histories of one of the opponents'
         information sets, as after secret bids.
     """
 
@@ -85,7 +85,7 @@ class SampledEstimator(Estimator):
         self.solver = MccfrSolver(self.tree, config, scheme=scheme)
         self.pure_opponents = pure_opponents
         if pure_opponents and self.solver.config.sampling in ("chance", "pure"):
-            raise SolverError(f"pure_opponents is for walks that draw opponents' actions; {config} is another")
+            raise SolverError(f"pure_opponents is for walks that sample opponents' actions; {config} does not")
         if average is not None:
             if average.shape != (self.tree.num_entries,):
                 raise SolverError(f"an average of {self.tree.name} has {self.tree.num_entries} numbers")
@@ -126,14 +126,14 @@ class SampledEstimator(Estimator):
     def moments(self, strategy: Float64, player: int) -> tuple[Float64, Float64]:
         """Exact mean and variance of v̂(I→a) for every entry of a player (see ``exact_moments``)."""
         if self.pure_opponents:
-            raise SolverError("exact moments need independent draws; leave out pure_opponents")
+            raise SolverError("exact moments need independent samples; leave out pure_opponents")
         solver = self.solver
         return exact_moments(self.tree, solver.config, strategy, player, solver.scheme, solver.average)
 
 
 @dataclasses.dataclass(frozen=True)
 class Estimates:
-    """What was found about an estimator at some information sets.
+    """The statistics of an estimator at some information sets.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class Estimates:
     value_mean, value_variance, value_exact : (K,) float64
         The same of v̂(I).
     samples : int
-        How many walks were made.
+        Number of walks.
     """
 
     infosets: tuple[int, ...]
@@ -166,7 +166,7 @@ class Estimates:
 
     @property
     def standard_error(self) -> Float64:
-        """Standard error of the mean: a bias beyond a few of these is no accident."""
+        """Standard error of the mean: a bias beyond a few of these is significant."""
         return np.asarray(np.sqrt(self.variance / self.samples), dtype=np.float64)
 
 
@@ -185,7 +185,7 @@ def sample_estimator(
     if not isinstance(samples, numbers.Integral) or samples < 2:
         raise SolverError(f"a variance needs at least 2 samples; got {samples}")
     if not isinstance(seed, numbers.Integral) or seed < 0:
-        raise SolverError(f"seed must be a whole number, at least 0; got {seed!r}")
+        raise SolverError(f"seed must be an integer, at least 0; got {seed!r}")
     wrong = [infoset for infoset in chosen if infoset not in tree.infosets_of(player)]
     if wrong or not chosen:
         raise SolverError(f"player {player + 1} of {tree.name} has no information set {wrong[0] if wrong else 'asked'}")

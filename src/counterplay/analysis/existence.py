@@ -1,13 +1,13 @@
 """Equilibria of games with imperfect recall through their refinement (Čermák 2018, section 4.2.1).
 
 A game with A-loss recall has a Nash equilibrium in behavioural strategies if and only if its coarsest perfect-recall
-refinement has one that plays alike in all parts of each information set (theorem 4.2.1); without A-loss recall such an
-equilibrium of the refinement still is one of the game, but there may be others (corollary 4.2.1).
+refinement has one that plays equally in all parts of each information set (theorem 4.2.1); without A-loss recall such
+an equilibrium of the refinement still is one of the game, but there may be others (corollary 4.2.1).
 
-A zero-sum game has one if and only if both players together are sure of all there is: the strategies of an equilibrium
-guarantee its value to their players, and maxmin strategies whose values add up to 0 are best responses to each other.
-With A-loss recall these values are then that of the refinement, which is how the thesis puts it; the sum decides
-without A-loss recall too.
+A zero-sum game has one if and only if the maxmin values of both players sum to 0: the strategies of an equilibrium
+guarantee its value to their players, and maxmin strategies whose values sum to 0 are best responses to each other.
+With A-loss recall these values are then that of the refinement, as stated in the thesis; the sum also decides without
+A-loss recall.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["Existence", "LiftedEquilibrium", "equilibrium_exists", "equilibrium_
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class LiftedEquilibrium:
-    """A profile taken over from the refinement, and what each player could still gain by a pure deviation."""
+    """A profile carried over from the refinement, and what each player could still gain by a pure deviation."""
 
     profile: TabularStrategy
     gains: tuple[float, ...]
@@ -42,7 +42,7 @@ class LiftedEquilibrium:
 
 
 def equilibrium_from_refinement(tree: GameTree, profile: TabularStrategy, tolerance: float = 1e-6) -> LiftedEquilibrium:
-    """Take a profile of ``perfect_recall_refinement(tree)`` over to the game, and verify it there.
+    """Carry a profile of ``perfect_recall_refinement(tree)`` over to the game, and verify it there.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def equilibrium_from_refinement(tree: GameTree, profile: TabularStrategy, tolera
     profile : TabularStrategy
         A profile of its coarsest perfect-recall refinement, such as an equilibrium.
     tolerance : float
-        How far the strategies of the parts of one information set may be apart.
+        Largest difference between the strategies of the parts of one information set.
 
     Raises
     ------
@@ -72,13 +72,13 @@ class Existence:
     Attributes
     ----------
     exists : bool or None
-        None if the bounds do not tell.
+        None if the bounds do not decide.
     bounds : tuple of pairs of floats
-        For each player, between what the maxmin value lies.
+        Lower and upper bound on the maxmin value of each player.
     refinement_value : float
-        What the coarsest perfect-recall refinement is worth to player 1.
+        The value of the coarsest perfect-recall refinement to player 1.
     profile : TabularStrategy or None
-        If there is an equilibrium: one, as far from it as the bounds are from each other.
+        An equilibrium if there is one, up to the gap between the bounds.
     """
 
     exists: bool | None
@@ -95,7 +95,7 @@ def equilibrium_exists(game: GameTree | Game | str, epsilon: float = 1e-6, secon
     game : GameTree, Game or str
         A game in which players may forget, without absent-mindedness.
     epsilon : float
-        How exactly maxmin values are found, in shares of the largest utility.
+        Accuracy of the maxmin values, relative to the largest utility.
     seconds : float, optional
         The time limit for each player.
     """

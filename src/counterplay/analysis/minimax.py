@@ -1,9 +1,9 @@
-"""Regret against everything that could happen: minimax regret in small games (Gibson 2014, section 2.3).
+"""Minimax regret and iterated regret minimisation in small games (Gibson 2014, section 2.3).
 
-regret_i(σ_i) is the most that player i can come to regret having chosen σ_i, over all that the others may do: the
-largest difference between the best reply and σ_i.  A minimax-regret strategy makes it least; in a minimax-regret
-equilibrium every player's does.  Iterated regret minimisation (Halpern and Pass 2012) keeps the pure strategies with
-the least regret, forgets the others, and repeats.  All of this works on the normal form.
+regret_i(σ_i) is the largest regret of player i for σ_i over all strategies of the others: the largest difference
+between a best reply and σ_i.  A minimax-regret strategy minimises it; in a minimax-regret equilibrium every player's
+strategy does.  Iterated regret minimisation (Halpern and Pass 2012) keeps the pure strategies with the least regret,
+drops the others, and repeats.  All of this works on the normal form.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def minimax_regret(form: NormalForm, player: int) -> tuple[float, Float64]:
 
 
 def minimax_regret_gap(form: NormalForm, mixtures: list[Float64]) -> float:
-    """How far mixed strategies, one for each player, are from a minimax-regret equilibrium: the largest excess."""
+    """The distance of mixed strategies, one for each player, from a minimax-regret equilibrium: the largest excess."""
     return max(
         worst_regret(form, player, weights) - minimax_regret(form, player)[0] for player, weights in enumerate(mixtures)
     )

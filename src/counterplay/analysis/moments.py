@@ -1,10 +1,10 @@
-"""Exact means and variances of sampled counterfactual values, through all samples of a small game.
+"""Exact means and variances of sampled counterfactual values, over all samples of a small game.
 
-A walk from a history returns a random number X.  Its mean and second moment follow from those of the histories after
-it: chance and opponents draw one branch; the traverser draws a set of branches, each for itself, and adds them up with
-the weights of the strategy (Gibson 2014, sections 2.2.3, 5.3, 5.4, 5.5 and appendix C.4).  With perfect recall a walk
-meets at most one history of each information set of the traverser, so the moments of v̂(I→a) are sums over its
-histories.  Chance sampling meets several, which depend on one another: of its estimates only means are told.
+A walk from a history returns a random number X.  Its mean and second moment follow from those of the next histories:
+chance and opponents sample one branch; the traverser samples a set of branches independently, and adds them with the
+weights of the strategy (Gibson 2014, sections 2.2.3, 5.3, 5.4, 5.5 and appendix C.4).  With perfect recall a walk
+visits at most one history of each information set of the traverser, so the moments of v̂(I→a) are sums over its
+histories.  Chance sampling visits several, which are dependent: for its estimates only means are given.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def exact_moments(
     scheme : (E,) float64
         Sampling probabilities, for the samplings that take them.
     average : (E,) float64
-        The cumulative profile that average strategy sampling goes by.
+        The cumulative profile that average strategy sampling uses.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def exact_moments(
 
 
 class _Moments:
-    """The walk through all samples."""
+    """The enumeration of all samples."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class _Moments:
         return self._joined(chances, parts)
 
     def _drawn(self, children: range, chances: list[float], visited: float, own: float) -> Pair:
-        """One branch is drawn; for chance sampling, which walks all, the means are the same."""
+        """One branch is sampled; for chance sampling, which walks all, the means are the same."""
         mean = second = 0.0
         for child, chance in zip(children, chances, strict=True):
             if chance > 0.0:
@@ -127,7 +127,7 @@ class _Moments:
         return mean, second
 
     def _taken(self, entry: int, chances: list[float]) -> list[float]:
-        """With which probability each action of the traverser is walked."""
+        """The probability that each action of the traverser is walked."""
         config, count = self.config, len(chances)
         if config.sampling == "outcome":
             return [config.exploration / count + (1.0 - config.exploration) * chance for chance in chances]
@@ -151,7 +151,7 @@ class _Moments:
         return mean, mean**2 + spread
 
     def _left_out(self, history: int) -> Pair:
-        """What stands for an action that is not walked."""
+        """The value of an action that is not walked."""
         config = self.config
         if config.sampling != "probing":
             return 0.0, 0.0
@@ -160,7 +160,7 @@ class _Moments:
         return mean, second / (count * share) + (count - 1) / count * mean**2
 
     def _probe(self, history: int) -> Pair:
-        """Moments of one roll-out."""
+        """Moments of one rollout."""
         tree, explore = self.tree, self.config.probe_exploration
         mover, first = int(tree.player[history]), int(tree.first_child[history])
         if mover == TERMINAL:

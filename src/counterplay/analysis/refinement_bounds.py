@@ -1,11 +1,11 @@
-"""What theory promises about CFR+IRA, as calculators (Čermák 2018, section 5.2.3.3).
+"""The theoretical bounds of CFR+IRA, as calculators (Čermák 2018, section 5.2.3.3).
 
-The bound update samples k_b of |𝓘| information sets at iterations T_1, T_2, ... = 1, 2, 4, ...; once all sets that
-matter have been sampled over a stretch long enough, the abstraction supports the regret asked for (lemma 5.2.1), and
-after T_lim iterations for that the usual bound of CFR holds for the rest (lemma 5.2.2, theorem 5.2.2).
+The bound update samples k_b of |𝓘| information sets at iterations T_1, T_2, ... = 1, 2, 4, ...; once all relevant sets
+have been sampled over a long enough interval, the abstraction supports the required regret (lemma 5.2.1), and after
+T_lim iterations for that the usual bound of CFR holds for the rest (lemma 5.2.2, theorem 5.2.2).
 
-The degree of the root in α (equation 5.15) is scrambled in the source; it is resolved from equations 5.19 and 5.31 to
-5.33: a cube root, with X an |𝓘|-th root.  Everything is computed by logarithms, because |𝓘|! is soon too large.
+The degree of the root in α (equation 5.15) is garbled in the source; it is resolved from equations 5.19 and 5.31 to
+5.33: a cube root, with X an |𝓘|-th root.  Everything is computed by logarithms, because |𝓘|! is too large.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def allowed_regret(utility_range: float, actions: int, time: int, divisor: float
 
 
 def _log_miss(infosets: int, k_b: int) -> float:
-    """log(1 - (k_b/|𝓘|)^|𝓘|), the logarithm of the chance that |𝓘| samples in turn miss a given list of sets."""
+    """log(1 - (k_b/|𝓘|)^|𝓘|), the log-probability that |𝓘| successive samples miss a given list of sets."""
     if k_b < 1 or infosets < 1:
         raise SolverError(f"there must be sets, and some sampled; got {infosets} sets, k_b = {k_b}")
     hit = infosets * math.log(min(k_b, infosets) / infosets)
@@ -43,7 +43,7 @@ def _log_miss(infosets: int, k_b: int) -> float:
 
 
 def support_probability(infosets: int, k_b: int, stretches: int) -> float:
-    """At least how likely the abstraction supports a regret after so many stretches that are long enough (5.10)."""
+    """A lower bound on the probability that the abstraction supports a regret after long enough intervals (5.10)."""
     if stretches < infosets:
         return 0.0
     miss = _log_miss(infosets, k_b)
@@ -63,7 +63,7 @@ class RefinementBound:
     alpha : float
         α(δ); infinite when it is too large for a float.
     least_iterations : float
-        (α + 1)³, from which on the theorem speaks.
+        (α + 1)³, the least number of iterations in the theorem.
     """
 
     infosets: int
@@ -74,7 +74,7 @@ class RefinementBound:
 
     @property
     def least_iterations(self) -> float:
-        """(α + 1)³, from which on the theorem speaks."""
+        """(α + 1)³, the least number of iterations in the theorem."""
         return (self.alpha + 1.0) ** 3 if self.alpha < 1e100 else math.inf
 
     def switch_time(self, iterations: int) -> int:
@@ -92,17 +92,17 @@ class RefinementBound:
         Raises
         ------
         SolverError
-            If the theorem does not speak of so few iterations.
+            If there are too few iterations for the theorem.
         """
         if iterations < self.least_iterations:
-            raise SolverError(f"the theorem speaks of {self.least_iterations:.6g} iterations or more; got {iterations}")
+            raise SolverError(f"the theorem needs at least {self.least_iterations:.6g} iterations; got {iterations}")
         scale = utility_range * player_infosets
         shares = (math.sqrt(self.max_actions / iterations), self.alpha / iterations ** (1.0 / 3.0), 1.0 / iterations)
         return scale * math.fsum(shares)
 
 
 def refinement_bound(infosets: int, k_b: int, delta: float, max_actions: int) -> RefinementBound:
-    """The quantities of theorem 5.2.2, whose promise holds with probability 1 - ``delta``."""
+    """The quantities of theorem 5.2.2, whose bound holds with probability 1 - ``delta``."""
     if not 0.0 < delta < 1.0:
         raise SolverError(f"delta must lie between 0 and 1; got {delta!r}")
     miss = _log_miss(infosets, k_b)

@@ -1,10 +1,10 @@
-"""Regret bounds as calculators: what theory promises, to put beside what was measured.
+"""Regret bounds as calculators, to compare theory with measurements.
 
 Quantities (Gibson 2014, sections 2.2.2 and 5.1): Δ_i is a player's range of utilities, |A| the most actions at any of
 the player's information sets, 𝓑_i the partition of the player's information sets by the labels of the player's own
-earlier actions, and M_i = Σ_B √|B|.  For a strategy, M_i(σ_i) weighs each part by the largest own reach in it.
+earlier actions, and M_i = Σ_B √|B|.  For a strategy, M_i(σ_i) weights each part by the largest own reach in it.
 M-values depend on action labels (section 2.2.2), so the labels are part of the game.  With imperfect recall an
-information set can follow several lists of own actions and 𝓑_i is no partition; such players are refused.
+information set can follow several lists of own actions and 𝓑_i is not a partition; such players are refused.
 
 The bounds are on the *average* regret R_i^T/T unless a function says otherwise.
 """
@@ -33,7 +33,7 @@ __all__ = [
 
 @dataclasses.dataclass(frozen=True)
 class PlayerQuantities:
-    """The numbers of one player that the bounds speak of."""
+    """The quantities of one player in the bounds."""
 
     utility_range: float  # Δ_i
     infosets: int  # |𝓘_i|
@@ -76,7 +76,7 @@ def m_value(tree: GameTree, player: int, strategy: NDArray[np.float64] | None = 
 
 
 def player_quantities(tree: GameTree, player: int) -> PlayerQuantities:
-    """The numbers of a player that the bounds speak of."""
+    """The quantities of a player in the bounds."""
     infosets = tree.infosets_of(player)
     return PlayerQuantities(
         utility_range=tree.utility_range(player),
@@ -207,7 +207,7 @@ def imbalance(tree: GameTree) -> float:
 
 
 def tilted_nash(utility_range: float, percent: float) -> float:
-    """ε that CFR's average approaches at worst in a game tilted by ``percent``: Δ w / 50 (Gibson 2014, section 4.4.2).
+    """The worst limit of ε of CFR's average in a game tilted by ``percent``: Δ w / 50 (Gibson 2014, section 4.4.2).
 
     ``utility_range`` is Δ of the game before the tilt.  It follows from theorem 4.4 because |u_1 + u_2| ≤ Δ w / 100.
     """
@@ -215,14 +215,14 @@ def tilted_nash(utility_range: float, percent: float) -> float:
 
 
 def essentially_solved_threshold(deviation: float = 5.0, games: int = 200 * 12 * 365 * 70, z: float = 1.64) -> float:
-    """The exploitability below which a lifetime of play cannot show a strategy to be beaten: z s / √N (Johanson 2016,
+    """The exploitability below which a lifetime of play cannot prove that a strategy loses: z s / √N (Johanson 2016,
     section 9.3).  The defaults, in big blinds, are those of limit hold'em and give 0.00105.
     """
     return z * deviation / math.sqrt(games)
 
 
 def value_interval(measurement: Measurement, player: int = 0) -> tuple[float, float]:
-    """Bounds on the game value of a two-player zero-sum game: what the profile secures and what the player's best
+    """Bounds on the game value of a two-player zero-sum game: what the profile guarantees and what the player's best
     response gets (Johanson 2016, section 9.4).  The width is twice the exploitability.
     """
     return -measurement.best_response[1 - player], measurement.best_response[player]

@@ -1,9 +1,9 @@
-"""Regret of a sequence of profiles, exactly: external regret, its decomposition, the gap to a coarse correlated
+"""Exact regret of a sequence of profiles: external regret, its decomposition, the gap to a coarse correlated
 equilibrium (Gibson 2014, sections 2.2, 4.1, 5.1 and appendix B).
 
-A ``RegretTracker`` is shown one profile after another, from any source.  Because it adds up what every own sequence
-would have earned against the others at each step, its regrets are exact for any number of players (the product of
-averages is not the average of products, so the average profile would not do).
+A ``RegretTracker`` observes one profile after another, from any source.  Because it sums what every own sequence would
+have earned against the others at each step, its regrets are exact for any number of players (the product of averages
+is not the average of products, so the average profile is not enough).
 """
 
 from __future__ import annotations
@@ -24,16 +24,15 @@ __all__ = ["RegretTracker"]
 
 
 class RegretTracker:
-    """Adds up regrets over a sequence of profiles.
+    """Accumulates regrets over a sequence of profiles.
 
     Parameters
     ----------
     game : GameTree, Game or str
         The game in which regret is measured.
     abstraction : Abstraction, optional
-        Where the profiles come from: they are then profiles of the abstract game, and are lifted.  That is how the
-        regret of CFR with imperfect recall is measured in the refinement (Lanctot et al. 2012, section 5; Gibson
-        2014, section 6.2).
+        If given, the profiles are those of the abstract game, and are lifted.  This measures the regret of CFR with
+        imperfect recall in the refinement (Lanctot et al. 2012, section 5; Gibson 2014, section 6.2).
 
     Attributes
     ----------
@@ -60,7 +59,7 @@ class RegretTracker:
         self._plans = np.zeros(sequences)  # reach of each sequence by its own player, summed over time
 
     def observe(self, profile: TabularStrategy | NDArray[np.float64]) -> None:
-        """Take note of one more profile (or the probabilities of its entries)."""
+        """Add one more profile (or the probabilities of its entries)."""
         strategy = check_strategy(self.tree, self._entries(profile))
         unit = self.tree.sequences.unit
         reach = np.ones(len(self._leaves))
@@ -88,8 +87,8 @@ class RegretTracker:
         return self.abstraction.lift_strategy(profile)
 
     def average_profile(self) -> TabularStrategy:
-        """The profile that plays, for each player alone, like a profile drawn from those seen (Gibson 2014, section
-        2.2): probabilities in proportion to the summed reach of the sequences.  Needs perfect recall.
+        """The average profile (Gibson 2014, section 2.2): probabilities in proportion to the summed reach of the
+        sequences.  Needs perfect recall.
         """
         self._need_steps()
         form = self.tree.sequences
@@ -116,7 +115,7 @@ class RegretTracker:
         return self.best_in_hindsight(player)[0] - float(self.value[player])
 
     def coarse_correlated_gap(self) -> float:
-        """How far the uniform distribution over the profiles is from a coarse correlated equilibrium (equation 2.1)."""
+        """The distance of the uniform distribution over profiles from a coarse correlated equilibrium (eq. 2.1)."""
         self._need_steps()
         return max(self.external_regret(player) for player in range(self.tree.players)) / self.steps
 
@@ -155,7 +154,7 @@ class RegretTracker:
         return np.array(gains)
 
     def decomposed_full_regret(self, player: int, strategy: NDArray[np.float64]) -> NDArray[np.float64]:
-        """R_full(I, σ_i) as the sum of counterfactual regrets at I and below, weighed by the reach of ``strategy``
+        """R_full(I, σ_i) as the sum of counterfactual regrets at I and below, weighted by the reach of ``strategy``
         from I (Gibson 2014, lemma B.1).  Equal to ``full_regret`` with perfect recall.
         """
         check_player(self.tree, player)

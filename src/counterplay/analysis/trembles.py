@@ -1,9 +1,9 @@
-"""Errors that no opponent who plays well can punish, and hands that tremble (Johanson 2016, section 10.3.1.2).
+"""Unexploitable errors, and trembling-hand profiles (Johanson 2016, section 10.3.1.2).
 
-An equilibrium strategy may play badly where an opponent who plays well never goes, such as folding the best hand to a
-bet that nobody should make.  ``unexploitable_errors`` finds such places by giving the others every hand that chance
-allows at an information set alike, and comparing the actions when everybody follows the profile afterwards.  A
-profile in which every action has some probability (``tremble``) goes everywhere.
+An equilibrium strategy may play badly at information sets that a good opponent never reaches, such as folding the best
+hand to a bet that nobody should make.  ``unexploitable_errors`` finds them by making all hands of the others that are
+possible at an information set equally likely, and comparing the actions when everybody follows the profile afterwards.
+A profile in which every action has positive probability (``tremble``) reaches every information set.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["PlayError", "tremble", "unexploitable_errors"]
 
 @dataclasses.dataclass(frozen=True)
 class PlayError:
-    """A place where a strategy loses to another action.
+    """An information set where a strategy loses to another action.
 
     Attributes
     ----------
@@ -35,9 +35,9 @@ class PlayError:
     best : int
         The number of the best action there.
     loss : float
-        What the strategy loses to it, in chips, when the others hold everything alike.
+        What the strategy loses to it, in chips, if all hands of the others are equally likely.
     reach : float
-        Probability with which all others and chance come here under the profile; 0 where nobody can punish it.
+        Counterfactual reach under the profile; 0 where nobody can punish the error.
     """
 
     player: int
@@ -98,7 +98,7 @@ def _members(tree: GameTree) -> list[NDArray[np.int64]]:
 
 
 def _values_and_reach(tree: GameTree, strategy: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Of each history: everybody's expected value from there on, and the reach of each player and, last, of chance."""
+    """For each history: all expected values from there on, and the reach of each player and, last, of chance."""
     size = tree.num_histories
     move = np.ones(size)
     inner = np.flatnonzero(tree.parent >= 0)

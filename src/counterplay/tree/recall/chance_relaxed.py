@@ -1,17 +1,17 @@
 """Chance-relaxed skew well-formed games (Čermák 2018, definition 2.2.5, after Kroer and Sandholm 2016).
 
-Only the sequences of the bijection α have to match, conditions (iii) and (iv) of well-formed games.  What else may
-differ is measured at each leaf z of the first of two parts I', I'', with chance's probability C:
+Only the sequences of the bijection α have to match, conditions (iii) and (iv) of well-formed games.  The other
+differences are measured at each leaf z of the first of two parts I', I'', with chance probability C:
 
     ε^R(z) = |u_i(z) - k u_i(α(z))|,    ε^C(z) = |C(z[I'], z) - C(α(z)[I''], α(z))|,
     ε^D(z) = |C(z[I']) / C(I') - C(α(z)[I'']) / C(I'')|.
 
-The source leaves α and k open, and the three errors may want different ones.  Here k makes the largest ε^R as small as
-any α allows, and α, for that k, the largest ε^R + W (ε^C + ε^D), where W is the largest absolute utility below the
-set, so that all three are in chips.  Leaves with the same sequences form a group, and α is a bottleneck assignment in
-each.  Sorting finds it nearly always; where a lower bound shows that it may not have, the assignment is solved, unless
-the group is larger than ``LARGEST_GROUP`` or the pairs are too many: then the errors are those of the sorted matching,
-and ``exact`` is False.
+The source leaves α and k open, and the three errors may have different minimisers.  Here k minimises the largest ε^R
+over all α, and α, for that k, minimises the largest ε^R + W (ε^C + ε^D), where W is the largest absolute utility below
+the set, so that all three are in chips.  Leaves with the same sequences form a group, and α is a bottleneck assignment
+in each.  Sorting nearly always finds it; where a lower bound shows that it may not have, the assignment is solved,
+unless the group is larger than ``LARGEST_GROUP`` or there are too many pairs: then the errors are those of the sorted
+matching, and ``exact`` is False.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class ErrorTerms:
     exact: bool = True
 
     def worst(self, other: ErrorTerms) -> ErrorTerms:
-        """The larger of each; k has no meaning then and is 1."""
+        """The larger of each; k is then meaningless and 1."""
         return ErrorTerms(
             max(self.reward, other.reward), max(self.chance, other.chance),
             max(self.distribution, other.distribution), max(self.combined, other.combined),
@@ -81,7 +81,7 @@ class ChanceRelaxedVerdict(Verdict):
 def chance_relaxed(comparison: Comparison, work: float = WORK) -> ChanceRelaxedVerdict:
     """Check the definition for one player and find the errors.
 
-    ``work`` is about how many numbers to look at; the pairs of sets that are left are matched by sorting, with k = 1,
+    ``work`` is roughly how many numbers to examine; the remaining pairs of sets are matched by sorting, with k = 1,
     and the errors are not ``exact``.
     """
     total, left = ErrorTerms(), work
@@ -115,7 +115,7 @@ def pair_errors(comparison: Comparison, first: int, second: int) -> ErrorTerms |
 
 
 def _uneven_sets(table: Aligned) -> list[int]:
-    """The sets whose parts are not simply the same, leaf by leaf."""
+    """The sets whose parts are not identical, leaf by leaf."""
     rows = table.rows
     which = np.repeat(np.arange(len(table.part)), np.diff(table.start))
     top = max(float(np.abs(rows.utility).max(initial=0.0)), 1e-300)

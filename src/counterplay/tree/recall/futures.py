@@ -1,13 +1,13 @@
-"""What follows the parts of an information set: the table on which the classes of imperfect recall are decided.
+"""The leaves below the parts of an information set: the table on which the classes of imperfect recall are decided.
 
-A *refinement* of a game has the same histories and smaller information sets, in which every player remembers
-everything (Lanctot et al. 2012, section 5.1; Čermák 2018, section 2.2.1).  The sets of the refinement that lie in a set
-of the game are its *parts*.  Well-formed games and their relatives compare the leaves below two parts of one set; for
-every leaf they ask what the others did (X_{-i}), what the player did since the part (X_i), how likely chance made it
-and what it pays.  ``Futures`` tells all that, a row for each pair of a part and a leaf below it, with sequences as
-numbers that are equal exactly when the sequences are.
+A *refinement* of a game has the same histories and smaller information sets, with perfect recall for every player
+(Lanctot et al. 2012, section 5.1; Čermák 2018, section 2.2.1).  The sets of the refinement that lie in a set of the
+game are its *parts*.  Well-formed games and their relatives compare the leaves below two parts of one set by what the
+others did (X_{-i}), what the player did since the part (X_i), the chance probability and the utility.  ``Futures`` has
+all of this, a row for each pair of a part and a leaf below it, with sequences as numbers that are equal exactly when
+the sequences are.
 
-For three and more players X_{-i} is taken in the order of play, as it is defined.
+For three and more players X_{-i} is in the order of play, as defined.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Refinement:
     tree : GameTree
         The game.
     part : (H,) int32
-        The part of each decision, NULL elsewhere; numbered in the order in which parts are first met.
+        The part of each decision, NULL elsewhere; numbered in the order of first occurrence.
     infoset : (P,) int32
         The information set of the game that each part lies in.
     node : (P,) int32
@@ -67,7 +67,7 @@ class Refinement:
 
 
 def refine(tree: GameTree, refinement: GameTree | NDArray[np.integer] | None = None) -> Refinement:
-    """A game beside a refinement of it, by default the coarsest one with perfect recall.
+    """A game with a refinement of it, by default the coarsest one with perfect recall.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def _checked(tree: GameTree, refinement: GameTree | NDArray[np.integer]) -> NDAr
         numbers = np.asarray(refinement)
         if numbers.shape != (tree.num_histories,) or numbers.dtype.kind not in "iu":
             raise GameError(
-                f"a refinement of {tree.name} is an array of {tree.num_histories} whole numbers, one for each history; "
+                f"a refinement of {tree.name} is an array of {tree.num_histories} integers, one for each history; "
                 f"got {numbers.dtype} of shape {numbers.shape}"
             )
     nodes = np.flatnonzero(tree.player >= 0)
@@ -138,7 +138,7 @@ class Rows:
     Attributes
     ----------
     part, leaf, at : (R,) int64
-        The part, the terminal history z, and the history z[part] at which the path meets the part.
+        The part, the terminal history z, and the history z[part] at which the path visits the part.
     others : (R,) int64
         X_{-i}(z) as a number.
     own : (R,) int64
@@ -186,7 +186,7 @@ class Rows:
 class Futures:
     """All pairs of a part of a merged set of one player and a leaf below it, sorted by information set and part.
 
-    Only what must be is kept for every pair; ``rows`` gives some of them in full.
+    Only the necessary columns are kept for every pair; ``rows`` gives some of them in full.
     """
 
     refinement: Refinement
@@ -276,7 +276,7 @@ def build_futures(refinement: Refinement, player: int) -> Futures:
 
 
 def _levels(tree: GameTree) -> Iterator[Int64]:
-    """The histories of each depth but the root."""
+    """The histories of each depth except the root."""
     order = np.argsort(tree.depth, kind="stable")
     bounds = np.searchsorted(tree.depth[order], np.arange(int(tree.depth.max()) + 2))
     for depth in range(1, len(bounds) - 1):

@@ -1,10 +1,10 @@
-"""Comparing the parts of an information set, leaf by leaf.
+"""Comparison of the parts of an information set, leaf by leaf.
 
-``Comparison`` is one player's view of a game beside a refinement of it; the checkers of well-formed games and their
+``Comparison`` is one player's view of a game and a refinement of it; the checkers of well-formed games and their
 relatives take it.  The leaves below each part are sorted by what must match: what the others did and what the player
-did since (the *signature*), chance and utility, the last two relative to the largest below the part, which takes the
-constants k and l out of conditions (i) and (ii) of Lanctot et al. 2012, definition 2.  Then parts match if they are the
-same place by place.
+did since (the *signature*), chance and utility, the last two relative to the largest below the part, which eliminates
+the constants k and l of conditions (i) and (ii) of Lanctot et al. 2012, definition 2.  Then parts match if they are
+equal row by row.
 
 Tolerance: chances that differ by one part in 10^9, and utilities that differ by 10^-9 of the largest below the part,
 count as equal.
@@ -31,9 +31,9 @@ __all__ = ["Aligned", "Comparison", "cluster", "compare", "explain", "intern"]
 
 TOLERANCE = 1e-9
 CHUNK_ROWS = 250_000
-"""Rows compared at a time; a failing game is mostly found out by the first of them."""
+"""Rows compared at a time; most failures are found in the first of them."""
 KEPT_ROWS = 5_000_000
-"""Up to so many rows the sorted tables are kept from one checker to the next."""
+"""Up to this many rows the sorted tables are kept from one checker to the next."""
 
 Int64: TypeAlias = NDArray[np.int64]
 Float64: TypeAlias = NDArray[np.float64]
@@ -54,7 +54,7 @@ class Comparison:
 
     @property
     def num_infosets(self) -> int:
-        """How many information sets the player has in the game."""
+        """Number of information sets of the player in the game."""
         return len(self.refinement.tree.infosets_of(self.player))
 
     def tables(self) -> Iterator[Aligned]:
@@ -76,7 +76,7 @@ class Comparison:
 
     @functools.cached_property
     def _kept(self) -> tuple[list[Aligned], Iterator[Rows]]:
-        """The tables made so far, and what the others will be made of."""
+        """The tables built so far, and the source of the others."""
         return [], self.futures.chunks(CHUNK_ROWS)
 
     def parts_of(self, infoset: int) -> list[int]:
@@ -96,7 +96,7 @@ class Comparison:
 
 
 def compare(tree: GameTree, player: int, refinement: GameTree | NDArray[np.integer] | None = None) -> Comparison:
-    """One player of a game beside a refinement of it, by default the coarsest with perfect recall; see ``refine``."""
+    """One player of a game with a refinement of it, by default the coarsest with perfect recall; see ``refine``."""
     if not 0 <= player < tree.players:
         raise GameError(f"{tree.name}: player must be 0 .. {tree.players - 1}; got {player}")
     absent = find_absent_mindedness(tree, player)
@@ -109,7 +109,7 @@ def compare(tree: GameTree, player: int, refinement: GameTree | NDArray[np.integ
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Aligned:
-    """Rows of ``Futures`` sorted so that the parts of a set can be compared place by place.
+    """Rows of ``Futures`` sorted so that the parts of a set can be compared row by row.
 
     P parts, R rows.  ``signature``, ``chance`` and ``utility`` are numbers that are equal when X_{-i} and X_i, the
     relative chances and the relative utilities are.
@@ -207,12 +207,12 @@ def intern(*columns: Int64) -> Int64:
 
 
 def explain(table: Aligned, first: int, second: int, conditions: int = 4) -> Witness:
-    """Which condition two parts of a set break, with a leaf that has no partner.
+    """Which condition two parts of a set violate, with a leaf that has no partner.
 
-    ``conditions`` says how many of (iii), (iv), (ii), (i) had to hold.  The fewest that must be given up for the
-    others to hold are named: rather those that fail on their own, then (ii), (i), (iii), (iv).  Where the parts have
-    not even the same number of leaves, it is (iii) or (iv) if there are sequences on one side only, and ``bijection``
-    if there are not.
+    ``conditions`` says how many of (iii), (iv), (ii), (i) had to hold.  A smallest set of conditions is named without
+    which the others hold: preferably those that fail on their own, then (ii), (i), (iii), (iv).  If the parts have
+    different numbers of leaves, it is (iii) or (iv) if there are sequences on one side only, and ``bijection``
+    otherwise.
     """
     rows, spans = table.rows, (table.rows_of(first), table.rows_of(second))
     columns = {"(iii)": rows.others, "(iv)": rows.own, "(ii)": table.chance, "(i)": table.utility}
@@ -221,7 +221,7 @@ def explain(table: Aligned, first: int, second: int, conditions: int = 4) -> Wit
     def differ(kept: list[Int64]) -> bool:
         return _counts(kept, spans[0]) != _counts(kept, spans[1])
 
-    if spans[0].stop - spans[0].start != spans[1].stop - spans[1].start:  # then everything differs in its counts
+    if spans[0].stop - spans[0].start != spans[1].stop - spans[1].start:  # then all counts differ
         broken = [name for name in list(tests)[:2] if set(tests[name][spans[0]]) != set(tests[name][spans[1]])]
         shown = [tests[name] for name in broken or list(tests)[:2]]
     else:
@@ -238,7 +238,7 @@ def explain(table: Aligned, first: int, second: int, conditions: int = 4) -> Wit
             shown = list(tests.values())
     counts = [_counts(shown, span) for span in spans]
     unlike = [key for key in counts[0] | counts[1] if counts[0][key] != counts[1][key]]
-    key = min(unlike, key=lambda key: counts[0][key] > 0 and counts[1][key] > 0)  # rather one that is missing
+    key = min(unlike, key=lambda key: counts[0][key] > 0 and counts[1][key] > 0)  # preferably one that is missing
     side = 0 if counts[0][key] > counts[1][key] else 1
     span = spans[side]
     row = next(row for row in range(span.start, span.stop) if tuple(int(column[row]) for column in shown) == key)

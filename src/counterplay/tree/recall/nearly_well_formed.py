@@ -1,20 +1,19 @@
 """Nearly well-formed games (Lanctot et al. 2012, appendix B, definition 4; Gibson 2014, definition D.1).
 
-Conditions (i) to (iii) are those of well-formed games.  Condition (iv) is weaker: the player may remember again later,
-if the futures of the two parts are alike.  There are bijections ψ of the player's information sets below the two
-parts and ω of their actions, so that the own sequence after the first part, spelled in ψ and ω, is the own sequence
-after the second.
+Conditions (i) to (iii) are those of well-formed games.  Condition (iv) is weaker: the player may recover forgotten
+information later, if the futures of the two parts are isomorphic.  There are bijections ψ of the player's information
+sets below the two parts and ω of their actions, so that the own sequence after the first part, mapped by ψ and ω, is
+the own sequence after the second.
 
-Departure: ψ must leave the set itself where it is (the definition implies that) and ω must keep its actions in
-place.  Without the latter the proof of theorem 3 compares the regrets of different actions, and a player who is paid
-for repeating a forgotten choice would count as nearly well-formed, although counterfactual regret minimisation never
-learns it.
+Departure: ψ must map the set to itself (the definition implies that) and ω must keep its actions fixed.  Without the
+latter the proof of theorem 3 compares the regrets of different actions, and a player who is paid for repeating a
+forgotten choice would count as nearly well-formed, although counterfactual regret minimisation never learns it.
 
-``verify_pair`` and ``verify_nearly_well_formed`` check bijections that are given.  ``nearly_well_formed`` looks for
-them: entries (information set, action) of both futures are coloured by the leaves they lead to, and colours are refined
+``verify_pair`` and ``verify_nearly_well_formed`` check given bijections.  ``nearly_well_formed`` searches for them:
+entries (information set, action) of both futures are coloured by the leaves they lead to, and colours are refined
 until they are stable; where several entries share a colour, one is singled out and each possible partner tried.
-First ω is supposed to keep the order of actions everywhere.  What is found is verified; different colours prove that
-there is nothing to find; and when ``budget`` refinements of one pair have not decided, the verdict is not conclusive.
+First ω is assumed to keep the order of actions everywhere.  What is found is verified; different colours prove that
+there is no bijection; if ``budget`` refinements of one pair have not decided, the verdict is not conclusive.
 """
 
 from __future__ import annotations
@@ -62,8 +61,8 @@ def verify_nearly_well_formed(comparison: Comparison, bijections: Callable[[int,
     comparison : Comparison
         From ``compare``.
     bijections : function
-        From two parts of one set to their bijections.  It is asked for the first part of each set with every other
-        one; bijections can be composed and inverted, so these decide about all pairs.
+        From two parts of one set to their bijections.  It is called for the first part of each set with every other
+        one; bijections can be composed and inverted, so these decide for all pairs.
     """
     for table in comparison.tables():
         for part in range(len(table.part)):
@@ -83,7 +82,7 @@ def verify_pair(comparison: Comparison, first: int, second: int, bijections: Bij
 
 
 def nearly_well_formed(comparison: Comparison, budget: int = BUDGET) -> WellFormedVerdict:
-    """Look for the bijections of definition 4 for one player; K is that of theorem 3.  See the head of this module."""
+    """Search for the bijections of definition 4 for one player; K is that of theorem 3.  See the module docstring."""
     largest, total = 1.0, float(comparison.num_infosets)
     for table in comparison.tables():
         for part in np.flatnonzero(~table.utility_ok).tolist():  # for the others ψ and ω are the identity
@@ -128,14 +127,14 @@ def _verify(table: Aligned, first: int, second: int, bijections: Bijections) -> 
         leaf = int(rows.leaf[row])
         partner = row_of.get(phi(leaf))
         if partner is None or partner in used:
-            return failed("bijection", leaf, "φ does not give every leaf a leaf of its own below the second part")
+            return failed("bijection", leaf, "φ does not map the leaves one to one below the second part")
         used.add(partner)
         if table.utility[row] != table.utility[partner]:
             return failed("(i)", leaf, "the utilities of a leaf and its image have another ratio than k")
         if table.chance[row] != table.chance[partner]:
             return failed("(ii)", leaf, "the chances of a leaf and its image have another ratio than l")
         if rows.others[row] != rows.others[partner]:
-            return failed("(iii)", leaf, "the other players did something else on the way to a leaf and its image")
+            return failed("(iii)", leaf, "the other players' sequences of a leaf and its image differ")
         entries, images = rows.spelled(int(rows.own[row])), rows.spelled(int(rows.own[partner]))
         if [omega(entry) for entry in entries] != images or entries[0] != images[0]:
             return failed("(iv)", leaf, "ω does not take the own sequence of a leaf to that of its image")
@@ -181,7 +180,7 @@ def _search(table: Aligned, first: int, second: int, budget: int) -> tuple[Bijec
 
 
 def _without_own(table: Aligned, first: int, second: int, columns: tuple[Int64, ...]) -> Witness:
-    """Which of (i) to (iii) is broken when own sequences do not count."""
+    """Which of (i) to (iii) is violated when own sequences are ignored."""
     others = dataclasses.replace(table.rows, own=np.zeros_like(table.rows.own))
     return explain(dataclasses.replace(table, rows=others, signature=columns[0]), first, second)
 

@@ -32,14 +32,14 @@ class Witness:
     Attributes
     ----------
     condition : str
-        What is broken: ``perfect recall``, ``A-loss recall``, ``absent-mindedness``, or the numbers of the conditions
+        What is violated: ``perfect recall``, ``A-loss recall``, ``absent-mindedness``, or the numbers of the conditions
         of a definition, like ``(iii)``.
     infoset : str
         The name of the information set.
     first, second : tuple of str
         Two of its histories, as labels of moves; for an absent-minded player the second continues the first.
     leaf : tuple of str or None
-        A terminal history that has no partner, where there is one to show.
+        A terminal history without a partner, if there is one.
     detail : str
         The same in a sentence.
     """
@@ -69,7 +69,7 @@ class Witness:
 class Verdict:
     """Whether a property holds, and a witness if it does not.
 
-    ``conclusive`` is False when a search was given up before it found anything; ``holds`` is False then.
+    ``conclusive`` is False if a search was stopped without a result; ``holds`` is then False.
     """
 
     holds: bool
@@ -117,7 +117,7 @@ def has_perfect_recall(tree: GameTree, player: int) -> Verdict:
 
 
 def has_a_loss_recall(tree: GameTree, player: int) -> Verdict:
-    """Whether the player forgets nothing but the own choices (Čermák 2018, definition 2.2.2)."""
+    """Whether the player forgets only own choices (Čermák 2018, definition 2.2.2)."""
     if tree.sequences.has_perfect_recall(player):
         return Verdict(True)
     absent = find_absent_mindedness(tree, player)
@@ -133,10 +133,10 @@ def has_a_loss_recall(tree: GameTree, player: int) -> Verdict:
 def split_to_a_loss(tree: GameTree, player: int) -> GameTree:
     """A refinement in which the player has A-loss recall, by first fit.
 
-    It is what the random games of Čermák 2018, section 4.5, need for the player who minimises.
-    Decision points are taken in the order in which they are reached; each joins the first part of its information set
-    in which it is separated from all members, or starts a new one.  What precedes a decision point is split before
-    it, so the parts are compared as they are in the result.  Other players keep their information sets.
+    The random games of Čermák 2018, section 4.5, need it for the minimiser.  Decision points are processed in the order
+    in which they are reached; each joins the first part of its information set in which it is separated from all
+    members, or starts a new one.  Earlier decision points are split first, so parts are compared as in the result.
+    Other players keep their information sets.
     """
     if not 0 <= player < tree.players:
         raise GameError(f"{tree.name}: player must be 0 .. {tree.players - 1}; got {player}")
@@ -221,7 +221,7 @@ class _Part:
 
 
 def _unseparated(tree: GameTree, one: int, other: int) -> tuple[int, int]:
-    """From a fork back to two decision points of one set that no choice of the player separates."""
+    """Trace a fork back to two decision points of one set that no choice of the player separates."""
     form = tree.sequences
     decision_of, action_of = sequence_origins(form)
 

@@ -1,18 +1,17 @@
 """What a player remembers: perfect recall, A-loss recall, imperfect recall or absent-mindedness.
 
 Definitions: Gibson 2014, definition 2.3 and section 6 (perfect recall, absent-mindedness; also Lanctot et al. 2012,
-equation 1 and definition 1); Čermák 2018, definition 2.2.2 (A-loss recall).  All are read off the decision points of
-the sequence form: an information set with more than one decision point forgets something of the player's own play, and
-it has A-loss recall when any two of its sequences diverge at an information set by different actions, so that only the
-player's own choice is forgotten.  A-loss recall is denied to an absent-minded player.
+equation 1 and definition 1); Čermák 2018, definition 2.2.2 (A-loss recall).  All follow from the decision points of
+the sequence form: at an information set with more than one decision point the player forgets some of their own play,
+and it has A-loss recall if any two of its sequences diverge at an information set by different actions, so that only
+the player's own choice is forgotten.  An absent-minded player does not have A-loss recall.
 
-Comparing all pairs of sequences of a set is the obvious way to decide A-loss recall, and slow.  It is enough to look
-where two sequences of a set diverge first.  Let the player have A-loss recall, and let two sequences of a set take
-different actions at an information set J.  What precedes J in the two are sequences of J: they are the same, or take
-different actions at a set before J, and so on back.  So there is a decision point that both pass and leave by different
-actions.  Conversely, that is A-loss recall.  Hence the player has it if and only if, for each information set, the
-decision points on the paths to it follow different sequences.  Two that follow the same sequence lead to a witness by
-the same way back.
+Comparing all pairs of sequences of a set decides A-loss recall, but is slow.  It is enough to examine where two
+sequences of a set first diverge.  Let the player have A-loss recall, and let two sequences of a set take different
+actions at an information set J.  The prefixes before J are sequences of J: they are the same, or take different actions
+at an earlier set, and so on.  So there is a decision point that both pass and leave by different actions.  Conversely,
+that is A-loss recall.  Hence the player has it if and only if, for each information set, the decision points on the
+paths to it follow different sequences.  Two that follow the same sequence lead to a witness by the same argument.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ def sequence_origins(form: SequenceForm) -> tuple[Int64, Int64]:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Paths:
-    """The decision points on the paths to the sets that have several: row r says that one lies before ``point[r]``."""
+    """The decision points on the paths to sets with several: row r means that one precedes ``point[r]``."""
 
     form: SequenceForm
     infoset: Int64  # (R,) the set that the path leads to

@@ -1,9 +1,9 @@
-"""Everything about what the players of a game remember, in one report.
+"""A report of what the players of a game remember.
 
 ``recall_report`` runs all checkers: perfect recall, absent-mindedness and A-loss recall (``tree.recall.recall_class``),
 well-formed and skew well-formed (``tree.recall.well_formed``), chance-relaxed (``tree.recall.chance_relaxed``) and
 nearly well-formed (``tree.recall.nearly_well_formed``). An absent-minded player belongs to none of the classes: their
-definitions suppose that no path reaches an information set twice.
+definitions assume that no path reaches an information set twice.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ CLASSES = {
     "chance_relaxed": "chance-relaxed skew well-formed",
     "a_loss": "A-loss recall",
 }
-"""Field of ``PlayerRecall`` -> name, from the class that promises most to the one that promises least.
+"""Field of ``PlayerRecall`` -> name, from the class with the strongest guarantee to the weakest.
 
-A-loss recall stands last because it says nothing about regret; it may hold when the ones before it do and when not.
+A-loss recall is last because it says nothing about regret; it is independent of the others.
 """
 
 
@@ -60,7 +60,7 @@ class PlayerRecall:
     well_formed, skew, chance_relaxed, nearly : Verdict
         The classes relative to the refinement, with their constants.
     merged : int
-        How many of the player's information sets have more than one part in the refinement.
+        Number of the player's information sets with more than one part in the refinement.
     """
 
     player: int
@@ -145,8 +145,8 @@ def recall_report(tree: GameTree, refinement: GameTree | NDArray[np.integer] | N
     tree : GameTree
         The game.
     refinement : GameTree, (H,) integers or None
-        What the game is compared with by the classes of well-formed games: a tree with perfect recall over the same
-        histories, or the number of the part of each decision.  By default the coarsest refinement with perfect recall.
+        The refinement for the classes of well-formed games: a tree with perfect recall over the same histories, or the
+        number of the part of each decision.  By default the coarsest refinement with perfect recall.
     """
     finer = refine(tree, refinement)
     return RecallReport(tree.name, tuple(_about(tree, finer, player) for player in range(tree.players)))

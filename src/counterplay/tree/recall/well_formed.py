@@ -5,14 +5,14 @@ Two parts of an information set of player i match when a bijection φ of the lea
     (i) u_i(z) = k u_i(φ(z)),  (ii) π_c(z) = l π_c(φ(z)),  (iii) X_{-i}(z) = X_{-i}(φ(z)),
     (iv) X_i(z[first], z) = X_i(φ(z)[second], φ(z)),
 
-with constants k, l >= 0 of the pair.  Conditions (iii) and (iv) say which leaves may be matched, so leaves are sorted
-by them, by chance and by utility, and compared place by place.  Chance and utility are taken relative to the largest
-of their part: then k and l are 1, and a whole set matches when each of its parts matches the first one.  The ordered
-pairs have both to hold, so all utilities of a part may be 0 only if all of the other's are; k is 1 then.
+with constants k, l >= 0 of the pair.  Conditions (iii) and (iv) determine which leaves may be matched, so leaves are
+sorted by them, by chance and by utility, and compared row by row.  Chance and utility are taken relative to the largest
+of their part: then k and l are 1, and a set matches if each of its parts matches the first one.  Both orders of a pair
+have to hold, so all utilities of a part may be 0 only if all of the other's are; k is then 1.
 
-In a skew well-formed game (i) is |u_i(z) - k u_i(φ(z))| <= δ.  For any k >= 0 the worst error is least when leaves that
-may be matched are matched in the order of their utilities, so φ does not depend on k, and δ is the least value of a
-convex function of k with linear pieces, found at one of its corners.
+In a skew well-formed game (i) is |u_i(z) - k u_i(φ(z))| <= δ.  For any k >= 0 the largest error is smallest when leaves
+that may be matched are matched in the order of their utilities, so φ does not depend on k, and δ is the minimum of a
+convex piecewise linear function of k, found at one of its corners.
 
 The tolerance is that of ``tree.recall.leaf_matching``.
 """
@@ -33,7 +33,7 @@ __all__ = ["PairConstants", "SkewVerdict", "WellFormedVerdict", "best_scale", "p
            "well_formed"]  # fmt: skip
 
 WORK = 3e8
-"""How many numbers are looked at for smallest δ before bounds are taken instead; some seconds."""
+"""How many numbers are examined for the smallest δ before bounds are used instead; some seconds."""
 
 Float64: TypeAlias = NDArray[np.float64]
 _Number = TypeVar("_Number", np.float64, np.int64)
@@ -61,7 +61,7 @@ class WellFormedVerdict(Verdict):
 
 @dataclasses.dataclass(frozen=True)
 class SkewVerdict(Verdict):
-    """Whether a player's sets are skew well-formed, and how skew they are.
+    """Whether a player's sets are skew well-formed, and their skew.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class SkewVerdict(Verdict):
     K : float or None
         The sum over information sets of the largest k·l, as in theorem 2, with the k that make δ smallest.
     exact : bool
-        Whether these are the smallest; otherwise they are bounds from above.
+        Whether these are the smallest; otherwise they are upper bounds.
     """
 
     delta: float | None = None
@@ -123,8 +123,8 @@ def skew_well_formed(comparison: Comparison, k: float | None = None, work: float
     k : float, optional
         Use this k for every pair (1 in the examples of the papers); by default the best one of each pair.
     work : float
-        About how many numbers to look at for the best k of all pairs.  Sets that are left are bounded from above
-        with k = 1, and the verdict is not ``exact``.
+        Roughly how many numbers to examine for the best k of all pairs.  The remaining sets get upper bounds with
+        k = 1, and the verdict is not ``exact``.
     """
     if k is not None and not k >= 0.0:
         raise GameError(f"the factor k of utilities must be at least 0; got {k}")
@@ -218,7 +218,7 @@ def _skew_of_set(table: Aligned, number: int, k: float | None) -> _Skew:
 
 
 def _work(table: Aligned, number: int) -> float:
-    """How many numbers the best scales of a set look at, roughly."""
+    """Roughly how many numbers the best scales of a set examine."""
     parts = table.parts_of(number)
     classes = len(np.unique(_by_part(table, parts, table.utility), axis=0))
     leaves = int(table.start[parts.start + 1] - table.start[parts.start])
@@ -226,7 +226,7 @@ def _work(table: Aligned, number: int) -> float:
 
 
 def _bound_of_set(table: Aligned, number: int, k: float) -> tuple[int, float, float, float]:
-    """The number of parts and bounds from above of δ, δ·l and k·l of a set, with the same k for all its pairs."""
+    """The number of parts and upper bounds on δ, δ·l and k·l of a set, with the same k for all its pairs."""
     parts = table.parts_of(number)
     utilities = _by_part(table, parts, table.rows.utility)
     most, least = utilities.max(axis=0), utilities.min(axis=0)
