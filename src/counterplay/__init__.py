@@ -44,6 +44,7 @@ __all__ = [
     "Until",
     "__version__",
     "best_response",
+    "build",
     "chance",
     "compile_game",
     "decision",
@@ -54,7 +55,7 @@ __all__ = [
     "game_forms",
     "game_names",
     "games",
-    "load_strategy",
+    "load",
     "make",
     "match",
     "nash_conv",
@@ -75,14 +76,14 @@ _HOME = {
     "Abstraction": "abstraction",
     "GameTree": "tree", "SequenceForm": "tree", "compile_game": "tree", "estimate_size": "tree",
     "BucketStrategy": "strategy", "Provenance": "strategy", "PublicStrategy": "strategy", "Strategy": "strategy",
-    "TabularStrategy": "strategy", "load_strategy": "strategy",
+    "TabularStrategy": "strategy", "load": "strategy:load_strategy",
     "ALGORITHMS": "solvers", "CfrConfig": "solvers", "CfrSolver": "solvers",
     "MccfrConfig": "solvers", "MccfrSolver": "solvers", "Progress": "runtime.progress",
     "SolveResult": "solvers", "Until": "runtime.pacing",
     "resume": "runs", "solve": "runs", "solve_spot": "runs", "game_forms": "forms", "open_game": "forms",
     "best_response": "evaluation", "evaluate": "evaluation", "expected_values": "evaluation",
     "exploitability": "evaluation", "nash_conv": "evaluation",
-    "match": "agents",
+    "match": "agents", "build": "build",
     "AbstractionError": "errors", "CounterplayError": "errors", "GameError": "errors", "MemoryLimitError": "errors",
     "SolverError": "errors", "StrategyError": "errors",
 }  # fmt: skip
@@ -90,6 +91,7 @@ _HOME = {
 if TYPE_CHECKING:
     from counterplay.abstraction import Abstraction
     from counterplay.agents import match
+    from counterplay.build import build
     from counterplay.errors import (
         AbstractionError,
         CounterplayError,
@@ -126,15 +128,16 @@ if TYPE_CHECKING:
         PublicStrategy,
         Strategy,
         TabularStrategy,
-        load_strategy,
     )  # fmt: skip
+    from counterplay.strategy import load_strategy as load
     from counterplay.tree import GameTree, SequenceForm, compile_game, estimate_size
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'counterplay' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"counterplay.{_HOME[name]}"), name)
+    module, _, attribute = _HOME[name].partition(":")
+    value = getattr(importlib.import_module(f"counterplay.{module}"), attribute or name)
     globals()[name] = value
     return value
 

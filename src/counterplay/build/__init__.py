@@ -1,1 +1,76 @@
-"""From the rules of a poker game to an agent: presets, the pipeline and its report."""
+"""From the rules of a poker game to an agent: presets, the pipeline and its report.
+
+The package itself can be called: ``counterplay.build(...)`` is ``counterplay.build.build(...)``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from counterplay.abstraction.cards import default_cache
+from counterplay.build.build_report import markdown_build
+from counterplay.build.pipeline import Pipeline
+from counterplay.build.presets import make_plan
+from counterplay.runtime.progress import ProgressCallback
+from counterplay.storage import write_text
+
+__all__ = ["build"]
+
+
+def build(
+    game: str,
+    preset: str = "laptop",
+    out: str | os.PathLike[str] | None = None,
+    *,
+    cache: str | os.PathLike[str] | None = None,
+    memory_limit: int | None = None,
+    progress: ProgressCallback | None = None,
+    **changes: Any,
+) -> dict[str, Any]:
+    """Build an agent: card abstraction, solution of the bucket game, evaluation.
+
+    Stages that are finished are not repeated: after Ctrl-C the same call resumes in the same folder.
+
+    Parameters
+    ----------
+    game : str
+        A poker game with a definition, by name or file.
+    preset : str
+        tiny (seconds), laptop (ten minutes on two cores) or evening (two hours).
+    out : path, optional
+        The folder; by default GAME-PRESET.
+    cache : path, optional
+        Folder for features of cards; by default $COUNTERPLAY_CACHE or the user's cache.
+    memory_limit, progress
+        As in ``Pipeline``.
+    **changes
+        In place of the preset's: ``rounds``, ``bets``, ``seed``, and those of ``make_plan``.
+
+    Returns
+    -------
+    dict
+        The report, which is also in the folder, as ``report.json`` and ``report.md``.
+    """
+    plan = make_plan(game, preset, **changes)
+    name = re.sub(r"[^A-Za-z0-9_]+", "_", Path(game).stem).strip("_")
+    folder = Path(f"{name}-{preset}") if out is None else Path(out)
+    report = Pipeline(plan, folder, default_cache() if cache is None else cache, memory_limit, progress).run()
+    write_text(folder / "report.json", json.dumps(report, indent=1) + "\n")
+    write_text(folder / "report.md", markdown_build(report))
+    return {**report, "folder": str(folder)}
+
+
+class _CallableModule(ModuleType):
+    """A package that can be called, so that ``counterplay.build`` builds whether or not it was imported before."""
+
+    def __call__(self, *arguments: Any, **named: Any) -> dict[str, Any]:
+        return build(*arguments, **named)
+
+
+sys.modules[__name__].__class__ = _CallableModule

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 import sys
 import time
 from collections.abc import Iterator
@@ -25,7 +23,6 @@ from counterplay.cli.common import (
     table,
 )
 from counterplay.cli.running import interruptible
-from counterplay.storage import write_text
 
 if TYPE_CHECKING:
     from counterplay.runtime.progress import Progress, ProgressCallback
@@ -65,29 +62,22 @@ def command(
 
     Stages that are finished are not repeated: stopped by Ctrl-C or killed, the same command goes on.
     """
-    from counterplay.abstraction.cards import default_cache
-    from counterplay.build.build_report import markdown_build
-    from counterplay.build.pipeline import Pipeline
-    from counterplay.build.presets import make_plan
+    from counterplay.build import build
 
-    plan = make_plan(
-        game, preset, rounds, bets, seed, seconds=seconds, iterations=iterations, boards=boards, deals=deals,
-        threads=threads,
-    )  # fmt: skip
-    folder = Path(f"{re.sub(r'[^A-Za-z0-9_]+', '_', Path(game).stem).strip('_')}-{preset}") if out is None else out
-    limit = read_memory(memory)
     with interruptible(), _progress(quiet or as_json) as draw:
-        pipeline = Pipeline(plan, folder, default_cache() if cache is None else cache, limit, draw)
         try:
-            report = pipeline.run()
+            report = build(
+                game, preset, out, cache=cache, memory_limit=read_memory(memory), progress=draw, rounds=rounds,
+                bets=bets, seed=seed, seconds=seconds, iterations=iterations, boards=boards, deals=deals,
+                threads=threads,
+            )  # fmt: skip
         except KeyboardInterrupt:
-            note(f"stopped; the same command goes on in {folder}")
+            note("stopped; the same command resumes the build")
             return 130
-    write_text(folder / "report.json", json.dumps(report, indent=1) + "\n")
-    write_text(folder / "report.md", markdown_build(report))
+    folder = Path(report["folder"])
     plot = _plot(folder, report)
     if as_json:
-        print_json({**report, "folder": str(folder)})
+        print_json(report)
     else:
         _summarise(report, folder, plot)
     return 0

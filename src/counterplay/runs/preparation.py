@@ -11,6 +11,7 @@ from counterplay.abstraction.infosets.by_name import split_name
 from counterplay.errors import MemoryLimitError, SolverError
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs
 from counterplay.forms import GameForms, GameLike
+from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.postflop.locks import lock_rows, parse_lock
 from counterplay.poker.postflop.spots import Spot, text_or_file
 from counterplay.poker.postflop.subgame import SUBGAME
@@ -51,6 +52,8 @@ def prepare(
     form, own, forget = _asked_form(game, algorithm, options), _with_scheme(settings), options.forget
     chosen = algorithm or DEFAULT_ALGORITHM[form]
     check_algorithm(chosen, form)
+    if form == "buckets" and not options.cards and not isinstance(game, BucketGame):
+        raise SolverError(f"{chosen} needs a card abstraction; name one with cards")
     if ALGORITHMS[chosen].refines:
         game, own = _forgotten_first(game, forget, own)
         forget = ()
