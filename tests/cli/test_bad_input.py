@@ -338,9 +338,9 @@ def test_games_that_contradict_themselves(capsys: Capture, tmp_path: Path, root:
             id="not zero-sum at once",
         ),
         pytest.param(
-            "end", "players = 'two'", "players must be a whole number from 1 to 100; got 'two'", id="players text"
+            "end", "players = 'two'", "players must be an integer from 1 to 100; got 'two'", id="players text"
         ),
-        pytest.param("end", "players = 0", "players must be a whole number from 1 to 100; got 0", id="no players"),
+        pytest.param("end", "players = 0", "players must be an integer from 1 to 100; got 0", id="no players"),
     ],
 )
 def test_games_that_declare_what_is_not_so(

@@ -525,7 +525,7 @@ def test_trees_of_other_games_are_refused() -> None:
     some = BucketGame.build(NO_LIMIT, forgetting(NO_LIMIT), bet_abstraction("fcpa"))
     with pytest.raises(AbstractionError, match="abstract bets"):
         bucket_abstraction(real_tree(NO_LIMIT), some)
-    with pytest.raises(SolverError, match="abstract games"):
+    with pytest.raises(SolverError, match="bucket games"):
         BucketSolver("leduc", "pure-cfr")  # type: ignore[arg-type]
 
 

@@ -220,7 +220,7 @@ def test_odd_seeds_of_a_comparison(seeds: Any, message: str) -> None:
 
 def test_a_comparison_tells_wrong_settings_before_its_first_run() -> None:
     seen: list[str] = []
-    with pytest.raises(SolverError, match="probes must be a whole number, at least 1; got 0"):
+    with pytest.raises(SolverError, match="probes must be an integer, at least 1; got 0"):
         compare("kuhn", "cfr+,probing(probes=0)", Budget(iterations=3), 1, callback=lambda name, *_: seen.append(name))
     assert seen == []
 

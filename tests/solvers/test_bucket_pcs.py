@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.standard import STANDARD
 from counterplay.poker.buckets.board_sampler import BoardSampler, betting_pieces
 from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.runtime.threads import available_cores
 from counterplay.solvers import MccfrConfig, MccfrSolver, make_solver, resume_solver
 from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, BucketSolver
 from counterplay.solvers.mccfr import mccfr_config
@@ -219,7 +221,7 @@ def test_the_command(tmp_path: Path) -> None:
 def test_what_cannot_be_walked_is_refused() -> None:
     with pytest.raises(GameError, match=r"two players; .* has 3, use external-sampling"):
         BucketSolver(BucketGame.build(THREE, forgetting(THREE)), "pcs-boards")
-    with pytest.raises(SolverError, match="abstract games"):
+    with pytest.raises(SolverError, match="card abstractions only"):
         MccfrSolver("leduc", MccfrConfig("public"))
     with pytest.raises(MemoryLimitError, match="needs"):
         BucketSolver(BucketGame.build(LEDUC, forgetting(LEDUC)), "pcs-boards", memory_limit=1000)
@@ -235,3 +237,19 @@ def test_memory_is_known_beforehand() -> None:
         live += sum(array.nbytes for array in boards.scratch)
         live += sum(array.nbytes for array in vars(boards).values() if isinstance(array, np.ndarray))
     assert live <= solver.table_bytes <= 4 * live
+
+
+def test_boards_are_walked_by_all_threads_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A board takes long in large games: as many are walked at once as there are threads."""
+    solver = BucketSolver(BucketGame.build(LEDUC, forgetting(LEDUC)), MccfrConfig("public", threads=4))
+    solver.step(0)
+    together, advance = threading.Barrier(4), solver._advance
+
+    def meeting(thread: int, iterations: int, start: int) -> None:
+        together.wait(30)
+        advance(thread, iterations, start)
+
+    monkeypatch.setattr(solver, "_advance", meeting)
+    solver.step(4)
+    assert solver.counters[:, 0].tolist() == [1, 1, 1, 1]
+    assert solver.least_iterations == min(4, available_cores())

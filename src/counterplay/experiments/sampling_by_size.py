@@ -17,7 +17,7 @@ from counterplay.experiments.shared.sampler_races import mean_curves, run_by_cpu
 from counterplay.forms import poker_definition
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, BucketSolver
-from counterplay.solvers.solver import changed
+from counterplay.solvers.solver import with_settings
 
 __all__ = ["PUBLISHED", "run"]
 
@@ -89,7 +89,7 @@ def _race(game: BucketGame, seconds: float, seeds: int, threads: int) -> dict[st
     found: dict[str, list[Run]] = {label: [] for label in SAMPLERS}
     for label, algorithm in SAMPLERS.items():
         for seed in range(seeds):
-            config = changed(BUCKET_PRESETS[algorithm], {"seed": seed}, algorithm)
+            config = with_settings(BUCKET_PRESETS[algorithm], {"seed": seed}, algorithm)
             solver = BucketSolver(game, config, algorithm, pairs=pairs)
             solver.step(0)  # kernels are compiled before the clock starts
             found[label].append(run_by_cpu(solver, label, seed, seconds))

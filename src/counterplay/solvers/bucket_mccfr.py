@@ -3,7 +3,7 @@
 Everything about the algorithms is in ``solvers/mccfr.py`` and its kernels; here are the deals.  Before each walk all
 cards are dealt in the real game, and hands are mapped to buckets (Johanson 2016, section 3.4; Gibson 2014, section
 5.6).  Deals are made in batches, from random numbers of their own for each thread, so that a run can be cut anywhere
-and goes on to the same bits.
+and resumed to the same bits.
 
 ``pcs`` draws boards alone and walks all hands of both players at once (Johanson 2016, algorithm 1 with section 3.4),
 two players.  Its walks are those of ``kernels/buckets/bucket_pcs.py``; tables, checkpoints and profiles are the same.
@@ -11,8 +11,8 @@ two players.  Its walks are those of ``kernels/buckets/bucket_pcs.py``; tables, 
 and draw nothing: for games with few of them.
 
 A best response needs to know how often buckets meet: with ``pairs`` (``evaluation.bucket_pairs``, two players with
-perfect recall) a run is measured inside the abstract game, without nothing is measured.  ``bucket_abstraction`` (in
-``abstraction.cards.bucket_games``) turns an abstract game that is small enough into a ``GameTree``.
+perfect recall) a run is measured inside the bucket game; without them nothing is measured.  ``bucket_abstraction`` (in
+``abstraction.cards.bucket_games``) turns a bucket game that is small enough into a ``GameTree``.
 """
 
 from __future__ import annotations
@@ -67,11 +67,11 @@ BUCKET_PRESETS: Mapping[str, MccfrConfig] = {
     "cfr": MccfrConfig("boards"),
     "cfr+": MccfrConfig("boards", regret_floor=True, linear_average=True),
 }
-"""The algorithms for abstract games by name."""
+"""The algorithms for bucket games by name."""
 
 
 class BucketSolver(MccfrSolver):
-    """Monte Carlo CFR on an abstract game.
+    """Monte Carlo CFR on a bucket game.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class BucketSolver(MccfrSolver):
     *arguments, **named
         Those of ``MccfrSolver``.
     pairs : BucketPairs, optional
-        How often buckets meet, to measure exploitability inside the abstract game.
+        How often buckets meet, to measure exploitability inside the bucket game.
     """
 
     kind = "mccfr-abstract"
@@ -110,7 +110,7 @@ class BucketSolver(MccfrSolver):
 
     def _open(self, game: Any, memory_limit: int | None) -> tuple[Walked, WalkArrays]:
         if not isinstance(game, BucketGame):
-            raise SolverError(f"this solver walks abstract games; got {type(game).__name__}")
+            raise SolverError(f"this solver runs on bucket games; got {type(game).__name__}")
         if self.config.sampling in ("public", "boards"):
             check_hands(game)
         needed = self.memory_bytes(game, self.config)
@@ -205,11 +205,11 @@ class BucketSolver(MccfrSolver):
 
     @property
     def measures(self) -> bool:  # type: ignore[override]
-        """Whether the abstract game can be measured in."""
+        """Whether exploitability in the bucket game can be measured."""
         return self.pairs is not None
 
     def measure(self) -> Measurement:
-        """Measure the profile inside the abstract game; every number is NaN without ``pairs``."""
+        """Measure the profile inside the bucket game; every number is NaN without ``pairs``."""
         if self.pairs is not None:
             return measure_buckets(self.game, self.pairs, self.strategy())
         nothing = (math.nan,) * self.game.players
@@ -278,17 +278,17 @@ class BucketSolver(MccfrSolver):
 
     @classmethod
     def open_game(cls, game: Any, memory_limit: int | None) -> BucketGame:
-        """The abstract game of a checkpoint: its card files are opened again."""
+        """The bucket game of a checkpoint: its card files are opened again."""
         if isinstance(game, BucketGame):
             return game
         if not isinstance(game, Mapping):
-            raise StrategyError(f"a checkpoint of an abstract game goes on with an abstract game; got {game!r}")
+            raise StrategyError(f"a checkpoint of a bucket game is resumed with a bucket game; got {game!r}")
         try:
             name, cards, bets = game["game"], game["cards"], game["bets"]
         except KeyError as error:
             raise StrategyError(f"the checkpoint is damaged: its header lacks {error}") from None
         if not cards:
-            raise StrategyError("the card abstraction of the checkpoint is in no file; give the abstract game itself")
+            raise StrategyError("the card abstraction of the checkpoint is in no file; give the bucket game itself")
         return open_game(name, "buckets", cards=cards, bets=bets)
 
 

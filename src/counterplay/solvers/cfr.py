@@ -38,7 +38,7 @@ from counterplay.kernels.history.cfr import iterate_cfr, shake
 from counterplay.kernels.history.passes import form_arrays, forward_reach
 from counterplay.kernels.regret import match_regrets
 from counterplay.runtime.memory import check_memory
-from counterplay.solvers.solver import Solver, changed
+from counterplay.solvers.solver import Solver, with_settings
 from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy, normalise
 from counterplay.tree.history.game_tree import GameTree
@@ -386,4 +386,4 @@ def preset_name(config: CfrConfig | str) -> str:
 
 def config_with(name: str, changes: Mapping[str, Any]) -> CfrConfig:
     """A preset with some settings changed."""
-    return changed(CFR_PRESETS[_preset(name)], changes, name)
+    return with_settings(CFR_PRESETS[_preset(name)], changes, name)

@@ -10,7 +10,7 @@ values of the traverser's information sets that it meets, and adds the regrets t
 * ``average-strategy-sampling``  own actions that the average plays, and others rarely (algorithm 4).
 * ``mccfr-scheme``               own actions by a sampling scheme, those left out are worth 0 (section 5.3.2).
 * ``probing``                    the same, those left out are worth what a roll-out brings (algorithm 3, appendix C.4).
-* ``pure-cfr``                   pure strategies, whole numbers, half the memory (algorithm 5).
+* ``pure-cfr``                   pure strategies, integers, half the memory (algorithm 5).
 
 Two players' averages are gathered at the other's walks; more players need walks for the average alone, made in a
 share of the iterations (algorithm 2), or play their current profile (section 4.3; ``profile="last"``).  With several
@@ -52,7 +52,7 @@ from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.memory import check_memory
 from counterplay.runtime.threads import ThreadPool, available_cores, spaced_rows, spaced_zeros
 from counterplay.solvers.sampling_schemes import scheme_array
-from counterplay.solvers.solver import Solver, changed
+from counterplay.solvers.solver import Solver, with_settings
 from counterplay.strategy import Provenance, TabularStrategy, normalise
 from counterplay.tree.history.game_tree import GameTree
 
@@ -93,7 +93,7 @@ class MccfrConfig:
     Attributes
     ----------
     sampling : str
-        What is walked: chance, external, outcome, average-strategy, scheme, probing, pure; of abstract games public,
+        What is walked: chance, external, outcome, average-strategy, scheme, probing, pure; of bucket games public,
         and boards, which is all of them in every iteration: nothing is sampled.
     epsilon, tau, beta : float
         Exploration, threshold and bonus of average strategy sampling.
@@ -117,9 +117,9 @@ class MccfrConfig:
     regret_floor : bool
         Negative regrets become 0, as in CFR+; outside the thesis.
     linear_average : bool
-        Iteration t weighs t in the average, as in CFR+; outside the thesis.
+        Iteration t has weight t in the average, as in CFR+; outside the thesis.
     storage : {"float64", "float32", "int32", "int64"}
-        Type of the tables; whole numbers for ``pure``, floats for the others.  ``float32`` is for regrets: averages
+        Type of the tables; integers for ``pure``, floats for the others.  ``float32`` is for regrets: averages
         are float64 then, see ``average_type``.
     units : int or None
         Of ``pure``: into how many units a chip is divided, utilities being rounded to the nearest; None for the
@@ -194,7 +194,7 @@ class MccfrConfig:
             if number is None and name == "units":
                 continue
             if not isinstance(number, int) or isinstance(number, bool) or number < least:
-                raise SolverError(f"{name} must be a whole number, at least {least}; got {number!r}")
+                raise SolverError(f"{name} must be an integer, at least {least}; got {number!r}")
         for name, most in (("threads", 1024), ("probes", 1_000_000), ("units", 10**18)):
             number = getattr(self, name)
             if number is not None and number > most:
@@ -306,7 +306,7 @@ class MccfrSolver(Solver):
 
     @property
     def nodes(self) -> int:
-        """Histories touched so far: decisions, chance events and ends, each time a walk comes by."""
+        """Histories touched so far: decisions, chance events and terminals, each time a walk visits them."""
         return int(self.counters[:, 1].sum())
 
     @property
@@ -404,10 +404,10 @@ class MccfrSolver(Solver):
 def mccfr_config(
     name: str, changes: Mapping[str, Any], presets: Mapping[str, MccfrConfig] = MCCFR_PRESETS
 ) -> MccfrConfig:
-    """A preset with some settings changed."""
+    """A preset with some of its settings replaced."""
     if name not in presets:
         raise SolverError(f"unknown algorithm {name!r}; there are {', '.join(presets)}")
-    return changed(presets[name], changes, name)
+    return with_settings(presets[name], changes, name)
 
 
 def sampling_of(config: MccfrConfig, players: int) -> Sampling:
@@ -420,7 +420,7 @@ def sampling_of(config: MccfrConfig, players: int) -> Sampling:
 
 
 def integer_payoffs(tree: Walked, units: int | None) -> NDArray[np.int32]:
-    """The utilities in whole units, for Pure CFR; ``payoff_units`` tells how many make a chip.
+    """The utilities in integer units, for Pure CFR; ``payoff_units`` is how many make a chip.
 
     Raises
     ------

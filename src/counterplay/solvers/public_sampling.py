@@ -53,7 +53,7 @@ from counterplay.runtime.threads import ThreadPool, available_cores, spaced_rows
 from counterplay.solvers.cfr import ROUNDING, check_storage
 from counterplay.solvers.public_cfr import public_facts, table_type
 from counterplay.solvers.result import RunFacts
-from counterplay.solvers.solver import Solver, changed
+from counterplay.solvers.solver import Solver, with_settings
 from counterplay.strategy.public_strategy import PublicStrategy
 from counterplay.strategy.strategy import Provenance
 from counterplay.tree.public.public_tree import LINK, NO_HAND, SHARED, PublicTree
@@ -84,7 +84,7 @@ class PublicSamplingConfig:
     regret_floor : bool
         Negative regrets become 0, as in CFR+; outside the thesis.
     linear_average : bool
-        Iteration t weighs t in the average, as in CFR+; outside the thesis.
+        Iteration t has weight t in the average, as in CFR+; outside the thesis.
     storage : {"auto", "float64", "float32"}
         Type of the regrets; auto is float64 for small games and float32 for large ones.  Averages are float64: what
         walks add would be lost in a float32 after some millions of them.
@@ -117,7 +117,7 @@ class PublicSamplingConfig:
         for name, least, most in (("seed", 0, 2**64), ("threads", 1, 1024)):
             number = getattr(self, name)
             if not isinstance(number, int) or isinstance(number, bool) or not least <= number <= most:
-                raise SolverError(f"{name} must be a whole number from {least} to {most}; got {number!r}")
+                raise SolverError(f"{name} must be an integer from {least} to {most}; got {number!r}")
 
     @property
     def keeps_average(self) -> bool:
@@ -279,8 +279,8 @@ class PublicSamplingSolver(Solver):
 
     @classmethod
     def named(cls, game: Any, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Self:
-        """A solver for one of the four, with some settings changed."""
-        config = changed(PublicSamplingConfig(algorithm), settings, algorithm)  # type: ignore[arg-type]
+        """A solver for one of the four, with some of its settings replaced."""
+        config = with_settings(PublicSamplingConfig(algorithm), settings, algorithm)  # type: ignore[arg-type]
         return cls(game, config, algorithm, memory_limit)
 
     @classmethod

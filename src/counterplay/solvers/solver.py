@@ -1,9 +1,9 @@
-"""What all solvers share: when to stop, how progress is told, what a finished run is.
+"""What all solvers share: the run loop, checkpoints, and the interface of results.
 
 A solver owns tables and calls kernels.  ``run`` advances it in short calls, measures the strategy at iterations fixed
 in advance (each about 5 % after the one before, so measuring costs little and does not depend on the clock), and
 stops by iterations, seconds or exploitability.  Ctrl-C ends a run cleanly: the tables only change inside kernel calls,
-so the work done so far is whole and the run can go on later to the same bits.
+so the work done so far is consistent and the run can be resumed to the same bits.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from counterplay.storage import read_container, write_container
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.sizes import tree_bytes
 
-__all__ = ["Solver", "changed", "setting_value"]
+__all__ = ["Solver", "setting_value", "with_settings"]
 
 
 _CONFIG = TypeVar("_CONFIG")
 
 
-def changed(config: _CONFIG, changes: Mapping[str, Any], algorithm: str) -> _CONFIG:
-    """A configuration with some settings changed.
+def with_settings(config: _CONFIG, changes: Mapping[str, Any], algorithm: str) -> _CONFIG:
+    """A configuration with some of its settings replaced.
 
     Raises
     ------
@@ -102,7 +102,7 @@ class Solver(ABC):
     """Where a run stops that was given no limit."""
 
     measures: ClassVar[bool] = True
-    """Whether ``measure`` tells anything; where the whole game is out of reach it gives NaN."""
+    """Whether ``measure`` gives numbers; where the whole game is out of reach it gives NaN."""
 
     check_ratio: ClassVar[float] = CHECK_RATIO
     """How much later each measurement is than the one before; larger where measuring costs much."""
@@ -205,7 +205,7 @@ class Solver(ABC):
     @classmethod
     def named(cls, game: Any, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Self:
         """A solver for an algorithm by its name; ``settings`` change its defaults."""
-        return cls(game, changed(cls.config_class(), settings, algorithm), algorithm, memory_limit)  # type: ignore[call-arg]
+        return cls(game, with_settings(cls.config_class(), settings, algorithm), algorithm, memory_limit)  # type: ignore[call-arg]
 
     @classmethod
     @abstractmethod
@@ -248,7 +248,7 @@ class Solver(ABC):
         return {"game": self.tree.name, "digest": self.tree.digest, "fingerprint": self.tree.fingerprint}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a checkpoint from which ``resume`` goes on to the same bits."""
+        """Write a checkpoint from which ``resume`` continues to the same bits."""
         header = {
             "solver": self.kind,
             **self.identity(),
@@ -264,7 +264,7 @@ class Solver(ABC):
 
     @classmethod
     def open_game(cls, game: Any, memory_limit: int | None) -> Any:
-        """The game that a checkpoint goes on with: the one that is given, or that of the checkpoint's header."""
+        """The game of a resumed run: the one that is given, or that of the checkpoint's header."""
         return cls.compiled(game["game"] if isinstance(game, Mapping) else game, memory_limit)
 
     @classmethod

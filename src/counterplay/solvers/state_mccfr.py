@@ -101,7 +101,7 @@ class StateSampler(Solver):
         self.game = open_game(game, "states")
         players = self.game.players
         if not isinstance(players, int) or not 1 <= players <= 100:
-            raise GameError(f"{self.game.spec()}: players must be a whole number from 1 to 100; got {players!r}")
+            raise GameError(f"{self.game.spec()}: players must be an integer from 1 to 100; got {players!r}")
         self.memory_limit = available_memory() if memory_limit is None else memory_limit
         self.regret: array[Any] = array(TYPECODES[settings.storage])
         self.average: array[Any] = array(TYPECODES[average_type(settings.storage)])
@@ -353,7 +353,7 @@ class StateSampler(Solver):
     ) -> Self:
         """A fresh solver with the settings of a checkpoint."""
         if isinstance(game, GameTree):
-            raise SolverError(f"{game.name} is compiled; a checkpoint of states goes on with the game itself")
+            raise SolverError(f"{game.name} is compiled; a checkpoint of states is resumed with the game itself")
         if config.get("scheme") == "custom":
             raise SolverError(
                 "a sampling scheme of one's own is not in the checkpoint; runs over states need a named one"

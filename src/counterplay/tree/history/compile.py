@@ -80,7 +80,7 @@ class _Walk:
 
     def __init__(self, game: Game, max_depth: int, limit: int, progress: ProgressCallback | None) -> None:
         if not isinstance(game.players, int) or not 1 <= game.players <= 100:
-            raise GameError(f"{game.spec()}: players must be a whole number from 1 to 100; got {game.players!r}")
+            raise GameError(f"{game.spec()}: players must be an integer from 1 to 100; got {game.players!r}")
         self.game = game
         self.max_depth = max_depth
         self.max_histories = min(limit // BUILD_BYTES_PER_HISTORY, 2**31 - 2)
