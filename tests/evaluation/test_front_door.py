@@ -193,9 +193,9 @@ def test_ranges_that_differ() -> None:
 
 
 def test_uniform_play_of_a_game_that_is_no_poker() -> None:
-    found = evaluate("uniform", "bluff(sides=3)")
-    close(evaluate("uniform", "bluff(sides=3)", "public"), found)
-    small = evaluate("uniform", "bluff(sides=3)", memory_limit=1 << 16)
+    found = evaluate("uniform", "bluff(sides=5)")
+    close(evaluate("uniform", "bluff(sides=5)", "public"), found)
+    small = evaluate("uniform", "bluff(sides=5)", memory_limit=1 << 20)
     assert small.method == "public"
     close(small, found)
     assert "public tree" in small.notes[-1]
