@@ -49,7 +49,6 @@ OPEN = {
     "tests/cli/test_verbs.py",
     "tests/poker/test_bucket_game.py",
     "cli/info.py:command",
-    "evaluation/board_bounds.py:_respond",
     "trivial_agents",
     "public_sampling",
 }

@@ -218,13 +218,13 @@ def test_the_command(tmp_path: Path) -> None:
     assert whole["lower_bound_mbb"] == pytest.approx(exact, rel=1e-9)
     text = CliRunner().invoke(app, ["evaluate", file, "--bounds", "50"]).output
     assert "exploitable at least" in text
-    assert "50 drawn boards of round 1" in text
+    assert "50 sampled boards of round 1" in text
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--training", "5"], "belong to --bounds N"),
+        (["--training", "5"], "say how many boards to sample"),
         (["--bounds", "1"], "two boards or more; got 1"),
         (["--bounds", "5", "--training", "-1"], "a number of boards; got -1"),
         (["--bounds", "5", "--drawn-round", "river"], "has the rounds 0, 1, preflop, flop; got 'river'"),
@@ -241,4 +241,4 @@ def test_other_strategies_have_no_bounds(tmp_path: Path) -> None:
     cp.solve("kuhn", "cfr+", iterations=5).profile.save(out)
     found = CliRunner().invoke(app, ["evaluate", str(out), "--bounds", "5"])
     assert found.exit_code != 0
-    assert "are for strategies of abstract games" in str(found.exception)
+    assert "are for strategies by buckets" in str(found.exception)

@@ -33,7 +33,7 @@ from counterplay.analysis.action_cuts import decide_by_cuts
 from counterplay.analysis.action_problem import ActionProblem, TreeIndex
 from counterplay.analysis.domination import SLACK, TOLERANCE, Kind
 from counterplay.errors import GameError
-from counterplay.evaluation.responses import as_tree
+from counterplay.forms import open_game
 from counterplay.game.game import CHANCE, TERMINAL, Game
 from counterplay.lp.highs import maximise
 from counterplay.strategy.strategy import Provenance
@@ -124,7 +124,7 @@ def dominated_actions(
     """
     if kind not in ("strict", "weak"):
         raise GameError(f"domination is strict or weak; got {kind!r}")
-    tree = as_tree(game)
+    tree = open_game(game, "history")
     index = TreeIndex(tree)
     wanted = list(range(tree.num_infosets)) if infosets is None else list(infosets)
     if len(wanted) > MAX_INFOSETS:
@@ -248,7 +248,7 @@ def constructed_dominator(
     TabularStrategy
         The given profile with the owner's strategy replaced.
     """
-    tree = as_tree(game)
+    tree = open_game(game, "history")
     form, index = tree.sequences, TreeIndex(tree)
     strategy = np.asarray(profile.for_tree(tree), dtype=np.float64)
     top = index.decision_at[dominated.infoset]
@@ -289,7 +289,7 @@ def dominated_gambit(
     GameError
         If more than ``limit`` pure strategies follow some history.
     """
-    tree = as_tree(game)
+    tree = open_game(game, "history")
     index = TreeIndex(tree)
     removed = np.zeros(tree.num_entries, bool)
     result: list[tuple[int, int]] = []

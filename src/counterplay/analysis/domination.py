@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from counterplay.errors import GameError
-from counterplay.evaluation.responses import as_tree
+from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.lp.highs import maximise
 from counterplay.lp.treeplex import least_response, plan_of, require_plans, strategy_of
@@ -312,7 +312,7 @@ def dominated_strategies(
     """
     if kind not in ("strict", "weak"):
         raise GameError(f"domination is strict or weak; got {kind!r}")
-    form = game if isinstance(game, NormalForm) else _listed(as_tree(game), reduced)
+    form = game if isinstance(game, NormalForm) else _listed(open_game(game, "history"), reduced)
     remaining = [np.arange(size) for size in form.shape]
     dominated: list[DominatedStrategy] = []
     round_number = 0
@@ -371,7 +371,7 @@ def dominating_strategy(game: GameTree | Game | str, profile: TabularStrategy, p
     The least gain over the other's plans y is a linear program, min over y of c @ y; its dual turns "for all y" into
     constraints, so that the whole test is one program of the size of the game, whatever the number of pure strategies.
     """
-    tree = as_tree(game)
+    tree = open_game(game, "history")
     require_plans(tree)
     strategy = np.ascontiguousarray(profile.for_tree(tree), dtype=np.float64)
     own = plan_of(tree, player, strategy)

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from counterplay.analysis.equilibrium_set import Equilibria
 from counterplay.errors import GameError
 from counterplay.evaluation import expected_values
-from counterplay.evaluation.responses import as_tree, own_leaf_values
+from counterplay.evaluation.responses import own_leaf_values
+from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.kernels.history.passes import backward_best, form_arrays
 from counterplay.strategy.strategy import Provenance
@@ -39,7 +40,7 @@ SUPPORT = 1e-9
 
 def undominated_equilibrium(game: GameTree | Game | str) -> TabularStrategy:
     """An equilibrium of a two-player zero-sum game with perfect recall in which no strategy is weakly dominated."""
-    tree = as_tree(game)
+    tree = open_game(game, "history")
     equilibria = Equilibria(tree)
     uniform = TabularStrategy.uniform(tree)
     result = uniform.table.copy()
@@ -71,7 +72,7 @@ def coarse_correlated_gap(
 def _gap(
     game: GameTree | Game | str, profiles: Sequence[TabularStrategy], weights: Sequence[float] | None, told: bool
 ) -> float:
-    tree = as_tree(game)
+    tree = open_game(game, "history")
     shares = [1 / len(profiles)] * len(profiles) if weights is None else [float(weight) for weight in weights]
     if not profiles or len(shares) != len(profiles) or min(shares) < 0 or not math.isclose(sum(shares), 1.0):
         raise GameError(f"{len(profiles)} profiles need as many weights that sum to 1; got {shares}")
@@ -98,7 +99,7 @@ def _gap(
 
 def support_sizes(game: GameTree | Game | str, profile: TabularStrategy) -> NDArray[np.int64]:
     """Number of actions played at each information set."""
-    tree = as_tree(game)
+    tree = open_game(game, "history")
     played = np.asarray(profile.for_tree(tree)) > SUPPORT
     return np.add.reduceat(played.astype(np.int64), tree.infoset_offset[:-1]) if len(played) else np.zeros(0, np.int64)
 
@@ -131,7 +132,7 @@ class Purity:
 
 def purity(game: GameTree | Game | str, profile: TabularStrategy, player: int) -> Purity:
     """How pure a player's strategy is."""
-    tree = as_tree(game)
+    tree = open_game(game, "history")
     if player not in range(tree.players):
         raise GameError(f"{tree.name} has players 0 to {tree.players - 1}; got {player}")
     form = tree.sequences

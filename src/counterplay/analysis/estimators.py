@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from counterplay.analysis.moments import exact_moments
 from counterplay.errors import SolverError
-from counterplay.evaluation.responses import as_tree
+from counterplay.forms import open_game
 from counterplay.game.game import Game, Scheme
 from counterplay.kernels.history.chance_sampling import estimate_chance
 from counterplay.kernels.history.mccfr import Stack, estimate_sampled
@@ -81,7 +81,7 @@ class SampledEstimator(Estimator):
         average: Float64 | None = None,
         pure_opponents: bool = False,
     ) -> None:
-        self.tree = as_tree(game)
+        self.tree = open_game(game, "history")
         self.solver = MccfrSolver(self.tree, config, scheme=scheme)
         self.pure_opponents = pure_opponents
         if pure_opponents and self.solver.config.sampling in ("chance", "pure"):
@@ -215,7 +215,7 @@ def variance_along_cfr(
 
     The information set is by default the player's first one.  Estimators see the same profiles.
     """
-    tree = as_tree(game)
+    tree = open_game(game, "history")
     infoset = tree.infosets_of(player)[0] if infoset is None else infoset
     first = np.array([tree.infoset_offset[infoset]])
     solver = CfrSolver(tree, "cfr")

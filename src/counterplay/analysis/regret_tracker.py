@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from counterplay.abstraction.infosets.abstraction import Abstraction
 from counterplay.errors import GameError
-from counterplay.evaluation.responses import as_tree, check_player
+from counterplay.evaluation.responses import check_player
+from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.kernels.history.passes import backward_best, backward_values, form_arrays, forward_reach, leaf_values
 from counterplay.strategy.strategy import Provenance
@@ -45,7 +46,7 @@ class RegretTracker:
     """
 
     def __init__(self, game: GameTree | Game | str, abstraction: Abstraction | None = None) -> None:
-        self.tree = as_tree(game)
+        self.tree = open_game(game, "history")
         self.abstraction = abstraction
         if abstraction is not None and abstraction.digest != self.tree.digest:
             raise GameError(f"the abstraction {abstraction.name!r} is of {abstraction.game}, not of {self.tree.name}")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import StrategyError
-from counterplay.evaluation.responses import as_tree
+from counterplay.forms import open_game
 from counterplay.game.game import CHANCE, Game
 from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
@@ -55,7 +55,7 @@ def tremble(game: GameTree | Game | str, profile: TabularStrategy, least: float)
     StrategyError
         If some information set has too many actions for that.
     """
-    tree = as_tree(game)
+    tree = open_game(game, "history")
     sizes = np.diff(tree.infoset_offset)
     widest = int(sizes.max(initial=1))
     if not 0.0 <= least * widest <= 1.0:
@@ -71,7 +71,7 @@ def unexploitable_errors(
     game: GameTree | Game | str, profile: TabularStrategy, threshold: float, only_unreached: bool = False
 ) -> list[PlayError]:
     """Information sets where the strategy loses more than ``threshold`` to an action, the worst first."""
-    tree = as_tree(game)
+    tree = open_game(game, "history")
     strategy = np.asarray(profile.for_tree(tree), dtype=np.float64)
     value, reach = _values_and_reach(tree, strategy)
     chance = chance_reach(tree)

@@ -26,7 +26,7 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -210,6 +210,15 @@ class _Level:
         self.chance = 1.0 / math.comb(left + self.cards - 2 * game.definition.hole_cards, self.cards)
 
 
+class _Place(NamedTuple):
+    """Where a walk is: the round, the board with the buckets of its hands, and the player whose values are wanted."""
+
+    turn: int
+    board: Board
+    level: _Level
+    me: int
+
+
 class BoardWalker:
     """Walks over the boards that a drawn one can become.
 
@@ -266,19 +275,20 @@ class BoardWalker:
         board = level.sampler.board(cards)
         reaches = [np.full((1, level.sampler.hands), 1.0 / level.sampler.pairs)]
         for turn in range(self.drawn):
-            reaches.append(self._links(turn, board, level, me, reaches[turn]))
+            reaches.append(self._links(_Place(turn, board, level, me), reaches[turn]))
         upper = lower = self._values(self.drawn, cards, board, me, reaches[-1])
         for turn in range(self.drawn - 1, -1, -1):
-            upper = self._respond(turn, board, level, me, reaches[turn], upper, _NONE, _NONE)
-            lower = self._respond(turn, board, level, me, reaches[turn], lower, own, learned)
+            here = _Place(turn, board, level, me)
+            upper = self._respond(here, reaches[turn], upper, _NONE, _NONE)
+            lower = self._respond(here, reaches[turn], lower, own, learned)
         return float(lower.sum()), float(upper.sum())
 
     def _values(self, turn: int, cards: Cards, board: Board, me: int, reach: Vector) -> Vector:
         """What hands are worth at the roots of a round's pieces to one who responds best from there on."""
-        level = self.levels[turn]
+        here = _Place(turn, board, self.levels[turn], me)
         if turn == self.game.rounds - 1:
-            return self._respond(turn, board, level, me, reach, np.zeros((0, 0)), _NONE, _NONE)
-        after = self._links(turn, board, level, me, reach)
+            return self._respond(here, reach, np.zeros((0, 0)), _NONE, _NONE)
+        after = self._links(here, reach)
         below = np.zeros_like(after)
         where = np.full(self.holes, -1)
         where[self._numbers(board)] = np.arange(len(board.card))
@@ -290,22 +300,21 @@ class BoardWalker:
             place = where[self._numbers(child)]
             found = self._values(turn + 1, whole, child, me, np.ascontiguousarray(after[:, place]))
             below[:, place] += later.chance * found
-        return self._respond(turn, board, level, me, reach, below, _NONE, _NONE)
+        return self._respond(here, reach, below, _NONE, _NONE)
 
     def _numbers(self, board: Board) -> NDArray[np.int64]:
         return np.asarray(self.number[board.card[:, 0], board.card[:, 1]])
 
-    def _links(self, turn: int, board: Board, level: _Level, me: int, reach: Vector) -> Vector:
+    def _links(self, here: _Place, reach: Vector) -> Vector:
+        turn, board, level, me = here
         after = np.zeros((len(self.members[turn + 1]), reach.shape[1]))
         reach_links(
             self.pieces, self.members[turn], self.place, board, me, self.weights, reach, after, level.scratch
         )  # fmt: skip
         return after
 
-    def _respond(
-        self, turn: int, board: Board, level: _Level, me: int, reach: Vector, below: Vector, own: NDArray[np.generic],
-        learned: Vector,
-    ) -> Vector:  # fmt: skip
+    def _respond(self, here: _Place, reach: Vector, below: Vector, own: NDArray[np.generic], learned: Vector) -> Vector:
+        turn, board, level, me = here
         values = np.zeros_like(reach)
         respond_round(
             self.pieces, self.members[turn], self.place, board, me, self.weights, own, reach, below, self.worth,

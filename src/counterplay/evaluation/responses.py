@@ -19,7 +19,7 @@ from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["BestResponse", "as_tree", "best_response", "check_player", "own_leaf_values"]
+__all__ = ["BestResponse", "best_response", "check_player", "own_leaf_values"]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -44,11 +44,6 @@ class BestResponse:
     value: float
     profile: TabularStrategy
     exact: bool
-
-
-def as_tree(game: GameTree | Game | str) -> GameTree:
-    """A compiled tree as it is; a game compiled, also one named like ``leduc forgetting initial``."""
-    return open_game(game, "history")
 
 
 def check_player(tree: GameTree, player: int) -> None:
@@ -78,7 +73,7 @@ def best_response(
         an upper bound otherwise; or find the best pure strategy of the player who forgets, which can take very long.
         With perfect recall they are the same.
     """
-    tree = as_tree(profile.game if game is None else game)
+    tree = open_game(profile.game if game is None else game, "history")
     check_player(tree, player)
     if method not in ("refinement", "exact"):
         raise GameError(f"the method of a best response is refinement or exact; got {method!r}")
