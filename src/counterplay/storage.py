@@ -23,6 +23,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+import counterplay
 from counterplay.errors import CounterplayError, StrategyError
 
 __all__ = [
@@ -50,6 +51,7 @@ def write_container(path: str | os.PathLike[str], kind: str, header: Mapping[str
     metadata = {
         "counterplay": kind,
         "format": str(FORMAT_VERSION),
+        "version": counterplay.__version__,
         "header": text,
         "checksum": _checksum(kind, text, arrays),
     }
@@ -141,12 +143,21 @@ def _check_kind(metadata: Mapping[str, Any], kind: str, source: Path) -> None:
     if version < 1:
         raise StrategyError(f"{source} is damaged: there is no format {version}")
     if version > FORMAT_VERSION:
+        writer = f", written by counterplay {_writer(metadata)}" if _writer(metadata) else ""
         raise StrategyError(
-            f"{source} has format {version}; this counterplay reads formats up to {FORMAT_VERSION}; update it"
+            f"{source} has format {version}{writer}; counterplay {counterplay.__version__} reads formats up to "
+            f"{FORMAT_VERSION}; update it"
         )
     if found != kind:
         article = "an" if kind[0] in "aeiou" else "a"
         raise StrategyError(f"{source} is a {found} file; {article} {kind} file is needed here")
+
+
+def _writer(metadata: Mapping[str, Any]) -> str | None:
+    """The version of the program that wrote a file; strategies of old formats give it in their header."""
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        return str(metadata.get("version") or json.loads(metadata["header"])["provenance"]["version"])
+    return None
 
 
 def _plain(value: Any) -> Any:
