@@ -317,7 +317,7 @@ def test_unknown_names_give_the_right_one(capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize("name", TRIVIAL)
 def test_trivial_agents_play_alike_in_evaluate_and_match(name: str) -> None:
     """In no-limit too: the smallest raise alone, and every action alike for uniform."""
-    game = "leduc_nolimit_2p(stack=400)"
+    game = "leduc_nolimit_2p(stack=204)"
     tree = tree_of(game)
     profile = TRIVIAL[name].tabular(tree)
     for _, _, row in profile.infosets():
