@@ -147,7 +147,7 @@ def test_a_run_with_a_map_is_taken_up_from_another_folder(
 @pytest.mark.parametrize("value", [-3, 0, 1.5, "abc", True, ""])
 @pytest.mark.parametrize("name", ["failing-learners", "skewed-dice", "bluff-memory", "phantom-memory"])
 def test_odd_numbers_of_iterations_are_refused(name: str, value: object) -> None:
-    with pytest.raises(CounterplayError, match=f"{name}: iterations must be a whole number, at least 1; got"):
+    with pytest.raises(CounterplayError, match=f"{name}: iterations must be an integer, at least 1; got"):
         run_experiment(name, True, iterations=value)
 
 

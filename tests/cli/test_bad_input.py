@@ -67,9 +67,9 @@ def refused(capsys: Capture, spec: str, kind: type[CounterplayError] = GameError
             "leduc(rank=4)", "leduc has no parameter 'rank'; it takes players, ranks, ", id="unknown parameter"
         ),
         pytest.param("matching_pennies(n=1)", "it takes no parameters", id="no parameters"),
-        pytest.param("leduc(ranks=x)", "parameter 'ranks' of leduc must be a whole number; got 'x'", id="int"),
-        pytest.param("leduc(ranks=4.0)", "parameter 'ranks' of leduc must be a whole number; got '4.0'", id="decimal"),
-        pytest.param("leduc(ranks=)", "parameter 'ranks' of leduc must be a whole number; got ''", id="empty"),
+        pytest.param("leduc(ranks=x)", "parameter 'ranks' of leduc must be an integer; got 'x'", id="int"),
+        pytest.param("leduc(ranks=4.0)", "parameter 'ranks' of leduc must be an integer; got '4.0'", id="decimal"),
+        pytest.param("leduc(ranks=)", "parameter 'ranks' of leduc must be an integer; got ''", id="empty"),
         pytest.param("leduc(suited=maybe)", "'suited' of leduc must be true or false; got 'maybe'", id="bool"),
         pytest.param("leduc(players=1)", "leduc: players must be at least 2; got 1", id="too few players"),
         pytest.param("leduc(ranks=1,suits=2)", "leduc: 2 cards are too few for 2 players", id="too few cards"),
@@ -90,9 +90,9 @@ def test_names_and_parameters(capsys: Capture, spec: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        pytest.param({"ranks": True}, "must be a whole number; got True", id="bool for int"),
-        pytest.param({"ranks": 4.0}, "must be a whole number; got 4.0", id="float for int"),
-        pytest.param({"ranks": None}, "must be a whole number; got None", id="None for int"),
+        pytest.param({"ranks": True}, "must be an integer; got True", id="bool for int"),
+        pytest.param({"ranks": 4.0}, "must be an integer; got 4.0", id="float for int"),
+        pytest.param({"ranks": None}, "must be an integer; got None", id="None for int"),
         pytest.param({"suited": 1}, "must be true or false; got 1", id="int for bool"),
         pytest.param({"colour": 1}, "leduc has no parameter 'colour'", id="unknown"),
     ],
@@ -200,7 +200,7 @@ def two(first: str, second: str) -> str:
         pytest.param(
             two("{'a': end, 'b': end}", "{'a': end, 'c': end}"),
             "the actions at information set 'i' differ: ['a', 'c'] (after r) but ['a', 'b'] earlier; "
-            "the mover could tell the two apart",
+            "the player could distinguish the two",
             id="other actions",
         ),
         pytest.param(
@@ -398,7 +398,7 @@ def test_a_class_that_is_not_in_the_file(capsys: Capture, tmp_path: Path) -> Non
     ("parameters", "message"),
     [
         pytest.param("rake=much", "parameter 'rake' of {spec} must be a number; got 'much'", id="float"),
-        pytest.param("cards=many", "parameter 'cards' of {spec} must be a whole number; got 'many'", id="int"),
+        pytest.param("cards=many", "parameter 'cards' of {spec} must be an integer; got 'many'", id="int"),
         pytest.param("open=ajar", "parameter 'open' of {spec} must be true or false; got 'ajar'", id="bool"),
         pytest.param("hands=2", "{spec} has no parameter 'hands'; it takes cards, rake, open", id="unknown"),
     ],

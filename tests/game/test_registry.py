@@ -109,7 +109,7 @@ def test_names_are_split_into_their_parts(spec: str, name: str, written: dict[st
         pytest.param("()", "cannot read the game name '()'", id="no name"),
         pytest.param("leduc(players=3", "cannot read the game name 'leduc(players=3'", id="not closed"),
         pytest.param("leduc(players=3)x", "cannot read the game name 'leduc(players=3)x'", id="text after"),
-        pytest.param("leduc(players)", "'players' of leduc must be a whole number; got 'players'", id="no value"),
+        pytest.param("leduc(players)", "'players' of leduc must be an integer; got 'players'", id="no value"),
         pytest.param(
             "leduc(players=3,4)", "'4' in 'leduc(players=3,4)' comes after key=value; put it first", id="late"
         ),
@@ -299,7 +299,7 @@ def test_a_file_with_one_game_needs_no_class(tmp_path: Path) -> None:
 
 def test_typed_parameters_of_a_users_file(user_file: Path) -> None:
     for text, message in {
-        "cards=4.5": r"parameter 'cards' of .*:Typed must be a whole number; got '4\.5'",
+        "cards=4.5": r"parameter 'cards' of .*:Typed must be an integer; got '4\.5'",
         "rake=much": r"parameter 'rake' of .*:Typed must be a number; got 'much'",
         "open=ajar": r"parameter 'open' of .*:Typed must be true or false; got 'ajar'",
         "colour=red": r":Typed has no parameter 'colour'; it takes cards, rake, open, title, players",

@@ -187,7 +187,7 @@ def test_texts_that_are_refused(old: str, new: str, message: str) -> None:
     ("old", "new", "message"),
     [
         pytest.param("antes = [0, 0]", "antes = [1, 1]", r"antes \[1, 1\] cannot be recorded", id="antes"),
-        pytest.param("[5, 10]", "[5.5, 10]", "5.5 is not a whole number of chips", id="cents"),
+        pytest.param("[5, 10]", "[5.5, 10]", "5.5 is not an integer number of chips", id="cents"),
         pytest.param('"p2 cc"', '"p1 cc"', "'p1 cc' is out of turn after ''", id="turn"),
         pytest.param('"p2 cc"', '"p2 sd"', "'p2 sd' is no action of Texas hold'em", id="discard"),
         pytest.param(', "p2 f"', "", "the hand is not over after 'cc/rrrrc/rc/r'", id="not over"),

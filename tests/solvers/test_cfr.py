@@ -474,8 +474,8 @@ class TestRun:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"delay": -1}, "delay must be a whole number"),
-        ({"delay": 1.5}, "delay must be a whole number"),
+        ({"delay": -1}, "delay must be an integer"),
+        ({"delay": 1.5}, "delay must be an integer"),
         ({"alpha": float("inf")}, "alpha must be a finite number"),
         ({"gamma": None}, "gamma must be a finite number"),
         ({"fallback": "first"}, "fallback must be one of uniform, argmax-uniform"),

@@ -379,8 +379,8 @@ def test_the_limit_of_regret_is_allowed() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"k_b": -1}, "k_b must be a whole number, at least 0; got -1"),
-        ({"k_h": 2.5}, "k_h must be a whole number, at least 0; got 2.5"),
+        ({"k_b": -1}, "k_b must be an integer, at least 0; got -1"),
+        ({"k_h": 2.5}, "k_h must be an integer, at least 0; got 2.5"),
         ({"literal": 1}, "literal must be true or false; got 1"),
         ({"sample_by": "size"}, "sample_by must be set or member; got 'size'"),
         ({"forget": None}, "forget must say what to start without, such as initial; got None"),

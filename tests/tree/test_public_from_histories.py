@@ -198,7 +198,7 @@ def telling_actions() -> ExplicitGame:
         pytest.param("goofspiel(cards=3)", "is hidden", id="simultaneous bids"),
         pytest.param(hidden_move(), "at 'start' and 'start' is hidden, because 'blind' and 'blind'", id="hidden move"),
         pytest.param(hidden_number_of_moves(), "'X' hides how many actions", id="hidden number of moves"),
-        pytest.param(telling_actions(), "at 'high' and 'low' tells what is private", id="actions tell the card"),
+        pytest.param(telling_actions(), "at 'high' and 'low' reveals what is private", id="actions tell the card"),
     ],
 )  # fmt: skip
 def test_games_without_a_public_tree_are_refused(game: object, message: str) -> None:

@@ -92,7 +92,7 @@ def count_bucket_pairs(
     progress : callable, optional
         Called with the number of boards counted.
     threads : int
-        How many share the boards; counts are whole numbers, so that the result does not depend on it.
+        How many share the boards; counts are integers, so that the result does not depend on it.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Best responses to players who do not look at their cards, without walking the public tree.
 
 Johanson 2016, section 2.6, measures such agents (always call, always raise, 50/50).  The range of such a player stays
-what it was dealt, so that a hand on the last board is one whole number: how many hands it beats less how many beat it.
+what it was dealt, so that a hand on the last board is one integer: how many hands it beats less how many beat it.
 The last round of betting is then a table of values over this number.  In the rounds before, the values of a hand are
 means over the next cards, put through the betting: we take the best action, the opponent mixes as he does.
 

@@ -1,7 +1,7 @@
 """Which forms a game has and how large they are, before anything large is built.
 
-Histories are compiled if they fit, for nothing else says how many information sets they have; whatever does not fit is
-counted from the rules, or estimated by random descents (``tree.history.sizes``).
+Histories are compiled if they fit, which is the only way to count their information sets; whatever does not fit is
+counted from the rules, or estimated by random playouts (``tree.history.sizes``).
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def game_forms(
 
 
 def form_sizes(forms: GameForms) -> tuple[FormSize, ...]:
-    """The same of a game whose forms are asked for."""
+    """The same for an opened game."""
     return _history(forms), _public(forms), _buckets(forms), _states(forms)
 
 

@@ -99,7 +99,7 @@ def open_game(
     cards : sequence of paths, optional
         Card abstractions of a poker game: one for all players, or one for each.
     bets : str, optional
-        The raises that are left of a no-limit game, in buckets or on a public tree.
+        The betting abstraction of a no-limit game, in buckets or on a public tree.
     memory_limit : int, optional
         Bytes that may be used; by default what the machine has free.
     progress : callable, optional
@@ -146,7 +146,7 @@ def poker_definition(spec: GameLike) -> GameDefinition:
 
 
 class GameForms:
-    """One game, and its forms as they are asked for; what is compiled is kept.
+    """One game, and its forms on demand; compiled forms are kept.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class GameForms:
     Attributes
     ----------
     name : str
-        What the game is called.
+        The name of the game.
     """
 
     def __init__(
@@ -263,7 +263,7 @@ class GameForms:
         return self.real if self.abstraction is None else self.abstraction.apply(self.real)
 
     def public(self, isomorphic: bool = True) -> PublicTree:
-        """The public tree; of poker up to the names of suits, unless told otherwise."""
+        """The public tree; of poker up to the names of suits by default."""
         if isinstance(self.opened, PublicTree):
             return self.opened
         if self._subgame is not None:
@@ -310,7 +310,7 @@ class GameForms:
 
     @property
     def raises(self) -> BetAbstraction | None:
-        """The raises that are left, if bets are abstracted."""
+        """The betting abstraction, if any."""
         return None if self.bets is None else bet_abstraction(self.bets)
 
     # ---------------------------------------------------------------------------------------------- questions
@@ -347,7 +347,7 @@ class GameForms:
         Raises
         ------
         MemoryLimitError
-            If only its histories could tell, and do not fit.
+            If this depends on its histories, and they do not fit.
         """
         if isinstance(self.opened, BucketGame):
             return f"{self.name} in buckets has no public tree"

@@ -8,8 +8,8 @@ Source of the format: Gambit, ``doc/formats.efg.rst`` and ``src/games/file.cc``.
               | 't' name outcome
     outcome  := number [oname '{' payoff [','] ... '}']
 
-Nodes stand in prefix order; a description in square brackets may be left out after its first use; payoffs along a
-path add up; numbers are integers, decimals or rationals.  Players count from 1 in a file and from 0 here.
+Nodes are in prefix order; a description in square brackets may be left out after its first use; payoffs along a path
+are added; numbers are integers, decimals or rationals.  Players count from 1 in a file and from 0 here.
 
 What is read becomes an ``ExplicitGame``.  An information set is called by its own name where that is not empty and
 no other set of the player has it, otherwise by name and number (``name #3``).  Empty and repeated action labels are
@@ -107,7 +107,7 @@ def format_efg(game: Game, title: str | None = None) -> str:
     game : Game
         Any finite game, with any recall.
     title : str, optional
-        The title in the file; by default the name that makes the game again.
+        The title in the file; by default the name that opens the game again.
 
     Notes
     -----
@@ -198,7 +198,7 @@ class _Reader:
 
     def _integer(self, what: str) -> int:
         if self.kind != "word" or not _INTEGER.fullmatch(self.value):
-            self._expected(f"a whole number ({what})")
+            self._expected(f"an integer ({what})")
         return int(self._take("word", what))
 
     def _number(self, what: str) -> Fraction:
@@ -372,7 +372,7 @@ def _distinct(labels: Sequence[str]) -> tuple[str, ...]:
 
 
 class _Writer:
-    """The walk over a game that writes it, depth first with a stack of its own."""
+    """The walk over a game that writes it, depth first with an explicit stack."""
 
     def __init__(self, game: Game) -> None:
         self.game = game

@@ -1,13 +1,13 @@
 """What a game is: the ``Game`` and ``State`` protocols that every rule book is written against.
 
 A game of imperfect information in extensive form (Gibson 2014, definition 2.2; Johanson 2016, section 2.2) is a
-tree of histories.  Here a *state* is one history, seen from outside with all its secrets.  A state names who moves
-(``player``), what can be done (``actions`` or ``chance``), what follows (``child``), what the mover knows
-(``infoset``) and, at the end, what each player has won (``utilities``).  States are immutable: ``child`` returns a
-new one.
+tree of histories.  Here a *state* is one history with all its hidden information.  A state says who acts (``player``),
+the legal actions or chance outcomes (``actions`` or ``chance``), the next state (``child``), what the acting player
+knows (``infoset``) and, at terminal states, what each player has won (``utilities``).  States are immutable: ``child``
+returns a new one.
 
-Simultaneous moves are written as hidden sequential ones: the second mover's ``infoset`` leaves out what the first
-one did.  Imperfect recall and absent-mindedness are allowed; they are a matter of what ``infoset`` returns.
+Simultaneous moves are written as hidden sequential ones: the second player's ``infoset`` leaves out what the first
+one did.  Imperfect recall and absent-mindedness are allowed; they depend on what ``infoset`` returns.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ TERMINAL = -2
 
 @runtime_checkable
 class State(Protocol):
-    """One history of a game.  Only the methods that fit its kind of node are ever called."""
+    """One history of a game.  Only the methods for its kind of node are called."""
 
     @property
     def player(self) -> int:
-        """Who moves: ``0 .. players-1``, ``CHANCE`` or ``TERMINAL``."""
+        """Who acts: ``0 .. players-1``, ``CHANCE`` or ``TERMINAL``."""
 
     def actions(self) -> Sequence[Hashable]:
         """Legal actions of a decision, the same in the same order at every history of its information set."""
@@ -49,15 +49,15 @@ class State(Protocol):
         """The state after ``action`` (one of ``actions()``, or an outcome of ``chance()``)."""
 
     def infoset(self) -> Hashable:
-        """What the mover knows.  Two histories of one player with equal keys are one information set."""
+        """What the acting player knows.  Histories of one player with equal keys are one information set."""
 
     def utilities(self) -> Sequence[float]:
-        """What each player has won when the game is over, in the game's own chips."""
+        """What each player has won when the game is over, in the game's chips."""
 
 
 @dataclasses.dataclass(frozen=True)
 class GameFacts:
-    """What is true of a whole game; found by compiling it.
+    """Facts of a whole game; found by compiling it.
 
     ``zero_sum`` means two players of whom one wins what the other loses; with more it is False, whatever the sums.
     """
@@ -106,16 +106,16 @@ class Game:
         return None
 
     def num_histories(self) -> int | None:
-        """The number of histories, if the game can tell without being walked; None otherwise.
+        """The number of histories, if the game can count them without a walk; None otherwise.
 
         A game whose size is known is refused at once when it does not fit into memory.
         """
         return None
 
     def public_play(self) -> PublicPlay | None:
-        """The private hands and the public play, if the game can tell them without being walked; None otherwise.
+        """The private hands and the public play, if the game can describe them without a walk; None otherwise.
 
-        A help for games too large to be compiled: others get their public tree from their information sets.
+        For games too large to be compiled: others get their public tree from their information sets.
         """
         return None
 
@@ -143,7 +143,7 @@ class Game:
         raise GameError(f"{self.spec()} is not a poker game of the competition")
 
     def forget(self, what: str, value: str) -> Callable[[str], str]:
-        """A function from the name of an information set to what is left of it when ``what`` is forgotten.
+        """A function from the name of an information set to what remains of it when ``what`` is forgotten.
 
         Sets with equal remainders are merged by the abstraction.  A subclass lists in ``forgets`` what it can take
         (``{"last-bids": "remember only the last N bids"}``), and overrides this; ``value`` is text from the user.
@@ -158,7 +158,7 @@ class Game:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.init}
 
     def spec(self) -> str:
-        """The name that makes this game again, with the parameters that differ from their defaults."""
+        """The name that opens this game again, with the parameters that differ from their defaults."""
         name = type(self).spec_name or type(self).__name__
         if not dataclasses.is_dataclass(self):
             return name
@@ -181,7 +181,7 @@ class Game:
 
 
 def format_value(value: Any) -> str:
-    """Write a parameter the way the registry reads it back."""
+    """A parameter as text that the registry can parse."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

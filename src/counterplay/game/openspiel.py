@@ -2,12 +2,12 @@
 
 The text after ``openspiel:`` is a game string of OpenSpiel, ``name`` or ``name(key=value,...)``; a value may be a
 game again.  Games with simultaneous moves are converted to hidden sequential ones.  OpenSpiel is imported when such a
-game is asked for and not before, so nothing else needs it.
+game is loaded, so nothing else needs it.
 
 Information sets are OpenSpiel's information-state strings, which may run over several lines.  Actions are labelled
 by OpenSpiel's integer ids and not by its action strings: ids are the same at every history of an information set
 and are what its policies are written with, while a string is made from a state, secrets included, and need be
-neither unique nor equal at two histories that the mover cannot tell apart.
+neither unique nor equal at two histories that the acting player cannot distinguish.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def load_openspiel(name: str, parameters: Mapping[str, Any]) -> Game:
 def _load(pyspiel: Any, name: str, parameters: Mapping[str, Any], kind: Any) -> Any:
     """Load a game with each parameter in its declared type.
 
-    OpenSpiel tells the type of a parameter from its text, and so refuses ``firstPlayer=1`` where the declared type
+    OpenSpiel infers the type of a parameter from its text, and so refuses ``firstPlayer=1`` where the declared type
     is text, although it writes the game so itself.
     """
     values = {**pyspiel.game_parameters_from_string(name), **parameters}

@@ -1,9 +1,9 @@
-"""What a game tells of its public play, so that its public tree is made without walking its histories.
+"""A game's description of its public play, from which its public tree is built without visiting histories.
 
 For games in which chance deals each player one private hand at the start, independently, and every action after that is
-seen by all.  The play is a graph of *points*: a point is as much of the play as decides what can follow.  Ways that
-lead to the same point stay apart in the public tree, which is the unfolding of the graph; so a graph of a few dozen
-points can stand for millions of public states.
+public.  The play is a graph of *points*: a point is the part of the play that determines what can follow.  Paths to the
+same point are separate nodes of the public tree, which is the unfolding of the graph; so a graph of a few dozen points
+can represent millions of public states.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class PlayPoint:
     player : int
         Who acts, 0 or 1.
     actions : tuple of str
-        What can be done.
+        The legal actions.
     after : tuple of int
-        The place in ``PublicPlay.points`` of what follows each action.
+        The index in ``PublicPlay.points`` of the point after each action.
     """
 
     player: int
@@ -35,12 +35,12 @@ class PlayPoint:
 
 @dataclasses.dataclass(frozen=True)
 class PlayEnd:
-    """An end whose payoff depends on a class of each hand only (Johanson 2016, section 2.4, factored payoffs).
+    """A terminal point whose payoff depends only on a class of each hand (Johanson 2016, section 2.4).
 
     Attributes
     ----------
     classes : pair of tuples of int
-        For each player, the class of each of his hands, from 0.
+        For each player, the class of each hand, from 0.
     utility : tuple of tuples of float
         What player 0 wins, by the classes of player 0's and of player 1's hand.
     """

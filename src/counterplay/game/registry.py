@@ -258,7 +258,7 @@ def _construct(cls: type[Game], name: str, written: dict[str, Any]) -> Game:
 
 def _convert(name: str, wanted: Parameter, value: Any) -> Any:
     kind = wanted.type
-    article = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}.get(kind)
+    article = {int: "an integer", float: "a number", bool: "true or false", str: "text"}.get(kind)
     if article is None:
         return value
     try:

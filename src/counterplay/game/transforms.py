@@ -2,9 +2,9 @@
 
 A tilt multiplies what a player wins or loses, by how the hand ended for that player (Johanson 2016, section 2.6):
 winning or losing a showdown, losing by folding, winning because all others fold.  *Orange* pays winners more, *green*
-takes less from the loser of a showdown and gives less to who wins by a fold (Gibson 2014, section 4.4.2).  CFR on a
-tilted two-player game finds an approximate equilibrium of it as far as it is nearly zero-sum (theorem 4.4 there), and
-profiles that play differently in the game as it was.
+takes less from the loser of a showdown and gives less to a player who wins by a fold (Gibson 2014, section 4.4.2).  CFR
+on a tilted two-player game finds an approximate equilibrium of it as far as it is nearly zero-sum (theorem 4.4 there),
+and profiles that play differently in the original game.
 
 Who folded is read from the names of actions (``Game.fold_action``), so this works for any poker game.  Where nobody can
 fold, hands end in none of these ways, and the game is refused.
@@ -25,7 +25,7 @@ __all__ = ["TILTS", "Tilt", "TiltedGame", "green", "orange"]
 
 
 LOOKED_AT = 1000
-"""States that are looked at for a fold; poker has one after the first bet."""
+"""States that are searched for a fold; poker has one after the first bet."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,7 +74,7 @@ TILTS: dict[str, Callable[[float], Tilt]] = {
 
 
 class TiltedState:
-    """A state of the game below and the players who have folded on the way to it."""
+    """A state of the game below and the players who have folded so far."""
 
     __slots__ = ("folded", "game", "player", "state")
 

@@ -1,7 +1,7 @@
 """The one module that calls HiGHS: programs from sparse matrices, solved so that Ctrl-C and time limits work.
 
-HiGHS (Huangfu and Hall 2018) runs in a thread of its own while Python waits for signals; an interrupt is passed on
-through its callbacks, and the program is left as it was.  It runs on one thread and without randomness that depends on
+HiGHS (Huangfu and Hall 2018) runs in a separate thread while Python waits for signals; an interrupt is passed on
+through its callbacks, and the program is left unchanged.  It runs on one thread and without randomness that depends on
 the clock, so the same program gives the same bits.
 """
 

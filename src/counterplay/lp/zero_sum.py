@@ -9,7 +9,7 @@ where q has a number for each information set of the second player: what that pl
 getting there.  The multipliers of the inequalities are an optimal plan y of the second player, so one program gives
 both strategies.  The bound x <= 1 of the thesis follows from the rest and is left out.
 
-Payoffs are counted in ``SequenceForm.unit``, which makes them whole numbers in games of cards and dice.
+Payoffs are in units of ``SequenceForm.unit``, which makes them integers in games of cards and dice.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = [
 Float64 = NDArray[np.float64]
 
 LARGE_PROGRAM = 2_000_000
-"""From so many coefficients on the interior-point method is chosen: the simplex method needs too many steps."""
+"""Coefficients from which the interior-point method is chosen: the simplex method needs too many steps."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class ZeroSumSolution:
     plan : (S,) float64
         The weight of each sequence of both players.
     exact_value : Fraction or None
-        The value as a fraction, if that was asked for.
+        The value as a fraction, if requested.
     exact_plan : list of Fraction or None
         The plan in fractions, likewise.
     """

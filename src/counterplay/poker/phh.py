@@ -290,5 +290,5 @@ def _whole(key: str, value: Number) -> int:
         if value.is_infinite():
             return UNLIMITED
         if value != int(value):
-            raise GameError(f"{key}: {value} is not a whole number of chips; multiply all amounts of the hand")
+            raise GameError(f"{key}: {value} is not an integer number of chips; multiply all amounts of the hand")
     return int(value)

@@ -137,7 +137,7 @@ class CfrIraConfig:
             if field.type == "bool" and not isinstance(value, bool):
                 raise SolverError(f"{field.name} must be true or false; got {value!r}")
             if field.type == "int" and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-                raise SolverError(f"{field.name} must be a whole number, at least 0; got {value!r}")
+                raise SolverError(f"{field.name} must be an integer, at least 0; got {value!r}")
             if field.type == "float" and not isinstance(value, int | float):
                 raise SolverError(f"{field.name} must be a number; got {value!r}")
         if self.sample_by not in ("set", "member"):

@@ -1,9 +1,9 @@
 """From a game in Python to a ``GameTree``: one walk over all histories, then array work.
 
-The walk is depth first with a stack of its own (no recursion limit) and numbers the children of a history when the
-history is expanded, so children are neighbours and parents precede them.  It calls the rules once per history and
-keeps only what the rules alone can tell; everything else (parents, depths, probabilities) is derived afterwards in
-NumPy.  What can be wrong with a user's game is found here and told with the history where it happens.
+The walk is depth first with an explicit stack (no recursion limit) and numbers the children of a history when the
+history is expanded, so children are adjacent and parents precede them.  It calls the rules once per history and keeps
+only what requires the rules; everything else (parents, depths, probabilities) is derived afterwards in NumPy.  Errors
+in a user's game are found here and reported with the history where they occur.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def compile_game(
     GameError
         If the game contradicts itself; the message names the history.
     MemoryLimitError
-        If the tree would not fit; raised before the walk when sampling the tree shows it, otherwise on the way.
+        If the tree would not fit; raised before the walk if sampling shows it, otherwise during the walk.
     """
     game = make(game)
     limit = available_memory() if memory_limit is None else memory_limit
@@ -69,14 +69,14 @@ def compile_game(
 
 
 def _few(values: Sequence[Any]) -> str:
-    """A list for a message, cut where it is long."""
+    """A list for a message, truncated."""
     if len(values) <= 20:
         return str(list(values))
     return f"[{', '.join(map(repr, values[:10]))}, ... {len(values):,} in all]"
 
 
 class _Walk:
-    """The walk over the histories of one game, and what it has written down."""
+    """The walk over the histories of one game, and its records."""
 
     def __init__(self, game: Game, max_depth: int, limit: int, progress: ProgressCallback | None) -> None:
         if not isinstance(game.players, int) or not 1 <= game.players <= 100:
@@ -197,7 +197,7 @@ class _Walk:
         if tuple(actions) != known:
             raise GameError(
                 f"{self.game.spec()}: the actions at information set {key!r} differ: {_few(actions)} "
-                f"({self.describe(node)}) but {_few(known)} earlier; the mover could tell the two apart"
+                f"({self.describe(node)}) but {_few(known)} earlier; the player could distinguish the two"
             )
 
     def _chance_event(self, outcomes: Any, node: int) -> tuple[list[Hashable], int]:
@@ -270,7 +270,7 @@ class _Walk:
         return f"after {', '.join(moves)}" if moves else "at the root"
 
     def tree(self) -> GameTree:
-        """The ``GameTree`` of what was written down."""
+        """The ``GameTree`` of the records."""
         number, order = self._number_infosets()
         label_sets, infoset_labels = self._label_sets(order)
         infoset_player = np.array([self.infoset_player[row] for row in order], np.int8)
@@ -296,7 +296,7 @@ class _Walk:
         return tree
 
     def _columns(self, number: Any) -> dict[str, Any]:
-        """The arrays over histories; ``number`` is the place of each information set that was met."""
+        """The arrays over histories; ``number`` is the final number of each information set."""
         size = len(self.movers)
         player = np.frombuffer(self.movers, dtype=np.int8).copy()
         expanded, counts, rows, depths = (
@@ -335,7 +335,7 @@ class _Walk:
         }
 
     def _number_infosets(self) -> tuple[Any, list[int]]:
-        """Final numbers of information sets: player by player, each in order of first meeting."""
+        """Final numbers of information sets: by player, in order of first occurrence."""
         order = sorted(range(len(self.infoset_player)), key=lambda row: self.infoset_player[row])
         number = np.empty(len(order), np.int32)
         number[order] = np.arange(len(order), dtype=np.int32)

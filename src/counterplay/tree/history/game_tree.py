@@ -1,4 +1,4 @@
-"""``GameTree``: a compiled game: its histories, and what follows from them, computed when first asked for."""
+"""``GameTree``: a compiled game: its histories, and derived data computed on first use."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""``HistoryArrays``: every history of a game in flat arrays that anybody may read.
+"""``HistoryArrays``: every history of a game in flat, public arrays.
 
-Histories are numbered so that a parent comes before its children, the children of one history are neighbours in the
-order of its actions, and history 0 is the root.  Information sets are numbered player by player, each player's in
-the order in which they are first reached; so, with perfect recall, a set comes after every set that precedes it in
-play.  ``NULL`` (-1) stands for "none".
+Histories are numbered so that a parent comes before its children, the children of one history are adjacent in the
+order of its actions, and history 0 is the root.  Information sets are numbered by player, each player's in the order
+in which they are first reached; so, with perfect recall, a set comes after every set that precedes it in play.
+``NULL`` (-1) means "none".
 
 An *entry* is one (information set, action) pair.  Strategies, regrets and averages are flat arrays over entries;
 the entries of information set ``I`` are ``infoset_offset[I] .. infoset_offset[I + 1] - 1``.
@@ -40,7 +40,7 @@ class HistoryArrays:
     Attributes
     ----------
     name : str
-        The name that makes the game again (``Game.spec()``).
+        The name that opens the game again (``Game.spec()``).
     players : int
         Number of players n.
     parent : (H,) int32
@@ -48,11 +48,11 @@ class HistoryArrays:
     first_child : (H,) int32
         The children of ``h`` are ``first_child[h] .. first_child[h] + num_children[h] - 1``; NULL at a terminal.
     num_children : (H,) int32
-        How many actions ``h`` has; 0 at a terminal.
+        Number of actions at ``h``; 0 at a terminal.
     depth : (H,) int32
-        How many moves precede ``h``.
+        Number of moves before ``h``.
     player : (H,) int8
-        Who moves at ``h``: 0 .. n-1, CHANCE (-1) or TERMINAL (-2).
+        Who acts at ``h``: 0 .. n-1, CHANCE (-1) or TERMINAL (-2).
     infoset : (H,) int32
         The information set of decision ``h``; NULL elsewhere.
     event : (H,) int32
@@ -60,7 +60,7 @@ class HistoryArrays:
     outcome : (H,) int32
         The row of ``utility`` of terminal history ``h``; NULL elsewhere.
     chance_prob : (H,) float64
-        The probability with which chance chose the move into ``h``; 1 when a player or nobody made it.
+        The probability of the chance move into ``h``; 1 if the move was not chance's.
     utility : (Z, n) float64
         What each player wins, by ``outcome``.
     infoset_player : (I,) int8
@@ -151,7 +151,7 @@ class HistoryArrays:
         return int(self.infoset_offset[infoset]) + actions.index(action)
 
     def find_infoset(self, player: int, name: str) -> int:
-        """The information set that the game called ``name``."""
+        """The information set with the name ``name``."""
         try:
             return self._infoset_index[player, name]
         except KeyError:
@@ -189,12 +189,12 @@ class HistoryArrays:
 
     @property
     def sums_to_zero(self) -> bool:
-        """Whether what the players win adds up to 0 everywhere, up to rounding of the largest utility."""
+        """Whether utilities sum to 0 everywhere, up to rounding of the largest utility."""
         total = np.abs(self.utility.sum(axis=1)).max(initial=0.0)
         return bool(total <= 1e-9 * np.abs(self.utility).max(initial=0.0))
 
     def utility_range(self, player: int) -> float:
-        """The difference between the best and the worst that a player can end with (Δ_i)."""
+        """The difference between a player's largest and smallest utility (Δ_i)."""
         return float(np.ptp(self.utility[:, player]))
 
     @functools.cached_property

@@ -1,7 +1,7 @@
 """The same histories with other information sets: merged, split, or both.
 
-Chance and utilities stay as they are.  ``repartition`` is what abstractions (coarser sets; Gibson 2014, definition
-2.6) and refinements (finer sets; Čermák 2018, definition 2.2.1) have in common.
+Chance and utilities do not change.  ``repartition`` is shared by abstractions (coarser sets; Gibson 2014, definition
+2.6) and refinements (finer sets; Čermák 2018, definition 2.2.1).
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _check_joined(
 
 
 def number_parts(tree: GameTree, part: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number parts as ``repartition`` wants them: player by player, as they are first met.
+    """Number parts as ``repartition`` requires: by player, in order of first occurrence.
 
     Returns
     -------
@@ -121,10 +121,10 @@ def number_parts(tree: GameTree, part: NDArray[np.integer]) -> tuple[NDArray[np.
 
 
 def _preorder(tree: GameTree) -> NDArray[np.int64]:
-    """The place of each history in the walk that compiles a game: depth first, actions in their order.
+    """The position of each history in the walk that compiles a game: depth first, actions in their order.
 
-    Histories are numbered otherwise (siblings are neighbours), and the order of information sets follows the walk; so
-    a tree that is divided into its own sets stays the same.
+    Histories are numbered differently (siblings are adjacent), and the order of information sets follows the walk; so
+    repartitioning a tree into its own sets does not change it.
     """
     order = np.argsort(tree.depth, kind="stable")
     bounds = np.searchsorted(tree.depth[order], np.arange(int(tree.depth.max()) + 2))
@@ -150,8 +150,8 @@ def reorder_actions(tree: GameTree, position: NDArray[np.integer]) -> GameTree:
     position : (E,) integers
         The new position of each entry among the actions of its information set.
 
-    Children of one history are neighbours, so they trade places inside their block; what is below them stays where it
-    is, and a parent still comes before its children.
+    Children of one history are adjacent, so they are permuted within their block; their subtrees do not move, and a
+    parent still comes before its children.
     """
     before = np.arange(tree.num_histories)
     after = before.copy()  # where each history goes
@@ -181,7 +181,7 @@ def reorder_actions(tree: GameTree, position: NDArray[np.integer]) -> GameTree:
 
 
 def perfect_recall_refinement(tree: GameTree) -> GameTree:
-    """The coarsest refinement in which everybody remembers: each decision point becomes an information set."""
+    """The coarsest perfect-recall refinement: each decision point becomes an information set."""
     part, points = number_parts(tree, decision_points(tree))
     infosets = tree.sequences.decision_infoset
     names = []
@@ -195,7 +195,7 @@ def perfect_recall_refinement(tree: GameTree) -> GameTree:
 
 
 def perfect_information_refinement(tree: GameTree) -> GameTree:
-    """The refinement in which every decision is an information set of its own, named by its history."""
+    """The refinement in which every decision is a separate information set, named by its history."""
     part, nodes = number_parts(tree, np.arange(tree.num_histories))
     names = ["/".join(tree.history(int(node))) or "root" for node in nodes]
     return repartition(tree, part, names, f"{tree.name}, with perfect information")

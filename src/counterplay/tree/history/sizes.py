@@ -1,6 +1,6 @@
-"""How large a game is and how much memory it takes, before anything large is allocated.
+"""Size and memory of a game, before anything large is allocated.
 
-The number of histories is estimated by random descents: the product of the branching factors on a uniformly random
+The number of histories is estimated by random playouts: the product of the branching factors on a uniformly random
 path, summed over the path, is an unbiased estimate of the number of nodes (D. E. Knuth, "Estimating the efficiency
 of backtrack programs", 1975).  The estimate is rough, so only a game that is far too large is refused by it; the
 walk itself counts and stops at the limit.
@@ -24,14 +24,14 @@ BUILD_BYTES_PER_HISTORY = 120
 """Bytes that compiling needs for each history at its peak, sequences of the players included (measured on Leduc)."""
 
 SAFETY = 4.0
-"""By how much an estimate must exceed the limit before a game is refused unseen."""
+"""The factor by which an estimate must exceed the limit before a game is refused without a walk."""
 
 
 @dataclasses.dataclass(frozen=True)
 class SizeEstimate:
-    """An estimate of a game's size from random descents, with the standard error of the mean.
+    """An estimate of a game's size from random playouts, with the standard error of the mean.
 
-    ``ended`` is False when a descent did not reach the end of the game within the depth allowed.
+    ``ended`` is False if a playout did not reach a terminal history within the depth allowed.
     """
 
     histories: float
@@ -46,7 +46,7 @@ class SizeEstimate:
 
 
 def estimate_size(game: Game, descents: int = 64, seed: int = 0, max_depth: int = 10_000) -> SizeEstimate:
-    """Estimate the number of histories of a game by random descents (Knuth 1975)."""
+    """Estimate the number of histories of a game by random playouts (Knuth 1975)."""
     generator = random.Random(seed)
     totals = []
     ended = True
@@ -81,7 +81,7 @@ def preflight(game: Game, limit: int, max_depth: int) -> None:
         exact = game.num_histories()
         estimate = None if exact else estimate_size(game, max_depth=min(max_depth, 1000))
     except Exception:
-        return  # the walk meets the same trouble and can say where
+        return  # the walk raises the same error and can say where
     if estimate is None:
         count, needed, margin = f"{exact:,}", (exact or 0) * BUILD_BYTES_PER_HISTORY, 1.0
     elif estimate.ended:

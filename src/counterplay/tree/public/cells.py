@@ -1,15 +1,15 @@
-"""The public partition of a compiled game, and what each player must be able to tell apart in its cells.
+"""The public partition of a compiled game, and what each player must distinguish in its cells.
 
 The *public partition* (Johanson 2016, section 2.4) is the finest one in which no information set lies in two cells and
-histories of one cell have their predecessors in one cell.  It is found from the last decisions to the first: the cells
-of the decisions after n moves are the connected components under "same information set" and "decisions of one cell
-come after both".  Of a player who will not act again the information sets do not tell what he knows; we take it that he
-has learned nothing since he last acted, so that what the other player holds stays private.
+histories of one cell have their predecessors in one cell.  It is computed from the last decisions to the first: the
+cells of the decisions after n moves are the connected components under "same information set" and "decisions of one
+cell come after both".  The information sets do not show what a player knows who will not act again; we assume that such
+a player has learned nothing since their last action, so that the other player's hand stays private.
 
-In the same way we find what a player must be able to tell apart at a cell if he has not acted before: histories after
-which the same information set of his can come next are one *block*.  Blocks become his hands.
+What a player must distinguish at a cell without having acted before is found in the same way: histories that can be
+followed by the same next information set of the player form one *block*.  Blocks become hands.
 
-The source takes the partition as given; how it is found from the information sets alone is our own.
+The source takes the partition as given; deriving it from the information sets alone is our addition.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ __all__ = ["INSTEAD", "Cells", "Points"]
 Int64 = NDArray[np.int64]
 
 INSTEAD = "use the history representation"
-"""What to do with a game that has no public tree."""
+"""Advice for a game that has no public tree."""
 
 
 class Points:
-    """Histories as the players' moves see them: each knows the decision before it and what was done there.
+    """For each history: the previous decision and the action taken there.
 
     Attributes
     ----------
     before : (H,) int64
-        The last decision on the way to ``h``, or NULL.
+        The last decision before ``h``, or NULL.
     move : (H,) int64
         The action that was taken there, as a number.
     moves : (H,) int64
-        How many moves of players precede ``h``.
+        Number of moves of players before ``h``.
     last : (2, H) int64
-        The information set at which each player last acted on the way, or NULL.
+        The information set at which each player last acted before ``h``, or NULL.
     chance : (H,) float64
-        The probability of all that chance did on the way.
+        The product of the chance probabilities before ``h``.
     """
 
     def __init__(self, tree: GameTree) -> None:
@@ -80,7 +80,7 @@ class Cells:
     cell : (H,) int64
         The first history of the cell in which decision ``h`` lies; NULL elsewhere.
     block : (2, H) int64
-        The first history of the block of each player in which decision ``h`` lies; NULL where he will not act again.
+        The first history of the block of each player in which decision ``h`` lies; NULL for players who will not act.
     """
 
     def __init__(self, points: Points) -> None:
@@ -99,7 +99,7 @@ class Cells:
             after = here
 
     def _situations(self, levels: list[Int64]) -> None:
-        """Number what can be seen of the actions: those taken, who acts now, and what can be done."""
+        """Number the public part of the actions: those taken, who acts now, and the legal actions."""
         tree, points = self.points.tree, self.points
         self.situation = np.full(tree.num_histories, NULL, np.int64)
         for here in levels:
@@ -121,13 +121,13 @@ class Cells:
             leads = (tree.player[points.before[after]] != player) & (coming != NULL)
             busy = np.unique(points.before[after][leads])
             self.block[player, busy] = busy[_components(busy, [(points.before[after][leads], coming[leads])])]
-            idle = np.setdiff1d(others, busy, assume_unique=True)  # no information set of his comes after them
+            idle = np.setdiff1d(others, busy, assume_unique=True)  # no information set of the player comes after them
             ways.append((idle, _number(self.situation[idle], points.last[player, idle])))
         self.cell[here] = here[_components(here, ways)]
         self._check_actions(here)
 
     def _check_moves(self, decisions: Int64) -> None:
-        """Refuse an information set that hides how often somebody has acted."""
+        """Refuse an information set that hides the number of moves."""
         tree, moves = self.points.tree, self.points.moves
         infoset = tree.infoset[decisions]
         least = np.full(tree.num_infosets, np.iinfo(np.int64).max)
@@ -140,7 +140,7 @@ class Cells:
             )
 
     def _check_actions(self, here: Int64) -> None:
-        """Refuse cells whose histories differ in what was done, in who acts, or in what can be done."""
+        """Refuse cells whose histories differ in the actions taken, in who acts, or in the legal actions."""
         tree, points = self.points.tree, self.points
         first = self.cell[here]
         wrong = np.flatnonzero(points.move[here] != points.move[first])
@@ -149,8 +149,8 @@ class Cells:
             shown = f"{self._name(one)} and {self._name(two)}"
             before = f"{self._name(int(points.before[one]))} and {self._name(int(points.before[two]))}"
             raise GameError(
-                f"{tree.name} has no public tree: what was done at {before} is hidden, because {shown} cannot be told "
-                f"apart in public; {INSTEAD}"
+                f"{tree.name} has no public tree: what was done at {before} is hidden, because {shown} cannot be "
+                f"distinguished in public; {INSTEAD}"
             )
         labels = tree.infoset_labels[tree.infoset[here]]
         wrong = np.flatnonzero(
@@ -160,7 +160,7 @@ class Cells:
             one, two = int(first[wrong[0]]), int(here[wrong[0]])
             raise GameError(
                 f"{tree.name} has no public tree: who acts, or what can be done, at {self._name(one)} and "
-                f"{self._name(two)} tells what is private; {INSTEAD}"
+                f"{self._name(two)} reveals what is private; {INSTEAD}"
             )
 
     def _name(self, history: int) -> str:
@@ -175,11 +175,11 @@ def _number(*columns: NDArray[Any]) -> Int64:
 
 
 def _components(items: Int64, ways: list[tuple[Int64, Int64]]) -> Int64:
-    """For each item, the place of the first item connected to it: items are connected that meet the same mark.
+    """For each item, the position of the first item connected to it: items with a common mark are connected.
 
-    Each element of ``ways`` is a list of items with repetitions, and the mark that each meets.  Items are ascending.
+    Each element of ``ways`` is a list of items with repetitions, and the mark of each.  Items are ascending.
     """
-    from scipy.sparse import coo_array  # only here: games with descriptions of their own never need it
+    from scipy.sparse import coo_array  # only here: games that describe their public play never need it
     from scipy.sparse.csgraph import connected_components
 
     if not len(items):

@@ -1,11 +1,11 @@
 """The public tree of any compiled game whose private information is dealt by chance and whose actions are public.
 
-Nothing but the information sets is used: the public partition gives the nodes, its blocks the hands
-(``public_partition``).  A deal is made wherever chance, or what is shown of an earlier deal, parts a cell or refines
-the hands of a player, one for each cell that can follow.  All chance before the first decision is part of deal 0.
+Only the information sets are used: the public partition gives the nodes, its blocks the hands (``public_partition``).
+There is a deal wherever chance, or what is revealed of an earlier deal, splits a cell or refines the hands of a player,
+one for each cell that can follow.  All chance before the first decision is part of deal 0.
 
-The probabilities of chance are all in the payoff matrices at the ends (Johanson 2016, section 2.4: the general case,
-without the shortcuts of card games), so that hands and deals need no weights.
+All chance probabilities are in the payoff matrices at terminal nodes (Johanson 2016, section 2.4: the general case,
+without the shortcuts of card games), so hands and deals need no weights.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class PublicSplit:
 
 
 def split_public(tree: GameTree) -> PublicSplit:
-    """The public tree of a compiled game, with the way back.
+    """The public tree of a compiled game, with the map back to its histories.
 
     Raises
     ------
@@ -80,14 +80,14 @@ def split_public(tree: GameTree) -> PublicSplit:
 
 @dataclasses.dataclass
 class _Group:
-    """Histories that come next after a cell and an action: a cell of decisions, or ends."""
+    """Histories that come next after a cell and an action: a cell of decisions, or terminals."""
 
     members: Int64
     ends: bool
 
 
 class _Builder:
-    """Makes the nodes and deals from the first decision on."""
+    """Builds the nodes and deals from the first decision on."""
 
     def __init__(self, points: Points, cells: Cells) -> None:
         self.tree = points.tree
@@ -126,7 +126,7 @@ class _Builder:
         start = self.groups[NULL, NULL]
         self._deal(start[0].members if len(start) == 1 else np.zeros(1, np.int64), NULL, 1.0)
         root = self._next(start, 0, "")
-        for node, members, deal in self.decisions:  # grows while it is walked
+        for node, members, deal in self.decisions:  # grows during the loop
             cell = int(self.cells.cell[members[0]])
             for action, label in enumerate(node.actions):
                 after = self.groups[cell, action]
@@ -157,7 +157,7 @@ class _Builder:
         return PublicSplit(tree, public, self._entries(public, number_of))
 
     def _next(self, groups: list[_Group], deal: int, text: str) -> PublicNode:
-        """The node for what comes next; behind a link if hands are told more, or part."""
+        """The node for what comes next; behind a link if hands learn more, or split."""
         if len(groups) == 1 and not self._tells_more(groups[0].members):
             return self._node(groups[0], deal, text)
         first = len(self.deals)
@@ -168,7 +168,7 @@ class _Builder:
         return PublicNode(LINK, (deal, deal + 1), children, text=text, link_deal=first)
 
     def _node(self, group: _Group, deal: int, text: str) -> PublicNode:
-        """A decision, whose children are made later, or an end."""
+        """A decision, whose children are built later, or a terminal."""
         tree, members, span = self.tree, group.members, (deal, deal + 1)
         if group.ends:
             node = PublicNode(MATRIX, span, text=text, payoff=1.0, data=self.matrix_size)
@@ -181,7 +181,7 @@ class _Builder:
         return node
 
     def _tells_more(self, members: Int64) -> bool:
-        """Whether a player must tell histories apart that are one hand so far."""
+        """Whether a player must distinguish histories that are one hand so far."""
         for player in (0, 1):
             block = self.cells.block[player, members]
             needed = block != NULL
@@ -192,7 +192,7 @@ class _Builder:
         return False
 
     def _deal(self, members: Int64, before: int, prob: float) -> None:
-        """A new deal: hands are parted by what their holders must tell apart from here on."""
+        """A new deal: hands are split by what their holders must distinguish from here on."""
         self.deals.append((before, prob))
         for player in (0, 1):
             pairs = np.stack([self.hand[player, members], self.cells.block[player, members]])

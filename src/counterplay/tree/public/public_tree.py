@@ -5,16 +5,16 @@ chance did.  A walk over public states carries one vector over a player's hands 
 
 The tree has two dimensions, so that a game of cards holds its betting once for all boards:
 
-* *Nodes* are points of the public play: decisions, links to what chance deals next, ends.
-* *Deals* are what chance has dealt in public, with the hands that each player can hold then.  Deal 0 is the start.
-  The hands of a deal are *classes*: hands that a renaming of suits which leaves the deal as it is turns into each
-  other are one hand, which stands for ``multiplicity`` real ones (lossless isomorphism, Johanson 2016, section 2.4,
+* *Nodes* are points of the public play: decisions, links to the next deal, terminal nodes.
+* *Deals* are what chance has dealt in public, with the possible hands of each player.  Deal 0 is the start.
+  The hands of a deal are *classes*: hands that are mapped to each other by a renaming of suits which preserves the
+  deal are one class, which represents ``multiplicity`` real hands (lossless isomorphism, Johanson 2016, section 2.4,
   in its vector form: a class holds the mean over its members).
 
 A public state is a pair (node, deal) with ``deal_low[node] <= deal < deal_high[node]``.  Nodes come in *pieces*: a
-piece is a stretch of neighbouring nodes without a link inside, parents before children, the children of a node next
-to each other.  Walks go through a piece forwards and backwards; a link leads from a leaf of a piece to the root of
-another.  Long pieces are cut by links that deal nothing, which bounds the vectors a walk must hold.
+piece is a range of consecutive nodes without a link inside, parents before children, the children of a node adjacent.
+Walks traverse a piece forwards and backwards; a link leads from a leaf of a piece to the root of another.  Long pieces
+are cut by links that deal nothing, which bounds the vectors that a walk holds.
 
 Entries of the tables (regrets, averages, strategies) of one player: the probability of action ``a`` at (node, deal)
 with hand ``h`` of ``n`` is entry ``base[node] + A * start[deal] + a * n + h``, where ``A`` is the number of actions.
@@ -39,7 +39,7 @@ __all__ = [
 ]  # fmt: skip
 
 LINK, FOLD, SHOWDOWN, MATRIX, FACTORED, ADDITIVE, TILTED = 2, 3, 4, 5, 6, 7, 8
-"""Kinds of nodes beside the decisions of players 0 and 1: a link, and the kinds of terminals."""
+"""Kinds of nodes besides the decisions of players 0 and 1: a link, and the kinds of terminals."""
 
 SHARED, CUT = -1, -2
 """``link_deal`` of a link to the deals after the current one, and of one that deals nothing."""
@@ -57,13 +57,13 @@ class Hands:
     start : (D+1,) int64
         The classes at deal ``d`` are ``start[d] .. start[d + 1] - 1``; inside the deal they count from 0.
     parent : (K,) uint16
-        The class at the deal before, of which this one is a part.
+        The class at the previous deal that contains this one.
     multiplicity : (K,) uint16
-        How many real hands the class stands for; 1 where hands are not cards.
+        Number of real hands in the class; 1 where hands are not cards.
     root_reach : (K of deal 0,) float64
-        The weight of each hand in the opponent's eyes, before anything is played.
+        The weight of each hand as seen by the opponent, before any action.
     root_weight : (K of deal 0,) float64
-        What the values of the hands are weighed with in the value of the game.
+        The weight of each hand in the value of the game.
     card : (K, 2) uint8
         Two cards of one real hand of each class, or one and ``53``.  Empty where hands are not cards.
     rank : (K,) uint16
@@ -103,7 +103,7 @@ class Hands:
         root_weight: NDArray[np.float64],
         labels: tuple[str, ...] = (),
     ) -> Hands:
-        """Hands that are not cards: nothing but a class at each deal and its parent."""
+        """Hands that are not cards: only a class at each deal and its parent."""
         few: Any = np.zeros(0, np.uint16)
         cards = np.zeros((0, 2), np.uint8)
         ones = np.ones(len(parent), np.uint16)
@@ -138,12 +138,12 @@ class PublicTree:
     Attributes
     ----------
     name : str
-        The name that makes the game again.
+        The name that opens the game again.
     kind : (N,) int8
         The player who acts (0, 1), or LINK, FOLD, SHOWDOWN, MATRIX, FACTORED, ADDITIVE, TILTED.
     first_child, num_children : (N,) int32
-        Children of a decision; ``first_child`` of a link is the root of the piece that it leads to, unless the deals
-        have roots of their own.
+        Children of a decision; ``first_child`` of a link is the root of the piece that it leads to, unless each deal
+        has its own root.
     deal_low, deal_high : (N,) int32
         The deals at which the node can be.
     base : (N,) int64
@@ -151,8 +151,8 @@ class PublicTree:
     block : (N,) int64
         ``block + deal`` numbers the public states of a player.
     reach_slot : (2, N) int32
-        For each player, the node of the piece (counted from its root) into which his reach last changed; the number
-        of nodes in the piece stands for player 1's reach at the root.
+        For each player, the node of the piece (counted from its root) where the player's reach last changed; the number
+        of nodes in the piece means player 1's reach at the root.
     piece_size : (N,) int32
         Number of nodes of the piece that starts here; 0 inside a piece.
     link_deal : (N,) int32
@@ -160,39 +160,39 @@ class PublicTree:
     payoff : (N,) float64
         Of a terminal: what player 0 wins by a fold, what the winner gets at a showdown; a factor of the other kinds.
     data : (N,) int64
-        Of an end: where its numbers are in ``matrix``.
+        Of a terminal: where its numbers are in ``matrix``.
     factor : (N,) int32
-        Of a FACTORED end: the row of ``factor_class``.
+        Of a FACTORED terminal: the row of ``factor_class``.
     deal_parent, deal_first, deal_count : (D,) int32
-        The deal before; the deals after are ``deal_first .. deal_first + deal_count - 1``.
+        The previous deal; the next deals are ``deal_first .. deal_first + deal_count - 1``.
     deal_root : (D,) int32
-        The node at which play goes on after this deal, where the link does not say.
+        The node after this deal, if the link does not determine it.
     deal_weight : (D,) float64
-        What values are multiplied by on the way up: chance times the number of deals that this one stands for.
+        The factor of values passed up: chance times the number of deals that this one represents.
     deal_prob : (D,) float64
-        The probability with which sampling takes this deal after the one before.
+        The probability of sampling this deal after the previous one.
     hands : pair of Hands
         Of players 0 and 1.
     matrix : float64 array
-        Numbers of the ends: of MATRIX, player 0's utility times chance, hands of player 0 x hands of player 1; of
+        Numbers of the terminals: of MATRIX, player 0's utility times chance, hands of player 0 x hands of player 1; of
         FACTORED the same by classes; of ADDITIVE, one number for each hand of player 0, then of player 1; of TILTED,
         what the loser of the showdown pays.
     factor_class : (2, F, H) uint8
-        The classes of hands at FACTORED ends, by player and row.
+        The classes of hands at FACTORED terminals, by player and row.
     factor_count : (2, F) int32
-        How many classes there are.
+        Number of classes.
     pair_hands : bool
         Hands are two cards, so that card removal counts the same hand twice.
     scale : float
         The largest absolute utility times the weights, for the sizes of rounding errors.
     node_text : tuple of str
-        What was played up to each node, where it is told; else empty.
+        The actions up to each node, if known; else empty.
     action_labels : tuple of tuple of str
         The different lists of actions.
     node_labels : (N,) int32
         The actions of a decision, an index into ``action_labels``.
     deal_text : tuple of str
-        What was dealt, where it is told; else empty.
+        What was dealt, if known; else empty.
     big_blind : float or None
         Chips in one big blind of a poker game.
     other_payoff, other_matrix : arrays or None
@@ -457,7 +457,7 @@ MAX_PIECE = 256
 def _number(root: PublicNode) -> tuple[list[PublicNode], dict[int, int], list[tuple[int, int]]]:
     """All nodes in the order of their numbers, the numbers, and first number and size of each piece.
 
-    A decision at which a piece is full is moved into a piece of its own, behind a link that deals nothing.
+    A decision at which a piece is full is moved into a new piece, behind a link that deals nothing.
     """
     order: list[PublicNode] = []
     number: dict[int, int] = {}

@@ -1,9 +1,9 @@
-"""The public tree of a game that tells its public play: the graph of its points is unfolded into nodes.
+"""The public tree of a game that describes its public play: the graph of its points is unfolded into nodes.
 
-The nodes below a point look the same wherever the point is met.  So each point that starts a piece gets a template,
+The nodes below a point are the same wherever the point occurs.  So each point that starts a piece gets a template,
 and the pieces, millions of them if need be, are copies of templates: the arrays are written template by template, and
 no node is an object.  A piece holds the children of its root with all that is below the smaller ones; the larger ones
-are moved into pieces of their own, behind links that deal nothing.
+are moved into new pieces, behind links that deal nothing.
 
 Source: Johanson 2016, section 3.3.2 for the payoffs; the layout is our own.
 """
@@ -28,7 +28,7 @@ NODE_BYTES = 75
 """Bytes of the arrays of a ``PublicTree`` for each node."""
 
 WORK_BYTES = 10
-"""Bytes that unfolding needs for each node beside them."""
+"""Additional bytes that unfolding needs for each node."""
 
 MAX_NODES = 2**31 - 1
 
@@ -82,7 +82,7 @@ def unfold(play: PublicPlay, name: str, big_blind: float | None = None, memory_l
     play : PublicPlay
         Hands, points and payoffs.
     name : str
-        The name that makes the game again.
+        The name that opens the game again.
     big_blind : float, optional
         Chips in one big blind of a poker game.
     memory_limit : int, optional

@@ -121,7 +121,7 @@ def _gather(tree: GameTree) -> tuple[NDArray[np.int64], NDArray[np.int32], Float
 
 
 _Choose = Callable[[Float64, NDArray[np.int64]], Float64] | NDArray[np.integer]
-"""How a mover chooses: a rule for the values of the actions, or the number of the action at each information set."""
+"""How a player chooses: a rule for the values of the actions, or the number of the action at each information set."""
 
 
 def _sums(values: Float64, begins: NDArray[np.int64]) -> Float64:
@@ -129,7 +129,7 @@ def _sums(values: Float64, begins: NDArray[np.int64]) -> Float64:
 
 
 def _backward(tree: GameTree, player: int, own: _Choose, others: _Choose) -> Float64:
-    """The value of every history to a player when both choose among the children's values as told."""
+    """The value of every history to a player when both choose among the children's values by the given rules."""
     value = np.zeros(tree.num_histories)
     ends = np.flatnonzero(tree.player == TERMINAL)
     value[ends] = tree.utility[tree.outcome[ends], player]

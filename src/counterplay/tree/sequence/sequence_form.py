@@ -1,10 +1,10 @@
-"""``SequenceForm``: the game as each player lives it, by the player's own sequences of moves.
+"""``SequenceForm``: the game by the players' own sequences of actions.
 
-What a player has done on the way to a history is the player's *sequence*.  The histories of one information set that
-share the mover's sequence form a *decision point*; with perfect recall a decision point is an information set, and
-in general the decision points are the information sets of the coarsest perfect-recall refinement (Čermák 2018,
-section 2.2.1).  Every terminal history is a *leaf*: one sequence for each player, and a payoff weighted by chance.
-Leaves with the same sequences are one leaf.
+A player's *sequence* at a history is the list of their own actions before it.  The histories of one information set
+that share the acting player's sequence form a *decision point*; with perfect recall it is the information set, and in
+general the decision points are the information sets of the coarsest perfect-recall refinement (Čermák 2018, section
+2.2.1).  Every terminal history is a *leaf*: one sequence for each player, and a payoff weighted by chance.  Leaves with
+the same sequences are one leaf.
 
 This is all that counterfactual regrets, expected values and best responses depend on (Koller, Megiddo and von
 Stengel 1996), for any number of players and any recall: with x_j(s) the product of player j's probabilities along
@@ -13,7 +13,7 @@ the others, plus the values of the decision points that follow.  It is a small f
 passes run along arrays, which is why the solvers use it.
 
 Sequences are numbered globally, player by player, the empty one first and then in the order of decision points;
-decision points are numbered player by player in the order in which they are first met.  Both orders are topological.
+decision points are numbered by player in order of first occurrence.  Both orders are topological.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class SequenceForm:
         probability of chance divided by ``unit``.
     unit : float
         What weights are counted in.  Where the probabilities of chance are fractions with a common denominator (deals
-        of cards, dice), ``unit`` is one over it and weights are whole numbers, so that values that are equal in theory
+        of cards, dice), ``unit`` is one over it and weights are integers, so that values that are equal in theory
         are equal in floating point too; otherwise it is 1.
     """
 
@@ -282,7 +282,7 @@ def _renumber(tree: HistoryArrays, decisions: list[_Decisions]) -> _Renumbered:
 
 
 def chance_reach(tree: HistoryArrays) -> NDArray[np.float64]:
-    """The product of chance's probabilities on the way to each history."""
+    """The product of the chance probabilities before each history."""
     reach = tree.chance_prob.copy()
     order = np.argsort(tree.depth, kind="stable")
     bounds = np.searchsorted(tree.depth[order], np.arange(int(tree.depth.max()) + 2))
