@@ -43,14 +43,10 @@ RIDDLES = {"odd", "misc", "util", "utils", "helpers", "told", "dart", "wish", "c
 
 OPEN = {
     "src/kernels/cards/card_features.py",
-    "src/kernels/public/piece_steps.py",
     "tests/solvers/test_cfr.py",
     "tests/cli/test_bad_input.py",
     "tests/cli/test_verbs.py",
     "tests/poker/test_bucket_game.py",
-    "cli/info.py:command",
-    "trivial_agents",
-    "public_sampling",
 }
 """What is still to be mended: functions, files and names that break a rule.  Nothing may be added."""
 
@@ -126,6 +122,10 @@ def test_tests_lie_in_the_folders_of_their_packages() -> None:
     assert found - folders - others == set()
 
 
+CALLED_BY_OTHERS = {"invoke": "typer", "_repr_html_": "notebooks"}
+"""Methods that libraries look for by their names."""
+
+
 def uses() -> dict[str, list[tuple[str, int]]]:
     """Where each name is read, as a name, an attribute, a keyword or the class of a registry, by module and line."""
     found = defaultdict(list)
@@ -173,7 +173,7 @@ def defined(module: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | as
 
 def test_every_name_is_used_or_offered() -> None:
     """A function, method or class is called by the package itself, or users find it: exported or shown in the docs."""
-    read, offered = uses(), exported() | documented()
+    read, offered = uses(), exported() | documented() | set(CALLED_BY_OTHERS)
     unused = []
     for module in SOURCES:
         for node in defined(module):

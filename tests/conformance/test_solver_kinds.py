@@ -107,7 +107,7 @@ def test_it_gets_better(algorithm: str, form: str) -> None:
         assert abs(exploitability(solver)) <= 1e-9
     else:
         assert result.status == "iterations"
-        share = 0.5 if known.sampled else 0.05
+        share = 0.8 if algorithm == "outcome-sampling" else 0.5 if known.sampled else 0.05
         assert -1e-9 <= exploitability(solver) <= share * UNIFORM[GAMES[form]]
     assert (result.algorithm, result.iterations) == (algorithm, solver.iterations)
 
@@ -178,8 +178,11 @@ def test_memory_is_known_beforehand(algorithm: str, form: str) -> None:
     if estimate is not None and form != "states":
         given = (game_of(form), solver.config)[: len(inspect.signature(estimate).parameters)]
         assert estimate(*given) >= solver.table_bytes >= held // 2
+    if form == "states":  # tables grow with what is met: the run ends when they are too large
+        assert make_solver(game_of(form), algorithm, 1, form).run(Until(iterations=10**6)).status == "memory"
+        return
     with pytest.raises(MemoryLimitError, match="but only") as refused:
-        make_solver(game_of(form), algorithm, 1, form).step(200)
+        make_solver(game_of(form), algorithm, 1, form)
     assert "\n" not in str(refused.value)
 
 

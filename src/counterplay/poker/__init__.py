@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from counterplay.poker.acpc.standard import STANDARD
     from counterplay.poker.betting import count_betting
     from counterplay.poker.buckets.bucket_counts import count_states, deals_by_round
-    from counterplay.poker.cards import cards_text, parse_cards
+    from counterplay.poker.cards import cards_text, parse_cards, rank_of, suit_of
     from counterplay.poker.evaluator import count_hands, hand_meaning, rank_hand
     from counterplay.poker.isomorphism import HandIndexer
     from counterplay.poker.phh import format_phh, format_phhs, from_record, read_phh, to_record
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 __all__ = [
     "STANDARD", "GameDefinition", "HandIndexer", "cards_text", "count_betting", "count_hands", "count_states",
     "deals_by_round", "format_phh", "format_phhs", "from_record", "hand_meaning", "parse_cards", "parse_record",
-    "parse_state", "rank_hand", "rank_three_cards_each", "read_definition", "read_log", "read_phh",
-    "three_card_meaning", "to_record",
+    "parse_state", "rank_hand", "rank_of", "rank_three_cards_each", "read_definition", "read_log", "read_phh",
+    "suit_of", "three_card_meaning", "to_record",
 ]  # fmt: skip
 
 __getattr__ = lazy_names(__name__, {
@@ -36,7 +36,7 @@ __getattr__ = lazy_names(__name__, {
     "acpc.standard": ("STANDARD",),
     "betting": ("count_betting",),
     "buckets.bucket_counts": ("count_states", "deals_by_round"),
-    "cards": ("cards_text", "parse_cards"),
+    "cards": ("cards_text", "parse_cards", "rank_of", "suit_of"),
     "evaluator": ("count_hands", "hand_meaning", "rank_hand"),
     "isomorphism": ("HandIndexer",),
     "phh": ("format_phh", "format_phhs", "from_record", "read_phh", "to_record"),
