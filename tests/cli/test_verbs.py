@@ -265,7 +265,7 @@ def test_solve_of_a_forgetful_player_says_so(run: Run, tmp_path: Path) -> None:
 
 def test_evaluate_for_people(run: Run) -> None:
     text = run("evaluate", "--strategy", "uniform", "--game", "kuhn")
-    assert text.startswith("kuhn: strategy by uniform, 0 iterations in 0.00 s\n")
+    assert text.startswith("kuhn: uniform\n")
     assert "+0.125000 (player 1), -0.125000 (player 2) chips" in text
     assert "0.458 chips per game (458 mbb/g), mean over players of what a best response gains" in text
 

@@ -1,23 +1,23 @@
-"""How exploitable a strategy by buckets is in the real game, from boards drawn at random: a lower and an upper bound.
+"""Bounds of the exploitability of a strategy by buckets in the real game, from boards sampled at random.
 
-An exact best response in the real game (Johanson 2016, section 2.4) goes through all boards.  In limit hold'em with a
-strategy by buckets that takes days.  Here the public cards of the rounds up to a *drawn* one are drawn, and all that
-follows them is gone through, with all hands of both players:
+An exact best response in the real game (Johanson 2016, section 2.4) covers all boards, which takes days in limit
+hold'em.  Here the public cards of the rounds up to a *drawn* one are sampled, and everything after them is covered,
+with all hands of both players:
 
-* The **lower bound** is what a player wins who plays by buckets before the drawn round, and from it on responds best,
-  knowing his real cards, the real board and the strategy.  He can play so in the real game: what he knows when he acts
-  does not depend on what was drawn.  So no best response wins less than he does, and the mean over boards estimates
-  what he wins without a bias.
-* The **upper bound** is what a player wins who responds best from the first action on and is told the board of the
-  drawn round before it is dealt.  No player of the real game knows that much: none wins more.
+* The **lower bound** is what a player wins who plays by buckets before the drawn round and responds best from it on,
+  knowing their real cards, the real board and the strategy.  What they know when they act does not depend on the
+  sample, so they can play this way in the real game: no best response wins less, and the mean over boards is an
+  unbiased estimate of what they win.
+* The **upper bound** is what a player wins who responds best from the first action on and knows the board of the drawn
+  round before it is dealt.  No player of the real game knows that much: none wins more.
 
-Both are means over independent boards, with confidence intervals of Student's distribution.  With the first round
-as the drawn one nothing is drawn: both bounds are the exact exploitability.  A later round is cheaper by thousands for
+Both are means over independent boards, with confidence intervals of Student's distribution.  With the first round as
+the drawn one nothing is sampled: both bounds are the exact exploitability.  A later round is cheaper by thousands for
 each board, and leaves the bounds farther apart.
 
-Before the drawn round the lower bound's player plays the strategy itself, or, with ``training``, what he has learned on
-other boards: round by round, the last one first, what was worth most to each bucket, everything after it left as it is.
-Whatever he learns, he can play, so that he wins no more than a best response; boards that he learns from do not count.
+Before the drawn round the player of the lower bound plays the strategy itself, or, with ``training``, what was learned
+on other boards: round by round, the last one first, the action worth most to each bucket, with everything after it
+fixed.  Boards used for learning do not count.
 """
 
 from __future__ import annotations
@@ -67,11 +67,11 @@ class ExploitabilityBounds:
     lower : Bound
         What a player wins who responds best from the drawn round on; the mean over both seats.
     upper : Bound or None
-        What one wins who is told the drawn board beforehand; None where the real game has more bets than the strategy.
+        What a player wins who knows the drawn board beforehand; None if the real game has more bets than the strategy.
     drawn_round : int
         The round whose board was drawn, from 0.
     boards : int
-        How many boards were gone through.
+        Number of boards.
     exact : bool
         Whether these were all; the means have no error then.
     """

@@ -5,9 +5,9 @@ what it was dealt, so that a hand on the last board is one integer: how many han
 The last round of betting is then a table of values over this number.  In the rounds before, the values of a hand are
 means over the next cards, put through the betting: we take the best action, the opponent mixes as he does.
 
-Betting that goes on in the same way for the same stakes is computed once: two public nodes are one *step* if they have
-the same player, the same probabilities and the same steps after them.  Several agents and both seats go through the
-boards together.
+Betting that continues in the same way for the same stakes is computed once: two public nodes are one *step* if they
+have the same player, the same probabilities and the same steps after them.  Several agents and both seats go through
+the boards together.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ REAL_HISTORIES = 5_000_000
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """What single methods of ``evaluate`` can be told.
+    """What single methods of ``evaluate`` take.
 
     Attributes
     ----------

@@ -262,7 +262,7 @@ def evaluate_split(
     threads : int
         How many first deals are walked at once; results are the same to the bit.
     checkpoint, resume : path, optional
-        Where what was found is kept, and the file to go on from.
+        Where results are kept, and the file to resume from.
     progress : callable, optional
         Called after each first deal.
 

@@ -8,8 +8,8 @@ strategy, those in full limit hold'em a table of the last round.
 from __future__ import annotations
 
 from counterplay.errors import GameError, MemoryLimitError
+from counterplay.evaluation import evaluate
 from counterplay.evaluation.card_free import evaluate_card_free
-from counterplay.evaluation.split_evaluation import measure_pair
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.forms import open_game
 from counterplay.poker.poker_game import PokerGame
@@ -51,12 +51,11 @@ def _responses(name: str, threads: int) -> dict[str, tuple[float, float]]:
     game = open_game(name, "states")
     if not isinstance(game, PokerGame):
         raise GameError(f"{name} is not a poker game from a definition, such as holdem_2_1")
-    pairs = [(trivial(agent), trivial(agent)) for agent in AGENTS]
     try:
         tree = open_game(game, "public", memory_limit=WHOLE)
-        found = [measure_pair(tree, pair, threads) for pair in pairs]
-    except MemoryLimitError:
-        found = evaluate_card_free(game, pairs, threads)
+        found = [evaluate(agent, tree, threads=threads) for agent in AGENTS]
+    except MemoryLimitError:  # all agents share one pass over the boards
+        found = evaluate_card_free(game, [(trivial(agent), trivial(agent)) for agent in AGENTS], threads)
     unit = 1000.0 / game.big_blind
     best = [measurement.best_response for measurement in found]
     return {agent: (unit * blind, unit * dealer) for agent, (blind, dealer) in zip(AGENTS, best, strict=True)}
