@@ -42,7 +42,6 @@ RIDDLES = {"odd", "misc", "util", "utils", "helpers", "told", "dart", "wish", "c
 """Words that say nothing about what a module holds."""
 
 OPEN = {
-    "src/kernels/cards/card_features.py",
     "tests/solvers/test_cfr.py",
     "tests/cli/test_bad_input.py",
     "tests/cli/test_verbs.py",

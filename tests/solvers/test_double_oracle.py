@@ -14,7 +14,7 @@ from counterplay.lp.zero_sum import solve_zero_sum
 from counterplay.runtime.pacing import Until
 from counterplay.solvers import DoubleOracle, make_solver
 from counterplay.tree import GameTree
-from counterplay.tree.sequence.decision_points import build_meetings
+from counterplay.tree.sequence.decision_points import build_decision_pairs
 from counterplay.tree.sequence.matrices import behavioural_strategy
 from tests.reference.double_oracle import pruned_best_response
 from tests.tree_game import TreeGame
@@ -217,10 +217,10 @@ def test_floors_and_ceilings_hold(name: str, last: bool) -> None:
     """What a mover gets lies between them, for the default strategy and for random profiles of the other player."""
     tree = cp.compile_game(name)
     chosen = np.diff(tree.infoset_offset) - 1 if last else np.zeros(tree.num_infosets, np.int64)
-    meetings, form = build_meetings(tree, chosen if last else None), tree.sequences
-    assert meetings.histories.sum() == np.count_nonzero(tree.player >= 0)
-    assert (meetings.floor <= meetings.ceiling + 1e-9).all()
-    assert np.sort(meetings.after).tolist() == list(range(form.num_decisions))
+    pairs, form = build_decision_pairs(tree, chosen if last else None), tree.sequences
+    assert pairs.histories.sum() == np.count_nonzero(tree.player >= 0)
+    assert (pairs.floor <= pairs.ceiling + 1e-9).all()
+    assert np.sort(pairs.after).tolist() == list(range(form.num_decisions))
     for player in range(2):
         default = np.zeros(tree.num_entries)
         default[tree.infoset_offset[:-1] + chosen] = 1.0
@@ -233,9 +233,9 @@ def test_floors_and_ceilings_hold(name: str, last: bool) -> None:
         reach = np.ones(form.num_sequences)
         forward_reach(form_arrays(form), 1 - player, strategy, reach)
         for decision in opening:
-            met = slice(meetings.start[decision], meetings.start[decision + 1])
-            floor += float(meetings.floor[met] @ reach[meetings.other[met]])
-            ceiling += float(meetings.ceiling[met] @ reach[meetings.other[met]])
+            met = slice(pairs.start[decision], pairs.start[decision + 1])
+            floor += float(pairs.floor[met] @ reach[pairs.other[met]])
+            ceiling += float(pairs.ceiling[met] @ reach[pairs.other[met]])
         before = int(form.sequence_start[player])
         leaves = slice(form.leaf_start[before], form.leaf_start[before + 1])
         ended = float(form.leaf_payoff[leaves] @ reach[form.leaf_others[leaves, 0]])

@@ -38,7 +38,7 @@ from counterplay.solvers.solver import Solver
 from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
-from counterplay.tree.sequence.decision_points import build_meetings
+from counterplay.tree.sequence.decision_points import build_decision_pairs
 
 __all__ = ["DoubleOracle", "DoubleOracleConfig"]
 
@@ -115,8 +115,8 @@ class DoubleOracle(Solver):
         form = self.tree.sequences
         self.form = form_arrays(form)
         chosen = self._default_actions()
-        self.meetings = build_meetings(self.tree, chosen)
-        self.restricted = RestrictedGame(self.tree, self.meetings)
+        self.pairs = build_decision_pairs(self.tree, chosen)
+        self.restricted = RestrictedGame(self.tree, self.pairs)
         self.default = np.zeros(self.tree.num_entries)
         self.default[self.tree.infoset_offset[:-1] + chosen] = 1.0
         self.probabilities = self.default.copy()
@@ -151,12 +151,12 @@ class DoubleOracle(Solver):
     def memory_bytes(tree: GameTree) -> int:
         """Bytes of the arrays that a solver will allocate, without the restricted program, which grows as needed."""
         form = tree.sequences
-        meetings = int(np.count_nonzero(tree.player >= 0))  # at most
+        pairs = int(np.count_nonzero(tree.player >= 0))  # at most
         return (
             16 * tree.num_entries
             + form.num_sequences * (8 + 4 + 1 + 1 + 1)
             + form.num_decisions * (8 + 4 + 1 + 1 + 4 + 8 + 8 + 56)
-            + 24 * meetings
+            + 24 * pairs
         )
 
     @property
@@ -242,10 +242,10 @@ class DoubleOracle(Solver):
 
     def _respond(self, player: int, reach: Float64) -> float:
         """The value of a best response in units; the sequences that it uses are in the scratch arrays."""
-        meetings = self.meetings
+        pairs = self.pairs
         value = pruned_best_response(
-            self.form, player, reach, meetings.start, meetings.other, meetings.histories, meetings.ceiling,
-            meetings.after_start, meetings.after, *self._scratch,
+            self.form, player, reach, pairs.start, pairs.other, pairs.histories, pairs.ceiling,
+            pairs.after_start, pairs.after, *self._scratch,
         )  # fmt: skip
         if self.config.wide:
             choice, used = self._scratch[0], self._scratch[3]
@@ -253,7 +253,7 @@ class DoubleOracle(Solver):
             leaf_values(self.form, player, reach, everywhere)
             backward_best(self.form, player, everywhere, choice)
             used |= self.restricted.allowed
-            mark_wide_response(self.form, player, reach, meetings.start, meetings.other, choice, used)
+            mark_wide_response(self.form, player, reach, pairs.start, pairs.other, choice, used)
         return value
 
     def strategy(self) -> Float64:

@@ -3,8 +3,8 @@ Bošanský, Kiekintveld, Lisý and Pěchouček 2014).
 
 A set of sequences is allowed to each player.  The restricted game has the histories that both players' sequences lead
 to.  Where it stops and the game does not, because the mover has no allowed action, is a *temporary leaf*: it pays what
-the mover is sure of by the default strategy (``Meetings.floor``), so that the restricted game never promises a player
-more than the player can have.
+the mover is sure of by the default strategy (``DecisionPairs.floor``), so that the restricted game never promises a
+player more than the player can have.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scipy.sparse import coo_array, csr_array
 
 from counterplay.lp.highs import Basis, LinearModel, solve_model
 from counterplay.tree.history.game_tree import GameTree
-from counterplay.tree.sequence.decision_points import Meetings
+from counterplay.tree.sequence.decision_points import DecisionPairs
 from counterplay.tree.sequence.matrices import payoff_scale, sequence_origins, spans
 
 __all__ = ["RestrictedGame", "RestrictedSolution"]
@@ -56,8 +56,8 @@ class RestrictedGame:
         Number of pairs of sequences with a payoff, temporary ones included, at the last solution.
     """
 
-    def __init__(self, tree: GameTree, meetings: Meetings) -> None:
-        self.tree, self.meetings = tree, meetings
+    def __init__(self, tree: GameTree, pairs: DecisionPairs) -> None:
+        self.tree, self.pairs = tree, pairs
         self._scale = payoff_scale(tree.sequences.leaf_payoff)
         form = tree.sequences
         self._origin = sequence_origins(form)
@@ -192,7 +192,7 @@ class RestrictedGame:
 
     def _payoffs(self, sequences: list[Int64], place: Int64) -> _Entries:
         """Scaled payoffs to the first player: places of the second one's sequence, of the first one's, amounts."""
-        form, meetings = self.tree.sequences, self.meetings
+        form, pairs = self.tree.sequences, self.pairs
         counts = np.diff(form.leaf_start)[sequences[1]]
         leaves = spans(form.leaf_start[:-1][sequences[1]], counts)
         first, second = form.leaf_others[leaves, 0], np.repeat(sequences[1], counts)
@@ -201,10 +201,10 @@ class RestrictedGame:
         waiting = np.flatnonzero(~self.active & self.allowed[form.decision_parent])
         for player in range(2):
             stops = waiting[(waiting >= form.decision_start[player]) & (waiting < form.decision_start[player + 1])]
-            counts = np.diff(meetings.start)[stops]
-            met = spans(meetings.start[:-1][stops], counts)
-            own, other = np.repeat(form.decision_parent[stops], counts), meetings.other[met]
-            floor = meetings.floor[met]
+            counts = np.diff(pairs.start)[stops]
+            met = spans(pairs.start[:-1][stops], counts)
+            own, other = np.repeat(form.decision_parent[stops], counts), pairs.other[met]
+            floor = pairs.floor[met]
             columns.append((other, own, floor) if player == 0 else (own, other, -floor))
         second, first, amount = (np.concatenate([part[which] for part in columns]) for which in range(3))
         keep = self.allowed[first] & self.allowed[second] & (amount != 0.0)

@@ -7,6 +7,7 @@ Gibson 2014, algorithms 2 to 5, section 5.4.2 for outcome sampling, appendix C.4
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from counterplay.errors import GameError, SolverError
@@ -28,6 +29,15 @@ MAX_DEPTH = 10_000
 """Longest history allowed; a longer one means a game that never ends."""
 
 MAX_UTILITY = 1e100
+
+
+def positive_total(regrets: Sequence[float]) -> float:
+    """The sum of positive regrets, as ``kernels.regret`` adds them up; tables are Python's own arrays here."""
+    total = 0.0
+    for regret in regrets:
+        if regret > 0:
+            total += regret
+    return total
 
 
 class Walker:
@@ -85,14 +95,11 @@ class Walker:
     def matched(self, index: int, count: int) -> int:
         """An action drawn in proportion to positive regret."""
         regrets = self.solver.regret[index : index + count]
-        total = 0.0
-        for regret in regrets:
-            if regret > 0:
-                total += regret
-        dart = self.draw()
+        total = positive_total(regrets)
+        uniform = self.draw()
         if total <= 0.0:
-            return int(dart * count)
-        left = dart * total
+            return int(uniform * count)
+        left = uniform * total
         pick = 0
         for action, regret in enumerate(regrets):
             if regret > 0 and left >= 0.0:
@@ -136,15 +143,12 @@ class Walker:
         """The action of another player, and that player's strategy added to the average."""
         regrets = self.solver.regret[index : index + count]
         average = self.solver.average
-        total = 0.0
-        for regret in regrets:
-            if regret > 0.0:
-                total += regret
+        total = positive_total(regrets)
         share = self.time if own == 1.0 else self.time / own
-        dart = self.draw()
+        uniform = self.draw()
         if total > 0.0:
             scale = 1.0 / total
-            left = dart * total
+            left = uniform * total
             pick = 0
             for action, positive in enumerate(regrets):
                 if positive > 0.0:
@@ -157,17 +161,14 @@ class Walker:
         if self.averaging:
             for action in range(count):
                 average[index + action] += share * (1.0 / count)
-        return int(dart * count)
+        return int(uniform * count)
 
     def decide(self, state: Any, actions: Any, index: int, player: int, own: float, depth: int) -> float:
         """Walk some of the traverser's actions and add their regrets."""
         config, regret = self.config, self.solver.regret
         kind = config.sampling
         count = len(actions)
-        total = 0.0
-        for old in regret[index : index + count]:
-            if old > 0.0:
-                total += old
+        total = positive_total(regret[index : index + count])
         scale = 1.0 / total if total > 0.0 else 0.0
         strategy = [max(0.0, old) * scale if total > 0.0 else 1.0 / count for old in regret[index : index + count]]
         if kind == "external":
@@ -203,9 +204,8 @@ class Walker:
             for share in self.solver.average[index : index + count]:
                 known += share
         for action in range(count):
-            chance = (
-                self.wish(index + action, known) if kind == "average-strategy" else self.solver.chances[index + action]
-            )
+            entry = index + action
+            chance = self.walk_chance(entry, known) if kind == "average-strategy" else self.solver.chances[entry]
             if chance >= 1.0 or self.draw() < chance:
                 values[action] = self.walk(state.child(actions[action]), player, own * min(1.0, chance), depth)
             elif kind == "probing":
@@ -214,14 +214,14 @@ class Walker:
 
     def explore(self, strategy: list[float], ratio: float) -> int:
         """The action that outcome sampling takes: any with probability ε', else one of the strategy."""
-        dart = self.draw()
+        uniform = self.draw()
         for action, chance in enumerate(strategy):
-            dart -= ratio / len(strategy) + (1.0 - ratio) * chance
-            if dart < 0.0:
+            uniform -= ratio / len(strategy) + (1.0 - ratio) * chance
+            if uniform < 0.0:
                 return action
         return len(strategy) - 1
 
-    def wish(self, entry: int, known: float) -> float:
+    def walk_chance(self, entry: int, known: float) -> float:
         """With which probability average strategy sampling walks an action."""
         config = self.config
         if config.beta + known == 0.0 or config.beta == float("inf"):
@@ -291,9 +291,7 @@ class Walker:
             if self.pure:
                 self.count_action(index, count, pick)
             else:
-                total = 0.0
-                for old in solver.regret[index : index + count]:
-                    total += max(0.0, old)
+                total = positive_total(solver.regret[index : index + count])
                 for action in range(count):
                     positive = max(0.0, solver.regret[index + action])
                     solver.average[index + action] += self.time * (positive / total if total > 0.0 else 1.0 / count)

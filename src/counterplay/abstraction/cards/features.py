@@ -186,7 +186,7 @@ class CardFeatures:
 
     def project(self, given: HandIndexer, wanted: HandIndexer, skip: int = 0) -> npt.NDArray[np.uint32]:
         """For every index of one shape, the index of the same cards in another, or for a range of indices."""
-        from counterplay.kernels.cards.card_features import project_hands
+        from counterplay.kernels.cards.continuations import project_hands
 
         numbers = np.empty(given.size(), dtype=np.uint32)
         now, then = given.tables(), wanted.tables()
@@ -229,7 +229,7 @@ class CardFeatures:
         return HandSums(made["mean"], made["square"], made["histogram"], self.runouts(turn), self.unit)
 
     def _make_sums(self, turn: int) -> dict[str, npt.NDArray[Any]]:
-        from counterplay.kernels.cards.card_features import fold_strengths, fold_sums
+        from counterplay.kernels.cards.continuations import fold_strengths, fold_sums
 
         size = self.size(turn)
         mean, square = np.zeros(size, dtype=np.uint64), np.zeros(size, dtype=np.uint64)
@@ -339,7 +339,7 @@ class CardFeatures:
 
     def transitions(self, turn: int, table: npt.NDArray[Any], classes: int) -> npt.NDArray[Any]:
         """Number of sets of next cards from each hand to each class of the next round: (N, classes)."""
-        from counterplay.kernels.cards.card_features import fold_classes
+        from counterplay.kernels.cards.continuations import fold_classes
 
         more, ways = self._next(turn)
         count = np.zeros((self.size(turn), classes), dtype=np.min_scalar_type(ways))
@@ -359,7 +359,7 @@ class CardFeatures:
 
         Buckets are by ordered index, classes by index with the board as a set.
         """
-        from counterplay.kernels.cards.card_features import count_classes
+        from counterplay.kernels.cards.continuations import count_classes
 
         more, ways = self._next(turn)
         now, then, ordered = (i.tables() for i in (self.indexer(turn), self.indexer(turn + 1), self.ordered(turn)))

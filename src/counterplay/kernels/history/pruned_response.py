@@ -1,7 +1,7 @@
 """A best response by branch and bound (Čermák 2018, section 3.3, pointing to the double oracle algorithm).
 
 Decision points are visited in depth first order.  What an action is worth is known in part: its leaves, and the
-decision points after it that are solved; for each of the others there is a bound, the ceilings of its meetings weighted
+decision points after it that are solved; for each of the others there is a bound, the ceilings of its pairs weighted
 by the other player's reach.  An action is given up when even the bounds do not beat the best action so far, and
 decision points that the other player never comes to are not visited at all.  The value is that of the plain best
 response (``passes.backward_best``), and the first of several best actions is chosen, as there.
@@ -20,10 +20,10 @@ def pruned_best_response(
     form: FormArrays,  # IN
     player: int,  # IN  who responds
     reach: np.ndarray,  # IN  (S,) float64: the other player's reach of each own sequence
-    meeting_start: np.ndarray,  # IN  (D+1,) int64
-    meeting_other: np.ndarray,  # IN  (M,) int32
-    meeting_histories: np.ndarray,  # IN  (M,) int32
-    meeting_ceiling: np.ndarray,  # IN  (M,) float64
+    pair_start: np.ndarray,  # IN  (D+1,) int64
+    pair_other: np.ndarray,  # IN  (M,) int32
+    pair_histories: np.ndarray,  # IN  (M,) int32
+    pair_ceiling: np.ndarray,  # IN  (M,) float64
     after_start: np.ndarray,  # IN  (S+1,) int64
     after: np.ndarray,  # IN  (D,) int32
     choice: np.ndarray,  # OUT (D,) int32: the action at the decision points that were visited
@@ -40,7 +40,7 @@ def pruned_best_response(
     point, action, child, sequence = stack[0], stack[1], stack[2], stack[3]
     known, open_bound, best = sums[0], sums[1], sums[2]
     point[0], action[0], sequence[0], best[0] = -1, 0, form.sequence_start[player], -np.inf
-    _begin(form, sequence[0], reach, meeting_start, meeting_other, meeting_histories, meeting_ceiling, after_start,
+    _begin(form, sequence[0], reach, pair_start, pair_other, pair_histories, pair_ceiling, after_start,
            after, bound, seen, known, open_bound, child, top)  # fmt: skip
     while True:
         here = sequence[top]
@@ -71,7 +71,7 @@ def pruned_best_response(
                 child[up] += 1
                 top = up
                 continue
-        _begin(form, sequence[top], reach, meeting_start, meeting_other, meeting_histories, meeting_ceiling,
+        _begin(form, sequence[top], reach, pair_start, pair_other, pair_histories, pair_ceiling,
                after_start, after, bound, seen, known, open_bound, child, top)  # fmt: skip
     _mark_used(form, player, after_start, after, choice, bound, used, counts)
     return float(best[0])
@@ -82,10 +82,10 @@ def _begin(
     form: FormArrays,  # IN
     here: int,  # IN  the sequence that is now looked at
     reach: np.ndarray,  # IN
-    meeting_start: np.ndarray,  # IN
-    meeting_other: np.ndarray,  # IN
-    meeting_histories: np.ndarray,  # IN
-    meeting_ceiling: np.ndarray,  # IN
+    pair_start: np.ndarray,  # IN
+    pair_other: np.ndarray,  # IN
+    pair_histories: np.ndarray,  # IN
+    pair_ceiling: np.ndarray,  # IN
     after_start: np.ndarray,  # IN
     after: np.ndarray,  # IN
     bound: np.ndarray,  # OUT, of the decision points after the sequence
@@ -105,11 +105,11 @@ def _begin(
         down = after[number]
         total = 0.0
         histories = 0
-        for meeting in range(meeting_start[down], meeting_start[down + 1]):
-            weight = reach[meeting_other[meeting]]
+        for pair in range(pair_start[down], pair_start[down + 1]):
+            weight = reach[pair_other[pair]]
             if weight > 0.0:
-                total += weight * meeting_ceiling[meeting]
-                histories += meeting_histories[meeting]
+                total += weight * pair_ceiling[pair]
+                histories += pair_histories[pair]
         seen[down] = histories
         bound[down] = total if histories > 0 else np.nan
         if histories > 0:
@@ -143,8 +143,8 @@ def mark_wide_response(
     form: FormArrays,  # IN
     player: int,  # IN  who responds
     reach: np.ndarray,  # IN  (S,) float64: the other player's reach of each own sequence
-    meeting_start: np.ndarray,  # IN  (D+1,) int64
-    meeting_other: np.ndarray,  # IN  (M,) int32
+    pair_start: np.ndarray,  # IN  (D+1,) int64
+    pair_other: np.ndarray,  # IN  (M,) int32
     choice: np.ndarray,  # IN  (D,) int32: a best action at every decision point
     used: np.ndarray,  # IN OUT (S,) bool: sequences allowed in; with the responses that follow each of them out
 ) -> None:
@@ -152,7 +152,7 @@ def mark_wide_response(
     for decision in range(form.decision_start[player], form.decision_start[player + 1]):
         if not used[form.decision_parent[decision]]:
             continue
-        for meeting in range(meeting_start[decision], meeting_start[decision + 1]):
-            if reach[meeting_other[meeting]] > 0.0:
+        for pair in range(pair_start[decision], pair_start[decision + 1]):
+            if reach[pair_other[pair]] > 0.0:
                 used[form.decision_first[decision] + choice[decision]] = True
                 break

@@ -36,7 +36,7 @@ from counterplay.solvers.maxmin.branching import ROUNDING, BranchAndBound, Digit
 from counterplay.solvers.maxmin.maxmin_problem import MaxminProblem
 from counterplay.solvers.maxmin.reconstruct import PLAYED
 from counterplay.solvers.maxmin.relaxation import Relaxation, RelaxedSolution
-from counterplay.tree.sequence.decision_points import build_meetings, meeting_hopes
+from counterplay.tree.sequence.decision_points import build_decision_pairs, optimistic_values
 from counterplay.tree.sequence.matrices import decision_levels, spans
 
 __all__ = ["OracleBranchAndBound"]
@@ -60,7 +60,7 @@ class OracleBranchAndBound(BranchAndBound):
                 f"doirabnb needs an opponent with A-loss recall, which player {problem.other + 1} of "
                 f"{problem.tree.name} has not; use irabnb"
             )
-        self.meetings = build_meetings(problem.tree)
+        self.pairs = build_decision_pairs(problem.tree)
         super().__init__(problem, epsilon, fallback)
         form = problem.form
         low, high = form.decision_start[problem.other], form.decision_start[problem.other + 1]
@@ -68,7 +68,7 @@ class OracleBranchAndBound(BranchAndBound):
 
     def make_relaxation(self) -> Relaxation:
         """The relaxation of a restricted game without any moves yet."""
-        return Relaxation(self.problem, self.meetings, meeting_hopes(self.problem.tree, self.problem.player))
+        return Relaxation(self.problem, self.pairs, optimistic_values(self.problem.tree, self.problem.player))
 
     def evaluate(self, digits: dict[int, Digits], upper: float, deadline: float | None) -> Node | None:
         """Solve a node, the restricted game growing; None if nothing is in it or the time was up."""
@@ -111,8 +111,8 @@ class OracleBranchAndBound(BranchAndBound):
         used = np.zeros(form.num_sequences, bool)
         used[form.sequence_start[problem.other]] = True
         reach = np.where(plan > PLAYED, plan, 0.0)
-        meetings = self.meetings
-        mark_wide_response(problem.arrays, problem.other, reach, meetings.start, meetings.other, choice, used)
+        pairs = self.pairs
+        mark_wide_response(problem.arrays, problem.other, reach, pairs.start, pairs.other, choice, used)
         return used | self._answer(solution, choice)
 
     def _answer(self, solution: RelaxedSolution, response: NDArray[np.int32]) -> Bool:
@@ -131,12 +131,12 @@ class OracleBranchAndBound(BranchAndBound):
 
     def _follow(self, plan: Float64, reach: Float64, choice: NDArray[np.int32]) -> Bool:
         """The maximiser's sequences that a plan plays, and what its choices add to them where it is met."""
-        form, player, meetings = self.problem.form, self.problem.player, self.meetings
+        form, player, pairs = self.problem.form, self.problem.player, self.pairs
         low, high = form.sequence_start[player], form.sequence_start[player + 1]
         used = np.zeros(form.num_sequences, bool)
         used[low:high] = plan[low:high] > PLAYED
         used[low] = True
-        mark_wide_response(self.problem.arrays, player, reach, meetings.start, meetings.other, choice, used)
+        mark_wide_response(self.problem.arrays, player, reach, pairs.start, pairs.other, choice, used)
         return used
 
     def _maximise(self, solution: RelaxedSolution) -> tuple[float, Bool]:

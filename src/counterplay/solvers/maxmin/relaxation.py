@@ -28,7 +28,7 @@ from counterplay.lp.highs import Basis, LinearModel, LiveModel, LpSolution
 from counterplay.lp.zero_sum import sequence_program
 from counterplay.solvers.maxmin.maxmin_problem import MaxminProblem
 from counterplay.solvers.maxmin.maxmin_programs import pure_rows
-from counterplay.tree.sequence.decision_points import Meetings
+from counterplay.tree.sequence.decision_points import DecisionPairs
 from counterplay.tree.sequence.matrices import sequence_origins, spans
 
 __all__ = ["Relaxation", "RelaxedSolution"]
@@ -73,10 +73,10 @@ class Relaxation:
     ----------
     problem : MaxminProblem
         Who maximises what.
-    meetings : Meetings, optional
+    pairs : DecisionPairs, optional
         For a restricted game, which starts with nothing but the empty sequences: where the players meet.
-    hopes : (M,) float64
-        What the maximiser gets at most from each meeting on, against the minimiser's first actions, in units: the
+    optimistic : (M,) float64
+        What the maximiser gets at most from each pair on, against the minimiser's first actions, in units: the
         utilities of temporary leaves.
     capped : bool
         Bound weights of sequences by the probabilities along them; otherwise by 1, as the thesis does.
@@ -98,15 +98,15 @@ class Relaxation:
     def __init__(
         self,
         problem: MaxminProblem,
-        meetings: Meetings | None = None,
-        hopes: Float64 | None = None,
+        pairs: DecisionPairs | None = None,
+        optimistic: Float64 | None = None,
         capped: bool = True,
     ) -> None:
-        self.problem, self.meetings, self.hopes = problem, meetings, hopes
+        self.problem, self.pairs, self.optimistic = problem, pairs, optimistic
         form = problem.form
-        self.allowed = np.full(form.num_sequences, meetings is None)
+        self.allowed = np.full(form.num_sequences, pairs is None)
         self.allowed[form.sequence_start[:2]] = True
-        self.active = np.full(form.num_decisions, meetings is None)
+        self.active = np.full(form.num_decisions, pairs is None)
         self.tight = np.zeros(len(problem.sets), bool)
         self.lower, self.upper = np.zeros(problem.places), np.ones(problem.places)
         self.caps, self.capped = np.ones(form.num_sequences), capped
@@ -345,7 +345,7 @@ class Relaxation:
         """Plans against the minimiser, on what is allowed; temporary leaves pay what may be hoped for."""
         if self._whole is None:
             return pure_rows(self.problem, self.pure_plans or [self.problem.pure_plan(self._first_choice())])
-        if self.meetings is None:
+        if self.pairs is None:
             return self._whole
         problem, form, whole = self.problem, self.problem.form, self._whole
         player, other = problem.player, problem.other
@@ -365,20 +365,20 @@ class Relaxation:
 
     def _temporary(self, own: Int64, theirs: Int64, equations: int, shape: tuple[int, int]) -> csr_array:
         """The payoffs of temporary leaves: where the restricted game stops and the game does not."""
-        assert self.meetings is not None
-        assert self.hopes is not None
-        form, problem, meetings = self.problem.form, self.problem, self.meetings
+        assert self.pairs is not None
+        assert self.optimistic is not None
+        form, problem, pairs = self.problem.form, self.problem, self.pairs
         waiting = np.flatnonzero(~self.active & self.allowed[form.decision_parent])
-        counts = np.diff(meetings.start)[waiting]
-        met = spans(meetings.start[:-1][waiting], counts)
-        mover, facing = np.repeat(form.decision_parent[waiting], counts), meetings.other[met]
+        counts = np.diff(pairs.start)[waiting]
+        met = spans(pairs.start[:-1][waiting], counts)
+        mover, facing = np.repeat(form.decision_parent[waiting], counts), pairs.other[met]
         low, high = form.sequence_start[problem.player], form.sequence_start[problem.player + 1]
         moves = (mover >= low) & (mover < high)
         first, second = np.where(moves, mover, facing), np.where(moves, facing, mover)
         keep = self.allowed[first] & self.allowed[second]
         columns = np.searchsorted(own, first[keep] - int(low))
         rows = 1 + equations + np.searchsorted(theirs, second[keep] - int(form.sequence_start[problem.other]))
-        return coo_array((problem.factor * self.hopes[met[keep]], (rows, columns)), shape=shape).tocsr()
+        return coo_array((problem.factor * self.optimistic[met[keep]], (rows, columns)), shape=shape).tocsr()
 
     def _first_choice(self) -> NDArray[np.int32]:
         return np.zeros(self.problem.form.num_decisions, np.int32)

@@ -1,8 +1,8 @@
-"""Where the players of a two-player game meet: decision points with the sequences of the other player.
+"""Decision points of a two-player game, each with the sequences that the other player may have played there.
 
-A *meeting* is a decision point of one player together with a sequence that the other player may have played there; all
+A *pair* is a decision point of one player together with a sequence that the other player may have played there; all
 histories of the two are taken together.  Best responses and restricted games depend on histories only through their
-meetings.  For each there are bounds on what the mover gets from there on, without knowing how the other player plays:
+pairs.  For each there are bounds on what the mover gets from there on, without knowing how the other player plays:
 
 * ``floor``: the mover plays a given pure strategy, and the other player, who sees everything, does the worst;
 * ``ceiling``: both players, seeing everything, do their best for the mover.
@@ -24,19 +24,19 @@ from counterplay.game.game import CHANCE, TERMINAL
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.sequence.sequence_form import chance_reach, decision_points, sequences_at
 
-__all__ = ["Meetings", "build_meetings", "meeting_hopes"]
+__all__ = ["DecisionPairs", "build_decision_pairs", "optimistic_values"]
 
 Float64 = NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Meetings:
-    """The meetings of a two-player game, M of them, and the order of its decision points.
+class DecisionPairs:
+    """The pairs of a two-player game, M of them, and the order of its decision points.
 
     Attributes
     ----------
     start : (D+1,) int64
-        The meetings of decision point ``d`` are ``start[d] .. start[d + 1] - 1``.
+        The pairs of decision point ``d`` are ``start[d] .. start[d + 1] - 1``.
     other : (M,) int32
         The sequence of the other player.
     histories : (M,) int32
@@ -63,8 +63,8 @@ class Meetings:
         return sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
 
 
-def build_meetings(tree: GameTree, chosen: NDArray[np.integer] | None = None) -> Meetings:
-    """Gather the histories of a two-player game by meeting.
+def build_decision_pairs(tree: GameTree, chosen: NDArray[np.integer] | None = None) -> DecisionPairs:
+    """Gather the histories of a two-player game by pair.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def build_meetings(tree: GameTree, chosen: NDArray[np.integer] | None = None) ->
         ceilings[own] = _backward(tree, player, np.maximum.reduceat, np.maximum.reduceat)[nodes[own]]
     counts = np.bincount(point[begins], minlength=form.num_decisions)
     after_counts = np.bincount(form.decision_parent, minlength=form.num_sequences)
-    return Meetings(
+    return DecisionPairs(
         start=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
         other=other[begins].astype(np.int32),
         histories=np.diff(np.append(begins, len(nodes))).astype(np.int32),
@@ -96,10 +96,10 @@ def build_meetings(tree: GameTree, chosen: NDArray[np.integer] | None = None) ->
     )
 
 
-def meeting_hopes(tree: GameTree, player: int) -> Float64:
-    """The most that a player gets from each meeting on when the other one takes first actions everywhere.
+def optimistic_values(tree: GameTree, player: int) -> Float64:
+    """The most that a player gets from each pair on when the other one takes first actions everywhere.
 
-    Whoever moves there; summed over the histories and weighted as ``Meetings.floor`` is.
+    Whoever moves there; summed over the histories and weighted as ``DecisionPairs.floor`` is.
     """
     nodes, _, weight, begins = _gather(tree)
     first = np.zeros(tree.num_infosets, np.int64)
@@ -107,7 +107,7 @@ def meeting_hopes(tree: GameTree, player: int) -> Float64:
 
 
 def _gather(tree: GameTree) -> tuple[NDArray[np.int64], NDArray[np.int32], Float64, NDArray[np.int64]]:
-    """Decisions sorted by meeting, the other player's sequence at each, its weight, and where meetings begin."""
+    """Decisions sorted by pair, the other player's sequence at each, its weight, and where pairs begin."""
     points, sequences = decision_points(tree), sequences_at(tree)
     nodes = np.flatnonzero(points >= 0)
     other = np.where(tree.player[nodes] == 0, sequences[1][nodes], sequences[0][nodes])
