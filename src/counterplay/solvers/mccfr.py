@@ -62,7 +62,8 @@ SamplingKind = Literal[
     "chance", "external", "outcome", "average-strategy", "scheme", "probing", "pure", "public", "boards"
 ]  # fmt: skip
 KINDS: dict[str, int] = {
-    "external": EXTERNAL, "outcome": OUTCOME, "average-strategy": AVERAGE_STRATEGY, "scheme": SCHEME, "probing": PROBING,
+    "external": EXTERNAL, "outcome": OUTCOME, "average-strategy": AVERAGE_STRATEGY, "scheme": SCHEME,
+    "probing": PROBING,
 }  # fmt: skip
 Walked: TypeAlias = GameTree | BucketGame
 """What can be walked: a tree of histories, or a betting tree with buckets."""
