@@ -17,8 +17,9 @@ import counterplay as cp
 from counterplay.abstraction.cards import CardAbstraction
 from counterplay.agents import Dealer, DealerConfig, open_arena
 from counterplay.cli.main import main
+from counterplay.forms import open_game
 from counterplay.poker.postflop.subgame import Subgame
-from counterplay.solvers.bucket_mccfr import make_bucket_solver
+from counterplay.solvers import make_solver
 from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.storage import file_kind, read_container
 from counterplay.strategy import BucketStrategy, PublicStrategy, Strategy, TabularStrategy, load_strategy
@@ -82,7 +83,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     solver.step(8)
     solver.profile().save(there / "spot")
     CardAbstraction.lossless((3, 2), (1, 1)).save(there / "leduc.cards")
-    sampler = make_bucket_solver("leduc_limit_2p", [there / "leduc.cards"], "cfr+")
+    sampler = make_solver(open_game("leduc_limit_2p", "buckets", cards=[there / "leduc.cards"]), "cfr+")
     sampler.step(8)
     sampler.profile().save(there / "buckets", "float64")
     return there
