@@ -1,4 +1,4 @@
-"""CFR and CFR+ by buckets over all boards: the iterates of the public tree and of the tree of histories."""
+"""The CFR family by buckets over all boards: the iterates of the public tree and of the tree of histories."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from counterplay.evaluation.lifted_buckets import LiftedStrategy
 from counterplay.forms import open_game
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.poker_public_tree import build_public_tree
-from counterplay.solvers import CfrSolver, make_solver, resume_solver
-from counterplay.solvers.bucket_mccfr import BucketSolver
+from counterplay.solvers import CFR_PRESETS, CfrSolver, make_solver, resume_solver
+from counterplay.solvers.bucket_cfr import BucketCfrSolver
 from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.public_strategy import fill_table
@@ -39,18 +39,18 @@ from tests.poker.test_bucket_game import (
 
 TWO_PLAYERS = [name for name, game in GAMES.items() if game.players == 2]
 every_game = pytest.mark.parametrize("game", TWO_PLAYERS)
-both = pytest.mark.parametrize("algorithm", ["cfr", "cfr+"])
+every_member = pytest.mark.parametrize("algorithm", CFR_PRESETS)
 
 
 @every_game
-@both
+@every_member
 @pytest.mark.parametrize("buckets", [forgetting, remembering, mixed, lossless])
 def test_iterates_are_those_of_the_tree_of_histories(game: str, algorithm: str, buckets: Any) -> None:
     """Hands that share a bucket share an information set there, with imperfect recall too."""
     abstract = BucketGame.build(GAMES[game], buckets(GAMES[game]))
     _, tree = compiled(abstract)
     where = entries_of(abstract, tree)
-    fast, slow = BucketSolver(abstract, algorithm), CfrSolver(tree, algorithm)
+    fast, slow = BucketCfrSolver(abstract, algorithm), CfrSolver(tree, algorithm)
     for _ in range(12):
         fast.step()
         slow.step()
@@ -60,12 +60,12 @@ def test_iterates_are_those_of_the_tree_of_histories(game: str, algorithm: str, 
     assert fast.iterations == 12
 
 
-@both
+@every_member
 @pytest.mark.parametrize("game", ["leduc", "two hole cards", "hands of three cards"])
 def test_lossless_iterates_are_those_of_the_public_tree(game: str, algorithm: str) -> None:
     abstract = BucketGame.build(GAMES[game], lossless(GAMES[game]))
     tree = build_public_tree(GAMES[game])
-    fast, slow = BucketSolver(abstract, algorithm), PublicSolver(tree, algorithm)
+    fast, slow = BucketCfrSolver(abstract, algorithm), PublicSolver(tree, algorithm)
     fast.step(30)
     slow.step(30)
     lifted = LiftedStrategy(BucketStrategy.of_game(abstract, fast.strategy()))
@@ -77,7 +77,7 @@ def test_lossless_iterates_are_those_of_the_public_tree(game: str, algorithm: st
 
 def test_it_converges() -> None:
     abstract = BucketGame.build(LEDUC, lossless(LEDUC))
-    solver = BucketSolver(abstract, "cfr+", pairs=count_bucket_pairs(abstract))
+    solver = BucketCfrSolver(abstract, "cfr+", pairs=count_bucket_pairs(abstract))
     solver.step(300)
     real = real_tree(LEDUC)
     exact = cp.evaluate(solver.profile(storage="float64").lifted(real), real).exploitability
@@ -111,13 +111,13 @@ def test_the_command(tmp_path: Path) -> None:
 
 
 def test_memory_is_known_beforehand() -> None:
-    solver = BucketSolver(BucketGame.build(LEDUC, forgetting(LEDUC)), "cfr+")
+    solver = BucketCfrSolver(BucketGame.build(LEDUC, forgetting(LEDUC)), "cfr+")
     tables = solver.regret.nbytes + solver.average.nbytes + solver._learned.nbytes
     assert tables < solver.table_bytes < 100 * tables
 
 
 def test_what_cannot_be_walked_is_refused() -> None:
     with pytest.raises(GameError, match=r"two players; .* has 3"):
-        BucketSolver(BucketGame.build(THREE, forgetting(THREE)), "cfr+")
-    with pytest.raises(SolverError, match="all boards in one thread; got threads=2"):
+        BucketCfrSolver(BucketGame.build(THREE, forgetting(THREE)), "cfr+")
+    with pytest.raises(SolverError, match="threads on public trees only; got threads=2"):
         make_solver(BucketGame.build(LEDUC, forgetting(LEDUC)), "cfr+", threads=2)

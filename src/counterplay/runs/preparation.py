@@ -18,7 +18,8 @@ from counterplay.poker.postflop.subgame import SUBGAME
 from counterplay.runs.options import RunOptions, Target
 from counterplay.runs.run import Run
 from counterplay.runtime.memory import check_memory
-from counterplay.solvers.bucket_mccfr import BucketSolver, predicted_tables
+from counterplay.solvers.bucket_mccfr import predicted_tables
+from counterplay.solvers.bucket_tables import BucketTables
 from counterplay.solvers.cfr import CFR_PRESETS, config_with
 from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.solvers.registry import (
@@ -251,10 +252,10 @@ def _count_pairs(solver: Solver, options: RunOptions) -> None:
     """Count how often buckets meet, where a run is to be measured in the abstract game."""
     if options.boards is None:
         return
-    if not isinstance(solver, BucketSolver):
+    if not isinstance(solver, BucketTables):
         raise SolverError("boards is for card abstractions; name one with cards")
     count = None if options.boards == "all" else int(options.boards)
-    solver.pairs = count_bucket_pairs(solver.game, count, solver.config.seed)
+    solver.pairs = count_bucket_pairs(solver.game, count, getattr(solver.config, "seed", options.seed or 0))
 
 
 def _lock(solver: Solver, text: str) -> None:

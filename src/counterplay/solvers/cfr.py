@@ -166,6 +166,8 @@ class CfrConfig:
             raise SolverError(f"{name} the profile is average or last; got 'best'")
         if self.fallback != "uniform" or self.tremble:
             raise SolverError(f"{name} there are no settings fallback and tremble; use --representation history")
+        if form == "buckets" and self.predictive and (self.alpha is not None or self.beta is not None):
+            raise SolverError("in buckets predictive is without alpha and beta; use --representation history")
         if form == "public" and self.storage == "auto":
             self._check_gamma(MAX_GAMMA["float32"])
 

@@ -50,8 +50,8 @@ def _public(entries: int) -> dict[str, int]:
 def _buckets(forms: GameForms) -> dict[str, int]:
     memory = {}
     size = forms.bucket_counts()
-    for name in BUCKET_PRESETS:
-        if name == "pcs-boards" and forms.game.players != 2:
+    for name in (*BUCKET_PRESETS, *CFR_PRESETS):
+        if name not in MCCFR_PRESETS and forms.game.players != 2:
             continue
         for profile in ("average", "last"):
             title = name if profile == "average" else f"{name}, last"

@@ -59,7 +59,7 @@ from counterplay.tree.history.game_tree import GameTree
 __all__ = ["MCCFR_PRESETS", "MccfrConfig", "MccfrSolver", "integer_payoffs", "mccfr_config", "sampling_of"]
 
 SamplingKind = Literal[
-    "chance", "external", "outcome", "average-strategy", "scheme", "probing", "pure", "public", "boards"
+    "chance", "external", "outcome", "average-strategy", "scheme", "probing", "pure", "public"
 ]  # fmt: skip
 KINDS: dict[str, int] = {
     "external": EXTERNAL, "outcome": OUTCOME, "average-strategy": AVERAGE_STRATEGY, "scheme": SCHEME,
@@ -90,8 +90,8 @@ class MccfrConfig:
     Attributes
     ----------
     sampling : str
-        What is walked: chance, external, outcome, average-strategy, scheme, probing, pure; of bucket games public,
-        and boards, which is all of them in every iteration: nothing is sampled.
+        What is walked: chance, external, outcome, average-strategy, scheme, probing, pure; in card abstractions
+        public, which samples boards.
     epsilon, tau, beta : float
         Exploration, threshold and bonus of average strategy sampling.
     exploration : float
@@ -152,7 +152,7 @@ class MccfrConfig:
     def __post_init__(self) -> None:
         whole = self.sampling == "pure"
         choices = {
-            "sampling": ("chance", *KINDS, "pure", "public", "boards"),
+            "sampling": ("chance", *KINDS, "pure", "public"),
             "profile": ("average", "last"),
             "storage": ("int32", "int64") if whole else ("float64", "float32"),
             "overflow": ("cut", "error"),
@@ -165,8 +165,6 @@ class MccfrConfig:
                 raise SolverError(f"{name} must be true or false; got {getattr(self, name)!r}")
         if whole and self.linear_average:
             raise SolverError("pure-cfr counts actions, each as one; leave out linear_average")
-        if self.sampling == "boards" and self.threads != 1:
-            raise SolverError(f"cfr by buckets goes through all boards in one thread; got threads={self.threads!r}")
         if not isinstance(self.scheme, str):
             raise SolverError(f"scheme must be a name here, functions go to the solver; got {self.scheme!r}")
         self._check_numbers()
@@ -269,7 +267,7 @@ class MccfrSolver(Solver):
 
     def _open(self, game: Any, memory_limit: int | None) -> tuple[Walked, WalkArrays]:
         """The game, compiled, and its layout for walks, after checking that the tables will fit."""
-        if self.config.sampling in ("public", "boards"):
+        if self.config.sampling == "public":
             raise SolverError("boards are drawn in card abstractions only; on public trees use algorithm pcs")
         self.tree = open_game(game, "history", memory_limit=memory_limit)
         needed = self.memory_bytes(self.tree, self.config)
@@ -474,14 +472,14 @@ def average_type(storage: str) -> str:
 def table_memory(sizes: WalkedSizes, config: MccfrConfig) -> int:
     """Bytes of all tables and scratch on a game of these sizes."""
     tables = np.dtype(config.storage).itemsize + config.keeps_average * np.dtype(average_type(config.storage)).itemsize
-    tables += 8 * (config.sampling in ("scheme", "probing", "boards"))
+    tables += 8 * (config.sampling in ("scheme", "probing"))
     scratch = sum(size * np.dtype(kind).itemsize for size, kind in _scratch_shapes(sizes, config))
     return sizes.entries * tables + config.threads * (scratch + 8 + 24)
 
 
 def _scratch_shapes(sizes: WalkedSizes, config: MccfrConfig) -> list[tuple[int, str]]:
     """Sizes and types of the arrays that each thread works in, in the order of the kernels' arguments."""
-    if config.sampling in ("public", "boards"):
+    if config.sampling == "public":
         return []  # kept with the boards
     frames, widest = sizes.frames, sizes.widest
     waiting = frames * widest + 1 if sizes.players != 2 and config.keeps_average else 0

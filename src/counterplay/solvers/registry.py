@@ -81,14 +81,13 @@ def _sampled(summary: str, **forms: str) -> Algorithm:
     return Algorithm(summary, forms, sampled=True, seeded=True)
 
 
-_FULL = {"history": "cfr", "public": "public"}
-_FULL_BUCKETS = {**_FULL, "buckets": "mccfr-abstract"}
+_FULL = {"history": "cfr", "public": "public", "buckets": "bucket-cfr"}
 _DEALT = {"history": "mccfr", "buckets": "mccfr-abstract"}
 _WALKED = {**_DEALT, "states": "mccfr-states"}
 
 ALGORITHMS: dict[str, Algorithm] = {
-    "cfr": Algorithm("vanilla counterfactual regret minimisation, all players at once", _FULL_BUCKETS),
-    "cfr+": Algorithm("CFR+ : regret matching plus, alternating, linear averaging", _FULL_BUCKETS),
+    "cfr": Algorithm("vanilla counterfactual regret minimisation, all players at once", _FULL),
+    "cfr+": Algorithm("CFR+ : regret matching plus, alternating, linear averaging", _FULL),
     "linear": Algorithm("linear CFR : iteration t has weight t in regrets and average", _FULL),
     "dcfr": Algorithm("discounted CFR : positive and negative regrets fade differently", _FULL),
     "pcfr+": Algorithm("predictive CFR+ : the last regret is the forecast of the next", _FULL),
@@ -133,6 +132,7 @@ SOLVERS: dict[str, str] = {
     "mccfr": "mccfr:MccfrSolver",
     "mccfr-states": "state_mccfr:StateSampler",
     "mccfr-abstract": "bucket_mccfr:BucketSolver",
+    "bucket-cfr": "bucket_cfr:BucketCfrSolver",
     "public-sampling": "public_sampling:PublicSamplingSolver",
     "lp": "linear_program:LinearProgram",
     "double-oracle": "double_oracle:DoubleOracle",

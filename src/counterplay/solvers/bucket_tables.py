@@ -1,0 +1,137 @@
+"""What the solvers in card abstractions share: tables with a row for each point of the betting and bucket.
+
+A best response needs to know how often buckets meet: with ``pairs`` (``evaluation.bucket_pairs``, two players with
+perfect recall) a run is measured inside the bucket game, without it nothing is measured.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.errors import SolverError, StrategyError
+from counterplay.evaluation.bucket_pairs import BucketPairs, measure_buckets
+from counterplay.evaluation.measurement import Measurement
+from counterplay.forms import open_game
+from counterplay.kernels.regret import match_regrets
+from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.solvers.result import RunFacts
+from counterplay.solvers.solver import Solver
+from counterplay.strategy.bucket_strategy import BucketStrategy, Storage, packed
+from counterplay.strategy.strategy import Provenance
+from counterplay.strategy.tabular import normalise
+
+__all__ = ["BucketTables"]
+
+
+class BucketTables(Solver):
+    """A solver whose tables ``regret`` and ``average`` are those of a bucket game."""
+
+    form_name = "buckets"
+    check_ratio = 1.5
+    game: BucketGame
+    pairs: BucketPairs | None
+    regret: NDArray[Any]
+    average: NDArray[Any]
+
+    @property
+    def name(self) -> str:
+        """The game's name."""
+        return self.game.name
+
+    @property
+    def histories(self) -> int | None:
+        """Not known: the deals are not enumerated."""
+        return None
+
+    @property
+    def information_sets(self) -> int:
+        """Pairs of a point of the betting and a bucket."""
+        return self.game.num_infosets
+
+    @property
+    def measures(self) -> bool:  # type: ignore[override]
+        """Whether exploitability in the bucket game can be measured."""
+        return self.pairs is not None
+
+    def measure(self) -> Measurement:
+        """Measure the profile inside the bucket game; every number is NaN without ``pairs``."""
+        if self.pairs is not None:
+            return measure_buckets(self.game, self.pairs, self.strategy())
+        nothing = (math.nan,) * self.game.players
+        return Measurement(nothing, nothing)
+
+    def details(self) -> dict[str, Any]:
+        """What was walked."""
+        found = {"betting_nodes": len(self.game.tree), "entries": self.game.num_entries}
+        return found if self.pairs is None else {**found, "boards": self.pairs.boards, "exact": self.pairs.exact}
+
+    def facts(self) -> RunFacts:
+        """What reports say about the game and the tables."""
+        return RunFacts(
+            big_blind=self.game.big_blind, entries=self.game.num_entries, tree_bytes=self.game.tree_bytes,
+            table_bytes=self.table_bytes, seed=getattr(self.config, "seed", 0), threads=self.config.threads,
+        )  # fmt: skip
+
+    def _blocks(self, kind: Literal["average", "last"] | None) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
+        """Entries from, to, and their probabilities, block by block."""
+        kind = kind or self.config.profile
+        if kind == "average" and not self.config.keeps_average:
+            raise SolverError(f"this solver keeps no average (its profile is {self.config.profile!r})")
+        none, matched = np.zeros(0), self._matched()
+        for first, last, offset in self.game.blocks():
+            if kind == "average" and self.iterations > getattr(self.config, "delay", -1):
+                yield first, last, normalise(self.average[first:last], offset)
+            else:
+                found = np.zeros(last - first)
+                match_regrets(offset, 0, len(offset) - 1, matched[first:last], none, False, 0.0, found)
+                yield first, last, found
+
+    def _matched(self) -> NDArray[Any]:
+        """What regret matching turns into the current strategy."""
+        return self.regret
+
+    def strategy(self, kind: Literal["average", "last"] | None = None) -> NDArray[np.float64]:
+        """The probabilities of all entries, laid out as the tables are."""
+        found = np.zeros(self.game.num_entries)
+        for first, last, block in self._blocks(kind):
+            found[first:last] = block
+        return found
+
+    def profile(self, kind: Literal["average", "last"] | None = None, storage: Storage = "uint16") -> BucketStrategy:
+        """A profile with its provenance; ``kind`` as for ``strategy``, ``storage`` as for ``BucketStrategy.save``."""
+        settings = {**dataclasses.asdict(self.config), "profile": kind or self.config.profile}
+        origin = Provenance(self.algorithm, settings, getattr(self.config, "seed", None), self.iterations, self.seconds)
+        weights = np.zeros(self.game.num_entries, storage)
+        for first, last, block in self._blocks(kind):
+            weights[first:last] = packed(block, storage)
+        return BucketStrategy.of_game(self.game, weights, origin)
+
+    def identity(self) -> dict[str, Any]:
+        """What a checkpoint says of its game."""
+        return {
+            "game": self.game.name,
+            "digest": self.game.fingerprint,
+            "fingerprint": self.game.fingerprint,
+            **self.game.origin(),
+        }
+
+    @classmethod
+    def open_game(cls, game: Any, memory_limit: int | None) -> BucketGame:
+        """The bucket game of a checkpoint: its card files are opened again."""
+        if isinstance(game, BucketGame):
+            return game
+        if not isinstance(game, Mapping):
+            raise StrategyError(f"a checkpoint of a bucket game is resumed with a bucket game; got {game!r}")
+        try:
+            name, cards, bets = game["game"], game["cards"], game["bets"]
+        except KeyError as error:
+            raise StrategyError(f"the checkpoint is damaged: its header lacks {error}") from None
+        if not cards:
+            raise StrategyError("the card abstraction of the checkpoint is in no file; give the bucket game itself")
+        return open_game(name, "buckets", cards=cards, bets=bets)
