@@ -274,7 +274,7 @@ class TestMisuse:
             Pipeline(make_plan("leduc_limit_2p", "tiny"), tmp_path)
         with pytest.raises(GameError, match="no build was started in it"):
             Pipeline(make_plan("leduc_limit_2p", "tiny"), tmp_path / "mine.txt")
-        with pytest.raises(CounterplayError, match="cannot be made"):
+        with pytest.raises(CounterplayError, match="cannot be created"):
             Pipeline(make_plan("leduc_limit_2p", "tiny"), tmp_path / "mine.txt" / "built")
 
     @pytest.mark.parametrize("text", ["", "{}", "[1]", '{"plan": {}, "done": {}'])
@@ -291,7 +291,7 @@ class TestMisuse:
         with pytest.raises(StrategyError, match=r"damaged|cut off"):
             Pipeline(plan, built).run()
         (built / name).unlink()
-        with pytest.raises(StrategyError, match="is gone"):
+        with pytest.raises(StrategyError, match="is missing"):
             Pipeline(plan, built).run()
 
     def test_too_little_memory(self, tmp_path: Path) -> None:
