@@ -24,10 +24,11 @@ from counterplay.lp.rational import solve_basis, to_fraction
 from counterplay.lp.zero_sum import maxmin_restricted, sequence_program, solve_zero_sum
 from counterplay.runtime.pacing import Until
 from counterplay.solvers import make_solver, resume_solver
-from counterplay.solvers.matrix_games import NormalFormPlay, solve_matrix
+from counterplay.solvers.matrix_games import solve_matrix
 from counterplay.tree.history.repartition import perfect_recall_refinement
 from counterplay.tree.sequence.matrices import behavioural_strategy, realisation_plan, sequence_matrices
 from tests.reference.compiled import tree_value
+from tests.reference.normal_form_play import NormalFormPlay
 from tests.reference.random_trees import random_tree_game
 from tests.reference.sequence_lp import zero_sum_value
 from tests.tree_game import TreeGame
@@ -375,7 +376,7 @@ class TestNormalForm:
         assert simultaneous.gains() == pytest.approx([0, 0, 0])  # (h, t, t) is one as well
 
     def test_bad_normal_forms(self) -> None:
-        with pytest.raises(GameError, match="an array with n axes for each of n players"):
+        with pytest.raises(ValueError, match="an array with n axes for each of n players"):
             NormalFormPlay(np.zeros((3, 2, 2)))
-        with pytest.raises(SolverError, match="start needs a distribution"):
+        with pytest.raises(ValueError, match="start needs a distribution"):
             NormalFormPlay(np.zeros((2, 2)), start=[[1, 1], [1, 0]])

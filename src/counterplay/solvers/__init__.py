@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from counterplay.solvers.fictitious_play import FictitiousPlay, FictitiousPlayConfig
     from counterplay.solvers.ira import CfrIra, CfrIraConfig, Fpira, FpiraConfig
     from counterplay.solvers.linear_program import LinearProgram, LinearProgramConfig
+    from counterplay.solvers.matrix_games import solve_matrix
     from counterplay.solvers.maxmin import MaxminConfig, MaxminSolver
     from counterplay.solvers.mccfr import MCCFR_PRESETS, MccfrConfig, MccfrSolver
     from counterplay.solvers.public_cfr import PublicSolver
@@ -39,7 +40,7 @@ __all__ = [
     "DoubleOracleConfig", "FictitiousPlay", "FictitiousPlayConfig", "Fpira", "FpiraConfig", "LinearProgram",
     "LinearProgramConfig", "MaxminConfig", "MaxminSolver", "MccfrConfig", "MccfrSolver", "PublicSolver", "RunFacts",
     "SolveResult", "Solver", "StateSampler", "check_algorithm", "checkpoint_header", "form_of", "make_solver",
-    "memory_words", "resume_solver", "scheme_array", "solver_class",
+    "memory_words", "resume_solver", "scheme_array", "solve_matrix", "solver_class",
 ]  # fmt: skip
 
 # Solvers are imported when they are first named: some bring large libraries.
@@ -49,6 +50,7 @@ _HOME = {
     "FictitiousPlay": "fictitious_play", "FictitiousPlayConfig": "fictitious_play",
     "CfrIra": "ira", "CfrIraConfig": "ira", "Fpira": "ira", "FpiraConfig": "ira",
     "LinearProgram": "linear_program", "LinearProgramConfig": "linear_program",
+    "solve_matrix": "matrix_games",
     "MaxminConfig": "maxmin", "MaxminSolver": "maxmin",
     "MCCFR_PRESETS": "mccfr", "MccfrConfig": "mccfr", "MccfrSolver": "mccfr",
     "PublicSolver": "public_cfr",
