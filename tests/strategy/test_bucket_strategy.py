@@ -418,7 +418,7 @@ def test_solve_with_bets_and_two_abstractions(cards: Path, tmp_path: Path) -> No
         (["solve", "leduc_limit_2p", "--bets", "fcpa"], "--bets is for .*with --cards for card abstractions"),
         (["solve", "leduc_limit_2p", "--cards", "CARDS", "--until", "0.1"], "until needs the compiled game"),
         (["solve", "leduc_limit_2p", "--cards", "CARDS", "--boards", "some"], "boards is all or a number"),
-        (["solve", "leduc_limit_2p", "--cards", "CARDS", "-a", "dcfr"], "dcfr does not run in card abstractions"),
+        (["solve", "leduc_limit_2p", "--cards", "CARDS", "-a", "lp"], "lp does not run in card abstractions"),
         (["solve", "kuhn_limit_2p", "--cards", "CARDS"], "card abstraction is for"),
         (["solve", "leduc_limit_2p", "--cards", "nowhere.cpa"], "no file"),
     ],
