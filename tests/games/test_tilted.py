@@ -164,5 +164,5 @@ def test_public_trees_pay_what_histories_pay(name: str, algorithm: str) -> None:
 
 
 def test_samplers_of_public_trees_need_zero_sums() -> None:
-    with pytest.raises(SolverError, match="needs utilities that add up to 0"):
+    with pytest.raises(SolverError, match="needs utilities that sum to 0"):
         PublicSamplingSolver(open_game("tilted(kuhn_limit_2p,orange)", "public"), "pcs")

@@ -85,7 +85,7 @@ def test_scales_are_powers_of_two() -> None:
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-12, 1e-9])
 def test_pure_cfr_does_not_round_small_utilities_to_nothing(scale: float) -> None:
-    with pytest.raises(SolverError, match="needs whole utilities"):
+    with pytest.raises(SolverError, match="needs integer utilities"):
         make_solver(named(scale), "pure-cfr")
     with pytest.raises(SolverError, match=r"round all utilities of .* to 0; give more units"):
         make_solver(named(scale), "pure-cfr", units=1000)
@@ -115,7 +115,7 @@ def test_huge_numbers_are_refused(algorithm: str, setting: str, value: int, most
 
 
 def test_a_scheme_of_ones_own_must_be_handed_over() -> None:
-    with pytest.raises(SolverError, match="scheme custom stands for a function"):
+    with pytest.raises(SolverError, match="scheme custom means a function"):
         make_solver("kuhn", "probing", scheme="custom")  # walked all actions
 
 

@@ -227,7 +227,7 @@ def test_utilities_in_whole_units() -> None:
     assert sorted(set(solver.walks.utility.tolist())) == [-3, -2, -1, 1, 2, 3]
     assert make_solver(game, "pure-cfr", units=8).walks.utility.max() == 6
     odd = 'matrix(rows="0.123456789,-1;-1,3.14159265")'
-    with pytest.raises(SolverError, match="pure-cfr needs whole utilities"):
+    with pytest.raises(SolverError, match="pure-cfr needs integer utilities"):
         make_solver(odd, "pure-cfr")
     assert make_solver(odd, "pure-cfr", units=1000).walks.utility.max() == 3142
     with pytest.raises(SolverError, match="too large for pure-cfr"):

@@ -154,7 +154,7 @@ def test_misuse_is_told() -> None:
         cp.solve("kuhn", "external-sampling", iterations=1, representation="sets")
     with pytest.raises(SolverError, match="unknown scheme 'nothing'"):
         make_solver("kuhn", "probing", form="states", scheme="nothing").step()
-    with pytest.raises(SolverError, match="whole utilities"):
+    with pytest.raises(SolverError, match="integer utilities"):
         make_solver('matrix(rows="0.5,0;0,1")', "pure-cfr", form="states").step(20)
 
 
@@ -162,7 +162,7 @@ def test_tiny_utilities_do_not_become_nothing() -> None:
     tiny = 'matrix(rows="2e-10,0;0,1e-10")'
     with pytest.raises(SolverError, match=r"has -?[12]e-10; give units, such as units=\d+0{9}"):
         make_solver(tiny, "pure-cfr", form="states").step(20)
-    with pytest.raises(SolverError, match="whole utilities"):  # as when it is compiled
+    with pytest.raises(SolverError, match="integer utilities"):  # as when it is compiled
         make_solver(tiny, "pure-cfr")
     counted = make_solver(tiny, "pure-cfr", form="states", units=10**10)
     counted.step(20)

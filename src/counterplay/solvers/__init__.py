@@ -1,4 +1,4 @@
-"""Solvers: configuration, tables and kernels.  ``ALGORITHMS`` lists what ``solve`` knows by name."""
+"""Solvers: configuration, tables and kernels.  ``ALGORITHMS`` lists the algorithms by name."""
 
 from __future__ import annotations
 

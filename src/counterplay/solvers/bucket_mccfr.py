@@ -1,9 +1,9 @@
-"""Monte Carlo CFR on a betting tree with buckets: real cards, abstract tables.
+"""Monte Carlo CFR on bucket games: real cards, tables by bucket.
 
-Everything about the algorithms is in ``solvers/mccfr.py`` and its kernels; here are the deals.  Before each walk all
-cards are dealt in the real game, and hands are mapped to buckets (Johanson 2016, section 3.4; Gibson 2014, section
-5.6).  Deals are made in batches, from random numbers of their own for each thread, so that a run can be cut anywhere
-and resumed to the same bits.
+The algorithms are in ``solvers/mccfr.py`` and its kernels; this module adds the deals.  Before each walk all cards are
+dealt in the real game, and hands are mapped to buckets (Johanson 2016, section 3.4; Gibson 2014, section 5.6).  Deals
+are sampled in batches, from separate random numbers for each thread, so that a run can be interrupted anywhere and
+resumed to the same bits.
 
 ``pcs-boards`` draws boards alone and walks all hands of both players at once (Johanson 2016, algorithm 1 with section
 3.4), two players.  Its walks are those of ``kernels/buckets/bucket_pcs.py``; tables, checkpoints and profiles are the
@@ -47,7 +47,7 @@ from counterplay.solvers.sampling_schemes import betting_scheme
 __all__ = ["BUCKET_PRESETS", "BucketSolver", "predicted_tables"]
 
 BATCH = 4096
-"""Iterations whose cards are dealt at a time: so many that what Python does between kernels is little beside them."""
+"""Iterations whose cards are dealt at a time: enough to make the time in Python between kernels negligible."""
 
 BUCKET_PRESETS: Mapping[str, MccfrConfig] = {
     **MCCFR_PRESETS,
@@ -66,7 +66,7 @@ class BucketSolver(BucketTables, MccfrSolver):  # type: ignore[misc]  # games an
     *arguments, **named
         Those of ``MccfrSolver``.
     pairs : BucketPairs, optional
-        How often buckets meet, to measure exploitability inside the bucket game.
+        Bucket pair counts, to measure exploitability inside the bucket game.
     """
 
     kind = "mccfr-abstract"
@@ -111,7 +111,7 @@ class BucketSolver(BucketTables, MccfrSolver):  # type: ignore[misc]  # games an
         return MccfrSolver.memory_bytes(game, settings) + deals
 
     def step(self, iterations: int = 1) -> None:
-        """Advance by some iterations, divided among the threads; cards that were dealt are walked before Ctrl-C."""
+        """Advance by some iterations, divided among the threads; dealt cards are walked before Ctrl-C takes effect."""
         if self.config.threads == 1:
             self._pool.call(functools.partial(super().step, iterations))
         else:
@@ -129,7 +129,7 @@ class BucketSolver(BucketTables, MccfrSolver):  # type: ignore[misc]  # games an
             self._iterate(thread, count, start + done, deals)
 
     def _walk_boards(self, thread: int, iterations: int, start: int) -> None:
-        """Draw a board for each iteration and walk it for both players; for none, only compile."""
+        """Sample a board for each iteration and walk it for both players; with 0 iterations, only compile."""
         config, boards, state = self.config, self._boards[thread], self.deal_state[thread]
         learners = np.arange(2 if iterations else 0)
         for done in range(max(iterations, 1)):
@@ -142,7 +142,7 @@ class BucketSolver(BucketTables, MccfrSolver):  # type: ignore[misc]  # games an
             self.counters[thread, 0] += len(learners) // 2
 
     def tables(self) -> dict[str, NDArray[Any]]:
-        """Those of any sampled run, and the random numbers of the deals."""
+        """Those of any sampling run, and the random numbers of the deals."""
         return {**super().tables(), "deal_state": self.deal_state.view(np.int64)}
 
     @classmethod

@@ -2,16 +2,16 @@
 
 Each iteration computes, for every information set I and action a, the counterfactual regret
 ``r(I,a) = v(I,a) - v(I)`` and adds it to a table R; the next strategy plays in proportion to the positive part of R;
-the average of the strategies, weighed by the player's own reach, approaches a Nash equilibrium in two-player
+the average of the strategies, weighted by the player's own reach, approaches a Nash equilibrium in two-player
 zero-sum games with perfect recall.
 
 * ``cfr``     Zinkevich et al. 2007; Gibson 2014, algorithm 1.  Both players are updated from one frozen profile, as
-              in the thesis' worked example; every iteration counts the same.
-* ``cfr+``    Tammelin et al. 2015; Johanson 2016, section 9.3.  Regrets are floored at 0, players take turns,
-              iteration t weighs t (after a delay).
-* ``linear``  Brown and Sandholm 2019: iteration t weighs t in regrets and average; players take turns.
+              in the thesis' worked example; every iteration has the same weight.
+* ``cfr+``    Tammelin et al. 2015; Johanson 2016, section 9.3.  Regrets are floored at 0, updates alternate,
+              iteration t has weight t (after a delay).
+* ``linear``  Brown and Sandholm 2019: iteration t has weight t in regrets and average; updates alternate.
 * ``dcfr``    the same paper: positive regrets are discounted by t^α/(t^α+1), negative ones with β, iteration t
-              weighs t^γ; (α, β, γ) = (1.5, 0, 2).
+              has weight t^γ; (α, β, γ) = (1.5, 0, 2).
 * ``pcfr+``   Farina, Kroer and Sandholm 2021: CFR+ that matches R plus the last regret as a prediction; t² averaging.
 
 Departures: with imperfect recall the average at an information set is the mean over its histories (Gibson leaves it
@@ -59,12 +59,12 @@ STORAGES = {
 """The types of tables on each form; auto is the first, on public trees float32 for large ones."""
 
 FLOAT32_UTILITIES = (1e-25, 1e25)
-"""Between these the largest utility of a game must lie, so that its regrets neither vanish nor overflow in float32."""
+"""Limits on the largest utility of a game, so that its regrets neither vanish nor overflow in float32."""
 
 
 ROUNDING = 1e-12
-"""Regrets up to this share of the largest utility are ties: regret matching must not turn a rounding error of 0 into
-a pure strategy.  With it, runs agree with exact arithmetic for thousands of iterations in games full of ties."""
+"""Regrets up to this fraction of the largest utility are ties: regret matching must not turn a rounding error of 0
+into a pure strategy.  With it, runs agree with exact arithmetic for thousands of iterations in games full of ties."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,13 +74,13 @@ class CfrConfig:
     Attributes
     ----------
     alternating : bool
-        Players take turns, each seeing the updates of those before; otherwise all move from one frozen profile.
+        Players are updated in turn, each against the updated others; otherwise all from one frozen profile.
     regret_floor : bool
         Negative regrets become 0 (regret matching plus).
     alpha, beta : float or None
         Discount exponents of positive and negative regrets; None for no discount.
     gamma : float
-        Iteration t weighs t^gamma in the average: 0 uniform, 1 linear, 2 quadratic.
+        Iteration t has weight t^gamma in the average: 0 uniform, 1 linear, 2 quadratic.
     delay : int
         Iterations left out of the average at the start.
     shifted : bool
@@ -88,16 +88,16 @@ class CfrConfig:
     predictive : bool
         The last regret is added, as a prediction, before matching.
     fallback : {"uniform", "argmax-uniform"}
-        Where no regret is positive: play all actions alike, or those of largest regret alike.
+        Where no regret is positive: play all actions equally, or those of largest regret equally.
     profile : {"average", "last", "best"}
-        Which profile the solver stands for.  With ``"last"`` no average is kept, which saves its table.
+        Which profile the solver returns.  With ``"last"`` no average is kept, which saves its table.
     storage : {"auto", "float64", "float32", "int16"}
         Type of the tables, see ``STORAGES`` for those of each form.
     threads : int
-        How many share a walk of a public tree; on other forms one.
+        Threads of a walk of a public tree; one on other forms.
     tremble : float
-        Every action is played with at least this probability, so that play goes everywhere (Johanson 2016, section
-        10.3.1.2); the average then approaches an equilibrium among such strategies.
+        Every action is played with at least this probability, so that every information set is reached (Johanson 2016,
+        section 10.3.1.2); the average then approaches an equilibrium among such strategies.
     """
 
     alternating: bool = True
@@ -165,7 +165,9 @@ class CfrConfig:
         if self.profile == "best":
             raise SolverError(f"{name} the profile is average or last; got 'best'")
         if self.fallback != "uniform" or self.tremble:
-            raise SolverError(f"{name} there are no settings fallback and tremble; use --representation history")
+            raise SolverError(
+                f"{name} the settings fallback and tremble are not available; use --representation history"
+            )
         if form == "buckets" and self.predictive and (self.alpha is not None or self.beta is not None):
             raise SolverError("in buckets predictive is without alpha and beta; use --representation history")
         if form == "public" and self.storage == "auto":
@@ -173,7 +175,7 @@ class CfrConfig:
 
     @property
     def table_type(self) -> str:
-        """The type of tables whose form has no larger and smaller games."""
+        """The type of tables on forms where it does not depend on the size."""
         return "float64" if self.storage == "auto" else self.storage
 
     @property
@@ -202,7 +204,7 @@ class CfrSolver(Solver):
     config : CfrConfig or str
         A configuration or the name of a preset.
     algorithm : str, optional
-        What to call the algorithm in results; by default the name of the preset.
+        The name of the algorithm in results; by default that of the preset.
     memory_limit : int, optional
         Bytes that the tables may take; by default what the machine has free.
     """
@@ -279,9 +281,9 @@ class CfrSolver(Solver):
         )  # fmt: skip
 
     def strategy(self, kind: ProfileKind | None = None) -> NDArray[np.float64]:
-        """The probabilities of a profile: by default the one that the configuration names.
+        """The probabilities of a profile: by default the one named in the configuration.
 
-        Before anything is averaged or measured, the average and the best profile are the current one.
+        Before the first average or measurement, the average and the best profile are the current one.
         """
         kind = kind or self.config.profile
         if kind == "average" and not self.config.keeps_average:
@@ -309,7 +311,7 @@ class CfrSolver(Solver):
         if self.config.profile == "best":
             now = measure_strategy(self.tree, self.form, self._current)
             if now.exploitability < self.best_exploitability:
-                self.best[:] = self._current  # the number last: Ctrl-C between the two is then mended by the next check
+                self.best[:] = self._current  # the number last: Ctrl-C between the two is corrected by the next check
                 self.best_exploitability = now.exploitability
         return self.measure()
 
@@ -380,7 +382,7 @@ def _preset(name: str) -> str:
 
 
 def preset_name(config: CfrConfig | str) -> str:
-    """The name of a preset, also of an equal configuration; other configurations are called ``cfr-variant``."""
+    """The name of a preset or of the preset equal to a configuration; others are called ``cfr-variant``."""
     if isinstance(config, str):
         return config
     return next((name for name, preset in CFR_PRESETS.items() if preset == config), "cfr-variant")

@@ -1,13 +1,13 @@
 """The double oracle algorithm for extensive-form games, DOEFG (Čermák 2018, section 3.4.2, after Bošanský,
-Kiekintveld, Lisý and Pěchouček 2014): solve a small restricted game, let both players respond to its equilibrium in the
-whole game, allow the sequences of the responses, and go on until the responses gain nothing.
+Kiekintveld, Lisý and Pěchouček 2014): solve a small restricted game, compute best responses to its equilibrium in the
+whole game, add the sequences of the responses, and repeat until the responses gain nothing.
 
-The value of a best response to a player's strategy, with the default strategy wherever the restricted game says
-nothing, bounds what the game is worth.  When the two bounds meet, or no response brings a new
-sequence, the strategies are an equilibrium of the game.  The linear program of the game itself is never made.
+The value of a best response to a player's strategy, with the default strategy outside the restricted game, bounds the
+value of the game.  When the two bounds meet, or no response adds a new sequence, the strategies are an equilibrium of
+the game.  The linear program of the whole game is never built.
 
 The thesis' default strategy is the first action.  Ours is a best response to uniform play, found by one pass over the
-game: the restricted game then promises what is near the truth from the start, and less of it has to grow.
+game: the values of the restricted game are then close from the start, and less of it has to grow.
 
 With ``wide`` the responses after all allowed sequences are allowed, which takes a fraction of the iterations.
 
@@ -52,12 +52,12 @@ class DoubleOracleConfig:
     Attributes
     ----------
     epsilon : float
-        The game is solved when the bounds of its value are so near to each other, in shares of the largest utility.
+        The game is solved when the gap between the bounds is at most this fraction of the largest utility.
     wide : bool
-        Allow the response after every allowed sequence, not only after those that the response plays itself: fewer
+        Add the response after every allowed sequence, not only after those that the response plays itself: fewer
         iterations, a larger restricted game.
     default : {"response", "first"}
-        What is played where the restricted game says nothing: a best response to uniform play, or the first action.
+        The strategy outside the restricted game: a best response to uniform play, or the first action.
     """
 
     epsilon: float = 1e-9
@@ -83,21 +83,21 @@ class DoubleOracle(Solver):
     config : DoubleOracleConfig, optional
         The settings.
     algorithm : str
-        What to call the algorithm in results.
+        The name of the algorithm in results.
     memory_limit : int, optional
         Bytes that the tables may take; by default what the machine has free.
 
     Attributes
     ----------
     restricted : RestrictedGame
-        The game as far as it is allowed.
+        The restricted game.
     bounds : (2,) float64
-        What the first player is sure of, and what the second one can hold the first to.
+        What the first player's strategy guarantees, and the most that the second player's concedes.
     """
 
     kind = "double-oracle"
     config_class = DoubleOracleConfig
-    default_iterations = 10**9  # it ends by itself
+    default_iterations = 10**9  # it stops by itself
 
     def __init__(
         self,
@@ -172,7 +172,7 @@ class DoubleOracle(Solver):
 
     @property
     def finished(self) -> bool:
-        """Whether the bounds have met, or no response was new."""
+        """Whether the bounds have met, or no response added a sequence."""
         return bool(self._clock[1])
 
     def details(self) -> dict[str, Any]:
@@ -191,7 +191,7 @@ class DoubleOracle(Solver):
         }
 
     def step(self, iterations: int = 1) -> None:
-        """Advance by some iterations, or until the game is solved; out of time, an iteration is left undone."""
+        """Advance by some iterations, or until the game is solved; an iteration that runs out of time is dropped."""
         if iterations < 1:
             self._respond(0, np.ones(self.tree.sequences.num_sequences))  # compiles the kernel
             return
@@ -211,7 +211,7 @@ class DoubleOracle(Solver):
                 raise
 
     def _advance(self, strategy: Float64) -> None:
-        """Let both players respond to a profile, keep what is better than before, and allow the responses."""
+        """Let both players respond to a profile, keep better bounds, and add the responses."""
         form = self.tree.sequences
         reach = np.ones(form.num_sequences)
         for player in range(2):
@@ -225,7 +225,7 @@ class DoubleOracle(Solver):
             used[low:high] = self._scratch[3][low:high]
             counts = self._scratch[-1]
             largest[:2] = np.maximum(largest[:2], (counts[0], counts[2]))
-        bounds = -values[1], values[0]  # what the first player's strategy is sure of, and the second's allows
+        bounds = -values[1], values[0]  # what the first player's strategy guarantees, and the second's concedes
         better = bounds[0] > self.bounds[0], bounds[1] < self.bounds[1]
         middle = int(self.tree.infoset_offset[self.tree.player_infosets[1]])
         for player, part in enumerate((slice(0, middle), slice(middle, None))):

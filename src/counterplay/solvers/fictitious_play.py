@@ -5,7 +5,7 @@ realisation-weighted fictitious play, Heinrich, Lanctot and Silver 2015).  The a
 behavioural strategy that plays like their mixture (lemma 3.4.1), which needs perfect recall; with imperfect recall the
 same formula is applied, and need not converge.
 
-Departure: the thesis updates one player at an iteration, in turn; here an iteration updates every player once, by
+Departure: the thesis updates one player per iteration, in turn; here an iteration updates every player once, by
 default in turn.
 """
 
@@ -39,9 +39,9 @@ class FictitiousPlayConfig:
     Attributes
     ----------
     alternating : bool
-        Players take turns, each answering the new averages of those before; otherwise all answer the old ones.
+        Players respond in turn, each to the updated averages of the others; otherwise all to the old ones.
     start : {"uniform", "first"}
-        The strategy before the first response, which counts as one response: all actions alike, or the first one.
+        The strategy before the first response, which counts as one response: uniform, or the first action.
     """
 
     alternating: bool = True
@@ -64,7 +64,7 @@ class FictitiousPlay(Solver):
     config : FictitiousPlayConfig, optional
         The settings.
     algorithm : str
-        What to call the algorithm in results.
+        The name of the algorithm in results.
     memory_limit : int, optional
         Bytes that the tables may take; by default what the machine has free.
     """

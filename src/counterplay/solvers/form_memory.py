@@ -1,4 +1,4 @@
-"""What the algorithms need on each form of a game, from its size alone: nothing is built."""
+"""Memory of the algorithms on each form of a game, from its size alone: nothing is built."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["solver_memory"]
 def solver_memory(forms: GameForms, size: FormSize) -> dict[str, int]:
     """Bytes of the tables of each algorithm by name; empty for a form that a game does not have.
 
-    Walks over states need a table for what they visit, whose size nobody knows before.
+    Walks over states need a table for what they visit, whose size is not known in advance.
     """
     if size.form == "history" and size.available:
         return _history(forms)
@@ -37,7 +37,7 @@ def _history(forms: GameForms) -> dict[str, int]:
 
 
 def _public(entries: int) -> dict[str, int]:
-    """The tables alone; the vectors of walks are small beside them."""
+    """The tables alone; the vectors of walks are small in comparison."""
     item = np.dtype(np.float64 if entries <= SMALL else np.float32).itemsize
     memory = {}
     for name, config in CFR_PRESETS.items():

@@ -73,14 +73,14 @@ class LinearProgram(Solver):
     config : LinearProgramConfig, optional
         The settings.
     algorithm : str
-        What to call the algorithm in results.
+        The name of the algorithm in results.
     memory_limit : int, optional
         Bytes that the program may take; by default what the machine has free.
     """
 
     kind = "lp"
     config_class = LinearProgramConfig
-    default_iterations = 10**9  # it ends by itself
+    default_iterations = 10**9  # it stops by itself
 
     def __init__(
         self,
@@ -125,11 +125,11 @@ class LinearProgram(Solver):
         return self.iterations > 0
 
     def details(self) -> dict[str, Any]:
-        """The value as a fraction, if it was asked for."""
+        """The value as a fraction, if requested."""
         return {} if self.exact_value is None else {"exact_value": str(self.exact_value)}
 
     def step(self, iterations: int = 1) -> None:
-        """Solve the game, unless it is solved; out of time, nothing changes."""
+        """Solve the game, unless it is solved; nothing changes if the time runs out."""
         if iterations < 1 or self.finished:
             return
         seconds = None if self.deadline is None else self.deadline - time.perf_counter()

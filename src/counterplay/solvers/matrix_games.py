@@ -31,11 +31,11 @@ class MatrixSolution:
     Attributes
     ----------
     value : float
-        What the game is worth to the row player.
+        The value of the game to the row player.
     row, column : float64
         The mixed strategies.
     exact_value : Fraction or None
-        The value as a fraction, if that was asked for.
+        The value as a fraction, if requested.
     """
 
     value: float

@@ -1,23 +1,23 @@
-"""Monte Carlo counterfactual regret minimisation: walks that touch a sample of the game.
+"""Monte Carlo counterfactual regret minimisation: walks over a sample of the game.
 
 Lanctot et al. 2009 in the corrected form of Gibson 2014, chapters 2.2.3 and 5; average strategy sampling also Gibson
 et al. 2012.  An iteration is one walk for each player in turn.  Each walk estimates, without bias, the counterfactual
-values of the traverser's information sets that it meets, and adds the regrets there.
+values of the traverser's information sets that it visits, and adds the regrets there.
 
-* ``chance-sampling``            chance is drawn, all actions of all players are walked (section 2.2.3).
-* ``external-sampling``          chance and the others are drawn, all own actions are walked (algorithm 2).
+* ``chance-sampling``            chance is sampled, all actions of all players are walked (section 2.2.3).
+* ``external-sampling``          chance and the others are sampled, all own actions are walked (algorithm 2).
 * ``outcome-sampling``           one line of play; own actions ε'-greedy (section 5.4.2 for ε' = 1/2).
 * ``average-strategy-sampling``  own actions that the average plays, and others rarely (algorithm 4).
 * ``mccfr-scheme``               own actions by a sampling scheme, those left out are worth 0 (section 5.3.2).
-* ``probing``                    the same, those left out are worth what a roll-out brings (algorithm 3, appendix C.4).
+* ``probing``                    the same, those left out are worth the result of a rollout (algorithm 3, appendix C.4).
 * ``pure-cfr``                   pure strategies, integers, half the memory (algorithm 5).
 
-Two players' averages are gathered at the other's walks; more players need walks for the average alone, made in a
-share of the iterations (algorithm 2), or play their current profile (section 4.3; ``profile="last"``).  With several
+With two players averages are accumulated in the other's walks; more players need separate walks for the average, in a
+fraction of the iterations (algorithm 2), or play their current profile (section 4.3; ``profile="last"``).  With several
 threads all work on the same tables without locks: some updates are lost, and results differ from run to run.
 
-Departures: Pure CFR's average counts the actions drawn, and counts of an information set are halved where they would
-overflow.  Outside the thesis: ``regret_floor`` and ``linear_average``, as in CFR+.
+Departures: Pure CFR's average counts the sampled actions, and counts of an information set are halved where they would
+overflow.  Not in the thesis: ``regret_floor`` and ``linear_average``, as in CFR+.
 """
 
 from __future__ import annotations
@@ -73,14 +73,14 @@ class WalkedSizes(NamedTuple):
     """Sizes of a game that tables and scratch depend on."""
 
     entries: int
-    met_again: int  # information sets that a walk may meet at several histories; none on a betting tree
+    met_again: int  # information sets that a walk may visit at several histories; none on a betting tree
     players: int
     frames: int  # the longest line of play
     widest: int  # the most actions
 
 
 MOST_UNITS = 10_000
-"""The finest unit of a chip that is tried for Pure CFR."""
+"""The finest unit of a chip tried for Pure CFR."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,36 +97,36 @@ class MccfrConfig:
     exploration : float
         ε' of outcome sampling.
     scheme : str
-        Sampling scheme of ``scheme`` and ``probing``: a name in ``SCHEMES``, ``auto`` for the one made for the game,
-        ``custom`` for one that was handed to the solver.
+        Sampling scheme of ``scheme`` and ``probing``: a name in ``SCHEMES``, ``auto`` for the one of the game,
+        ``custom`` for one that was passed to the solver.
     probes : int
-        How many roll-outs K stand for an action that is not walked; their mean counts.
+        Number of rollouts K for an action that is not walked; their mean counts.
     probe_share : float
-        With which probability each of these is made.
+        The probability of each of these.
     probe_exploration : float
-        ε' of the traverser's own actions in a roll-out.
+        ε' of the traverser's own actions in a rollout.
     prune : bool
-        Of ``chance``: branches that neither the player nor the others can come to are left out; they change nothing.
+        For ``chance``: skip branches that neither the player nor the others reach; they change nothing.
     profile : {"average", "last"}
-        Which profile the solver stands for.  With ``"last"`` no average is kept, unless the sampling needs it.
+        Which profile the solver returns.  With ``"last"`` no average is kept, unless the sampling needs it.
     average_walks : float
-        With more or fewer than two players: the share of iterations that add walks for the average.
+        With more or fewer than two players: the fraction of iterations that add walks for the average.
     regret_floor : bool
-        Negative regrets become 0, as in CFR+; outside the thesis.
+        Negative regrets become 0, as in CFR+; not in the thesis.
     linear_average : bool
-        Iteration t has weight t in the average, as in CFR+; outside the thesis.
+        Iteration t has weight t in the average, as in CFR+; not in the thesis.
     storage : {"float64", "float32", "int32", "int64"}
         Type of the tables; integers for ``pure``, floats for the others.  ``float32`` is for regrets: averages
         are float64 then, see ``average_type``.
     units : int or None
-        Of ``pure``: into how many units a chip is divided, utilities being rounded to the nearest; None for the
-        fewest that need no rounding.
+        For ``pure``: the number of units of a chip, to which utilities are rounded; None for the fewest that need no
+        rounding.
     overflow : {"cut", "error"}
-        Of ``pure``: regrets beyond the integers stay at their end, or the run stops.
+        For ``pure``: regrets outside the integers are clipped, or the run stops.
     seed : int
         Of the random numbers.
     threads : int
-        How many walk at once; one gives the same bits every time.
+        Number of threads; one gives the same bits every time.
     """
 
     sampling: SamplingKind = "external"
@@ -166,7 +166,7 @@ class MccfrConfig:
         if whole and self.linear_average:
             raise SolverError("pure-cfr counts actions, each as one; leave out linear_average")
         if not isinstance(self.scheme, str):
-            raise SolverError(f"scheme must be a name here, functions go to the solver; got {self.scheme!r}")
+            raise SolverError(f"scheme must be a name here, functions are passed to the solver; got {self.scheme!r}")
         self._check_numbers()
 
     def _check_numbers(self) -> None:
@@ -223,11 +223,11 @@ class MccfrSolver(Solver):
     config : MccfrConfig or str
         A configuration or the name of a preset.
     algorithm : str, optional
-        What to call the algorithm in results; by default the name of the preset.
+        The name of the algorithm in results; by default that of the preset.
     memory_limit : int, optional
         Bytes that the tables may take; by default what the machine has free.
     scheme : callable or array, optional
-        A sampling scheme of one's own (see ``scheme_array``), in place of the configuration's.
+        A custom sampling scheme (see ``scheme_array``), in place of the configuration's.
     """
 
     kind = "mccfr"
@@ -280,7 +280,7 @@ class MccfrSolver(Solver):
 
     @staticmethod
     def memory_bytes(game: Walked, config: MccfrConfig | str) -> int:
-        """Bytes of all tables that a solver will allocate; the layout of the tree for walks is not among them."""
+        """Bytes of all tables that a solver will allocate, without the layout of the tree for walks."""
         config = mccfr_config(config, {}) if isinstance(config, str) else config
         return table_memory(walked_sizes(game), config)
 
@@ -306,7 +306,7 @@ class MccfrSolver(Solver):
 
     @property
     def cut_updates(self) -> int:
-        """How often Pure CFR kept a regret at the end of the integers."""
+        """How often Pure CFR clipped a regret."""
         return int(self.counters[:, 2].sum())
 
     def step(self, iterations: int = 1) -> None:
@@ -345,7 +345,7 @@ class MccfrSolver(Solver):
             )  # fmt: skip
 
     def strategy(self, kind: Literal["average", "last"] | None = None) -> NDArray[np.float64]:
-        """The probabilities of a profile: by default the one that the configuration names."""
+        """The probabilities of a profile: by default the one named in the configuration."""
         kind = kind or self.config.profile
         if kind == "average":
             if not self.config.keeps_average:
@@ -368,7 +368,7 @@ class MccfrSolver(Solver):
             "regret": self.regret,
             "average": self.average,
             "scheme": self.scheme,
-            "random_state": self.random_state.view(np.int64),  # files know no unsigned numbers
+            "random_state": self.random_state.view(np.int64),  # files have no unsigned integers
             "counters": self.counters,
         }
 
@@ -382,7 +382,7 @@ class MccfrSolver(Solver):
         """A solver for one of ``MCCFR_PRESETS``; the setting ``scheme`` may also be a function or an array."""
         scheme = settings.get("scheme")
         if isinstance(scheme, str) and scheme == "custom":
-            raise SolverError("scheme custom stands for a function that is handed over; give the function itself")
+            raise SolverError("scheme custom means a function passed to the solver; give the function itself")
         if scheme is None or isinstance(scheme, str):
             return cls(game, mccfr_config(algorithm, settings, cls.presets), algorithm, memory_limit)
         others = {key: value for key, value in settings.items() if key != "scheme"}
@@ -420,7 +420,7 @@ def integer_payoffs(tree: Walked, units: int | None) -> NDArray[np.int32]:
     Raises
     ------
     SolverError
-        If no number of units up to ``MOST_UNITS`` makes them whole, or they are too large.
+        If no number of units up to ``MOST_UNITS`` makes them integers, or they are too large.
     """
     number = payoff_units(tree, units)
     largest = float(np.abs(tree.utility).max(initial=0.0))
@@ -436,7 +436,7 @@ def integer_payoffs(tree: Walked, units: int | None) -> NDArray[np.int32]:
 
 
 def payoff_units(tree: Walked, units: int | None) -> int:
-    """Into how many units a chip is divided: those asked for, or the fewest that make all utilities whole."""
+    """The number of units of a chip: as requested, or the fewest that make all utilities integers."""
     if units is not None:
         return units
     distinct = np.unique(tree.utility)
@@ -447,7 +447,7 @@ def payoff_units(tree: Walked, units: int | None) -> int:
             return number
     some = max(1000, math.ceil(min(1e18, 1000 / near * 1e-9)))
     raise SolverError(
-        f"pure-cfr needs whole utilities, {tree.name} has others; give units, such as units={some}, to round"
+        f"pure-cfr needs integer utilities, {tree.name} has others; give units, such as units={some}, to round"
     )
 
 
@@ -461,10 +461,10 @@ def walked_sizes(game: Walked) -> WalkedSizes:
 
 
 def average_type(storage: str) -> str:
-    """The type of an average beside regrets of a type.
+    """The type of the average for regrets of a type.
 
-    A walk adds about 1; a float32 that has come to 2^24 = 16,777,216 does not change by that any more, so that actions
-    at the root would drift to equal shares in runs of more iterations.
+    A walk adds about 1; a float32 of 2^24 = 16,777,216 no longer changes by that, so actions at the root would drift
+    to equal shares in longer runs.
     """
     return "float64" if storage == "float32" else storage
 
@@ -478,7 +478,7 @@ def table_memory(sizes: WalkedSizes, config: MccfrConfig) -> int:
 
 
 def _scratch_shapes(sizes: WalkedSizes, config: MccfrConfig) -> list[tuple[int, str]]:
-    """Sizes and types of the arrays that each thread works in, in the order of the kernels' arguments."""
+    """Sizes and types of the work arrays of each thread, in the order of the kernels' arguments."""
     if config.sampling == "public":
         return []  # kept with the boards
     frames, widest = sizes.frames, sizes.widest

@@ -1,12 +1,12 @@
 """CFR over the public tree: CFR, CFR+, linear, discounted and predictive CFR with vectors over hands.
 
 Johanson 2016, sections 3.3 and 9.3.  The family and its settings are those of ``solvers.cfr``; an iteration walks the
-public tree once for each player instead of the histories, with the same result: every hand sees all hands of the
-opponent at once, ends cost time in proportion to the hands, and deals that differ in the names of suits are one.
+public tree once for each player instead of the histories, with the same result: every hand is updated against all hands
+of the opponent at once, terminal nodes cost time linear in the hands, and isomorphic deals are merged.
 
-Tables hold float64, float32, or integers of 16 bits with a scale for each public state (the thesis stores scaled
-integers too, section 9.3).  Beside tables of less than float64 the vectors of walks are float32 as well, which
-measures exploitability to about a millionth of the largest pot; ``evaluate`` measures a saved profile in float64.
+Tables hold float64, float32, or 16-bit integers with a scale for each public state (the thesis also stores scaled
+integers, section 9.3).  With tables of less than float64 the vectors of walks are float32 as well, which measures
+exploitability to about a millionth of the largest pot; ``evaluate`` measures a saved profile in float64.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ SINGLE_ROUNDING = 1e-7
 """``ROUNDING`` of walks whose vectors are float32; with it, runs agree with those in float64 as long as tables do."""
 
 FEW = 100_000
-"""Entries up to which iterations follow each other inside one kernel: the way from Python to a walk takes longer."""
+"""Entries up to which several iterations run inside one kernel call, whose overhead would dominate."""
 
 SMALL = 4_000_000
-"""Entries up to which tables are float64 when nothing is said."""
+"""Entries up to which tables are float64 by default."""
 
 
 class PublicSolver(Solver):
@@ -59,7 +59,7 @@ class PublicSolver(Solver):
     config : CfrConfig or str
         A configuration or the name of a preset.
     algorithm : str, optional
-        What to call the algorithm in results.
+        The name of the algorithm in results.
     memory_limit : int, optional
         Bytes that the tables may take; by default what the machine has free.
     """
@@ -132,7 +132,7 @@ class PublicSolver(Solver):
 
     @property
     def nodes(self) -> int:
-        """Public states touched so far: both walks of an iteration see all of them."""
+        """Public states touched so far: both walks of an iteration visit all of them."""
         return 2 * self.iterations * self.tree.num_public_states
 
     def step(self, iterations: int = 1) -> None:
@@ -188,7 +188,7 @@ class PublicSolver(Solver):
         """
         player = int(self.tree.kind[node])
         if player > 1:
-            raise SolverError(f"only decisions can be locked; node {node} is none")
+            raise SolverError(f"only decisions can be locked; node {node} is not one")
         tables = self.player_tables[player]
         rows = np.asarray(probabilities, np.float64).T
         if rows.shape != (self.tree.num_children[node], self.tree.hands[player].count(deal)):
@@ -200,12 +200,12 @@ class PublicSolver(Solver):
             held = np.rint(held * 32766)
             tables.regret_scale[self.tree.block[node] + deal] = 1 / 32766
         tables.regret[here] = held
-        if len(tables.average):  # the kernels leave both alone
+        if len(tables.average):  # the kernels do not change either
             tables.average[here] = held
         self.locked[node] = True
 
     def strategy(self, kind: ProfileKind | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Weights of the profile that the solver stands for, one table for each player; see ``PublicStrategy``."""
+        """Weights of the profile that the solver returns, one table for each player; see ``PublicStrategy``."""
         (first, _), (second, _) = self._weights(kind)
         return first, second
 
@@ -230,7 +230,7 @@ class PublicSolver(Solver):
         return self.walker.measure((first, second), (first_scale, second_scale), self.locked)
 
     def check(self) -> Measurement:
-        """Measure what a run goes by: best responses alone."""
+        """The measurement that a run needs: best responses alone."""
         (first, first_scale), (second, second_scale) = self._weights(None)
         return self.walker.measure((first, second), (first_scale, second_scale), self.locked, valued=False)
 
@@ -246,7 +246,7 @@ class PublicSolver(Solver):
         """Nothing is derived from the tables."""
 
     def identity(self) -> dict[str, str]:
-        """What a checkpoint says of its game."""
+        """What a checkpoint records about its game."""
         return {"game": self.tree.name, "fingerprint": self.tree.fingerprint}
 
     @classmethod
@@ -270,7 +270,7 @@ class PublicSolver(Solver):
 
     @property
     def histories(self) -> int | None:
-        """Not known: the public tree does not hold them."""
+        """Unknown: the public tree does not hold them."""
         return None
 
 

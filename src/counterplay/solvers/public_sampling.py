@@ -1,33 +1,33 @@
 """Chance sampling over the public tree: CS, OPCS, SPCS and PCS.
 
 Johanson 2016, section 3.3 (Johanson et al. 2012); Gibson 2014, section 3.5.2.  An iteration is one walk for each player
-in turn.  Public events are always drawn; private ones are drawn or walked all at once, as vectors over hands:
+in turn.  Public events are always sampled; private ones are sampled or walked all at once, as vectors over hands:
 
 =========  =================  ==================  ====================
-algorithm  own hand           opponent's hand     an end costs
+algorithm  own hand           opponent's hand     cost of a terminal
 =========  =================  ==================  ====================
-``cs``     drawn              drawn               O(1)
-``opcs``   all                drawn               O(hands)
-``spcs``   drawn              all                 O(hands)
+``cs``     sampled            sampled             O(1)
+``opcs``   all                sampled             O(hands)
+``spcs``   sampled            all                 O(hands)
 ``pcs``    all                all                 O(hands)
 =========  =================  ==================  ====================
 
-Blocks and weights.  The four are members of Monte Carlo CFR: the regrets that a walk adds are, in the mean over its
-blocks, the counterfactual regrets times a number that belongs to the information set alone (the probability that the
-walk holds its own hand and its deal), which regret matching does not see.  Hands are drawn with their own
-probability; public cards from all deals that leave the drawn hands their cards.  PCS thus draws a board from the whole
-deck, where chance would draw from what two hands leave.  Hands that lose a card to the board are not taken off the
-vectors before it is dealt: instead, all that comes up the link is multiplied by the ratio of the two probabilities
-(for a flop, C(52,3)/C(48,3)), the same for every deal.  A value before the link is then right in the mean whatever else
-is added to it there, such as the value of a fold; without that ratio, folds would count too much.  ``lift`` below is
-this ratio for each of the four.
+Blocks and weights.  The four are members of Monte Carlo CFR: the regrets that a walk adds are, averaged over its
+blocks, the counterfactual regrets times a constant of the information set (the probability that the walk has its own
+hand and its deal), which regret matching cancels.  Hands are sampled with their probability; public cards from all
+deals that are compatible with the sampled hands.  PCS thus samples a board from the whole deck, where chance would deal
+from the cards that two hands leave.  Hands that conflict with the board are not removed from the vectors before it is
+dealt: instead, the values that a link passes up are multiplied by the ratio of the two probabilities (for a flop,
+C(52,3)/C(48,3)), the same for every deal.  A value before the link is then unbiased whatever else is added to it there,
+such as the value of a fold; without that ratio, folds would count too much.  ``lift`` below is this ratio for each of
+the four.
 
-The average adds, at each own decision of a walk, own reach times strategy without a weight: an information set is met
-with a probability that does not depend on play.  With several threads all work on the same tables without locks: some
-updates are lost, and results differ from run to run.
+The average adds, at each own decision of a walk, own reach times strategy without a weight: an information set is
+visited with a probability that does not depend on the strategies.  Several threads update the same tables without
+locks: some updates are lost, and results differ from run to run.
 
-Departures: where hands are not cards they are drawn independently of each other, with weights (see
-``kernels.public.public_sampling``).  Outside the thesis: ``regret_floor`` and ``linear_average``, as in CFR+.
+Departures: where hands are not cards they are sampled independently, with weights (see
+``kernels.public.public_sampling``).  Not in the thesis: ``regret_floor`` and ``linear_average``, as in CFR+.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ DRAWN_HANDS: Mapping[str, tuple[bool, bool]] = {
     "spcs": (True, False),
     "pcs": (False, False),
 }
-"""Whether the own hand is drawn, and the opponent's."""
+"""Whether the own hand is sampled, and the opponent's."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,20 +78,20 @@ class PublicSamplingConfig:
     Attributes
     ----------
     sampling : {"cs", "opcs", "spcs", "pcs"}
-        What is drawn beside public events: both hands, the opponent's, the own hand, or none.
+        What is sampled besides public events: both hands, the opponent's, the own hand, or none.
     profile : {"average", "last"}
-        Which profile the solver stands for.  With ``"last"`` no average is kept, which saves its table.
+        Which profile the solver returns.  With ``"last"`` no average is kept, which saves its table.
     regret_floor : bool
-        Negative regrets become 0, as in CFR+; outside the thesis.
+        Negative regrets become 0, as in CFR+; not in the thesis.
     linear_average : bool
-        Iteration t has weight t in the average, as in CFR+; outside the thesis.
+        Iteration t has weight t in the average, as in CFR+; not in the thesis.
     storage : {"auto", "float64", "float32"}
-        Type of the regrets; auto is float64 for small games and float32 for large ones.  Averages are float64: what
-        walks add would be lost in a float32 after some millions of them.
+        Type of the regrets; auto is float64 for small games and float32 for large ones.  Averages are float64: the
+        additions of walks would be lost in a float32 after some millions of them.
     seed : int
         Of the random numbers.
     threads : int
-        How many walk at once; one gives the same bits every time.
+        Number of threads; one gives the same bits every time.
     """
 
     sampling: SamplingKind = "pcs"
@@ -135,7 +135,7 @@ class PublicSamplingSolver(Solver):
     config : PublicSamplingConfig or str
         A configuration or the name of one of the four.
     algorithm : str, optional
-        What to call the algorithm in results; by default the name of the sampling.
+        The name of the algorithm in results; by default that of the sampling.
     memory_limit : int, optional
         Bytes that the tables may take; by default what the machine has free.
     """
@@ -159,8 +159,8 @@ class PublicSamplingSolver(Solver):
         self.tree = tree = self.compiled(game, memory_limit)
         if not tree.zero_sum:
             raise SolverError(
-                f"{self.algorithm} needs utilities that add up to 0, which those of {tree.name} do not; use cfr+ on "
-                "its public tree, or a sampled algorithm on its histories or states"
+                f"{self.algorithm} needs utilities that sum to 0, which those of {tree.name} do not; use cfr+ on "
+                "its public tree, or a sampling algorithm on its histories or states"
             )
         check_memory(f"{self.algorithm} on {tree.name}", self.memory_bytes(tree, self.config), memory_limit)
         check_storage(tree.name, tree.scale, table_type(tree, self.config.storage).name)
@@ -208,7 +208,7 @@ class PublicSamplingSolver(Solver):
 
     @property
     def histories(self) -> int | None:
-        """Not known: the public tree does not hold them."""
+        """Unknown: the public tree does not hold them."""
         return None
 
     @property
@@ -223,7 +223,7 @@ class PublicSamplingSolver(Solver):
 
     @property
     def nodes(self) -> int:
-        """Public states touched so far, each time a walk comes by."""
+        """Public states touched so far, each time a walk visits one."""
         return int(self.counters[:, 1].sum())
 
     def step(self, iterations: int = 1) -> None:
@@ -241,7 +241,7 @@ class PublicSamplingSolver(Solver):
         )  # fmt: skip
 
     def strategy(self, kind: Literal["average", "last"] | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Weights of a profile, one table for each player: by default the one that the configuration names."""
+        """Weights of a profile, one table for each player: by default the one named in the configuration."""
         kind = kind or self.config.profile
         if kind == "average" and not self.config.keeps_average:
             raise SolverError(f"this solver keeps no average (its profile is {self.config.profile!r})")
@@ -266,7 +266,7 @@ class PublicSamplingSolver(Solver):
             "regret_1": second.regret,
             "average_0": first.average,
             "average_1": second.average,
-            "random_state": self.random_state.view(np.int64),  # files know no unsigned numbers
+            "random_state": self.random_state.view(np.int64),  # files have no unsigned integers
             "counters": self.counters,
         }
 
@@ -274,7 +274,7 @@ class PublicSamplingSolver(Solver):
         """Nothing is derived from the tables."""
 
     def identity(self) -> dict[str, str]:
-        """What a checkpoint says of its game."""
+        """What a checkpoint records about its game."""
         return {"game": self.tree.name, "fingerprint": self.tree.fingerprint}
 
     @classmethod
@@ -290,7 +290,7 @@ class PublicSamplingSolver(Solver):
 
 
 def deals(tree: PublicTree, sampling: str) -> Deals:
-    """What public events are drawn from, and the ratios of what is dealt and what is drawn."""
+    """The distributions of public events, and the ratios of dealing and sampling probabilities."""
     threshold, alias = np.ones(tree.num_deals), np.zeros(tree.num_deals, np.uint32)
     lift = np.ones(tree.num_deals)
     links = np.flatnonzero(tree.kind == LINK)
@@ -310,7 +310,7 @@ def deals(tree: PublicTree, sampling: str) -> Deals:
 
 
 def _room(tree: PublicTree, deal: int, after: slice, hands: int) -> float:
-    """With which probability the next public cards, drawn without regard to hands, leave some hands their cards."""
+    """The probability that the next public cards, sampled without regard to hands, are compatible with some hands."""
     if hands == 0:
         return 1.0
     if hands == 2:  # that is what chance deals by
@@ -320,13 +320,13 @@ def _room(tree: PublicTree, deal: int, after: slice, hands: int) -> float:
 
 
 def decks(tree: PublicTree, sampling: str) -> tuple[Deck, Deck]:
-    """What the hands of both players are drawn from."""
+    """The distributions of the hands of both players."""
     first, second = (_deck(tree, player, sampling) for player in (0, 1))
     return first, second
 
 
 def _deck(tree: PublicTree, player: int, sampling: str) -> Deck:
-    """Hands of cards are real ones; they come with their weight, both together if they share no card."""
+    """Hands of cards are real hands with their weight, both together if they share no card."""
     hands = tree.hands[player]
     if not len(hands.card):
         chances = hands.root_reach / hands.root_reach.sum()

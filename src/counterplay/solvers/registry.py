@@ -37,7 +37,7 @@ DEFAULT_ALGORITHM = {
 
 @dataclasses.dataclass(frozen=True)
 class Algorithm:
-    """What ``solve`` knows by name.
+    """An algorithm of ``solve``.
 
     Attributes
     ----------
@@ -49,9 +49,9 @@ class Algorithm:
         It finishes with an equilibrium, and takes two-player zero-sum games with perfect recall only; the others
         converge, and take any game.
     refines : bool
-        It takes the real game, and what is forgotten at first as the setting ``forget``.
+        It takes the real game, and the initial abstraction as the setting ``forget``.
     sampled : bool
-        It walks samples of the game, and has the settings ``seed`` and ``threads``.
+        It samples the game, and has the settings ``seed`` and ``threads``.
     seeded : bool
         It makes random choices, from the setting ``seed``.
     one_sided : bool
@@ -89,8 +89,8 @@ ALGORITHMS: dict[str, Algorithm] = {
     "cfr": Algorithm("vanilla counterfactual regret minimisation, all players at once", _FULL),
     "cfr+": Algorithm("CFR+ : regret matching plus, alternating, linear averaging", _FULL),
     "linear": Algorithm("linear CFR : iteration t has weight t in regrets and average", _FULL),
-    "dcfr": Algorithm("discounted CFR : positive and negative regrets fade differently", _FULL),
-    "pcfr+": Algorithm("predictive CFR+ : the last regret is the forecast of the next", _FULL),
+    "dcfr": Algorithm("discounted CFR : positive and negative regrets are discounted differently", _FULL),
+    "pcfr+": Algorithm("predictive CFR+ : the last regret predicts the next", _FULL),
     "fictitious-play": _on_histories("fictitious play : best responses to averages", "fictitious-play"),
     "lp": _on_histories("linear program of the sequence form, two-player zero-sum games", "lp", exact=True),
     "double-oracle": _on_histories(
@@ -99,28 +99,28 @@ ALGORITHMS: dict[str, Algorithm] = {
     "maxmin": _on_histories("the best guaranteed value of a player who may forget", "maxmin", one_sided=True),
     "cfr+ira": _on_histories("CFR+ on an abstraction that refines itself", "cfr-ira", refines=True, seeded=True),
     "fpira": _on_histories("fictitious play on an abstraction that refines itself", "fpira", refines=True),
-    "chance-sampling": _sampled("CFR that draws chance and walks all actions", **_DEALT),
-    "external-sampling": _sampled("CFR that draws chance and the other players", **_WALKED),
-    "outcome-sampling": _sampled("CFR that draws one line of play", **_WALKED),
+    "chance-sampling": _sampled("CFR that samples chance and walks all actions", **_DEALT),
+    "external-sampling": _sampled("CFR that samples chance and the other players", **_WALKED),
+    "outcome-sampling": _sampled("CFR that samples one line of play", **_WALKED),
     "average-strategy-sampling": _sampled("CFR that walks the actions its average plays", **_WALKED),
     "mccfr-scheme": _sampled("CFR that walks actions by a sampling scheme", **_WALKED),
-    "probing": _sampled("CFR by a sampling scheme, with roll-outs for the actions left out", **_WALKED),
+    "probing": _sampled("CFR by a sampling scheme, with rollouts for the actions left out", **_WALKED),
     "pure-cfr": _sampled("CFR with pure strategies and integers", **_WALKED),
     "cs": _sampled(
-        "chance sampling on the public tree : both hands and public events are drawn", public="public-sampling"
+        "chance sampling on the public tree : both hands and public events are sampled", public="public-sampling"
     ),
     "opcs": _sampled(
-        "opponent-public chance sampling : the opponent's hand and public events are drawn", public="public-sampling"
+        "opponent-public chance sampling : the opponent's hand and public events are sampled", public="public-sampling"
     ),
     "spcs": _sampled(
-        "self-public chance sampling : the own hand and public events are drawn", public="public-sampling"
+        "self-public chance sampling : the own hand and public events are sampled", public="public-sampling"
     ),
     "pcs": _sampled(
-        "public chance sampling : public events are drawn as a walk comes to them, all hands are walked at once",
+        "public chance sampling : public events are sampled during the walk, all hands are walked at once",
         public="public-sampling",
     ),
     "pcs-boards": _sampled(
-        "public chance sampling of whole boards : all public cards are drawn first, and rule out hands from the start",
+        "public chance sampling of whole boards : all public cards are sampled first, and exclude hands from the start",
         buckets="mccfr-abstract",
     ),
 }
@@ -141,11 +141,11 @@ SOLVERS: dict[str, str] = {
     "fpira": "ira:Fpira",
     "public": "public_cfr:PublicSolver",
 }
-"""Module and class of each solver, by what its checkpoints are marked with (``Solver.kind``)."""
+"""Module and class of each solver, by the kind of its checkpoints (``Solver.kind``)."""
 
 
 def solver_class(kind: str) -> type[Solver]:
-    """The solver that is marked with ``kind``."""
+    """The solver class of a ``kind``."""
     module, _, name = SOLVERS[kind].partition(":")
     solver: type[Solver] = getattr(importlib.import_module(f"counterplay.solvers.{module}"), name)
     return solver
@@ -157,7 +157,7 @@ def check_algorithm(name: str, form: str | None = None) -> None:
     Raises
     ------
     SolverError
-        With the names that would do.
+        With the possible names.
     """
     if name not in ALGORITHMS:
         raise SolverError(f"unknown algorithm {name!r}; there are {', '.join(ALGORITHMS)}")
@@ -201,7 +201,7 @@ def make_solver(
     form : str, optional
         One of ``FORMS``, for games that are not opened; by default history where the algorithm runs on it.
     **settings
-        Changes to the algorithm's defaults, see ``CfrConfig`` and its like.
+        Changes to the algorithm's defaults, see ``CfrConfig`` and the other configs.
     """
     if algorithm is not None:
         check_algorithm(algorithm)
@@ -252,7 +252,7 @@ def checkpoint_solver(path: str | os.PathLike[str]) -> type[Solver]:
 
 
 def checkpoint_header(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What a checkpoint says of itself: the solver, the game, the algorithm and its settings."""
+    """The header of a checkpoint: the solver, the game, the algorithm and its settings."""
     header, _ = read_container(path, "checkpoint", verify=False)
     if not isinstance(header, dict) or not {"solver", "game"} <= set(header):
         raise StrategyError(f"{path} is damaged: its header does not say what it is a checkpoint of")

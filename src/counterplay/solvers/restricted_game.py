@@ -1,10 +1,9 @@
 """The restricted game of the double oracle algorithm and its linear program (Čermák 2018, section 3.4.2, after
 Bošanský, Kiekintveld, Lisý and Pěchouček 2014).
 
-A set of sequences is allowed to each player.  The restricted game has the histories that both players' sequences lead
-to.  Where it stops and the game does not, because the mover has no allowed action, is a *temporary leaf*: it pays what
-the mover is sure of by the default strategy (``DecisionPairs.floor``), so that the restricted game never promises a
-player more than the player can have.
+Each player has a set of allowed sequences.  The restricted game has the histories that both players' sequences lead to.
+Where it stops and the game does not, because the acting player has no allowed action, is a *temporary leaf*: it pays
+what the default strategy guarantees that player (``DecisionPairs.floor``), so the restricted game never overestimates.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class RestrictedGame:
     Attributes
     ----------
     allowed : (S,) bool
-        The sequences allowed so far, each with all its beginnings.
+        The sequences allowed so far, each with all its prefixes.
     active : (D,) bool
         The decision points with an allowed action.
     sequence_status, decision_status : (S,), (D + 2,) int8
@@ -72,7 +71,7 @@ class RestrictedGame:
         self.payoffs = 0
 
     def allow(self, sequences: NDArray[np.bool_]) -> int:
-        """Allow further sequences, which come with all their beginnings; returns how many are new."""
+        """Allow further sequences with all their prefixes; returns the number of new ones."""
         form = self.tree.sequences
         new = np.flatnonzero(sequences & ~self.allowed)
         self.allowed[new] = True
@@ -96,7 +95,7 @@ class RestrictedGame:
         return sets, sequences
 
     def solve(self, seconds: float | None = None) -> RestrictedSolution | None:
-        """An equilibrium of the restricted game, or None when the time is up."""
+        """An equilibrium of the restricted game, or None if the time ran out."""
         form = self.tree.sequences
         sequences = [self._of(self.allowed, form.sequence_start, player) for player in range(2)]
         decisions = [self._of(self.active, form.decision_start, player) for player in range(2)]
@@ -125,9 +124,9 @@ class RestrictedGame:
         return RestrictedSolution(solution.value / self._scale, plan)
 
     def strategy(self, plan: Float64, default: Float64) -> Float64:
-        """The probabilities of all entries: those of the plan where it comes, else the default ones.
+        """The probabilities of all entries: those of the plan where it reaches, else the default ones.
 
-        As ``behavioural_strategy``, but only the decision points with an allowed action are looked at.
+        As ``behavioural_strategy``, but only for the decision points with an allowed action.
         """
         form = self.tree.sequences
         points = np.flatnonzero(self.active)

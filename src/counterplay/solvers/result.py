@@ -1,4 +1,4 @@
-"""A finished run: the strategy, what it is worth, and the one report of it, as JSON, text and HTML.
+"""A finished run: the strategy, its measurement, and the one report of it, as JSON, text and HTML.
 
 The report has the same keys for every form of a game, whether the run is fresh or resumed; what does not apply is null.
 Further keys are those of the algorithm (``SolveResult.details``).
@@ -21,7 +21,7 @@ from counterplay.runtime.memory import format_bytes
 __all__ = ["AbstractResult", "RunFacts", "SolveResult", "Status"]
 
 Status = Literal["solved", "exploitability", "iterations", "seconds", "memory", "interrupted"]
-"""Why a run ended: nothing is left to do, the limit that was reached, full tables, or Ctrl-C."""
+"""Why a run ended: solved, the limit that was reached, full tables, or Ctrl-C."""
 
 ENDINGS: Mapping[str, str] = {
     "solved": "solved exactly",
@@ -43,7 +43,7 @@ FILES: Mapping[str, str] = {
     "plot": "plot",
     "checkpoint": "checkpoint",
 }
-"""The files of a run by their keys, and what they are called in the report."""
+"""The files of a run by their keys, with their names in the report."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,7 +53,7 @@ class RunFacts:
     Attributes
     ----------
     title : str
-        The name of the game for people, where the name itself is too long.
+        A short title of the game, if its name is too long.
     big_blind, pot : float or None
         Units of exploitability in poker; ``pot`` is that of a postflop spot.
     zero_sum, one_sided : bool
@@ -158,7 +158,7 @@ class SolveResult:
 
     @property
     def value_bounds(self) -> tuple[float, float] | None:
-        """Bounds of the value for player 1, in two-player zero-sum games (Johanson 2016, section 9.4)."""
+        """Bounds on the value for player 1, in two-player zero-sum games (Johanson 2016, section 9.4)."""
         if not (self.is_measured and self.facts.zero_sum and len(self.value) == 2):
             return None
         return -self.best_response[1], self.best_response[0]
@@ -220,7 +220,7 @@ class SolveResult:
         }  # fmt: skip
 
     def rows(self) -> list[tuple[str, str]]:
-        """The report for people: names and texts, only what applies."""
+        """The report as rows of name and text, only what applies."""
         facts = self.facts
         rows = self._value_rows()
         rows += [(name.replace("_", " "), _figure(figure)) for name, figure in self.details.items()]
@@ -237,7 +237,7 @@ class SolveResult:
             ("memory", f"{format_bytes(facts.tree_bytes)} tree, {format_bytes(facts.table_bytes)} tables"),
         ]
         if facts.locked:
-            rows.append(("locked", f"{', '.join(map(repr, facts.locked))}; best responses keep to it"))
+            rows.append(("locked", f"{', '.join(map(repr, facts.locked))}; best responses respect it"))
         if facts.forgetful:
             names = ", ".join(str(player + 1) for player in facts.forgetful)
             rows.append(("note", f"player {names} forgets: best responses are those of a player who remembers"))

@@ -1,7 +1,7 @@
-"""Sampling schemes: with which probability a walk takes each of the traverser's actions.
+"""Sampling schemes: the probability that a walk takes each of the traverser's actions.
 
-A scheme is a function of an information set, called once for each and kept as an array over the entries.  Those that
-were made for a game (Gibson 2014, section 5.3.2) come with it (``Game.sampling_schemes``).
+A scheme is a function of an information set, called once for each and kept as an array over the entries.  Those of a
+particular game (Gibson 2014, section 5.3.2) are defined with it (``Game.sampling_schemes``).
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ def all_actions(player: int, infoset: str, actions: tuple[str, ...]) -> list[flo
 
 
 SCHEMES: dict[str, Scheme] = {"all": all_actions, **sampling_schemes()}
-"""The schemes by name: those that games bring with them, and external sampling."""
+"""The schemes by name: those defined by games, and external sampling."""
 
 
 def default_scheme(game: Game | GameTree, actions: Collection[str]) -> str:
-    """The name of the scheme made for a game; without one it goes by the names of some or all of its actions.
+    """The name of the scheme of a game; without one it is chosen by the names of some or all of its actions.
 
     That of Goofspiel fits any actions.
     """
@@ -40,10 +40,10 @@ def default_scheme(game: Game | GameTree, actions: Collection[str]) -> str:
 
 
 def betting_scheme(game: BucketGame, scheme: str | Scheme | NDArray[np.float64]) -> NDArray[np.float64]:
-    """The probability of each entry of an abstract game in a scheme; see ``scheme_array``.
+    """The probability of each entry of a bucket game in a scheme; see ``scheme_array``.
 
-    Schemes by name look at the actions alone.  One's own is called with the betting in place of an information set,
-    once for each point of it: all buckets have the same probabilities.
+    Named schemes depend only on the actions.  A custom one is called with the betting in place of an information set,
+    once for each decision: all buckets have the same probabilities.
     """
     if not isinstance(scheme, str) and not callable(scheme):
         chances = np.array(scheme, dtype=np.float64)
@@ -82,7 +82,7 @@ def betting_scheme(game: BucketGame, scheme: str | Scheme | NDArray[np.float64])
 
 
 def scheme_row(scheme: Scheme, player: int, infoset: str, actions: tuple[str, ...]) -> list[float]:
-    """What a scheme says at an information set; whatever goes wrong in a user's own is told in one line."""
+    """The probabilities of a scheme at an information set; errors in a custom scheme are reported in one line."""
     try:
         return [float(chance) for chance in scheme(player, infoset, actions)]
     except CounterplayError:
@@ -103,7 +103,7 @@ def scheme_array(tree: GameTree, scheme: str | Scheme | NDArray[np.float64]) -> 
     tree : GameTree
         The game.
     scheme : str, callable or array
-        A name in ``SCHEMES``, ``"auto"`` for the one made for the game, a function of the player, the name of an
+        A name in ``SCHEMES``, ``"auto"`` for the one of the game, a function of the player, the name of an
         information set and its actions, or the array itself.
 
     Raises

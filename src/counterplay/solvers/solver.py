@@ -1,7 +1,7 @@
-"""What all solvers share: the run loop, checkpoints, and the interface of results.
+"""The base class of solvers: the run loop, checkpoints, and results.
 
 A solver owns tables and calls kernels.  ``run`` advances it in short calls, measures the strategy at iterations fixed
-in advance (each about 5 % after the one before, so measuring costs little and does not depend on the clock), and
+in advance (each about 5 % after the previous one, so measuring is cheap and does not depend on the clock), and
 stops by iterations, seconds or exploitability.  Ctrl-C ends a run cleanly: the tables only change inside kernel calls,
 so the work done so far is consistent and the run can be resumed to the same bits.
 """
@@ -68,8 +68,8 @@ def setting_value(text: str) -> Any:
 class Solver(ABC):
     """A solver on a compiled game.
 
-    A subclass owns tables, advances them in ``step``, names them in ``tables`` and says in ``strategy`` which profile
-    they stand for; running, measuring, saving and resuming are the same for all.
+    A subclass owns tables, advances them in ``step``, names them in ``tables`` and returns their profile in
+    ``strategy``; running, measuring, saving and resuming are the same for all.
 
     Attributes
     ----------
@@ -82,15 +82,15 @@ class Solver(ABC):
     algorithm : str
         The name in results.
     seconds, cpu_seconds : float
-        Time spent so far, runs before a resume included.
+        Time spent so far, including runs before a resume.
     curve : list of Progress
-        What was measured on the way.
+        The measurements of the run.
     deadline : float or None
         When a run must be over, by ``time.perf_counter``; for solvers whose single iteration can take long.
     """
 
     kind: ClassVar[str]
-    """What checkpoints of this solver are marked with."""
+    """The kind of this solver in checkpoints."""
 
     form_name: ClassVar[str] = "history"
     """The form of the game that it works on: history, public, buckets or states."""
@@ -99,13 +99,13 @@ class Solver(ABC):
     """The dataclass of its settings."""
 
     default_iterations: ClassVar[int] = 1000
-    """Where a run stops that was given no limit."""
+    """Where a run without a limit stops."""
 
     measures: ClassVar[bool] = True
     """Whether ``measure`` gives numbers; where the whole game is out of reach it gives NaN."""
 
     check_ratio: ClassVar[float] = CHECK_RATIO
-    """How much later each measurement is than the one before; larger where measuring costs much."""
+    """The growth of the iterations between measurements; larger where measuring is expensive."""
 
     tree: Any
     form: FormArrays
@@ -130,12 +130,12 @@ class Solver(ABC):
 
     @property
     def histories(self) -> int | None:
-        """How many histories the game has; None where that is not known."""
+        """Number of histories of the game; None if unknown."""
         return int(self.tree.num_histories)
 
     @property
     def information_sets(self) -> int:
-        """How many information sets the tables cover."""
+        """Number of information sets in the tables."""
         return int(self.tree.num_infosets)
 
     @property
@@ -159,11 +159,11 @@ class Solver(ABC):
 
     @property
     def value_bounds(self) -> tuple[float, float] | None:
-        """Bounds of the value that the solver looks for, to be shown on the way; None where there are none."""
+        """Bounds on the value that the solver computes, for progress reports; None if there are none."""
         return None
 
     def details(self) -> dict[str, Any]:
-        """Further figures for reports, by the keys that they have in JSON."""
+        """Further figures for reports, by their keys in JSON."""
         return {}
 
     def facts(self) -> RunFacts:
@@ -184,7 +184,7 @@ class Solver(ABC):
 
     @abstractmethod
     def strategy(self) -> Any:
-        """The probabilities of the profile that the solver stands for."""
+        """The probabilities of the profile that the solver returns."""
 
     @abstractmethod
     def profile(self) -> Any:
@@ -200,7 +200,7 @@ class Solver(ABC):
 
     @abstractmethod
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over ``state`` after the tables were filled, and derive from both whatever else the solver keeps."""
+        """Restore ``state`` after the tables were filled, and derive from both whatever else the solver keeps."""
 
     @classmethod
     def named(cls, game: Any, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Self:
@@ -216,7 +216,7 @@ class Solver(ABC):
 
     @classmethod
     def compiled(cls, game: Any, memory_limit: int | None) -> Any:
-        """The game of a checkpoint; what goes wrong in a user's own file is the fault of that file."""
+        """The game of a checkpoint; errors in a user's file are raised as errors of the game."""
         try:
             return open_game(game, "history", memory_limit=memory_limit)
         except CounterplayError:
@@ -234,17 +234,17 @@ class Solver(ABC):
         return None
 
     def measure(self) -> Measurement:
-        """Measure the profile that the solver stands for."""
+        """Measure the profile that the solver returns."""
         return measure_strategy(self.tree, self.form, self.strategy())
 
     def check(self) -> Measurement:
-        """What ``run`` does at the iterations of its schedule, and only there, so that it does not matter where a run
-        is cut: measure, and whatever else a solver does then.
+        """What ``run`` does only at the iterations of its schedule, so that interruptions do not matter: measure, and
+        whatever else a solver does then.
         """
         return self.measure()
 
     def identity(self) -> dict[str, str]:
-        """What a checkpoint says of its game."""
+        """What a checkpoint records about its game."""
         return {"game": self.tree.name, "digest": self.tree.digest, "fingerprint": self.tree.fingerprint}
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -274,7 +274,7 @@ class Solver(ABC):
         game: GameLike | None = None,
         memory_limit: int | None = None,
     ) -> Self:
-        """Go on from a checkpoint; the game is made by its name unless it is given.
+        """Continue from a checkpoint; the game is opened by its name unless it is given.
 
         Raises
         ------
@@ -315,7 +315,7 @@ class Solver(ABC):
         callback: ProgressCallback | None = None,
         check_every: int | None = None,
     ) -> SolveResult:
-        """Advance until a limit is reached; limits count from the solver's first iteration, resumed runs included.
+        """Advance until a limit is reached; limits count from the solver's first iteration, including resumed runs.
 
         Parameters
         ----------
@@ -324,7 +324,7 @@ class Solver(ABC):
         callback : callable, optional
             Called several times a second with the progress.
         check_every : int, optional
-            Measure at multiples of this number instead of the growing distances.
+            Measure at multiples of this number instead of the default schedule.
         """
         if check_every is not None and (not isinstance(check_every, numbers.Integral) or check_every < 1):
             raise SolverError(f"check_every must be an integer, at least 1; got {check_every!r}")

@@ -1,13 +1,13 @@
 """Monte Carlo CFR without compiling the game: walks over ``State`` objects, tables that grow by hashing.
 
-The algorithms are those of ``solvers/mccfr.py`` (Gibson 2014, algorithms 2 to 5), with the same random numbers spent
-in the same order, so that a game small enough for both gives the same regrets.  A row of a table is made when its
-information set is first met; only what walks come by takes memory, and a game of any number of histories can be
-sampled.  The price is speed (Python instead of kernels), and that nothing can be measured exactly: a best response
-would have to walk the whole game.
+The algorithms are those of ``solvers/mccfr.py`` (Gibson 2014, algorithms 2 to 5), with the same random numbers used in
+the same order, so that a game small enough for both gives the same regrets.  A row of a table is created when its
+information set is first visited; only visited information sets take memory, and a game of any number of histories can
+be sampled.  The price is speed (Python instead of kernels), and that nothing can be measured exactly: a best response
+would have to visit the whole game.
 
-A profile from here covers the information sets that were met, and its digest says so: it starts with ``seen:``.
-Chance sampling is left out, for it walks all actions of all players.
+A profile from here covers the visited information sets, and its digest says so: it starts with ``seen:``.  Chance
+sampling is not available, since it walks all actions of all players.
 """
 
 from __future__ import annotations
@@ -63,11 +63,11 @@ class StateSampler(Solver):
     config : MccfrConfig or str
         A configuration or the name of a preset; any sampling but ``chance``, one thread.
     algorithm : str, optional
-        What to call the algorithm in results; by default the name of the preset.
+        The name of the algorithm in results; by default that of the preset.
     memory_limit : int, optional
         Bytes that the tables may take; a run ends when they are full.  By default what the machine has free.
     scheme : callable, optional
-        A sampling scheme of one's own, in place of the configuration's.
+        A custom sampling scheme, in place of the configuration's.
     """
 
     kind = "mccfr-states"
@@ -110,7 +110,9 @@ class StateSampler(Solver):
         self.row_player, self.row_offset = array("b"), array("q")
         self.row_actions: list[tuple[Hashable, ...]] = []
         self.row_names: list[str] = []
-        self.unclaimed: list[dict[str, int]] = [{} for _ in range(players)]  # rows of a checkpoint not yet met again
+        self.unclaimed: list[dict[str, int]] = [
+            {} for _ in range(players)
+        ]  # rows of a checkpoint not yet visited again
         self.counters = [0, 0, 0]  # iterations, histories touched, updates cut off
         self.random = int(random_state(settings.seed, 1)[0, 0])
         self._action_sets: dict[tuple[Hashable, ...], tuple[Hashable, ...]] = {}
@@ -138,22 +140,22 @@ class StateSampler(Solver):
 
     @property
     def histories(self) -> int | None:
-        """Not known: the game was never seen as a whole."""
+        """Unknown: the game is never visited as a whole."""
         return None
 
     @property
     def infosets_seen(self) -> int:
-        """Information sets met so far."""
+        """Information sets visited so far."""
         return len(self.row_actions)
 
     @property
     def information_sets(self) -> int:
-        """Those met so far."""
+        """Those visited so far."""
         return self.infosets_seen
 
     @property
     def table_bytes(self) -> int:
-        """About how many bytes the tables take."""
+        """Approximate bytes of the tables."""
         numbers = sum(table.itemsize * len(table) for table in (self.regret, self.average, self.chances))
         return numbers + self._key_bytes + ROW_BYTES * self.infosets_seen
 
@@ -166,12 +168,12 @@ class StateSampler(Solver):
         if known is not actions and known != tuple(actions):
             raise GameError(
                 f"{self.name}: the actions at information set {key!r} differ: {list(map(str, actions))} but "
-                f"{list(map(str, known))} earlier; the mover could tell the two apart"
+                f"{list(map(str, known))} earlier; the player could distinguish the two"
             )
         return self.row_offset[row]
 
     def _meet(self, player: int, key: Hashable, actions: tuple[Hashable, ...]) -> int:
-        """Make the row of an information set, or take over one from a checkpoint."""
+        """Create the row of an information set, or restore it from a checkpoint."""
         text = key if isinstance(key, str) else str(key)
         if text in self.unclaimed[player]:
             row = self.unclaimed[player].pop(text)
@@ -212,7 +214,7 @@ class StateSampler(Solver):
         """The probabilities of a sampling scheme at a new information set."""
         if self._scheme is None:
             name = self.config.scheme
-            if name == "auto":  # as for a compiled game, with the actions met first for all of them
+            if name == "auto":  # as for a compiled game, with the actions of the first visit
                 name = default_scheme(self.game, actions)
             if name not in SCHEMES:
                 raise SolverError(f"unknown scheme {name!r}; there are auto, {', '.join(SCHEMES)}")

@@ -346,7 +346,7 @@ class Walker:
         if self.config.units is None and abs(units - nearest) > 1e-9 * min(1.0, self.largest):
             some = max(1000, math.ceil(min(1e18, 1000 / self.largest)))
             raise SolverError(
-                f"pure-cfr needs whole utilities, {self.solver.name} has {won:g}; "
+                f"pure-cfr needs integer utilities, {self.solver.name} has {won:g}; "
                 f"give units, such as units={some}, to round"
             )
         return nearest

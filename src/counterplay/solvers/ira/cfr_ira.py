@@ -1,18 +1,18 @@
 """CFR+IRA: CFR+ on an abstraction that refines itself until the strategy is good in the original game.
 
 Čermák 2018, section 5.2.3, algorithms 8 to 12.  It starts from a tiny abstraction, runs CFR+ on it, and at every update
-samples ``k_h`` and now and then ``k_b`` information sets that are still merged with others.  A sampled set is parted
-from its abstract set when it prefers other actions than most (heuristic update), or when its own regret grows faster
-than CFR's bound allows (bound update, which carries the guarantee: theorem 5.2.2).  Only the abstract tables, the map
-and the sampled sets need memory, and the strategy is measured in the original game.
+samples ``k_h`` and sometimes ``k_b`` information sets that are still merged with others.  A sampled set is split off
+its abstract set when it prefers other actions than most (heuristic update), or when its regret grows faster than CFR's
+bound allows (bound update, which carries the guarantee: theorem 5.2.2).  Only the abstract tables, the map and the
+sampled sets need memory, and the strategy is measured in the original game.
 
 The printed pseudo-code gives far larger abstractions than the thesis reports.  The defaults here are the readings that
-reproduce the reported sizes; ``literal=True`` follows the print in all five: sampled regrets are floored at 0 before
-preferences are read off, the remainder of a parted set keeps its tables, sampling draws abstract sets rather than
-members, sampled sets that nobody reaches count as not sampled, an iteration updates both players.
+reproduce the reported sizes; ``literal=True`` follows the pseudo-code in all five: sampled regrets are floored at 0
+before preferences are computed, the remainder of a split set keeps its tables, abstract sets are sampled rather than
+members, unreached sampled sets count as not sampled, an iteration updates both players.
 
-Departures: subtrees that nobody reaches are not skipped; sets with more than 63 actions are left to the bound update;
-more than two players are allowed, without a guarantee.
+Departures: unreached subtrees are not skipped; sets with more than 63 actions are left to the bound update; more than
+two players are allowed, without a guarantee.
 """
 
 from __future__ import annotations
@@ -76,38 +76,38 @@ class CfrIraConfig:
     Attributes
     ----------
     k_b, k_h : int
-        How many information sets are sampled for the bound update (at iterations 1, 2, 4, 8, ...) and for the heuristic
-        update (at every update).  The thesis calls B10H90 what has 10 and 90.
+        Information sets sampled for the bound update (at iterations 1, 2, 4, 8, ...) and for the heuristic update (at
+        every update).  B10H90 in the thesis means 10 and 90.
     delay : int
         Iterations left out of the average at the start.
     shifted : bool
-        Iteration t weighs t - delay in the average, rather than t.
+        Iteration t has weight t - delay in the average, rather than t.
     seed : int
         Of the sampling.
     forget : str
         The abstraction to start from: ``initial``, ``nothing``, ``map=FILE`` or what the game can forget.
     literal : bool
-        Read the thesis to the letter: sets the next five.
+        Follow the thesis literally: sets the next five.
     clip_heuristic : bool
-        Regrets of sampled sets are floored at 0 before the actions they prefer are read off.
+        Regrets of sampled sets are floored at 0 before preferred actions are computed.
     keep_remainder : bool
-        What is left of a parted set keeps its tables; otherwise it starts afresh too.
+        The remainder of a split set keeps its tables; otherwise it is reset too.
     sample_by : {"set", "member"}
-        Draw abstract sets, each as likely as the others; or information sets.
+        Sample abstract sets uniformly; or information sets.
     skip_unvisited : bool
-        Sampled sets that nobody reaches (``visit_threshold``) count as not sampled.
+        Unreached sampled sets (``visit_threshold``) count as not sampled.
     both_players : bool
         An iteration updates all players in turn; otherwise one.
     last_first : bool
         The last player is updated first.
     skip_single_action : bool
-        Sets with one action, which need never be parted, are not sampled.
+        Sets with one action, which never need to be split, are not sampled.
     heuristic_divisor : float
         An action is preferred if its regret is within 1/(divisor √t) of the largest.
     bound_divisor : float
         The limit of average regret is Δ_I √|A(I)| / (divisor √t); at least 1.
     visit_threshold : float
-        Reaches up to this are none.
+        Reaches up to this count as 0.
     """
 
     k_b: int = 100
@@ -162,7 +162,7 @@ class CfrIra(Solver):
     config : CfrIraConfig, optional
         The settings.
     algorithm : str
-        What to call the algorithm in results.
+        The name of the algorithm in results.
     memory_limit : int, optional
         Bytes that the tables may take; by default what the machine has free.
     abstraction : Abstraction, optional
@@ -171,7 +171,7 @@ class CfrIra(Solver):
     Attributes
     ----------
     regret, average : (E,) float64
-        The tables, by abstract entry; as many are in use as the abstraction has entries.
+        The tables, by abstract entry; only the entries of the current abstraction are in use.
     """
 
     kind = "cfr-ira"
@@ -247,11 +247,11 @@ class CfrIra(Solver):
 
     @property
     def sets(self) -> SetArrays:
-        """The abstract sets as they are now; live arrays."""
+        """The current abstract sets; live arrays."""
         return SetArrays(*self._sets)
 
     def abstraction(self) -> Abstraction:
-        """The abstraction as it is now."""
+        """The current abstraction."""
         return as_abstraction(self.tree, self.sets, f"{self.algorithm} after {self.iterations} iterations")
 
     def step(self, iterations: int = 1) -> None:
@@ -293,7 +293,7 @@ class CfrIra(Solver):
         """The average by abstract entry."""
         sets, count = self.sets, int(self._sets[-1][0])
         actions = sets.actions[:count].astype(np.int64)
-        starts = np.cumsum(actions) - actions  # sets have their entries in the order in which they were made
+        starts = np.cumsum(actions) - actions  # sets have their entries in order of creation
         used = self.average[: int(actions.sum())]
         totals = np.repeat(np.add.reduceat(used, starts), actions)
         uniform = 1.0 / np.repeat(actions, actions)

@@ -1,4 +1,4 @@
-"""The arrays of a changing abstraction: made from an abstraction, read back as one; and what updates read of the game.
+"""The arrays of a changing abstraction: conversion from and to an abstraction, and the game arrays that updates use.
 
 The solvers of this package work on the real game with perfect recall.  An abstraction is only an indirection from
 real to abstract entries (``kernels.history.changing_sets.SetArrays``).
@@ -28,7 +28,7 @@ __all__ = [
 ]  # fmt: skip
 
 GIVEN = "given"
-"""What the setting ``forget`` says when the abstraction to start from was handed over as an object."""
+"""The value of the setting ``forget`` when the initial abstraction was given as an object."""
 
 
 def check_recall(tree: GameTree, algorithm: str) -> None:
@@ -48,8 +48,8 @@ def check_recall(tree: GameTree, algorithm: str) -> None:
 
 
 def start_abstraction(tree: GameTree, forget: str) -> Abstraction:
-    """The abstraction to start from, by name (``initial``, ``nothing``, ``map=FILE`` or what the game offers)."""
-    if forget in (GIVEN, "initial"):  # a checkpoint of an abstraction that was given brings the sets itself
+    """The initial abstraction, by name (``initial``, ``nothing``, ``map=FILE`` or what the game offers)."""
+    if forget in (GIVEN, "initial"):  # a checkpoint of a given abstraction contains the sets itself
         return initial_abstraction(tree)
     if forget == "nothing":
         return null_abstraction(tree)
@@ -103,13 +103,13 @@ def set_tables(sets: SetArrays) -> dict[str, NDArray[Any]]:
 
 
 def action_places(tree: GameTree, sets: SetArrays) -> NDArray[np.int64]:
-    """The place of each real entry among the actions of its abstract set."""
+    """The position of each real entry among the actions of its abstract set."""
     first = sets.entry[sets.set_of].astype(np.int64)
     return np.asarray(sets.entry_map.astype(np.int64) - np.repeat(first, np.diff(tree.infoset_offset)))
 
 
 def as_abstraction(tree: GameTree, sets: SetArrays, name: str) -> Abstraction:
-    """The abstraction that the arrays stand for."""
+    """The abstraction that the arrays represent."""
     return from_map(tree, sets.set_of, action_places(tree, sets), name)
 
 
@@ -149,7 +149,7 @@ def histories_by_infoset(
 
 
 def utility_ranges(tree: GameTree) -> NDArray[np.float64]:
-    """Δ_I: the range of what its player can still end with at each information set."""
+    """Δ_I: the range of its player's utilities below each information set."""
     ends = tree.player == TERMINAL
     result = np.zeros(tree.num_infosets)
     levels = [np.flatnonzero(tree.depth == depth) for depth in range(int(tree.depth.max()), 0, -1)]

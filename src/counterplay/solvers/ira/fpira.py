@@ -1,16 +1,16 @@
-"""FPIRA: fictitious play on an abstraction that refines itself, as good in the original game as fictitious play there.
+"""FPIRA: fictitious play on an abstraction that refines itself, equivalent to fictitious play in the original game.
 
-Čermák 2018, section 5.2.2, algorithms 3 to 7.  Each player in turn answers the average of the others with a best
-response of the original game and mixes it into an average that is stored in the abstraction only.  The abstraction is
-refined wherever the mixture would otherwise be another one than in the original game to any opponent, so that both
-runs have the same exploitability at every iteration (theorem 5.2.1).  A best response prescribes nothing where the
-others never come, and goes on there as the stored average does.  That is a best response too, but where merging has
-changed the average of a set that nobody had reached, it is another one than without an abstraction: then the run is
-one of fictitious play in the original game, but not the same one (it happens in graph pursuit).
+Čermák 2018, section 5.2.2, algorithms 3 to 7.  Each player in turn computes a best response in the original game to the
+average of the others and mixes it into an average that is stored only in the abstraction.  The abstraction is refined
+wherever the mixture would otherwise differ from the original game for some opponent, so both runs have the same
+exploitability at every iteration (theorem 5.2.1).  A best response prescribes nothing where the others never reach, and
+follows the stored average there.  That is a best response too, but where merging has changed the average of an
+unreached set, it differs from the one without an abstraction: then the run is one of fictitious play in the original
+game, but not the same one (it happens in graph pursuit).
 
-Departures: the thesis updates one player at an iteration, here an iteration updates every player once; equal actions
-within ``tie`` go to the first, as rounding would part the two runs otherwise; with more than two players the mixtures
-must be alike in reach, which is stricter.
+Departures: the thesis updates one player per iteration, here an iteration updates every player once; ties within
+``tie`` go to the first action, as rounding would otherwise make the two runs diverge; with more than two players the
+mixtures must be equal in reach, which is stricter.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ class FpiraConfig:
         The abstraction to start from: ``initial``, ``nothing`` (which makes it fictitious play), ``map=FILE`` or what
         the game can forget.
     start : {"first", "uniform"}
-        The strategy before the first response, which counts as one response: the first action, or all alike.
+        The strategy before the first response, which counts as one response: the first action, or uniform.
     tolerance : float
-        Differences of utility up to this are none.
+        Differences of utility up to this count as 0.
     tie : float
-        Actions whose values differ by no more than this share of the largest utility are equal.
+        Actions whose values differ by at most this fraction of the largest utility are equal.
     """
 
     forget: str = "initial"
@@ -93,7 +93,7 @@ class Fpira(Solver):
     config : FpiraConfig, optional
         The settings.
     algorithm : str
-        What to call the algorithm in results.
+        The name of the algorithm in results.
     memory_limit : int, optional
         Bytes that the tables may take; by default what the machine has free.
     abstraction : Abstraction, optional
@@ -102,7 +102,7 @@ class Fpira(Solver):
     Attributes
     ----------
     average : (E,) float64
-        The average by abstract entry; as many are in use as the abstraction has entries.
+        The average by abstract entry; only the entries of the current abstraction are in use.
     """
 
     kind = "fpira"
@@ -160,12 +160,12 @@ class Fpira(Solver):
 
     @property
     def sets(self) -> SetArrays:
-        """The abstract sets as they are now; live arrays."""
+        """The current abstract sets; live arrays."""
         return SetArrays(*self._sets)
 
     @property
     def parted(self) -> tuple[int, int]:
-        """How many sets were parted so far in case 1 and in case 2."""
+        """Number of sets split so far in case 1 and in case 2."""
         return int(self._counters[CASE_1]), int(self._counters[CASE_2])
 
     @property
@@ -174,7 +174,7 @@ class Fpira(Solver):
         return int(self._counters[LARGEST_RESPONSE])
 
     def abstraction(self) -> Abstraction:
-        """The abstraction as it is now."""
+        """The current abstraction."""
         return as_abstraction(self.tree, self.sets, f"{self.algorithm} after {self.iterations} iterations")
 
     def step(self, iterations: int = 1) -> None:

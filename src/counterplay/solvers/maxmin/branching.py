@@ -1,15 +1,15 @@
 """Branch and bound over intervals of probabilities: IRABnB (Čermák 2018, section 4.4.2, algorithm 1).
 
-A node restricts some probabilities x(a) to what their decimals allow: the first ones are fixed, the last one lies
-between two digits, and everything beyond it is open.  The relaxation bounds the node from above, the strategy made of
-its solution from below.  The node with the highest upper bound is taken, and one of its probabilities is divided.
+A node restricts some probabilities x(a) by their decimals: the first ones are fixed, the last one lies between two
+digits, and everything beyond it is free.  The relaxation bounds the node from above, the strategy reconstructed from
+its solution from below.  The node with the highest upper bound is expanded, and one of its probabilities is split.
 
-Departures.  The thesis divides digits lb .. ub at m = (lb + ub) // 2 into lb .. m and m .. ub, which overlap and need
-not get smaller; here they are lb .. m and m+1 .. ub, which still cover the interval, for what is beyond digit m reaches
-up to m + 1.  A single digit is divided at its next decimal at once.  The thesis' third child, the digit of the solution
-with one more decimal, lies within one of the other two and only finds lower bounds earlier; it is left out.  Intervals
-of a set are made consistent with each other (x(a) <= 1 - Σ lo of the others), which costs nothing and tightens the
-envelopes.
+Departures.  The thesis splits digits lb ..  ub at m = (lb + ub) // 2 into lb ..  m and m ..  ub, which overlap and need
+not get smaller; here they are lb ..  m and m+1 ..  ub, which still cover the interval, since what is beyond digit m
+reaches up to m + 1.  A single digit is split at its next decimal at once.  The thesis' third child, the digit of the
+solution with one more decimal, lies within one of the other two and only finds lower bounds earlier; it is left out.
+Intervals of a set are made consistent with each other (x(a) <= 1 - Σ lo of the others), which costs nothing and
+tightens the envelopes.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ __all__ = ["BranchAndBound", "Digits", "Node", "intervals", "iteration_bound"]
 
 Float64 = NDArray[np.float64]
 ROUNDING = 1e-9
-"""How far bounds may be wrong by the rounding of linear programs, in shares of the largest utility."""
+"""Tolerance of bounds for the rounding of linear programs, relative to the largest utility."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Digits:
-    """What is known of a probability: ``position - 1`` decimals are fixed, the next lies between two digits.
+    """The restriction of a probability: ``position - 1`` decimals are fixed, the next lies between two digits.
 
     The whole range is position 1 with the digits 0 to 9.
     """
@@ -50,12 +50,12 @@ class Digits:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The probabilities that are left."""
+        """The remaining interval of probabilities."""
         unit = 10**self.position
         return (10 * self.prefix + self.low) / unit, (10 * self.prefix + self.high + 1) / unit
 
     def open(self, most: int) -> Digits | None:
-        """The same with at least two digits left to choose from; None if there are no further decimals."""
+        """The same with at least two digits to choose from; None if there are no further decimals."""
         if self.low < self.high:
             return self
         return None if self.position >= most else Digits(self.position + 1, 10 * self.prefix + self.low)
@@ -68,18 +68,18 @@ class Digits:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Node:
-    """A part of the strategies.
+    """A subset of the strategies.
 
     Attributes
     ----------
     digits : dict
-        What is known of probabilities, by place.
+        The restrictions of probabilities, by place.
     upper, lower : float
-        What the best strategy in it is worth at most, and what the one made of its solution is sure of; in chips.
+        An upper bound on the value of its strategies, and the guarantee of the one from its solution; in chips.
     branch : int
-        The place to divide; -1 if nothing can be divided.
+        The place to split; -1 if nothing can be split.
     version : int
-        The size of the restricted game in which it was looked at.
+        The size of the restricted game in which it was evaluated.
     """
 
     digits: dict[int, Digits]
@@ -117,7 +117,7 @@ def intervals(problem: MaxminProblem, digits: dict[int, Digits]) -> tuple[Float6
 
 
 def iteration_bound(problem: MaxminProblem, epsilon: float) -> float:
-    """The order of the number of iterations that theorem 4.4.2 allows, (3^(4 log10 S + 4) / ε²)^S; may be infinite.
+    """The order of the number of iterations in theorem 4.4.2, (3^(4 log10 S + 4) / ε²)^S; may be infinite.
 
     S is the number of forgetful sets times their most actions, and ε is in chips; utilities are scaled to [0, 1].
     """
@@ -139,18 +139,18 @@ class BranchAndBound:
     epsilon : float
         The gap at which the search is over, in chips.
     fallback : (E,) float64
-        What to play where a solution says nothing.
+        The strategy where a solution is undefined.
 
     Attributes
     ----------
     lower, upper : float
         The bounds so far, in chips; they never get worse.
     strategy : (E,) float64
-        The maximiser's strategy that is sure of ``lower``.
+        The maximiser's strategy that guarantees ``lower``.
     expanded : int
-        Nodes that were taken so far.
+        Nodes expanded so far.
     finished : bool
-        Whether the bounds have met, or nothing is left to divide.
+        Whether the bounds have met, or nothing is left to split.
     """
 
     def __init__(self, problem: MaxminProblem, epsilon: float, fallback: Float64) -> None:
@@ -159,7 +159,7 @@ class BranchAndBound:
         self.most = problem.digits(epsilon)
         self.strategy = fallback.copy()
         self.lower, self.upper = -math.inf, math.inf
-        self.leaf_upper = -math.inf  # of nodes that cannot be divided
+        self.leaf_upper = -math.inf  # of nodes that cannot be split
         self.fringe: list[tuple[float, int, Node]] = []
         self.expanded = self.counter = 0
         self.finished = False
@@ -169,7 +169,7 @@ class BranchAndBound:
         return Relaxation(self.problem)
 
     def advance(self, deadline: float | None = None) -> bool:
-        """Take the next node; False, with nothing changed, when the time was up before it was done."""
+        """Expand the next node; False, with nothing changed, if the time ran out."""
         if self.finished:
             return True
         self.relaxation.forget_program()
@@ -203,7 +203,7 @@ class BranchAndBound:
         return True
 
     def expand(self, node: Node, deadline: float | None) -> list[Node] | None:
-        """The children of a node, or None when the time was up."""
+        """The children of a node, or None if the time ran out."""
         known = node.digits.get(node.branch, Digits()).open(int(self.most[node.branch]))
         assert known is not None
         children = []
@@ -217,7 +217,7 @@ class BranchAndBound:
         return children
 
     def evaluate(self, digits: dict[int, Digits], upper: float, deadline: float | None) -> Node | None:
-        """Solve a node, or None if nothing is in it or the time was up."""
+        """Solve a node; None if it is infeasible or the time ran out."""
         limits = intervals(self.problem, digits)
         if limits is None:
             return None
@@ -236,11 +236,11 @@ class BranchAndBound:
         return Node(digits, max(upper, lower), lower, self.select(digits, blame), version)
 
     def play(self, solution: RelaxedSolution) -> tuple[float, Float64]:
-        """What the strategies made of a solution are sure of, the better one kept; and who is to blame for the gap."""
+        """The guarantees of the strategies from a solution, the better one kept; and the blame for the gap."""
         made = reconstruct(self.problem, solution.plan, self.fallback)
         candidates = [made.strategy]
         known = ~np.isnan(solution.probability)
-        if known.any():  # the probabilities of the program can be played as they are
+        if known.any():  # the probabilities of the program can be played directly
             other = made.strategy.copy()
             values = np.where(known, np.clip(solution.probability, 0.0, 1.0), 0.0)
             totals = np.add.reduceat(values, self.problem.place_start[:-1])[self.problem.place_set]
@@ -255,7 +255,7 @@ class BranchAndBound:
         return best, made.blame
 
     def select(self, digits: dict[int, Digits], blame: Float64) -> int:
-        """The place to divide: the one to blame most, or else the widest; -1 if none can be divided."""
+        """The place to split: the one with the most blame, or else the widest; -1 if none can be split."""
         order = np.argsort(-blame, kind="stable")
         place: int
         for place in order[: int(np.count_nonzero(blame > 0.0))].tolist():
@@ -279,7 +279,7 @@ class BranchAndBound:
         heapq.heappush(self.fringe, (-node.upper, self.counter, node))
 
     def _close(self) -> None:
-        """Bring the bounds up to date, and see whether the search is over."""
+        """Update the bounds, and check whether the search is over."""
         while self.fringe and -self.fringe[0][0] <= self.lower + ROUNDING * self.problem.scale:
             heapq.heappop(self.fringe)
         top = max(-self.fringe[0][0] if self.fringe else -math.inf, self.leaf_upper, self.lower)
@@ -305,7 +305,7 @@ class BranchAndBound:
         }  # fmt: skip
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over a checkpoint after the tables were filled."""
+        """Restore a checkpoint after the tables were filled."""
         for name, nothing in (("lower", -math.inf), ("upper", math.inf), ("leaf_upper", -math.inf)):
             setattr(self, name, nothing if state[name] is None else float(state[name]))
         self.fringe = [(-values[0], counter, Node.from_list(values)) for counter, values in state["fringe"]]

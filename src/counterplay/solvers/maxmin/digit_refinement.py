@@ -1,9 +1,9 @@
 """BASE: a mixed-integer program whose probabilities get digits one by one (Čermák 2018, section 4.4.1).
 
-All probabilities start without decimals.  The program gives an upper bound; the strategy made of its plan (section
-4.3.5) a lower one.  The product with the largest error, weighted by what is at stake below it, gets another digit.
+All probabilities start without decimals.  The program gives an upper bound; the strategy from its plan (section 4.3.5)
+a lower one.  The product with the largest weighted error gets another digit.
 
-The thesis weighs errors by "the expected utility"; here it is the range of utilities below the sequence.
+The thesis weights errors by "the expected utility"; here it is the range of utilities below the sequence.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["RefiningProgram"]
 Float64 = NDArray[np.float64]
 
 ERROR = 1e-9
-"""Products that miss by less, in shares of the range of utilities, are right."""
+"""Tolerance of products, relative to the range of utilities."""
 
 
 class RefiningProgram:
@@ -35,7 +35,7 @@ class RefiningProgram:
     Attributes
     ----------
     digits : (places,) int64
-        How many decimals each probability has so far.
+        Number of decimals of each probability so far.
     """
 
     def __init__(self, problem: MaxminProblem, epsilon: float, fallback: Float64) -> None:
@@ -48,7 +48,7 @@ class RefiningProgram:
         self.finished = False
 
     def advance(self, deadline: float | None = None) -> bool:
-        """Solve the next program; False when the time was up before it was solved, with the bound it had reached."""
+        """Solve the next program; False if the time ran out, with the bound reached so far."""
         if self.finished:
             return True
         seconds = None if deadline is None else deadline - time.perf_counter()
@@ -81,7 +81,7 @@ class RefiningProgram:
     def _refine(self, point: Float64, rest: int, term_rest: int) -> bool:
         """Give the probability with the worst product another digit; False if none can have one.
 
-        Where all products fit and yet the strategy is worth less than the bound, the least refined gets it.
+        If all products hold and yet the strategy is worth less than the bound, the least refined gets it.
         """
         problem = self.problem
         if not problem.places:
@@ -111,7 +111,7 @@ class RefiningProgram:
         return {**finite, "expanded": self.expanded, "finished": self.finished}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over a checkpoint after the tables were filled."""
+        """Restore a checkpoint after the tables were filled."""
         self.lower = -math.inf if state["lower"] is None else float(state["lower"])
         self.upper = math.inf if state["upper"] is None else float(state["upper"])
         self.expanded, self.finished = state["expanded"], state["finished"]

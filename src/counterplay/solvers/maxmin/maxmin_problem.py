@@ -1,13 +1,14 @@
 """The maxmin problem of a player who forgets, as arrays (Čermák 2018, sections 4.3.1 and 4.4).
 
 The maximiser may have imperfect recall without absent-mindedness.  Decision points (``SequenceForm``) are the
-information sets of the coarsest perfect-recall refinement, so plans r of the maximiser weigh its sequences; a plan
-stands for a behavioural strategy of the game if and only if
+information sets of the coarsest perfect-recall refinement, so plans r of the maximiser are weights of its sequences; a
+plan represents a behavioural strategy of the game if and only if
 
     r(σ a) = x(I, a) r(σ)     at every set I with several decision points, for every sequence σ before I and action a
 
 (4.1g).  Such a pair of a sequence and an action is a *term*.  An A-loss minimiser is replaced by its refinement, which
-leaves the maxmin value as it is (proposition 4.4.1); another one must be met by whole pure strategies (section 4.3.2).
+does not change the maxmin value (proposition 4.4.1); otherwise pure strategies of the minimiser are used (section
+4.3.2).
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
 MAX_DIGITS = 12
-"""Decimals of a probability that are ever told apart."""
+"""Most decimals of a probability that are distinguished."""
 
 MAX_PAYOFF = 2.0**10
-"""Larger payoffs are scaled: beside products that hold to 1e-9 they would be wrong by chips."""
+"""Larger payoffs are scaled: with products that hold to 1e-9 they would be wrong by chips."""
 
 
 class MaxminProblem:
-    """Who maximises what, and which products have to hold.
+    """The maximiser, the payoffs, and the products that have to hold.
 
     Sequences are numbered as in ``SequenceForm``.  Actions of forgetful sets are numbered from 0, set by set: *places*.
 
@@ -59,15 +60,15 @@ class MaxminProblem:
     term_set, term_point : (T,) int64
         The set of a term, and its decision point, numbered from 0 in the order of terms.
     low, high : (S,) float64
-        Least and most that the maximiser can get below each of its sequences; NaN for the other player's.
+        Smallest and largest payoff of the maximiser below each of its sequences; NaN for the other player's.
     depth : int
-        How many of ``sets`` lie on one path at most.
+        The most of ``sets`` on one path.
     scale : float
         The largest utility, which ε is relative to.
     factor : float
-        What the payoffs of the sequence form are multiplied with in programs, so that tolerances mean little.
+        The factor of the payoffs of the sequence form in programs, so that tolerances are negligible.
     unit : float
-        What 1 in the objective of a program is, in chips.
+        The value of 1 in the objective of a program, in chips.
     """
 
     def __init__(self, tree: GameTree, player: int) -> None:
@@ -137,7 +138,7 @@ class MaxminProblem:
         return int(self.place_start[-1])
 
     def error_bound(self, digits: int) -> float:
-        """How much is lost at most when plans of a program with so many digits are corrected (theorem 4.3.2)."""
+        """A bound on the loss when plans of a program with a number of digits are corrected (theorem 4.3.2)."""
         if not len(self.sets):
             return 0.0
         root = self.form.sequence_start[self.player]
@@ -157,7 +158,7 @@ class MaxminProblem:
         return np.clip(needed, 1, MAX_DIGITS).astype(np.int64)[self.place_set]
 
     def worst_case(self, strategy: Float64) -> float:
-        """What the maximiser's probabilities are sure to get, in chips.  Other players' entries do not matter."""
+        """The guaranteed value of the maximiser's probabilities, in chips.  Other players' entries do not matter."""
         reach = np.ones(self.form.num_sequences)
         forward_reach(self.arrays, self.player, strategy, reach)
         return -self.response(reach)[0]
@@ -203,7 +204,7 @@ class MaxminProblem:
 
 
 def check_maxmin(tree: GameTree, player: int) -> None:
-    """Refuse what has no maxmin strategy in this sense."""
+    """Refuse games without a maxmin strategy in this sense."""
     what = "a maxmin strategy"
     if tree.players != 2:
         raise GameError(f"{what} is for two players; {tree.name} has {tree.players}")
@@ -214,6 +215,6 @@ def check_maxmin(tree: GameTree, player: int) -> None:
     for one in range(2):
         if tree.recall[one] == "absent-minded":
             raise GameError(
-                f"{what} needs players who never meet an information set twice in one play, but player {one + 1} of "
+                f"{what} needs players who never reach an information set twice on a path, but player {one + 1} of "
                 f"{tree.name} is absent-minded; strategy.forgetful.randomised_response may help in a small game"
             )

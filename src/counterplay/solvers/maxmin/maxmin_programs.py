@@ -1,11 +1,11 @@
 """Programs for the maxmin strategy of a player who forgets, as models (Čermák 2018, sections 4.3.1 to 4.3.4).
 
 * ``bilinear_program``: the exact one, (4.1) against an A-loss minimiser and (4.5) against another one, whose pure
-  strategies are listed; the products are kept beside the linear part.  HiGHS does not solve it; it says what a solution
-  is.
+  strategies are listed; the products are kept separate from the linear part.  HiGHS does not solve it; it defines what
+  a solution is.
 * ``digit_program``: a mixed-integer program whose binary variables are the decimal digits of the probabilities (the
   multiparametric disaggregation technique of Kolodziej, Castro and Grossmann 2013).  What is beyond the last digit is
-  relaxed (4.8), which gives an upper bound, or left out (4.6), which gives strategies with so many digits.
+  relaxed (4.8), which gives an upper bound, or left out (4.6), which gives strategies with that many digits.
 
 The digits of a probability x and the shares of r that belong to them:
 
@@ -39,12 +39,12 @@ Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
 MAX_PURE = 1 << 14
-"""How many pure strategies of a minimiser without A-loss recall are listed at most."""
+"""Most pure strategies of a minimiser without A-loss recall that are listed."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class BilinearProgram:
-    """The exact program: a linear part, and products that must hold besides.
+    """The exact program: a linear part, and products that must hold as well.
 
     Variables are the maximiser's plan (``width`` of them), the minimiser's values, and the probabilities at places.
 
@@ -65,7 +65,7 @@ class BilinearProgram:
     after: Int64
 
     def violation(self, vector: Float64) -> float:
-        """By how much a vector misses the worst of the rows, bounds and products."""
+        """The largest violation of a row, bound or product by a vector."""
         model = self.model
         rows = model.matrix @ vector
         misses = [
@@ -132,7 +132,7 @@ def pure_rows(problem: MaxminProblem, plans: list[Int64]) -> LinearModel:
 
 
 def _linear_part(problem: MaxminProblem, responses: Literal["auto", "pure"]) -> LinearModel:
-    """The plans against the minimiser, then the probabilities at places, which add up to 1 in each set."""
+    """The plans against the minimiser, then the probabilities at places, which sum to 1 in each set."""
     by_points = responses == "auto" and problem.a_loss
     plans = (
         sequence_program(problem.tree, problem.player, scale=problem.factor) if by_points else response_program(problem)
@@ -235,9 +235,9 @@ def digit_program(problem: MaxminProblem, digits: NDArray[np.integer], relaxed: 
     problem : MaxminProblem
         Who maximises what.
     digits : (places,) integers
-        How many decimals each probability has.
+        Number of decimals of each probability.
     relaxed : bool
-        Let probabilities pass their last digit, with the product relaxed: an upper bound (4.8).  Otherwise they end
+        Let probabilities exceed their last digit, with the product relaxed: an upper bound (4.8).  Otherwise they end
         there: strategies that can be played, a lower bound.
     """
     base = _linear_part(problem, "auto")

@@ -1,9 +1,9 @@
 """``MaxminSolver``: the strategy with the best guaranteed value of a player who forgets, between two bounds.
 
-An iteration is a node of branch and bound, or a program of BASE.  The lower bound is what a best response leaves to the
-strategy that is given back, so it can be checked with nothing but that strategy; the upper bound comes from
-relaxations.  In a game that abstracts the maximiser only, the lower bound holds in the original game too (Čermák 2018,
-corollary 4.4.1), for the opponent is the same.
+An iteration is a node of branch and bound, or a program of BASE.  The lower bound is the value of the returned strategy
+against a best response, so it can be checked with that strategy alone; the upper bound comes from relaxations.  In a
+game that abstracts only the maximiser, the lower bound also holds in the original game (Čermák 2018, corollary 4.4.1),
+since the opponent is the same.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ class MaxminConfig:
     player : {1, 2}
         Who maximises.
     method : {"auto", "base", "irabnb", "doirabnb"}
-        The refined mixed-integer program, branch and bound, or that on a restricted game that grows; auto is the last
-        one, or irabnb against an opponent without A-loss recall, whom only base and irabnb take.
+        The refined mixed-integer program, branch and bound, or branch and bound on a growing restricted game; auto is
+        the last one, or irabnb against an opponent without A-loss recall, which only base and irabnb support.
     epsilon : float
-        The gap between the bounds at which the problem counts as solved, in shares of the largest utility.
+        The gap between the bounds at which the problem counts as solved, relative to the largest utility.
     """
 
     player: int = 1
@@ -76,7 +76,7 @@ class MaxminSolver(Solver):
     config : MaxminConfig, optional
         The settings.
     algorithm : str
-        What to call the algorithm in results.
+        The name of the algorithm in results.
     memory_limit : int, optional
         Bytes that the programs may take; by default what the machine has free.
 
@@ -90,7 +90,7 @@ class MaxminSolver(Solver):
 
     kind = "maxmin"
     config_class = MaxminConfig
-    default_iterations = 10**9  # it ends by itself
+    default_iterations = 10**9  # it stops by itself
 
     def __init__(
         self,
@@ -129,12 +129,12 @@ class MaxminSolver(Solver):
 
     @property
     def table_bytes(self) -> int:
-        """Bytes of what the solver itself holds; programs are rebuilt when they are needed."""
+        """Bytes of the solver's arrays; programs are rebuilt when needed."""
         return self.fallback.nbytes
 
     @property
     def iterations(self) -> int:
-        """Nodes taken, or programs of BASE solved."""
+        """Nodes expanded, or programs of BASE solved."""
         return self.search.expanded
 
     @property
@@ -144,7 +144,7 @@ class MaxminSolver(Solver):
 
     @property
     def value_bounds(self) -> tuple[float, float] | None:
-        """What the maximiser's strategy is sure of, and what no strategy is worth more than."""
+        """What the maximiser's strategy guarantees, and an upper bound for all strategies."""
         low, high = self.search.lower, self.search.upper
         return (low + 0.0, high + 0.0) if math.isfinite(low) and math.isfinite(high) else None  # no minus zero
 
@@ -163,7 +163,7 @@ class MaxminSolver(Solver):
         return found
 
     def step(self, iterations: int = 1) -> None:
-        """Advance by some nodes, or until the problem is solved; out of time, a node is left undone."""
+        """Advance by some nodes, or until the problem is solved; a node that runs out of time is dropped."""
         for _ in range(iterations):
             if self.finished or not self.search.advance(self.deadline):
                 return

@@ -1,16 +1,16 @@
 """Branch and bound on a restricted game that grows: DOIRABnB (Čermák 2018, section 4.4.3, algorithm 2).
 
-The relaxation of a node is not solved on the whole game but on the part that allowed sequences of both players span
-(``Relaxation.allow``).  Where that part stops and the game does not is a temporary leaf; it pays what the maximiser,
-seeing everything, gets against the minimiser's default strategy, the first action everywhere.  Two oracles let the part
-grow until the node's relaxation is solved as if on the whole game:
+The relaxation of a node is not solved on the whole game but on the part spanned by the allowed sequences of both
+players (``Relaxation.allow``).  Where that part stops and the game does not is a temporary leaf; it pays what the
+maximiser, seeing everything, gets against the minimiser's default strategy, the first action everywhere.  Two oracles
+extend the part until the node's relaxation is solved as on the whole game:
 
 * the minimiser responds to the plan that was found, in the whole game;
 * the maximiser responds to the minimiser's mixture y, which is extended by the default strategy.
 
-A plain best response of the maximiser is not enough (thesis, figure 4.4), for it ignores that products must hold.  The
-thesis keeps a set of the minimiser's responses and adds every sequence that could gain against one of them.  Here the
-multipliers μ of the envelopes (``Relaxation``) do that, as in column generation: for any y and μ >= 0,
+A plain best response of the maximiser is not enough (thesis, figure 4.4), since it ignores that products must hold.
+The thesis keeps a set of the minimiser's responses and adds every sequence that could gain against one of them.  Here
+the multipliers μ of the envelopes (``Relaxation``) do that, as in column generation: for any y and μ >= 0,
 
     max over plans r of the refinement and probabilities x in their intervals of  r' A y + Σ μ (envelopes' slack)
 
@@ -95,7 +95,7 @@ class OracleBranchAndBound(BranchAndBound):
     def _minimise(self, solution: RelaxedSolution) -> Bool:
         """The sequences of the minimiser's response to a plan, where the plan can be met.
 
-        Where the restricted game stops, the maximiser goes on by what is played for want of anything better.
+        Where the restricted game stops, the maximiser continues with the fallback strategy.
         """
         problem, form = self.problem, self.problem.form
         plan = solution.plan.copy()
@@ -116,7 +116,7 @@ class OracleBranchAndBound(BranchAndBound):
         return used | self._answer(solution, choice)
 
     def _answer(self, solution: RelaxedSolution, response: NDArray[np.int32]) -> Bool:
-        """How the maximiser goes on against a response where the restricted game stops."""
+        """How the maximiser continues against a response where the restricted game stops."""
         problem, form = self.problem, self.problem.form
         reach = np.zeros(form.num_sequences)
         reach[form.sequence_start[problem.other]] = 1.0
@@ -195,7 +195,7 @@ class OracleBranchAndBound(BranchAndBound):
     def _prefer_allowed(
         self, player: int, value: Float64, choice: NDArray[np.int32], tolerance: float = ROUNDING
     ) -> None:
-        """Take an action that is allowed already unless another one is better by a tolerance."""
+        """Prefer an action that is already allowed unless another one is better by a tolerance."""
         form, allowed = self.problem.form, self.relaxation.allowed
         points = int(form.decision_start[player]) + np.flatnonzero(
             self.relaxation.active[form.decision_start[player] : form.decision_start[player + 1]]
@@ -216,7 +216,7 @@ class OracleBranchAndBound(BranchAndBound):
 
 
 def _best_mix(worth: Float64, lower: Float64, upper: Float64) -> float:
-    """The most that probabilities in intervals, which add up to 1, bring."""
+    """The largest objective of probabilities in intervals that sum to 1."""
     left = 1.0 - float(lower.sum())
     total = float(worth @ lower)
     for action in np.argsort(-worth, kind="stable").tolist():

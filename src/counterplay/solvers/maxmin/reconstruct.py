@@ -1,13 +1,13 @@
 """From the solution of a relaxation to a strategy that can be played (Čermák 2018, sections 4.3.5 and 4.4.2.1).
 
-At a forgetful set every sequence σ with weight induces a strategy r(σa) / r(σ) of its own.  The strategy that is played
-is a mixture of these (so that theorem 4.3.2 bounds what is lost), chosen by the linear program (4.15): it minimises
+At a forgetful set every sequence σ with positive weight induces a strategy r(σa) / r(σ).  The strategy that is played
+is a mixture of these (so that theorem 4.3.2 bounds the loss), chosen by the linear program (4.15): it minimises
 
     Σ_σ r(σ) Σ_a L(σ, a),    L(σ, a) >= [b_σ(a) - b(a)] high(σa),   L(σ, a) >= [b(a) - b_σ(a)] (-low(σa)),   L >= 0
 
-with the utilities below σ counted from the middle of their range, so that both bounds mean something whatever the
-utilities are.  r(σ) L(σ, a) says how much of the gap an action may be to blame for; its sum over sequences chooses the
-action to branch on (the thesis adds up L alone, and so counts sequences that are hardly played).
+with the utilities below σ counted from the middle of their range, so that both bounds are meaningful for any
+utilities.  r(σ) L(σ, a) is the blame of an action for the gap; its sum over sequences selects the action to branch on
+(the thesis sums L alone, and so counts sequences that are rarely played).
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ LARGE = 20_000
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Reconstruction:
-    """A strategy made of a plan.
+    """A strategy reconstructed from a plan.
 
     Attributes
     ----------
     strategy : (E,) float64
         Probabilities of the maximiser's entries; 0 elsewhere.
     blame : (places,) float64
-        How much each action of a forgetful set may have to do with the gap.
+        The blame of each action of a forgetful set for the gap.
     """
 
     strategy: Float64
@@ -50,7 +50,7 @@ class Reconstruction:
 
 
 def reconstruct(problem: MaxminProblem, plan: Float64, fallback: Float64) -> Reconstruction:
-    """Make a strategy of a plan.
+    """Reconstruct a strategy from a plan.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def reconstruct(problem: MaxminProblem, plan: Float64, fallback: Float64) -> Rec
     plan : (S,) float64
         Weights of the maximiser's sequences.
     fallback : (E,) float64
-        What to play at sets that the plan does not reach.
+        The strategy at sets that the plan does not reach.
     """
     form, tree = problem.form, problem.tree
     own = np.arange(form.decision_start[problem.player], form.decision_start[problem.player + 1])

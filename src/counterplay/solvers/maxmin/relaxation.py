@@ -9,9 +9,9 @@ The thesis writes this with digits and c = 1: the relaxation of its program (4.8
 last one between two limits is this envelope on the interval that the digits leave (tests compare the two).  Here c is
 the product of the upper limits of the probabilities along σ, which is tighter where those are restricted.
 
-One program is put together for a node and changed in place for its children.  The rows of a set enter it when a
-solution breaks them or the set's probabilities are restricted: most sets of a large game never matter.  Then, and when
-sequences are added to a restricted game, the program is put together anew and starts at the old basis.
+One program is built for a node and changed in place for its children.  The rows of a set enter it when a solution
+violates them or the set's probabilities are restricted: most sets of a large game never matter.  Then, and when
+sequences are added to a restricted game, the program is rebuilt and starts at the old basis.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LOWER, BASIC = 0, 1
 """Statuses in a basis, as HiGHS numbers them."""
 
 BROKEN = 1e-8
-"""By how much an envelope must be broken for its rows to enter."""
+"""The violation of an envelope from which its rows enter."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ class Relaxation:
     lower, upper : (places,) float64
         The intervals.
     caps : (S,) float64
-        What the maximiser's sequences can weigh at most in these intervals.
+        The largest weights of the maximiser's sequences in these intervals.
     """
 
     def __init__(
@@ -132,14 +132,14 @@ class Relaxation:
         }  # fmt: skip
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """All that a solution depends on beside the intervals, copied."""
+        """A copy of all that a solution depends on besides the intervals."""
         masks = {name: getattr(self, name) for name in ("allowed", "active", "tight")}
         return {name: array.copy() for name, array in (masks | self.statuses()).items()}
 
     def forget_program(self) -> None:
-        """Put the program together anew before the next solution.
+        """Rebuild the program before the next solution.
 
-        What HiGHS makes of changed coefficients depends on their history in the last bits; a run that goes on from a
+        The last bits of HiGHS's result after changes of coefficients depend on their history; a run resumed from a
         checkpoint has no such history, so both start from the same program at each node.
         """
         self._live = None
@@ -217,7 +217,7 @@ class Relaxation:
         self._live = live
 
     def _weigh(self, upper: Float64) -> Float64:
-        """What sequences can weigh at most when probabilities have these upper limits."""
+        """The largest weights of sequences when probabilities have these upper limits."""
         problem, form = self.problem, self.problem.form
         caps = np.ones(form.num_sequences)
         if np.all(upper >= 1.0):
@@ -231,7 +231,7 @@ class Relaxation:
         return caps
 
     def solve(self, deadline: float | None = None) -> RelaxedSolution | None:
-        """The optimum, or None when the time is up; raises ``InfeasibleError`` if the intervals leave nothing."""
+        """The optimum, or None if the time ran out; raises ``InfeasibleError`` if the intervals are infeasible."""
         while True:
             if self._live is None:
                 self._put_together()
@@ -342,7 +342,7 @@ class Relaxation:
         return rows, columns, values
 
     def _base(self) -> LinearModel:
-        """Plans against the minimiser, on what is allowed; temporary leaves pay what may be hoped for."""
+        """Plans against the minimiser, on the allowed sequences; temporary leaves pay their upper bounds."""
         if self._whole is None:
             return pure_rows(self.problem, self.pure_plans or [self.problem.pure_plan(self._first_choice())])
         if self.pairs is None:
