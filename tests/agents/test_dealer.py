@@ -18,7 +18,7 @@ from counterplay.agents.connection import Connection, ConnectionLostError, LineT
 from counterplay.agents.dealer import LOOPBACK, Dealer, DealerConfig, Outcome
 from counterplay.agents.records import Transaction, read_transactions
 from counterplay.agents.strategy_agent import StrategyAgent
-from counterplay.agents.trivial_agents import TrivialAgent
+from counterplay.agents.trivial_agent import TrivialAgent
 from counterplay.errors import CounterplayError, GameError
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.match_log import read_log

@@ -11,7 +11,7 @@ import pytest
 from counterplay.agents.client import play_as_client
 from counterplay.agents.connection import Connection, ConnectionLostError, connect
 from counterplay.agents.dealer import LOOPBACK, Dealer, Outcome
-from counterplay.agents.trivial_agents import TrivialAgent
+from counterplay.agents.trivial_agent import TrivialAgent
 from counterplay.errors import GameError
 from counterplay.poker.acpc.match_log import read_log
 from counterplay.poker.acpc.standard import STANDARD

@@ -17,7 +17,7 @@ from counterplay.agents.infoset_names import namer
 from counterplay.agents.matches import Seeds, _dealt_scores, _on_tree, seatings_of
 from counterplay.agents.strategy_agent import StrategyAgent
 from counterplay.agents.terminal_player import HumanAgent
-from counterplay.agents.trivial_agents import TrivialAgent
+from counterplay.agents.trivial_agent import TrivialAgent
 from counterplay.cli.main import main
 from counterplay.errors import CounterplayError, GameError, StrategyError
 from counterplay.game import make

@@ -25,7 +25,7 @@ from typing import Any, TypeAlias
 from counterplay.agents.agent import Agent, Policy, policy_profile
 from counterplay.agents.arena import Arena
 from counterplay.agents.strategy_agent import StrategyAgent
-from counterplay.agents.trivial_agents import TrivialAgent
+from counterplay.agents.trivial_agent import TrivialAgent
 from counterplay.errors import GameError, StrategyError
 from counterplay.solvers.solver import setting_value
 from counterplay.strategy.bucket_strategy import BucketStrategy
