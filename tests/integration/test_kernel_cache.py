@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -20,17 +21,19 @@ OUTER = (
 CALL = "from outer import outer; value = outer(1.0); print(value, sum(outer.stats.cache_hits.values()))"
 
 
+def start(folder: Path) -> subprocess.Popen[str]:
+    """A process that calls the outer kernel."""
+    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.Popen([sys.executable, "-c", CALL], stdout=subprocess.PIPE, text=True, env=environment)
+
+
 def called(folder: Path) -> list[str]:
     """The value of the outer kernel in a process of its own, and how often it came from the disk."""
-    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
-    done = subprocess.run(
-        [sys.executable, "-c", CALL],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
-    )
-    return done.stdout.split()
+    process = start(folder)
+    out, _ = process.communicate()
+    assert process.returncode == 0
+    return out.split()
 
 
 def test_a_kernel_is_compiled_again_when_one_that_it_calls_has_changed(tmp_path: Path) -> None:
@@ -48,3 +51,23 @@ def test_sources_of_a_kernel_are_found() -> None:
     folder = Path(cfr.__file__).parent
     assert {folder / "cfr.py", folder / "passes.py", Path(jit.__file__)} <= numba_internals.sources(Path(cfr.__file__))
     assert folder / "cfr.py" not in numba_internals.sources(Path(passes.__file__))
+
+
+def test_processes_that_start_together_compile_once(tmp_path: Path) -> None:
+    (tmp_path / "outer.py").write_text(OUTER)
+    (tmp_path / "inner.py").write_text(INNER.format(number=1))
+    processes = [start(tmp_path) for _ in range(3)]
+    answers = [process.communicate()[0].split() for process in processes]
+    assert sorted(answers) == [["2.0", "0"], ["2.0", "1"], ["2.0", "1"]]
+
+
+def test_a_cache_of_types_that_have_moved_is_made_anew(tmp_path: Path) -> None:
+    """The index of numba's cache is pickled with the types of the arguments."""
+    (tmp_path / "outer.py").write_text(OUTER)
+    (tmp_path / "inner.py").write_text(INNER.format(number=1))
+    called(tmp_path)
+    for index in tmp_path.rglob("outer*.nbi"):
+        version = pickle.dumps(pickle.loads(index.read_bytes()))
+        index.write_bytes(version + b"c" + b"counterplay.kernels.jit\nnot_there_any_more\n.")
+    assert called(tmp_path) == ["2.0", "0"]
+    assert called(tmp_path) == ["2.0", "1"]

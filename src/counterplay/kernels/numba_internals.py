@@ -6,7 +6,8 @@ of numba, so the supported ones are pinned (``SUPPORTED``, and the same range in
 
 * **Cache.** numba's own cache looks at the file of a kernel only, so that after an update a kernel would keep the old
   code of those it calls from other files.  ``cache_on_disk`` stamps a kernel with every file of kernels that its file
-  imports.  Constants from other packages are not seen: keep those that kernels use in this one.
+  imports.  Constants from other packages are not seen: keep those that kernels use in this one.  Processes that start
+  together, such as those of ``make test``, compile each kernel once: one compiles, the others wait for the file.
 * **Borrowed arrays.** numba counts the references of an array wherever code hands it over, or takes it from a tuple,
   with atomic instructions; in walks over small games that was two thirds of the time.  ``borrow`` gives an array
   without an owner, which is not counted.
@@ -25,7 +26,7 @@ import hashlib
 import operator
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,15 @@ import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.datamodel import models
 from numba.core.datamodel.registry import register_default
 from numba.extending import intrinsic, lower_builtin, type_callable
+
+try:
+    import fcntl
+except ImportError:  # Windows: every process compiles for itself
+    fcntl = None  # type: ignore[assignment]
 
 SUPPORTED = ((0, 61), (0, 70))
 """Versions of numba that are supported: from the first on, below the second."""
@@ -74,7 +81,38 @@ def cache_on_disk(compiled: Any, function: Callable[..., Any]) -> Any:
     """Keep what is compiled on the disk, as ``cache=True`` does, but for the stamp."""
     with contextlib.suppress(RuntimeError):  # raised where there is no folder that numba may write its cache into
         compiled._cache = _KernelCache(function)  # type: ignore[no-untyped-call]
+        compiled.compile = _compile_once(compiled)
     return compiled
+
+
+def _compile_once(compiled: Any) -> Callable[[Any], Any]:
+    """Of several processes that need a kernel one compiles it; the others wait, and load it."""
+    compile_, cache = compiled.compile, compiled._cache
+    path = Path(cache.cache_path) / f"{cache._impl.filename_base}.lock"
+
+    def compile_once(signature: Any) -> Any:
+        with global_compiler_lock, _locked(path):
+            return compile_(signature)
+
+    return compile_once
+
+
+_HELD: set[Path] = set()
+"""Locks that this process holds: a kernel may come to itself while it is compiled; guarded by the compiler's lock."""
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the lock of a file while the block runs; without one where files cannot be locked or written."""
+    with contextlib.ExitStack() as stack:
+        if fcntl is not None and path not in _HELD:
+            with contextlib.suppress(OSError):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                file = stack.enter_context(open(path, "w"))
+                fcntl.flock(file, fcntl.LOCK_EX)
+                _HELD.add(path)
+                stack.callback(_HELD.discard, path)
+        yield
 
 
 def sources(file: Path) -> set[Path]:
@@ -110,6 +148,14 @@ class _KernelCacheFiles(CompileResultCacheImpl):
 
 class _KernelCache(FunctionCache):
     _impl_class = _KernelCacheFiles
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """What is on the disk; nothing if it was kept by a version of kernels whose types have moved."""
+        try:
+            return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        except (AttributeError, ImportError):
+            self.flush()  # type: ignore[no-untyped-call]
+            return None
 
 
 # ------------------------------------------------------------------------------------------ borrowed arrays
