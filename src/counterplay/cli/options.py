@@ -100,3 +100,8 @@ Lock = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")]
 AsJson = Annotated[bool, typer.Option("--json", help=JSON_HELP)]
+
+
+def option_name(name: str) -> str:
+    """How the command line writes a name: ``map_out`` is --map-out."""
+    return f"--{name.replace('_', '-')}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from counterplay.cli import options as o
 from counterplay.cli.common import check_plot, check_writable, compile_status, note, print_json, read_memory
+from counterplay.cli.options import option_name
 from counterplay.cli.report import summarise
 from counterplay.cli.running import interruptible, plot_run, progress_line
 from counterplay.errors import SolverError
@@ -97,8 +98,7 @@ def _prepared(given: dict[str, Any], opening: Any) -> Run:
     """The run that the options ask for."""
     from counterplay.runs import RunOptions, Spot, Target, prepare, prepare_resume, prepare_spot
 
-    names = [field.name for field in dataclasses.fields(RunOptions) if field.name in given]
-    chosen = {name: given[name] for name in names} | {
+    chosen = {one.name: given[one.name] for one in dataclasses.fields(RunOptions) if one.name in given} | {
         "memory_limit": read_memory(given["memory_limit"]),
         "curve": given["plot"] is not None,
         "note": note,
@@ -108,14 +108,13 @@ def _prepared(given: dict[str, Any], opening: Any) -> Run:
     own |= ({"exact": True} if given["exact"] else {}) | read_settings(given["settings"] or [])
     target = Target(given["until"], given["iterations"], given["seconds"])
     game, algorithm, resume = given["game"], given["algorithm"], given["resume"]
-    fields = {field.name: given[field.name] for field in dataclasses.fields(Spot)}
-    fields["lock"] = tuple(given["lock"] or ())
+    fields = {one.name: given[one.name] for one in dataclasses.fields(Spot)} | {"lock": tuple(given["lock"] or ())}
     spot = Spot(**fields | ({"bets": None} if given["cards"] or resume is not None else {}))
     if game == "holdem":
         _check_spot(spot, given)
         return prepare_spot(spot, algorithm, target, RunOptions(**chosen | {"bets": None}), own)
     if spot.given:
-        option = _option(spot.given[0])
+        option = option_name(spot.given[0])
         other = ", and with --cards for card abstractions" if option == "--bets" else ""
         raise SolverError(f"{option} is for counterplay solve holdem{other}; got the game {game!r}")
     options = RunOptions(**chosen)
@@ -124,16 +123,12 @@ def _prepared(given: dict[str, Any], opening: Any) -> Run:
     return prepare(game, algorithm, target, options, own)
 
 
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
-
-
 def _check_spot(spot: Any, given: dict[str, Any]) -> None:
-    missing = [_option(name) for name in ("board", "pot", "stack", "oop", "ip") if name not in spot.given]
+    missing = [option_name(name) for name in ("board", "pot", "stack", "oop", "ip") if name not in spot.given]
     if missing:
         raise SolverError(f"solve holdem needs {', '.join(missing)}; counterplay solve --help shows how")
-    names = ("resume", "forget", "cards", "boards", "exact", "player", "epsilon", "map_out")
-    useless = [_option(name) for name in names if given[name]]
+    others = ("resume", "forget", "cards", "boards", "exact", "player", "epsilon", "map_out")
+    useless = [option_name(name) for name in others if given[name]]
     useless += ["--representation"] if given["representation"] not in ("auto", "public") else []
     if useless:
         raise SolverError(f"{useless[0]} is not for hold'em subgames; leave it out")
