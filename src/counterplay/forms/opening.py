@@ -132,13 +132,7 @@ def has_public_tree(spec: GameLike, memory_limit: int | None = None) -> bool:
 
 
 def poker_definition(spec: GameLike) -> GameDefinition:
-    """The definition of a poker game.
-
-    Raises
-    ------
-    GameError
-        If the game is not made from a definition.
-    """
+    """The definition of a poker game.  Raises GameError if the game is not made from a definition."""
     game = GameForms(spec).game
     if not isinstance(game, PokerGame):
         raise GameError(f"{spec} has no hands and betting rounds that cards could be abstracted in; name a poker game")
@@ -344,10 +338,7 @@ class GameForms:
     def public_refusal(self) -> str | None:
         """Why the game has no public tree; None if it has one.
 
-        Raises
-        ------
-        MemoryLimitError
-            If this depends on its histories, and they do not fit.
+        Raises MemoryLimitError if this depends on its histories, and they do not fit.
         """
         if isinstance(self.opened, BucketGame):
             return f"{self.name} in buckets has no public tree"

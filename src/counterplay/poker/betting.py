@@ -88,37 +88,20 @@ class BettingCounts:
 
 @dataclasses.dataclass(frozen=True)
 class BettingTree:
-    """The betting tree of a game as arrays over its nodes; node 0 is the start.
+    """The betting tree of a game as arrays over its nodes; node 0 is the start."""
 
-    Attributes
-    ----------
-    game : GameDefinition
-        What is played.
-    parent, first_child : int32 arrays
-        -1 for the start, and for terminal nodes.
-    num_children : int32 array
-        Number of actions; the child of action ``a`` is ``first_child + a``.  Order: fold, call, raises upwards.
-    action : int32 array
-        What leads to the node: ``FOLD``, ``CALL``, or the total chips that a raise reaches.
-    player : int8 array
-        The position that acts, or ``TERMINAL``.
-    round : int8 array
-        The betting round of the node; of a terminal node, the round whose board is dealt (the last at a showdown).
-    folded : int16 array
-        Bit ``p`` is set when position ``p`` has folded.
-    spent : int32 array, nodes x positions
-        Chips put in so far.
-    """
-
-    game: GameDefinition
+    game: GameDefinition  # what is played
+    # parent, first_child: -1 for the start, and for terminal nodes
     parent: NDArray[np.int32]
     first_child: NDArray[np.int32]
+    # number of actions; the child of action ``a`` is ``first_child + a``.  Order: fold, call, raises upwards.
     num_children: NDArray[np.int32]
-    action: NDArray[np.int32]
-    player: NDArray[np.int8]
+    action: NDArray[np.int32]  # what leads to the node: ``FOLD``, ``CALL``, or the total chips that a raise reaches
+    player: NDArray[np.int8]  # the position that acts, or ``TERMINAL``
+    # the betting round of the node; of a terminal node, the round whose board is dealt (the last at a showdown)
     round: NDArray[np.int8]
-    folded: NDArray[np.int16]
-    spent: NDArray[np.int32]
+    folded: NDArray[np.int16]  # bit ``p`` is set when position ``p`` has folded
+    spent: NDArray[np.int32]  # (nodes, positions) chips put in so far
 
     def __len__(self) -> int:
         """The number of nodes."""
@@ -160,10 +143,7 @@ class BettingTree:
     def find(self, betting: Betting) -> int:
         """The node of a betting whose actions are all in the tree.
 
-        Raises
-        ------
-        GameError
-            If the tree lacks one of the actions.
+        Raises GameError if the tree lacks one of the actions.
         """
         node = 0
         for action in (action for actions in betting.actions for action in actions):
@@ -230,10 +210,7 @@ def build_betting_tree(
 ) -> BettingTree:
     """Build the betting tree of a game.
 
-    Raises
-    ------
-    MemoryLimitError
-        If the tree has more than ``max_nodes`` nodes; it is counted first.
+    Raises MemoryLimitError if the tree has more than ``max_nodes`` nodes; it is counted first.
     """
     nodes = count_betting(game, bets).nodes
     if nodes > max_nodes:

@@ -32,30 +32,18 @@ TRASH, NOTHING = 52, 53
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class DealTree:
-    """The deals of a game, by level (the number of deals so far).
+    """The deals of a game, by level (the number of deals so far)."""
 
-    Attributes
-    ----------
-    parent, first, count : (D,) int32 arrays
-        As ``deal_parent``, ``deal_first`` and ``deal_count`` of a ``PublicTree``.
-    weight, prob : (D,) float64 arrays
-        As ``deal_weight`` and ``deal_prob`` there.
-    level_start : tuple of int
-        The deals of level l are ``level_start[l] .. level_start[l + 1] - 1``.
-    hands : pair of Hands
-        Of players 0 and 1.
-    text : tuple of str
-        The board of each deal, ``QsJh2h 3c``.
-    """
-
+    # parent, first, count: (D,) as ``deal_parent``, ``deal_first`` and ``deal_count`` of a ``PublicTree``
     parent: NDArray[np.int32]
     first: NDArray[np.int32]
     count: NDArray[np.int32]
+    # weight, prob: (D,) as ``deal_weight`` and ``deal_prob`` there
     weight: NDArray[np.float64]
     prob: NDArray[np.float64]
-    level_start: tuple[int, ...]
-    hands: tuple[Hands, Hands]
-    text: tuple[str, ...]
+    level_start: tuple[int, ...]  # the deals of level l are ``level_start[l] .. level_start[l + 1] - 1``.
+    hands: tuple[Hands, Hands]  # of players 0 and 1
+    text: tuple[str, ...]  # the board of each deal, ``QsJh2h 3c``
 
 
 def hole_hands(deck: Sequence[int], hole_cards: int) -> NDArray[np.uint8]:

@@ -161,10 +161,7 @@ def _toml(value: Any) -> str:
 def from_record(record: HandRecord) -> HandHistory:
     """The history of a hand of Texas hold'em from a log.
 
-    Raises
-    ------
-    GameError
-        If the game is not the limit or no-limit hold'em of the format.
+    Raises GameError if the game is not the limit or no-limit hold'em of the format.
     """
     game = record.betting.game
     sizes = game.raise_sizes[:1] * 2 + game.raise_sizes[-1:] * 2
@@ -217,10 +214,8 @@ def _shown(record: HandRecord, first: int) -> list[str]:
 def to_record(hand: HandHistory) -> HandRecord:
     """A hand of limit or no-limit hold'em as a record of a log, its values computed.
 
-    Raises
-    ------
-    GameError
-        If the variant is another, amounts are not integers, antes are paid, or the actions break the rules.
+    Raises GameError if the variant is another, amounts are not integers, antes are paid, or the actions break the
+    rules.
     """
     if hand.variant not in ("FT", "NT"):
         raise GameError(f"hands of variant {hand.variant!r} cannot be converted to records; FT and NT can")

@@ -83,10 +83,7 @@ COUNTED_ROWS = 100_000
 def public_tree_bytes(game: GameDefinition, bets: BetAbstraction | None = None) -> int:
     """Approximate memory of the public tree of a game of poker, without the tables of a solver.
 
-    Raises
-    ------
-    MemoryLimitError
-        If the betting is too large to be counted.
+    Raises MemoryLimitError if the betting is too large to be counted.
     """
     left, boards, hands = len(game.deck), 1, math.comb(len(game.deck), game.hole_cards)
     total = 0
@@ -101,12 +98,8 @@ def public_tree_bytes(game: GameDefinition, bets: BetAbstraction | None = None) 
 def count_public_tree(game: GameDefinition, bets: BetAbstraction | None = None) -> tuple[int, int, int]:
     """Public states, information sets and entries of the public tree, counted from the rules; nothing is built.
 
-    Raises
-    ------
-    MemoryLimitError
-        If the betting is too large to be counted.
-    GameError
-        If the deals have too many rounds to be counted up to isomorphism.
+    Raises MemoryLimitError if the betting is too large to be counted; GameError if the deals have too many rounds to be
+    counted up to isomorphism.
     """
     counts = count_betting(game, bets, max_rows=COUNTED_ROWS)
     rounds = tuple(cards for cards in game.board_cards if cards)

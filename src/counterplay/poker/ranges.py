@@ -183,10 +183,7 @@ def class_grid() -> list[list[tuple[str, list[int]]]]:
 def range_text(weights: Weights) -> str:
     """A range as short text for ``parse_range``; hands of weight 0 are left out.
 
-    Raises
-    ------
-    GameError
-        If there are not 1326 weights from 0 to 1.
+    Raises GameError if there are not 1326 weights from 0 to 1.
     """
     given = np.asarray(weights, dtype=np.float64)
     if given.shape != (HANDS,) or not np.all((given >= 0) & (given <= 1)):

@@ -190,13 +190,7 @@ class Betting:
     # ------------------------------------------------------------------------------------------ play
 
     def act(self, action: str) -> Betting:
-        """The betting after an action.
-
-        Raises
-        ------
-        GameError
-            If the action is not legal here.
-        """
+        """The betting after an action.  Raises GameError if the action is not legal here."""
         if not self.legal(action):
             raise GameError(self._complaint(action))
         game, player = self.game, self.player

@@ -23,10 +23,7 @@ def bucket_abstraction(tree: GameTree, game: BucketGame) -> Abstraction:
 
     ``bucket_abstraction(tree, game).apply(tree)`` is the bucket game as a tree of histories.
 
-    Raises
-    ------
-    AbstractionError
-        If the tree is of another game, or the game has a betting abstraction.
+    Raises AbstractionError if the tree is of another game, or the game has a betting abstraction.
     """
     if game.bets is not None:
         raise AbstractionError(

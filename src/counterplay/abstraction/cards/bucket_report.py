@@ -21,36 +21,16 @@ __all__ = ["RoundReport", "report_cards"]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class RoundReport:
-    """The buckets of a round that occurred in the deals, weakest first.
+    """The buckets of a round that occurred in the deals, weakest first."""
 
-    Attributes
-    ----------
-    name : str
-        How they were made.
-    count : int
-        All buckets, including those that did not occur.
-    bucket : (M,) int64
-        Their numbers.
-    mass : (M,) float64
-        Share of the deals.
-    strength : (M,) float64
-        Mean of the hand strength at the showdown.
-    spread : (M,) float64
-        Its standard deviation.
-    histogram : (M, bins) float64
-        The distribution of the hand strength at the showdown.
-    hands : tuple of tuples of str
-        A few hands of each, as ``AsKd QhJhTh``.
-    """
-
-    name: str
-    count: int
-    bucket: npt.NDArray[np.int64]
-    mass: npt.NDArray[np.float64]
-    strength: npt.NDArray[np.float64]
-    spread: npt.NDArray[np.float64]
-    histogram: npt.NDArray[np.float64]
-    hands: tuple[tuple[str, ...], ...]
+    name: str  # how they were made
+    count: int  # all buckets, including those that did not occur
+    bucket: npt.NDArray[np.int64]  # (M,) their numbers
+    mass: npt.NDArray[np.float64]  # (M,) share of the deals
+    strength: npt.NDArray[np.float64]  # (M,) mean of the hand strength at the showdown
+    spread: npt.NDArray[np.float64]  # (M,) its standard deviation
+    histogram: npt.NDArray[np.float64]  # (M, bins) the distribution of the hand strength at the showdown
+    hands: tuple[tuple[str, ...], ...]  # a few hands of each, as ``AsKd QhJhTh``
 
 
 def random_deals(cards: npt.NDArray[Any], size: int, deals: int, seed: int) -> npt.NDArray[np.uint8]:

@@ -173,13 +173,7 @@ class CardAbstraction:
         return found
 
     def check_game(self, game: GameDefinition) -> None:
-        """Refuse a game with other cards.
-
-        Raises
-        ------
-        AbstractionError
-            If its deck or its rounds differ.
-        """
+        """Refuse a game with other cards.  Raises AbstractionError if its deck or its rounds differ."""
         deck, shape = deck_shape(game)
         if (deck, shape) != (self.deck, self.shape):
             raise AbstractionError(

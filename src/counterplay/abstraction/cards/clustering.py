@@ -37,24 +37,12 @@ CHUNK = 1 << 15
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Points:
-    """Weighted points: rows of integers times a scale for each column.
+    """Weighted points: rows of integers times a scale for each column."""
 
-    Attributes
-    ----------
-    rows : (N, d) unsigned
-        The points.
-    scale : (d,) float32
-        Factor of each column.
-    weights : (N,) int64
-        Number of deals that each point represents.
-    metric : "euclidean" or "absolute"
-        How distances are measured.
-    """
-
-    rows: npt.NDArray[Any]
-    scale: npt.NDArray[np.float32]
-    weights: npt.NDArray[np.int64]
-    metric: Metric
+    rows: npt.NDArray[Any]  # (N, d) the points
+    scale: npt.NDArray[np.float32]  # (d,) factor of each column
+    weights: npt.NDArray[np.int64]  # (N,) number of deals that each point represents
+    metric: Metric  # "euclidean" or "absolute": how distances are measured
 
     @property
     def code(self) -> int:
@@ -66,27 +54,13 @@ class Points:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Clustering:
-    """The result of k-means.
+    """The result of k-means."""
 
-    Attributes
-    ----------
-    label : (N,) int32
-        The cluster of each point.
-    centres : (k, d) float32
-        The centres, scaled.
-    objective : float
-        Weighted mean of the squared distance (Euclidean) or of the distance (absolute).
-    iterations : int
-        Number of assignments.
-    objectives : tuple of float
-        The objective after each assignment, if traced.
-    """
-
-    label: npt.NDArray[np.int32]
-    centres: npt.NDArray[np.float32]
-    objective: float
-    iterations: int
-    objectives: tuple[float, ...] = ()
+    label: npt.NDArray[np.int32]  # (N,) the cluster of each point
+    centres: npt.NDArray[np.float32]  # (k, d) the centres, scaled
+    objective: float  # weighted mean of the squared distance (Euclidean) or of the distance (absolute)
+    iterations: int  # number of assignments
+    objectives: tuple[float, ...] = ()  # the objective after each assignment, if traced
 
 
 def merge_points(
@@ -114,28 +88,15 @@ def _hashes(rows: npt.NDArray[Any], threads: int) -> npt.NDArray[np.uint64]:
 
 @dataclasses.dataclass(frozen=True)
 class KMeansConfig:
-    """How k-means runs.
+    """How k-means runs."""
 
-    Attributes
-    ----------
-    seed, restarts : int
-        Seed of the seeding, and the number of restarts.
-    max_iterations : int
-        Assignments at most.
-    settled : float
-        Stop when at most this fraction of the points moves to another cluster.
-    bounds : bool
-        Whether to skip distances by the triangle inequality; the result is the same.
-    trace : bool
-        Whether to keep the objective of every iteration.
-    """
-
+    # seed, restarts: seed of the seeding, and the number of restarts
     seed: int = 0
     restarts: int = 1
-    max_iterations: int = 100
-    settled: float = 0.001
-    bounds: bool = True
-    trace: bool = False
+    max_iterations: int = 100  # assignments at most
+    settled: float = 0.001  # stop when at most this fraction of the points moves to another cluster
+    bounds: bool = True  # whether to skip distances by the triangle inequality; the result is the same
+    trace: bool = False  # whether to keep the objective of every iteration
 
 
 def k_means(

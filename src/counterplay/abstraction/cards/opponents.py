@@ -45,23 +45,13 @@ JOHANSON_2013 = """
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class OpponentClusters:
-    """A partition of the starting hands.
+    """A partition of the starting hands."""
 
-    Attributes
-    ----------
-    cluster : (classes,) uint8
-        The cluster of each starting hand, by its index up to suits.
-    count : int
-        Number of clusters.
-    cluster_of : (64 ** hole cards,) uint8
-        The same by the cards as digits of base 64, in any order; 255 where there is no such hand.
-    combinations, classes : (count,) int64
-        Number of hands of each cluster, and number up to suits.
-    """
-
-    cluster: npt.NDArray[np.uint8]
-    count: int
+    cluster: npt.NDArray[np.uint8]  # (classes,) the cluster of each starting hand, by its index up to suits
+    count: int  # number of clusters
+    # (64 ** hole cards,) the same by the cards as digits of base 64, in any order; 255 where there is no such hand
     cluster_of: npt.NDArray[np.uint8]
+    # combinations, classes: (count,) number of hands of each cluster, and number up to suits
     combinations: npt.NDArray[np.int64]
     classes: npt.NDArray[np.int64]
 

@@ -125,11 +125,8 @@ class Abstraction:
     def apply(self, tree: GameTree) -> GameTree:
         """The abstract game: the histories of the real one with merged information sets.
 
-        Raises
-        ------
-        AbstractionError
-            If the tree is not the game that this abstraction was made for, or a merged set would join different
-            players or numbers of actions; the set is named.
+        Raises AbstractionError if the tree is not the game that this abstraction was made for, or a merged set would
+        join different players or numbers of actions; the set is named.
         """
         self._check(tree)
         if not np.array_equal(self.action_map, _identity(tree.infoset_offset)):
@@ -149,12 +146,8 @@ class Abstraction:
     def lift(self, profile: TabularStrategy, tree: GameTree) -> TabularStrategy:
         """A profile of the abstract game as a profile of the real game ``tree``.
 
-        Raises
-        ------
-        StrategyError
-            If the profile does not belong to the abstract game.
-        AbstractionError
-            If the tree is not the real game.
+        Raises StrategyError if the profile does not belong to the abstract game; AbstractionError if the tree is not
+        the real game.
         """
         self._check(tree)
         if profile.digest != self.abstract_digest:
@@ -166,10 +159,7 @@ class Abstraction:
     def restrict(self, profile: TabularStrategy, abstract_tree: GameTree, tolerance: float = 1e-9) -> TabularStrategy:
         """A profile of the real game as one of the abstract game, if it plays equally in all merged sets.
 
-        Raises
-        ------
-        StrategyError
-            If it does not; the abstract set is named.
+        Raises StrategyError if it does not; the abstract set is named.
         """
         if profile.digest != self.digest:
             raise StrategyError(f"this profile was made for {profile.game}; it does not fit {self.game}")
@@ -227,10 +217,7 @@ class Abstraction:
     def load(cls, path: str | os.PathLike[str]) -> Abstraction:
         """Open an abstraction file.
 
-        Raises
-        ------
-        StrategyError
-            If the file is damaged, foreign or too new; the message says which.
+        Raises StrategyError if the file is damaged, foreign or too new; the message says which.
         """
         header, arrays = read_container(path, "abstraction")
         try:

@@ -105,10 +105,7 @@ def abstract_by_table(
 ) -> Abstraction:
     """Merge information sets by a table ``{(player, infoset name): class}``; sets left out are not merged.
 
-    Raises
-    ------
-    AbstractionError
-        If the table names a set that the game does not have.
+    Raises AbstractionError if the table names a set that the game does not have.
     """
     known = set(zip(tree.infoset_player.tolist(), tree.infoset_names, strict=True))
     for player, infoset in table:
@@ -126,10 +123,7 @@ def abstract_by_table(
 def own_moves(tree: GameTree) -> NDArray[np.int64]:
     """Number of own moves before each information set.
 
-    Raises
-    ------
-    AbstractionError
-        If the histories of a set differ in that number.
+    Raises AbstractionError if the histories of a set differ in that number.
     """
     form = tree.sequences
     length = np.zeros(form.num_sequences, np.int64)
@@ -161,10 +155,8 @@ def initial_abstraction(tree: GameTree) -> Abstraction:
 def abstraction_between(fine: GameTree, coarse: GameTree) -> Abstraction:
     """The maps Φ and Ξ between two games on the same histories, one of which merges sets of the other.
 
-    Raises
-    ------
-    AbstractionError
-        If the histories differ, or a set of ``fine`` lies in two sets of ``coarse``; the set is named.
+    Raises AbstractionError if the histories differ, or a set of ``fine`` lies in two sets of ``coarse``; the set is
+    named.
     """
     if not (np.array_equal(fine.parent, coarse.parent) and np.array_equal(fine.player, coarse.player)):
         raise AbstractionError(f"{fine.name} and {coarse.name} are not on the same histories")

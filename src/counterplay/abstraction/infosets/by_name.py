@@ -60,12 +60,7 @@ def whole_path(what: str) -> str:
 def abstraction_by_name(game: Game, tree: GameTree, what: str) -> Abstraction:
     """The abstraction of a game described by ``what``, such as ``last-bids=2``.
 
-    Raises
-    ------
-    AbstractionError
-        If it cannot be parsed, or does not fit the game.
-    GameError
-        If the game cannot forget that.
+    Raises AbstractionError if it cannot be parsed, or does not fit the game; GameError if the game cannot forget that.
     """
     if what == "initial":
         return initial_abstraction(tree)

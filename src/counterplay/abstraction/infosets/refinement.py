@@ -76,10 +76,7 @@ def split(
 ) -> Abstraction:
     """Split groups of information sets off their abstract sets, each group as a new set; the rest stays.
 
-    Raises
-    ------
-    AbstractionError
-        If a group is spread over several abstract sets, or an information set is in two groups.
+    Raises AbstractionError if a group is spread over several abstract sets, or an information set is in two groups.
     """
     parts = np.zeros(len(abstraction.infoset_map), np.int64)
     for number, group in enumerate(groups, start=1):

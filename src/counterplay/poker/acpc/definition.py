@@ -178,10 +178,7 @@ def _length(what: str, values: Sequence[int], wanted: int, each: str) -> None:
 def read_definition(path: str | os.PathLike[str]) -> GameDefinition:
     """Read a ``.game`` file.
 
-    Raises
-    ------
-    GameError
-        If the file cannot be read or does not define a game; the message names the file.
+    Raises GameError if the file cannot be read or does not define a game; the message names the file.
     """
     name = os.fspath(path)
     try:

@@ -43,10 +43,7 @@ MOST_BOARDS = 50_000
 def every_board(game: BucketGame, last: int | None = None) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
     """All boards of a round, by default the last, up to renaming suits, and how many each represents.
 
-    Raises
-    ------
-    GameError
-        If there are more than ``MOST_BOARDS``.
+    Raises GameError if there are more than ``MOST_BOARDS``.
     """
     rules = game.definition
     shape = tuple(count for count in rules.board_cards[: rules.rounds if last is None else last + 1] if count)

@@ -21,18 +21,10 @@ __all__ = ["BucketGameSize", "count_bucket_game", "count_states", "deals_by_roun
 
 @dataclasses.dataclass(frozen=True)
 class BucketGameSize:
-    """The size of a bucket game.
+    """The size of a bucket game."""
 
-    Attributes
-    ----------
-    betting : BettingCounts
-        The betting tree.
-    buckets : tuple of tuples of int
-        Buckets by player and round; sequences of them where they are remembered.
-    """
-
-    betting: BettingCounts
-    buckets: tuple[tuple[int, ...], ...]
+    betting: BettingCounts  # the betting tree
+    buckets: tuple[tuple[int, ...], ...]  # buckets by player and round; sequences of them where they are remembered
 
     @property
     def infosets_by_round(self) -> tuple[int, ...]:
@@ -74,12 +66,8 @@ def count_bucket_game(
 ) -> BucketGameSize:
     """The size of a game with given numbers of buckets by round, for all players or for each.
 
-    Raises
-    ------
-    AbstractionError
-        If there is not one number for each round.
-    MemoryLimitError
-        If the betting is too large to be counted; use a betting abstraction.
+    Raises AbstractionError if there is not one number for each round; MemoryLimitError if the betting is too large to
+    be counted; use a betting abstraction.
     """
     rows = [row if isinstance(row, Sequence) else () for row in buckets]
     each = [tuple(row) for row in rows] if any(rows) else [tuple(buckets)] * game.players

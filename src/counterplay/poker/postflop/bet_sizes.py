@@ -39,21 +39,13 @@ _FORMS = {
 
 @dataclasses.dataclass(frozen=True)
 class BetSize:
-    """One size.
+    """One size."""
 
-    Attributes
-    ----------
-    kind : {"pot", "previous", "chips", "geometric", "allin"}
-        The unit of the amount.
-    amount : float
-        Fractions of the pot, multiples of the previous bet, chips, or the largest fraction of the pot.
-    count : int
-        Of ``chips``: most raises on a street, 0 for any number.  Of ``geometric``: the number of streets, 0 for all
-        that remain.
-    """
-
-    kind: str
+    kind: str  # {"pot", "previous", "chips", "geometric", "allin"}: the unit of the amount
+    # fractions of the pot, multiples of the previous bet, chips, or the largest fraction of the pot
     amount: float = math.inf
+    # of ``chips``: most raises on a street, 0 for any number.  Of ``geometric``: the number of streets, 0 for all that
+    # remain.
     count: int = 0
 
 
@@ -64,10 +56,7 @@ StreetSizes = tuple[tuple[tuple[BetSize, ...], ...], ...]
 def parse_sizes(text: str, name: str, raises: bool = False) -> StreetSizes:
     """Parse sizes; ``name`` is their name in errors.
 
-    Raises
-    ------
-    GameError
-        If a size or a clause cannot be parsed, or is 0.
+    Raises GameError if a size or a clause cannot be parsed, or is 0.
     """
     sizes: dict[tuple[int, int], tuple[BetSize, ...]] = {}
     for clause in text.split(";"):

@@ -24,10 +24,7 @@ Matrix = NDArray[np.float64]
 def parse_lock(text: str, actions: tuple[str, ...]) -> Matrix:
     """The probabilities of the 1326 hands and the actions.
 
-    Raises
-    ------
-    GameError
-        If a clause cannot be parsed, or the probabilities of a hand do not sum to 1.
+    Raises GameError if a clause cannot be parsed, or the probabilities of a hand do not sum to 1.
     """
     table = np.zeros((HANDS, len(actions)))
     rest = []
@@ -67,10 +64,7 @@ def _name(hand: int) -> str:
 def lock_rows(tree: PublicTree, node: int, deal: int, table: Matrix) -> Matrix:
     """The rows of a lock for the classes of hands at a public state: classes x actions.
 
-    Raises
-    ------
-    GameError
-        If the probabilities of a hand do not sum to 1, or hands of one class have different ones.
+    Raises GameError if the probabilities of a hand do not sum to 1, or hands of one class have different ones.
     """
     hands = tree.hands[tree.kind[node]]
     real = slice(int(hands.real_start[deal]), int(hands.real_start[deal + 1]))

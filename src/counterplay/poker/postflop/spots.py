@@ -52,13 +52,7 @@ class Spot:
         return [field.name for field in dataclasses.fields(self) if getattr(self, field.name) != field.default]
 
     def subgame(self) -> Subgame:
-        """The subgame.
-
-        Raises
-        ------
-        GameError
-            If something is missing or cannot be read.
-        """
+        """The subgame.  Raises GameError if something is missing or cannot be read."""
         missing = [name for name in NEEDED if getattr(self, name) is None]
         if missing:
             raise GameError(f"a postflop spot needs {', '.join(missing)}")

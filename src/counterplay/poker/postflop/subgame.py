@@ -177,13 +177,7 @@ class Subgame:
         return deal_cards(deck(), 4, 2, self.cards, rounds, self.ranges, self.isomorphic)
 
     def tree(self) -> PublicTree:
-        """The compiled subgame.
-
-        Raises
-        ------
-        MemoryLimitError
-            If the betting has too many nodes.
-        """
+        """The compiled subgame.  Raises MemoryLimitError if the betting has too many nodes."""
         deals = self.deals()
         spans = list(zip(deals.level_start, deals.level_start[1:], strict=False))
         largest = self.pot / 2 + self.stack
@@ -191,13 +185,7 @@ class Subgame:
 
 
 def parse_subgame(name: str) -> Subgame:
-    """The subgame of a ``Subgame.name``.
-
-    Raises
-    ------
-    GameError
-        If it is not the name of a subgame.
-    """
+    """The subgame of a ``Subgame.name``.  Raises GameError if it is not the name of a subgame."""
     try:
         return Subgame(**json.loads(name.removeprefix("holdem")))
     except (ValueError, TypeError) as error:

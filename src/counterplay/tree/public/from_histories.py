@@ -31,20 +31,11 @@ Int64 = NDArray[np.int64]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class PublicSplit:
-    """A game in both forms.
+    """A game in both forms."""
 
-    Attributes
-    ----------
-    game : GameTree
-        Its histories.
-    public : PublicTree
-        Its public states and hands.
-    entry : pair of int64 arrays
-        Entry ``e`` of a player's public tables is entry ``entry[player][e]`` of the ``GameTree``.
-    """
-
-    game: GameTree
-    public: PublicTree
+    game: GameTree  # its histories
+    public: PublicTree  # its public states and hands
+    # entry ``e`` of a player's public tables is entry ``entry[player][e]`` of the ``GameTree``
     entry: tuple[Int64, Int64]
 
     def tables(self, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -62,10 +53,7 @@ class PublicSplit:
 def split_public(tree: GameTree) -> PublicSplit:
     """The public tree of a compiled game, with the map back to its histories.
 
-    Raises
-    ------
-    GameError
-        If the game does not have two players and perfect recall, or hides an action.
+    Raises GameError if the game does not have two players and perfect recall, or hides an action.
     """
     if tree.players != 2:
         raise GameError(f"a public tree needs two players; {tree.name} has {tree.players}; {INSTEAD}")

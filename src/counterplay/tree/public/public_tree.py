@@ -348,29 +348,15 @@ class PublicTree:
 
 @dataclasses.dataclass
 class PublicNode:
-    """A node while a tree is made; ``lay_out`` turns them into arrays.
+    """A node while a tree is made; ``lay_out`` turns them into arrays."""
 
-    Attributes
-    ----------
-    kind : int
-        As in ``PublicTree.kind``.
-    children : list of PublicNode
-        After each action; of a link, the one root that it leads to, or one for each of its own deals.
-    deals : (int, int)
-        ``deal_low`` and ``deal_high``.
-    actions : tuple of str
-        Labels of the actions of a decision.
-    text : str
-        What was played up to here.
-    payoff, data, factor, link_deal
-        As in ``PublicTree``.
-    """
-
-    kind: int
-    deals: tuple[int, int]
+    kind: int  # as in ``PublicTree.kind``
+    deals: tuple[int, int]  # ``deal_low`` and ``deal_high``
+    # after each action; of a link, the one root that it leads to, or one for each of its own deals
     children: list[PublicNode] = dataclasses.field(default_factory=list)
-    actions: tuple[str, ...] = ()
-    text: str = ""
+    actions: tuple[str, ...] = ()  # labels of the actions of a decision
+    text: str = ""  # what was played up to here
+    # payoff, data, factor, link_deal: as in ``PublicTree``
     payoff: float = 0.0
     data: int = 0
     factor: int = 0

@@ -35,27 +35,13 @@ Float64: TypeAlias = NDArray[np.float64]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Refinement:
-    """A game and a perfect-recall refinement of it.  H histories, P parts, I information sets.
+    """A game and a perfect-recall refinement of it.  H histories, P parts, I information sets."""
 
-    Attributes
-    ----------
-    tree : GameTree
-        The game.
-    part : (H,) int32
-        The part of each decision, NULL elsewhere; numbered in the order of first occurrence.
-    infoset : (P,) int32
-        The information set of the game that each part lies in.
-    node : (P,) int32
-        The first history of each part.
-    chance : (P,) float64
-        The sum of chance's probabilities of the histories of each part, C(I) in Čermák 2018.
-    """
-
-    tree: GameTree
-    part: Int32
-    infoset: Int32
-    node: Int32
-    chance: Float64
+    tree: GameTree  # the game
+    part: Int32  # (H,) the part of each decision, NULL elsewhere; numbered in the order of first occurrence
+    infoset: Int32  # (P,) the information set of the game that each part lies in
+    node: Int32  # (P,) the first history of each part
+    chance: Float64  # (P,) the sum of chance's probabilities of the histories of each part, C(I) in Čermák 2018
 
     def merged(self) -> NDArray[np.bool_]:
         """Whether each information set has more than one part."""
@@ -133,37 +119,22 @@ def _checked(tree: GameTree, refinement: GameTree | NDArray[np.integer]) -> NDAr
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Rows:
-    """Pairs of a part of a merged set of one player and a leaf below it.  R pairs, S own sequences.
+    """Pairs of a part of a merged set of one player and a leaf below it.  R pairs, S own sequences."""
 
-    Attributes
-    ----------
-    part, leaf, at : (R,) int64
-        The part, the terminal history z, and the history z[part] at which the path visits the part.
-    others : (R,) int64
-        X_{-i}(z) as a number.
-    own : (R,) int64
-        X_i(z[part], z) as a number; ``entry`` and ``rest`` spell it out.
-    chance, before, after : (R,) float64
-        The probability of chance to z, to z[part], and from there to z.
-    utility : (R,) float64
-        What z pays the player.
-    entry : (S,) int64
-        The first (information set, action) of sequence number s, as an entry of the tree; NULL for the empty one, 0.
-    rest : (S,) int64
-        The number of what follows it.
-    """
-
+    # part, leaf, at: (R,) the part, the terminal history z, and the history z[part] at which the path visits the part
     part: Int64
     leaf: Int64
     at: Int64
-    others: Int64
-    own: Int64
+    others: Int64  # (R,) X_{-i}(z) as a number
+    own: Int64  # (R,) X_i(z[part], z) as a number; ``entry`` and ``rest`` spell it out
+    # chance, before, after: (R,) the probability of chance to z, to z[part], and from there to z
     chance: Float64
     before: Float64
     after: Float64
-    utility: Float64
+    utility: Float64  # (R,) what z pays the player
+    # (S,) the first (information set, action) of sequence number s, as an entry of the tree; NULL for the empty one, 0
     entry: Int64
-    rest: Int64
+    rest: Int64  # (S,) the number of what follows it
 
     def __len__(self) -> int:
         return len(self.part)

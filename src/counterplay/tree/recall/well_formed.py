@@ -41,18 +41,11 @@ _Number = TypeVar("_Number", np.float64, np.int64)
 
 @dataclasses.dataclass(frozen=True)
 class WellFormedVerdict(Verdict):
-    """Whether a player's sets are well-formed, or nearly so.
+    """Whether a player's sets are well-formed, or nearly so."""
 
-    Attributes
-    ----------
-    K : float or None
-        The constant of theorems 1 and 3: the sum over the player's information sets of the largest k·l of two parts.
-    largest : float or None
-        The largest k·l of all.
-    """
-
+    # the constant of theorems 1 and 3: the sum over the player's information sets of the largest k·l of two parts
     K: float | None = None
-    largest: float | None = None
+    largest: float | None = None  # the largest k·l of all
 
     def as_dict(self) -> dict[str, Any]:
         """The verdict for JSON."""
@@ -61,27 +54,16 @@ class WellFormedVerdict(Verdict):
 
 @dataclasses.dataclass(frozen=True)
 class SkewVerdict(Verdict):
-    """Whether a player's sets are skew well-formed, and their skew.
+    """Whether a player's sets are skew well-formed, and their skew."""
 
-    Attributes
-    ----------
-    delta : float or None
-        The largest of the smallest δ of two parts.
-    delta_by_infoset : mapping of str to float
-        δ_I = max δ·l of the sets where it is not 0.
-    error : float or None
-        The sum over information sets of (number of parts) · δ_I, the part of theorem 2 that does not vanish.
-    K : float or None
-        The sum over information sets of the largest k·l, as in theorem 2, with the k that make δ smallest.
-    exact : bool
-        Whether these are the smallest; otherwise they are upper bounds.
-    """
-
-    delta: float | None = None
+    delta: float | None = None  # the largest of the smallest δ of two parts
+    # the sum over information sets of (number of parts) · δ_I, the part of theorem 2 that does not vanish
     error: float | None = None
+    # the sum over information sets of the largest k·l, as in theorem 2, with the k that make δ smallest
     K: float | None = None
+    # δ_I = max δ·l of the sets where it is not 0
     delta_by_infoset: dict[str, float] = dataclasses.field(default_factory=dict)
-    exact: bool = True
+    exact: bool = True  # whether these are the smallest; otherwise they are upper bounds
 
     def as_dict(self) -> dict[str, Any]:
         """The verdict for JSON."""

@@ -31,31 +31,17 @@ Float64 = NDArray[np.float64]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class DecisionPairs:
-    """The pairs of a two-player game, M of them, and the order of its decision points.
+    """The pairs of a two-player game, M of them, and the order of its decision points."""
 
-    Attributes
-    ----------
-    start : (D+1,) int64
-        The pairs of decision point ``d`` are ``start[d] .. start[d + 1] - 1``.
-    other : (M,) int32
-        The sequence of the other player.
-    histories : (M,) int32
-        How many histories it has.
-    floor, ceiling : (M,) float64
-        Least and most that the mover gets, summed over the histories, weighted by chance in ``SequenceForm.unit``.
-    after_start : (S+1,) int64
-        The decision points that follow sequence ``s`` are ``after[after_start[s]] .. after[after_start[s + 1] - 1]``.
-    after : (D,) int32
-        Decision points, by the sequence before them.
-    """
-
-    start: NDArray[np.int64]
-    other: NDArray[np.int32]
-    histories: NDArray[np.int32]
+    start: NDArray[np.int64]  # (D+1,) the pairs of decision point ``d`` are ``start[d] .. start[d + 1] - 1``.
+    other: NDArray[np.int32]  # (M,) the sequence of the other player
+    histories: NDArray[np.int32]  # (M,) how many histories it has
+    # floor, ceiling: (M,) least and most that the mover gets, summed over the histories, weighted by chance in
+    # ``SequenceForm.unit``
     floor: Float64
     ceiling: Float64
-    after_start: NDArray[np.int64]
-    after: NDArray[np.int32]
+    after_start: NDArray[np.int64]  # (S+1,) where the decision points that follow each sequence start in ``after``
+    after: NDArray[np.int32]  # (D,) decision points, by the sequence before them
 
     @property
     def nbytes(self) -> int:

@@ -36,24 +36,14 @@ Int64 = NDArray[np.int64]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class SequenceMatrices:
-    """A two-player game as ``E x = e``, ``F y = f`` and payoffs ``x' A y`` and ``x' B y``, in chips.
+    """A two-player game as ``E x = e``, ``F y = f`` and payoffs ``x' A y`` and ``x' B y``, in chips."""
 
-    Attributes
-    ----------
-    E : (1 + D_1, S_1) sparse
-        Row 0 is the empty sequence, then a row for each decision point of player 1.
-    F : (1 + D_2, S_2) sparse
-        The same for player 2.
-    e, f : float64
-        The right-hand sides: 1, then zeros.
-    A, B : (S_1, S_2) sparse
-        Payoffs of player 1 and player 2, times the probability of chance.
-    """
-
-    E: csr_array
-    F: csr_array
+    E: csr_array  # (1 + D_1, S_1) row 0 is the empty sequence, then a row for each decision point of player 1
+    F: csr_array  # (1 + D_2, S_2) the same for player 2
+    # e, f: the right-hand sides: 1, then zeros
     e: Float64
     f: Float64
+    # A, B: (S_1, S_2) payoffs of player 1 and player 2, times the probability of chance
     A: csr_array
     B: csr_array
 
@@ -61,10 +51,7 @@ class SequenceMatrices:
 def sequence_matrices(tree: GameTree) -> SequenceMatrices:
     """The sequence form of a two-player game with perfect recall as sparse matrices.
 
-    Raises
-    ------
-    GameError
-        If there are not two players, or one of them forgets; the message names the information set.
+    Raises GameError if there are not two players, or one of them forgets; the message names the information set.
     """
     if tree.players != 2:
         raise GameError(f"sequence-form matrices are for two players; {tree.name} has {tree.players}")

@@ -49,27 +49,14 @@ def format_count(count: int) -> str:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class NormalForm:
-    """The normal form of a tree.  n players, S_p pure strategies of player p.
+    """The normal form of a tree.  n players, S_p pure strategies of player p."""
 
-    Attributes
-    ----------
-    tree : GameTree
-        The game.
-    reduced : bool
-        Whether strategies name actions only where their own earlier actions let them come.
-    choices : tuple of (S_p, I_p) int32
-        The action of each pure strategy at each of the player's information sets; NULL where it names none.
-    plans : tuple of (S_p, sequences of p) bool
-        Whether the strategy plays each of the player's own sequences.
-    payoffs : (n, S_1, ..., S_n) float64
-        ``payoffs[i][s_1, ..., s_n]`` is the expected utility of player i.
-    """
-
-    tree: GameTree
-    reduced: bool
+    tree: GameTree  # the game
+    reduced: bool  # whether strategies name actions only where their own earlier actions let them come
+    # by player, (S_p, I_p): the action of each pure strategy at each information set; NULL where it names none
     choices: tuple[NDArray[np.int32], ...]
-    plans: tuple[NDArray[np.bool_], ...]
-    payoffs: NDArray[np.float64]
+    plans: tuple[NDArray[np.bool_], ...]  # by player: whether a strategy plays each own sequence
+    payoffs: NDArray[np.float64]  # (n, S_1, ..., S_n) ``payoffs[i][s_1, ..., s_n]`` is the expected utility of player i
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -130,10 +117,7 @@ def count_strategies(tree: GameTree, player: int, reduced: bool = True) -> int:
 def pure_strategies(tree: GameTree, player: int, reduced: bool = True) -> NDArray[np.int32]:
     """All pure strategies of a player: the action at each of the player's information sets, NULL where none is named.
 
-    Raises
-    ------
-    GameError
-        If there are more than ``MAX_STRATEGIES``; the message says how many.
+    Raises GameError if there are more than ``MAX_STRATEGIES``; the message says how many.
     """
     count = count_strategies(tree, player, reduced)
     if count > MAX_STRATEGIES:
@@ -190,10 +174,7 @@ def played_sequences(tree: GameTree, player: int, choices: NDArray[np.int32]) ->
 def normal_form(tree: GameTree, reduced: bool = True) -> NormalForm:
     """The normal form of a small game.
 
-    Raises
-    ------
-    GameError
-        If it would have too many strategies or payoffs; the message says how many.
+    Raises GameError if it would have too many strategies or payoffs; the message says how many.
     """
     counts = [count_strategies(tree, player, reduced) for player in range(tree.players)]
     cells = tree.players * math.prod(counts)
@@ -237,10 +218,7 @@ def mixed_strategy(form: NormalForm, player: int, strategy: NDArray[np.float64])
 
     ``strategy`` holds the probabilities of all entries of the tree.
 
-    Raises
-    ------
-    GameError
-        If the player is absent-minded and so may act differently at one information set within one game.
+    Raises GameError if the player is absent-minded and so may act differently at one information set within one game.
     """
     tree = form.tree
     if tree.recall[player] == "absent-minded":
@@ -259,10 +237,7 @@ def behavioural_strategy(form: NormalForm, player: int, weights: NDArray[np.floa
     """The behavioural strategy of a mixed one, as probabilities of the player's own entries: σ(I,a) is the weight of
     the strategies that come to I and play a there, over that of those that come to I; uniform where none comes.
 
-    Raises
-    ------
-    GameError
-        If the player forgets: no behavioural strategy need be equivalent then (Gibson 2014, figure 2.3).
+    Raises GameError if the player forgets: no behavioural strategy need be equivalent then (Gibson 2014, figure 2.3).
     """
     tree, sequences = form.tree, form.tree.sequences
     if not sequences.has_perfect_recall(player):
