@@ -51,7 +51,7 @@ def test_settings_and_resumed_runs(run: Any, tmp_path: Path, capsys: pytest.Capt
     assert (resumed["exploitability"], resumed["seed"]) == (whole["exploitability"], 2)
     assert resumed["nodes"] == whole["nodes"]
     assert main(["solve", "--resume", path, "--threads", "2"]) == 2
-    assert "a checkpoint brings its own settings" in capsys.readouterr().err
+    assert "a checkpoint has its own settings" in capsys.readouterr().err
 
 
 def test_memory_of_the_solvers_is_told(run: Any) -> None:

@@ -96,7 +96,7 @@ def test_the_command(tmp_path: Path) -> None:
     for arguments, message in (
         (("--node", "rf"), "nobody acts after 'rf'"),
         (("--node", "cc/"), "1 cards are on the board"),
-        (("--node", "cc/", "--board", "7s"), "is no board of this game"),
+        (("--node", "cc/", "--board", "7s"), "is not a board of this game"),
         (("--ev",), "--ev is for strategies of public trees"),
     ):
         found = run(*arguments)

@@ -1,4 +1,4 @@
-"""Bounds of the exploitability of a strategy by buckets in the real game, from boards sampled at random.
+"""Bounds on the exploitability of a bucket strategy in the real game, from boards sampled at random.
 
 An exact best response in the real game (Johanson 2016, section 2.4) covers all boards, which takes days in limit
 hold'em.  Here the public cards of the rounds up to a *drawn* one are sampled, and everything after them is covered,
@@ -60,7 +60,7 @@ class Bound:
 
 @dataclasses.dataclass(frozen=True)
 class ExploitabilityBounds:
-    """Exploitability in the real game lies above the lower and below the upper bound, but for what was drawn.
+    """Bounds on the exploitability in the real game, up to sampling errors.
 
     Attributes
     ----------
@@ -69,11 +69,11 @@ class ExploitabilityBounds:
     upper : Bound or None
         What a player wins who knows the drawn board beforehand; None if the real game has more bets than the strategy.
     drawn_round : int
-        The round whose board was drawn, from 0.
+        The round whose board was sampled, from 0.
     boards : int
         Number of boards.
     exact : bool
-        Whether these were all; the means have no error then.
+        Whether these were all; the means are then exact.
     """
 
     lower: Bound
@@ -93,7 +93,7 @@ class ExploitabilityBounds:
 
 
 def bound_rows(bounds: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The numbers of ``ExploitabilityBounds.as_dict`` for people."""
+    """The numbers of ``ExploitabilityBounds.as_dict`` as rows of text."""
     rows = []
     for name, word in (("lower_bound", "at least"), ("upper_bound", "at most")):
         if bounds[f"{name}_mbb"] is not None:
@@ -121,18 +121,18 @@ def bound_exploitability(
     seed: int = 0,
     progress: ProgressCallback | None = None,
 ) -> ExploitabilityBounds:
-    """Bound the exploitability of a strategy by buckets in the real game.
+    """Bound the exploitability of a bucket strategy in the real game.
 
     Parameters
     ----------
     profile : BucketStrategy
         A strategy of a game of two players with hands of one or two cards.
     boards : int, optional
-        Draw so many, at least two; all by default.
+        Number of boards to sample, at least two; all by default.
     drawn : int, optional
-        The round whose board is drawn, by default the last.
+        The round whose board is sampled, by default the last.
     training : int
-        Boards on which the player of the lower bound learns to play the rounds before; 0 leaves him the strategy.
+        Boards on which the player of the lower bound learns to play the earlier rounds; 0 keeps the strategy there.
     seed : int
         Of the boards.
     progress : callable, optional
@@ -141,7 +141,7 @@ def bound_exploitability(
     Raises
     ------
     GameError
-        If the game is of another kind, or there are too many boards and no number of them to draw.
+        If the game is of another kind, or there are too many boards and no number to sample.
     """
     game = profile.abstract
     drawn = game.rounds - 1 if drawn is None else drawn
@@ -169,7 +169,7 @@ def _mean(found: Vector, weight: Vector | None) -> Bound:
 
 
 def _boards(game: BucketGame, drawn: int, boards: int | None, seed: int) -> tuple[Cards, Vector | None]:
-    """The boards of a round in the order dealt; how many each stands for if these are all."""
+    """The boards of a round in the order dealt; how many each represents if these are all."""
     if boards is not None and game.definition.board_ends[drawn]:
         return _drawn_boards(game, drawn, boards, seed), None
     return every_board(game, drawn)
@@ -211,7 +211,7 @@ class _Level:
 
 
 class _Place(NamedTuple):
-    """Where a walk is: the round, the board with the buckets of its hands, and the player whose values are wanted."""
+    """The state of a walk: the round, the board with the buckets of its hands, and the player who is evaluated."""
 
     turn: int
     board: Board
@@ -220,12 +220,12 @@ class _Place(NamedTuple):
 
 
 class BoardWalker:
-    """Walks over the boards that a drawn one can become.
+    """Walks over the continuations of a sampled board.
 
     Parameters
     ----------
     profile : BucketStrategy
-        What is responded to.
+        The strategy to respond to.
     drawn : int
         The round whose boards are given.
     """
@@ -248,7 +248,7 @@ class BoardWalker:
         early = (pieces.terminals > pieces.folds) & (pieces.turn < game.rounds - 1)
         if drawn < game.rounds - 1 and early.any():  # a showdown needs all cards
             raise GameError(
-                f"players of {game.name} can be all in before the last cards; draw the board of its last round"
+                f"players of {game.name} can be all in before the last cards; sample the board of its last round"
             )
         self.levels = {
             turn: _Level(game, turn, BoardSampler(game, pieces, turn)) for turn in turns if turn >= drawn
@@ -284,7 +284,7 @@ class BoardWalker:
         return float(lower.sum()), float(upper.sum())
 
     def _values(self, turn: int, cards: Cards, board: Board, me: int, reach: Vector) -> Vector:
-        """What hands are worth at the roots of a round's pieces to one who responds best from there on."""
+        """The values of hands at the roots of a round's pieces for a player who best responds from there on."""
         here = _Place(turn, board, self.levels[turn], me)
         if turn == self.game.rounds - 1:
             return self._respond(here, reach, np.zeros((0, 0)), _NONE, _NONE)

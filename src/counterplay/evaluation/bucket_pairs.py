@@ -1,12 +1,11 @@
-"""Exploitability inside an abstract game of two players with perfect recall, without a tree of histories.
+"""Exploitability inside a bucket game of two players with perfect recall, without a tree of histories.
 
-What the cards come to is the joint distribution of the two players' buckets and who wins, which is counted over all
-boards and pairs of hands (or over boards drawn at random, where there are too many).  With it a best response is one
-walk over the betting tree for each player (Johanson 2016, section 3.4: "abstract best response", feasible with perfect
-recall only; Gibson et al. 2012 measure 2-NL hold'em so).
+All that matters of the cards is the joint distribution of the two players' buckets and who wins, which is counted over
+all boards and pairs of hands (or over sampled boards, if there are too many).  With it a best response is one walk over
+the betting tree for each player (Johanson 2016, section 3.4: "abstract best response", feasible only with perfect
+recall; Gibson et al. 2012 measure 2-NL hold'em this way).
 
-Boards drawn at random make the number an estimate, and too high rather than too low: a best response then also knows
-which boards were drawn.
+With sampled boards the number is an estimate, biased upwards: the best response also knows which boards were sampled.
 """
 
 from __future__ import annotations
@@ -35,14 +34,14 @@ __all__ = ["BucketPairs", "count_bucket_pairs", "measure_buckets"]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class BucketPairs:
-    """What the cards of an abstract game of two players come to.
+    """The joint distribution of buckets and results in a bucket game of two players.
 
     Attributes
     ----------
     likely, ahead : tuple of (B1, B2) float64
-        By round: how likely the buckets meet, and how much more likely the first player wins with them than loses.
+        By round: the probability of each pair of buckets, and that of a win minus that of a loss of the first player.
     before : tuple of pairs of (B,) int64
-        By round: the bucket of the round before for each bucket of the first and of the second player.
+        By round: the previous round's bucket for each bucket of the first and of the second player.
     boards : int
         Boards counted.
     exact : bool
@@ -79,27 +78,27 @@ def count_bucket_pairs(
     progress: ProgressCallback | None = None,
     threads: int = 1,
 ) -> BucketPairs:
-    """Count how often buckets meet, and who wins, over all boards.
+    """Count how often each pair of buckets occurs, and who wins, over all boards.
 
     Parameters
     ----------
     game : BucketGame
         A game of two players with perfect recall.
     boards : int, optional
-        Draw so many boards instead.
+        Number of boards to sample instead.
     seed : int
-        Of the boards drawn.
+        Of the sampled boards.
     progress : callable, optional
         Called with the number of boards counted.
     threads : int
-        How many share the boards; counts are integers, so that the result does not depend on it.
+        Number of threads; counts are integers, so the result does not depend on it.
 
     Raises
     ------
     AbstractionError
-        If a player forgets: one bucket can follow different ones of the round before.
+        If a player forgets: one bucket can follow different buckets of the previous round.
     GameError
-        If there are not two players, or too many boards and no number of them to draw.
+        If there are not two players, or too many boards and no number to sample.
     """
     if game.players != 2:
         raise GameError(f"best responses over buckets are for two players; {game.name} has {game.players}")
@@ -174,14 +173,14 @@ class _Counter:
 
 
 def measure_buckets(game: BucketGame, pairs: BucketPairs, strategy: NDArray[np.float64] | None = None) -> Measurement:
-    """Value and best responses of a profile inside an abstract game.
+    """Value and best responses of a profile inside a bucket game.
 
     Parameters
     ----------
     game : BucketGame
         The game.
     pairs : BucketPairs
-        What its cards come to.
+        The joint distribution of its buckets.
     strategy : (E,) float64, optional
         The probabilities of all entries; the uniform profile by default.
     """
@@ -204,7 +203,7 @@ def measure_buckets(game: BucketGame, pairs: BucketPairs, strategy: NDArray[np.f
 
 
 def _boards(game: BucketGame, boards: int | None, seed: int) -> tuple[NDArray[np.uint8], NDArray[np.float64], bool]:
-    """Boards of the last round in the order dealt, how many each stands for, and whether these are all."""
+    """Boards of the last round in the order dealt, how many each represents, and whether these are all."""
     rules = game.definition
     shape = tuple(count for count in rules.board_cards if count)
     if boards is not None and shape:
@@ -216,7 +215,7 @@ def _boards(game: BucketGame, boards: int | None, seed: int) -> tuple[NDArray[np
 
 
 def _remember(known: NDArray[np.int64], now: NDArray[np.int64], then: NDArray[np.int64], who: int, turn: int) -> None:
-    """Note which bucket each bucket comes from; refuse two."""
+    """Record the previous bucket of each bucket; refuse two."""
     fresh = known[now] < 0
     known[now[fresh]] = then[fresh]
     wrong = np.flatnonzero(known[now] != then)
@@ -224,7 +223,7 @@ def _remember(known: NDArray[np.int64], now: NDArray[np.int64], then: NDArray[np
         bucket = int(now[wrong[0]])
         raise AbstractionError(
             f"player {who + 1} forgets: bucket {bucket} of round {turn} follows the buckets {int(known[bucket])} and "
-            f"{int(then[wrong[0]])}; a best response inside the abstract game needs perfect recall"
+            f"{int(then[wrong[0]])}; a best response inside the bucket game needs perfect recall"
         )
 
 
@@ -235,7 +234,10 @@ def _marginals(
     """The matrices of all rounds from those of the last."""
     every = [(likely, ahead)]
     for turn in range(len(before) - 1, 0, -1):
-        one, other = np.maximum(before[turn][0], 0), np.maximum(before[turn][1], 0)  # buckets never met weigh nothing
+        one, other = (
+            np.maximum(before[turn][0], 0),
+            np.maximum(before[turn][1], 0),
+        )  # buckets that never occur have weight 0
         shape = (len(before[turn - 1][0]), len(before[turn - 1][1]))
         fewer = []
         for matrix in every[0]:

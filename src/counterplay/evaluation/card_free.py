@@ -1,9 +1,9 @@
 """Best responses to players who do not look at their cards, without walking the public tree.
 
 Johanson 2016, section 2.6, measures such agents (always call, always raise, 50/50).  The range of such a player stays
-what it was dealt, so that a hand on the last board is one integer: how many hands it beats less how many beat it.
-The last round of betting is then a table of values over this number.  In the rounds before, the values of a hand are
-means over the next cards, put through the betting: we take the best action, the opponent mixes as he does.
+as dealt, so a hand on the last board is one integer: how many hands it beats minus how many beat it.  The last round of
+betting is then a table of values over this number.  In earlier rounds, the values of a hand are means over the next
+cards, propagated through the betting: we take the best action, the opponent's mixture is fixed.
 
 Betting that continues in the same way for the same stakes is computed once: two public nodes are one *step* if they
 have the same player, the same probabilities and the same steps after them.  Several agents and both seats go through
@@ -47,17 +47,17 @@ Agent = tuple[CardFree, CardFree]
 
 @dataclasses.dataclass
 class _Round:
-    """The steps of one round while they are found.  A step is what it computes, a number, and what it needs."""
+    """The steps of one round during construction.  A step is an operation, a number, and the steps it needs."""
 
     steps: dict[tuple[int, float, tuple[int, ...], tuple[float, ...]], int] = dataclasses.field(default_factory=dict)
     roots: dict[int, int] = dataclasses.field(default_factory=dict)  # step to column
 
     def step(self, what: int, number: float = 0.0, needs: tuple[int, ...] = (), share: tuple[float, ...] = ()) -> int:
-        """The number of a step, the same for the same."""
+        """The number of a step; equal steps share it."""
         return self.steps.setdefault((what, number, needs, share), len(self.steps))
 
     def column(self, step: int) -> int:
-        """The column of a step that the round above asks for."""
+        """The column of a step that the previous round needs."""
         return self.roots.setdefault(step, len(self.roots))
 
     def program(self) -> Program:
@@ -117,7 +117,7 @@ class _Betting:
         return np.ascontiguousarray(values[program.root].T)
 
     def below(self, number: int) -> Vector:
-        """What our hands win below a first deal, as it is added at the start: hands x columns of the next round."""
+        """What our hands win below a first deal, in units of the start: hands x columns of the next round."""
         deals = self.game.first.deals(number)
         hands = hand_arrays(deals.hands[0], deals.parent)
         chance = DealArrays(deals.parent, deals.weight)
@@ -135,7 +135,7 @@ class _Betting:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Of what a job finds."""
+        """The shape of a job's result."""
         return self.tree.hands[0].count(0), len(self.rounds[1].roots)
 
     def root_values(self, found: Vector) -> list[list[float]]:
@@ -155,7 +155,7 @@ def run_program(program: Program, below: Vector, ahead: Vector) -> Vector:
     below : (hands, columns) array
         The values that links lead to.
     ahead : (hands,) array
-        How many hands each beats less how many beat it, for showdowns.
+        Number of hands that each beats minus number that beat it, for showdowns.
     """
     value = np.zeros((len(program.what), len(ahead)))
     for step, what in enumerate(program.what):

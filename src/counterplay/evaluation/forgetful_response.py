@@ -10,8 +10,8 @@ with several decision points, and the player's sequences follow.
                 y(σ_d a) ≤ b(I_d, a),  Σ_a b(I, a) = 1,  b binary, at every set with several decision points
 
 This is smaller than the program of the thesis (a product constraint for each sequence) and has the same solutions:
-where b is pure, the flow constraints leave y no choice.  An absent-minded player may need to randomise; pure
-strategies are tried one after the other, and ``randomised_response`` climbs from several starts.
+where b is pure, the flow constraints determine y.  An absent-minded player may need to randomise; all pure strategies
+are tried, and ``randomised_response`` does local search from several starts.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from counterplay.tree.history.game_tree import GameTree
 __all__ = ["best_pure_choices", "randomised_response"]
 
 ABSOLUTE_GAP = 1e-6
-"""How far the best response of an integer program may be from its bound, in the scale of ``_losses``."""
+"""The gap of the mixed-integer program, in the scale of ``_losses``."""
 
 MAX_PURE = 1 << 18
-"""How many pure strategies of an absent-minded player are tried at most."""
+"""Most pure strategies of an absent-minded player that are tried."""
 
 
 def best_pure_choices(
@@ -53,7 +53,7 @@ def best_pure_choices(
     Raises
     ------
     SolverError
-        If the program is not solved to the end in time, or an absent-minded player has too many strategies.
+        If the program is not solved in time, or an absent-minded player has too many strategies.
     """
     if tree.recall[player] == "absent-minded":
         return _enumerate(tree, player, leaves)
@@ -116,9 +116,9 @@ def _integer_program(
 def _losses(tree: GameTree, player: int, leaves: NDArray[np.float64]) -> NDArray[np.float64]:
     """What each sequence's last move loses against the best one of a player who remembers, scaled for the solver.
 
-    Σ_σ w(σ) y(σ) is that player's value less the losses on the way, so the same strategies are best.  But a solver's
-    tolerances are for numbers about 1: unlike utilities, losses do not depend on their unit and on what all have in
-    common.  The scale makes ``ABSOLUTE_GAP`` one of 1e-10 of the largest loss.
+    Σ_σ w(σ) y(σ) is that player's value minus the losses, so the same strategies are best.  But a solver's tolerances
+    are for numbers about 1: unlike utilities, losses do not depend on units and on common constants.  The scale makes
+    ``ABSOLUTE_GAP`` 1e-10 of the largest loss.
     """
     form = tree.sequences
     low, high, first, last = _shape(tree, player)[:4]
@@ -182,7 +182,7 @@ def _value(tree: GameTree, player: int, leaves: NDArray[np.float64], own: NDArra
 def randomised_response(
     tree: GameTree, player: int, leaves: NDArray[np.float64], starts: int = 8, seed: int = 0
 ) -> tuple[float, NDArray[np.float64]]:
-    """The best behavioural strategy found by climbing from several random starts; for small games.
+    """The best behavioural strategy found by local search from several random starts; for small games.
 
     With absent-mindedness a player's value is a polynomial in the probabilities and the best pure strategy may be
     beaten, as by the absent-minded driver (Piccione and Rubinstein 1997; Čermák 2018, figure 3.4).

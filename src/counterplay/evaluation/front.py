@@ -1,6 +1,6 @@
 """``evaluate``: the one way to measure a strategy.
 
-A method says where a strategy is measured; which there are depends on how the strategy is stored:
+A method is where a strategy is measured; the storage of the strategy determines which methods it has:
 
     method      what is measured                                                 storages
     history     exactly, on the history tree                                     all; lifted from buckets
@@ -76,7 +76,7 @@ _REASONS = {
 """Why a storage is not measured by a method."""
 
 _FILE_METHODS = {"shortcut": "card-free", "general": "split"}
-"""What the files of stopped evaluations call the methods."""
+"""The names of the methods in the files of interrupted evaluations."""
 
 
 def evaluate(
@@ -98,15 +98,15 @@ def evaluate(
     ----------
     strategy : Strategy, path or str
         A strategy of any storage; its file; with ``game`` the name of a trivial strategy (always-fold, always-call,
-        always-raise, 50/50, uniform) or ``random``; None to resume a stopped evaluation.
+        always-raise, 50/50, uniform) or ``random``; None to resume an interrupted evaluation.
     game : optional
-        The game, or its name, by default the strategy's own; or a form that is already made: a ``GameTree``, a
+        The game, or its name, by default the strategy's own; or a form that is already open: a ``GameTree``, a
         ``PublicTree``, or the ``BucketPairs`` or ``RealGame`` of a bucket game.
     method : str
-        One of ``METHODS``; ``auto`` takes the form in which the strategy is stored.  Strategies by buckets are measured
-        in the real game where it is small enough, and inside the bucket game as well.
+        One of ``METHODS``; ``auto`` takes the form in which the strategy is stored.  Bucket strategies are measured in
+        the real game where it is small enough, and inside the bucket game as well.
     threads : int
-        How many share the work; results are the same to the bit on history trees, below first deals and in buckets.
+        Number of threads; results are the same to the bit on history trees, below first deals and in buckets.
     memory_limit : int, optional
         Bytes that may be used; by default what the machine has free.
     progress : callable, optional
@@ -117,7 +117,7 @@ def evaluate(
     Raises
     ------
     StrategyError
-        If the strategy cannot be measured so; the message says why.
+        If the strategy cannot be measured by the method; the message says why.
     GameError
         If the game cannot be opened in the form that is needed.
     """
@@ -133,7 +133,7 @@ def evaluate(
 
 
 def _measured(task: Task, method: str) -> Measurement:
-    """What the table of storages and methods says."""
+    """The measurement by the table of storages and methods."""
     storage, settings = _storage(task.strategy), task.settings
     _check_settings(storage, method, settings)
     asked = method
@@ -222,7 +222,7 @@ def _prepared(game: Any) -> bool:
 
 
 def _fitting(storage: str, task: Task) -> str:
-    """The method that ``auto`` stands for: that of a form which is already made, or else of the storage."""
+    """The method that ``auto`` means: that of a form which is already open, or else of the storage."""
     from counterplay.evaluation.bucket_pairs import BucketPairs
 
     if isinstance(task.game, GameTree):
@@ -244,13 +244,13 @@ def _fitting(storage: str, task: Task) -> str:
 
 
 def _has_public_rules(task: Task) -> bool:
-    """Whether the game has a public tree that is made without its histories."""
+    """Whether the game has a public tree that does not need its histories."""
     forms = GameForms(task.game)
     return forms.made_from_rules and forms.public_refusal() is None
 
 
 def _resumed(resume: Any, strategy: Any, game: Any, method: str) -> tuple[Any, Any, str]:
-    """The strategy, game and method of a stopped evaluation; what was named must be the same."""
+    """The strategy, game and method of an interrupted evaluation; those given must be the same."""
     from counterplay.evaluation.split_evaluation import strategy_text
 
     header = read_jobs(resume)

@@ -1,7 +1,7 @@
-"""Expected values and equities of each hand at a public state, beside what the hand does there.
+"""Expected values and equities of each hand at a public state, in addition to its strategy.
 
-Johanson 2016, section 9.4.  The value of a hand is what it wins from there on against the opponent's hands as they
-arrive; its equity is the share of the pot that it wins if nothing more is bet.
+Johanson 2016, section 9.4.  The value of a hand is what it wins from there on against the opponent's range at this
+point; its equity is the fraction of the pot that it wins if nothing more is bet.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _values(tree: PublicTree, profile: PublicStrategy, path: Path, player: int) 
 
 
 def _equities(tree: PublicTree, deal: int, player: int, reach: Vector) -> Vector:
-    """What a player's hands win less what they lose if nothing more is bet, by the opponent's weights."""
+    """What a player's hands win minus what they lose if nothing more is bet, by the opponent's weights."""
     starts = [0]
     while starts[-1] < tree.num_deals:  # the levels of the deals
         last = starts[-1]

@@ -1,7 +1,7 @@
-"""A strategy of an abstract game, played on the public tree of the real one.
+"""A strategy of a bucket game, lifted to the public tree of the real game.
 
-Wherever betting and bucket are the same it plays alike (Johanson 2016, section 1.2), so that its real exploitability is
-a matter of the accelerated best response: exact for games whose public tree fits into memory.
+It plays equally wherever betting and bucket are the same (Johanson 2016, section 1.2), so its exploitability in the
+real game follows from the accelerated best response: exact for games whose public tree fits into memory.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class LiftedStrategy:
         self._buckets: dict[tuple[int, str, int], NDArray[np.int64]] = {}  # trees may number deals differently
 
     def __repr__(self) -> str:
-        """The same for the same strategy: files of stopped evaluations hold it."""
+        """A fingerprint of the strategy, for the files of interrupted evaluations."""
         weights = hashlib.sha256(np.ascontiguousarray(self.profile.weights).tobytes()).hexdigest()
         return f"LiftedStrategy({self.profile.abstract.fingerprint}, {weights})"
 
@@ -76,7 +76,7 @@ class LiftedStrategy:
 
 
 class RealGame:
-    """The real game of an abstract one, to measure many profiles in: the bucket of each of its hands is looked up once.
+    """The real game of a bucket game, to measure many profiles: the bucket of each of its hands is looked up once.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class RealGame:
     kind : type
         Of the tables, ``float64`` or ``float32``, which takes half the memory.
     threads : int
-        How many share a walk.
+        Threads of a walk.
     """
 
     def __init__(self, game: BucketGame, tree: PublicTree, kind: Any = np.float64, threads: int = 1) -> None:
@@ -113,7 +113,7 @@ class RealGame:
         return found
 
     def tables(self, strategy: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The tables of both players who play weights of the abstract game; overwritten by the next call."""
+        """The tables of both players for weights of the bucket game; overwritten by the next call."""
         tree = self.tree
         for player, table in enumerate(self._tables):
             start = tree.hands[player].start
@@ -139,14 +139,14 @@ class RealGame:
         return normalised(strategy[first + np.arange(actions)[:, None]].astype(np.float64))
 
     def measure(self, strategy: NDArray[Any], valued: bool = True) -> Measurement:
-        """Value and best responses of a profile of the abstract game.
+        """Value and best responses of a profile of the bucket game.
 
         Parameters
         ----------
         strategy : (E,) array
-            Weights of all entries of the abstract game.
+            Weights of all entries of the bucket game.
         valued : bool
-            Whether the value is wanted too; see ``PublicWalker.measure``.
+            Whether to compute the value too; see ``PublicWalker.measure``.
         """
         if strategy.shape != (self.game.num_entries,):
             raise StrategyError(f"{self.game.name} has {self.game.num_entries} entries; got {strategy.shape}")
@@ -170,7 +170,7 @@ def check_real_game(game: BucketGame, memory_limit: int | None = None) -> None:
     if game.players != 2:
         raise GameError(f"best responses in the real game are for two players; {game.name} has {game.players}")
     if game.bets is not None:
-        raise GameError("the real game has other bets than the abstract one")
+        raise GameError("the real game has other bets than the bucket game")
     number = real_infosets(game.definition)
     if number > PUBLIC_INFOSETS:
         raise GameError(f"the real game has {number:.3g} information sets, too many for an exact best response")

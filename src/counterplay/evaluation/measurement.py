@@ -1,4 +1,4 @@
-"""``Measurement``: what a strategy is worth, and what best responses to it win.
+"""``Measurement``: the value of a strategy, and what best responses to it win.
 
 Exploitability is the mean over players of what a best response gains, NashConv the sum (Johanson 2016, equation 2.3;
 Gibson 2014, section 2.1.2).  A best response on the history tree is computed at the decision points of the sequence
@@ -29,7 +29,7 @@ __all__ = ["Measurement", "measure_strategy"]
 
 @dataclasses.dataclass(frozen=True)
 class Measurement:
-    """What was measured of a strategy, in the game's own chips.  Numbers that are not known are NaN.
+    """The measurement of a strategy, in the game's chips.  Unknown numbers are NaN.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Measurement:
     abstract : Measurement or None
         The same strategy inside the abstract game that it was made in.
     locked : tuple of str
-        Decisions that best responses leave as they are.
+        Decisions that best responses do not change.
     unlocked : Measurement or None
         The same without this restriction.
     provenance : Provenance
@@ -113,7 +113,7 @@ class Measurement:
         return not math.isnan(self.nash_conv)
 
     def numbers(self) -> dict[str, Any]:
-        """What was found, by the names that JSON has for it; None for what is not known."""
+        """The numbers by their keys in JSON; None for unknown ones."""
         found: dict[str, Any] = {
             "value": list(self.value),
             "best_response": list(self.best_response),

@@ -1,6 +1,6 @@
 """The methods of ``evaluate``: one function for each storage of a strategy and each way to measure it.
 
-All take a ``Task`` and return a ``Measurement`` in chips, with what the method says about itself.
+All take a ``Task`` and return a ``Measurement`` in chips, with facts and notes of the method.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
 __all__ = ["Settings", "Task", "locked_nodes"]
 
 REAL_HISTORIES = 5_000_000
-"""Larger real games are not compiled to measure a strategy by buckets, unless asked for."""
+"""Larger real games are not compiled to measure a bucket strategy, unless requested."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """What single methods of ``evaluate`` take.
+    """Settings of single methods of ``evaluate``.
 
     Attributes
     ----------
     boards : int, optional
-        ``buckets``: sample so many boards instead of counting all.
+        ``buckets``: number of boards to sample instead of counting all.
     bounds : int, optional
-        ``bounds``: sample so many boards, all by default; with ``auto``, also bound the exploitability.
+        ``bounds``: number of boards to sample, all by default; with ``auto``, also bound the exploitability.
     drawn_round : int or str, optional
         ``bounds``: the round whose boards are sampled, by number or as flop, turn, river; by default the last.
     training : int
-        ``bounds``: boards on which the player of the lower bound learns to play the rounds before.
+        ``bounds``: boards on which the player of the lower bound learns to play the earlier rounds.
     seed : int
         Of sampled boards, and of the strategy ``random``.
     checkpoint, resume : path, optional
@@ -121,7 +121,7 @@ def on_history(tree: GameTree, strategy: TabularStrategy) -> Measurement:
 
 
 def tabular_history(task: Task) -> Measurement:
-    """In the real game; beside it inside the abstract game, where the game or the strategy says what is forgotten."""
+    """In the real game; also inside the abstract game, where the game or the strategy names what is forgotten."""
     if isinstance(task.game, GameTree):
         return on_history(task.game, task.strategy)
     return _lifted(*_forgetting(task), task.strategy)
@@ -153,7 +153,7 @@ def _forgetting(task: Task) -> tuple[GameForms, tuple[str, ...]]:
     try:
         forms.history()
     except (AbstractionError, GameError, StrategyError) as error:
-        plain.real  # noqa: B018  (raises if it is the game that cannot be made)
+        plain.real  # noqa: B018  (raises if the game itself cannot be opened)
         return plain, (f"the abstract game cannot be made again: {error}",)
     return forms, ()
 
@@ -175,7 +175,7 @@ def bucket_history(task: Task) -> Measurement:
 
 @dataclasses.dataclass(frozen=True)
 class RandomStrategy:
-    """A strategy drawn at random when its game is known."""
+    """A random strategy, drawn when its game is known."""
 
     seed: int
 
@@ -204,7 +204,7 @@ def on_public(found: Measurement, tree: PublicTree) -> Measurement:
 
 
 def public_public(task: Task) -> Measurement:
-    """Tables on their public tree; best responses keep to locked decisions."""
+    """Tables on their public tree; best responses respect locked decisions."""
     from counterplay.evaluation.public_walker import PublicWalker
 
     tree, strategy = task.public_tree(), task.strategy
@@ -222,7 +222,7 @@ def locked_nodes(tree: PublicTree, locked: NDArray[np.bool_]) -> tuple[str, ...]
 
 
 def tabular_public(task: Task) -> Measurement:
-    """A tabular strategy that plays alike with hands that differ in the names of suits only."""
+    """A tabular strategy that plays isomorphic hands equally."""
     from counterplay.evaluation.public_walker import PublicWalker
     from counterplay.strategy.public_tables import public_form
 
@@ -311,7 +311,7 @@ def bucket_buckets(task: Task) -> Measurement:
 
 
 def bucket_bounds(task: Task) -> Measurement:
-    """A lower and an upper bound of the exploitability in the real game, from sampled boards."""
+    """A lower and an upper bound on the exploitability in the real game, from sampled boards."""
     from counterplay.evaluation.board_bounds import bound_exploitability, drawn_round
 
     game, settings = task.strategy.abstract, task.settings
@@ -343,7 +343,7 @@ def bucket_auto(task: Task) -> Measurement:
         abstract = bucket_buckets(task)
     except (AbstractionError, GameError) as error:
         advice = "; sample some of them (boards)" if "to sample" in str(error) else ""
-        notes.append(f"it is not measured in the abstract game: {error}{advice}")
+        notes.append(f"it is not measured in the bucket game: {error}{advice}")
     found = dataclasses.replace(real, abstract=abstract, facts=facts, notes=tuple(notes))
     if task.settings.bounds is None:
         return found

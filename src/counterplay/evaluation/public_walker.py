@@ -21,7 +21,7 @@ class PublicWalker(PublicWalks):
     """Measures tables of strategies; see ``PublicWalks`` for what it is made from."""
 
     def value(self, player: int, own_table: NDArray[Any], opp_table: NDArray[Any]) -> float:
-        """Expected value for a player of his table against the opponent's."""
+        """Expected value of a player's table against the opponent's."""
         own = plain_tables(own_table, self.ones(player))
         return self.total(player, self.walk(player, VALUE, own, Opponent(opp_table)))
 
@@ -47,10 +47,10 @@ class PublicWalker(PublicWalks):
         locked: NDArray[np.bool_] | None = None,
         valued: bool = True,
     ) -> Measurement:
-        """Value and best responses of a pair of strategies; best responses play locked decisions as they are.
+        """Value and best responses of a pair of strategies; best responses do not change locked decisions.
 
-        Without ``valued`` one walk of three is saved: the value reported then lies in the middle between what both
-        concede, which leaves exploitability unchanged.
+        Without ``valued`` one walk of three is saved: the value reported is then the middle of what both concede,
+        which does not change exploitability.
         """
         scales = (self.ones(0), self.ones(1)) if scales is None else scales
         own = [plain_tables(table, scale) for table, scale in zip(tables, scales, strict=True)]

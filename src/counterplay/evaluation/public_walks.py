@@ -1,7 +1,7 @@
 """Walks over a public tree: its arrays as kernels take them, the vectors of walks, and threads that share a walk.
 
 A strategy of one player is a flat array over the entries of a ``PublicTree``; it need not be normalised: regrets,
-averages and probabilities are all matched alike (in proportion to what is above 0, uniform where nothing is).
+averages and probabilities are all matched equally (in proportion to the positive part, uniform where nothing is).
 
 With threads, each takes its share of the links of the first piece (Johanson 2016, section 2.4: subgames that are not
 below each other share nothing); their values are added in a fixed order, so that a number of threads always gives the
@@ -78,7 +78,7 @@ def vector_length(tree: PublicTree, hands: int | None = None) -> int:
 
 
 def _runouts(tree: PublicTree, hands: tuple[HandArrays, HandArrays], width: int, kind: Any) -> dict[str, NDArray[Any]]:
-    """The fields of ``NodeArrays`` about run-outs; no matrices where they would be large beside the tables."""
+    """The fields of ``NodeArrays`` about run-outs; no matrices where they would be large compared with the tables."""
     stake, places, size = runout_places(tree, width)
     matrix = np.zeros(size, kind)
     first, second = hands
@@ -120,8 +120,8 @@ class Opponent(NamedTuple):
 
 
 class Start(NamedTuple):
-    """Where a walk starts: root of a piece, deal there, reaches of both (own first; by default those of the deal), and
-    the values of the own hands at the links of the first piece, by node, if they are known already.
+    """The start of a walk: root of a piece, deal there, reaches of both (own first; by default those of the deal), and
+    the values of the own hands at the links of the first piece, by node, if they are already known.
     """
 
     root: int = 0
@@ -142,9 +142,9 @@ class PublicWalks:
     tree : PublicTree
         The game.
     threads : int
-        How many share a walk.
+        Threads of a walk.
     hands : int, optional
-        The most hands of a deal, if trees with other deals are to be loaded that have more.
+        The most hands of a deal, if trees with larger deals are to be loaded.
     kind : type
         Of the vectors over hands: float64, or float32 where the tables hold no more than that.
     """
@@ -195,22 +195,22 @@ class PublicWalks:
         locked: NDArray[np.bool_] | None = None,
         rule: Rule = FIXED,
     ) -> Vector:
-        """Walk once for a player; the values of his hands where the walk starts.
+        """Walk once for a player; the values of the player's hands where the walk starts.
 
         Parameters
         ----------
         player : int
-            Whose values are wanted.
+            The player who is evaluated.
         mode : int
-            What is done at his decisions: RESPONSE, VALUE or UPDATE of ``kernels.public.piece_steps``.
+            What is done at the player's decisions: RESPONSE, VALUE or UPDATE of ``kernels.public.piece_steps``.
         tables : Tables
-            His tables.
+            The player's tables.
         opponent : Opponent
-            What the other plays.
+            The other player's strategy.
         start : Start
             Where to start.
         locked : (N,) bool array, optional
-            Decisions that are played as they are, whatever the mode.
+            Decisions that do not change, whatever the mode.
         rule : Rule
             Of an UPDATE.
         """

@@ -31,13 +31,13 @@ class BestResponse:
     player : int
         Who responds.
     value : float
-        What the response is worth to that player.  When ``exact`` is False: an upper bound, or for an absent-minded
-        player the best pure strategy's, which a randomised one may beat.
+        The value of the response to that player.  When ``exact`` is False: an upper bound, or for an absent-minded
+        player that of the best pure strategy, which a randomised one may beat.
     profile : TabularStrategy
         The given profile with this player's strategy replaced by the response.
     exact : bool
-        True with perfect recall and with A-loss recall, and when the pure strategy made of the response in the
-        coarsest perfect-recall refinement happens to be worth as much.
+        True with perfect recall and with A-loss recall, and when the pure strategy from the response in the
+        coarsest perfect-recall refinement happens to have the same value.
     """
 
     player: int
@@ -47,7 +47,7 @@ class BestResponse:
 
 
 def check_player(tree: GameTree, player: int) -> None:
-    """Refuse what is no player of a game."""
+    """Refuse an unknown player of a game."""
     if not isinstance(player, numbers.Integral) or not 0 <= player < tree.players:
         raise GameError(f"{tree.name} has players 0 .. {tree.players - 1}; got {player}")
 
@@ -63,7 +63,7 @@ def best_response(
     Parameters
     ----------
     profile : TabularStrategy
-        What the others play.
+        The strategies of the others.
     player : int
         Who responds.
     game : GameTree, Game or str, optional

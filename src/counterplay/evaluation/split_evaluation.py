@@ -1,13 +1,12 @@
 """Exact best responses in poker games whose public tree does not fit: split at the first deal.
 
 Johanson 2016, sections 2.4 and 2.6 (accelerated best response).  The *trunk* is the betting before the first board
-cards.  The opponent's reaches are carried down the trunk to its links; below each first deal, the public tree that
-starts there is walked once for each link that the opponent reaches; the values of our hands are carried up the trunk.
-The node arrays of the betting are laid out once, and meet the deals below one first deal at a time.
+cards.  The opponent's reaches are passed down the trunk to its links; below each first deal, the public tree that
+starts there is walked once for each link that the opponent reaches; the values of our hands are passed up the trunk.
+The node arrays of the betting are built once, and combined with the deals below one first deal at a time.
 
-Branches that the opponent never plays into are not walked.  An opponent who does not look at his cards has one row of
-probabilities for each node; any other strategy is asked for all public states below a first deal, which is for games
-where these fit into memory.
+Branches that the opponent never reaches are not walked.  An opponent who ignores the cards has one row of probabilities
+for each node; any other strategy is queried for all public states below a first deal, which must fit into memory.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ Vector = NDArray[np.float64]
 Pair = tuple[HandStrategy, HandStrategy]
 
 MOST_ENTRIES = 1 << 28
-"""Entries of tables below one first deal that are still filled in."""
+"""Most entries of tables below one first deal."""
 
 _NO_SCALE = np.zeros(0, np.float32)
 
@@ -98,7 +97,7 @@ class SplitGame:
         )  # fmt: skip
 
     def link_reaches(self, player: int, strategy: HandStrategy) -> dict[int, Vector]:
-        """The reaches of a player's hands at the links of the trunk that he reaches with some."""
+        """The reaches of a player's hands at the links of the trunk that some hand reaches."""
         tree, found = self.tree, {}
         waiting = [(0, tree.hands[player].root_reach)]
         while waiting:
@@ -123,7 +122,7 @@ def node_rows(tree: PublicTree, strategies: tuple[CardFree, CardFree]) -> tuple[
 
 
 def card_free_value(tree: PublicTree, strategies: tuple[CardFree, CardFree]) -> float:
-    """What player 0 wins when nobody looks at his cards: showdowns are worth nothing, by symmetry."""
+    """What player 0 wins when both ignore their cards: showdowns are worth nothing, by symmetry."""
     value, waiting = 0.0, [(0, 1.0)]
     while waiting:
         node, reach = waiting.pop()
@@ -139,14 +138,14 @@ def card_free_value(tree: PublicTree, strategies: tuple[CardFree, CardFree]) -> 
 
 
 def game_header(game: PokerGame) -> dict[str, str]:
-    """What a file says about the game that it is about: the name, and a fingerprint of the rules."""
+    """What a file records about its game: the name, and a fingerprint of the rules."""
     rules = hashlib.sha256(repr(game.definition).encode()).hexdigest()
     header = {"game": game.spec(), "rules": rules}
     return header if game.definition.limit else header | {"raises": "smallest"}  # CardFree spread them before
 
 
 def strategy_text(strategies: Pair) -> str:
-    """What a file says about the strategies that it is about."""
+    """What a file records about its strategies."""
     return ", ".join(repr(strategy) for strategy in strategies)
 
 
@@ -177,7 +176,7 @@ class _Split:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Of what a job finds: walks x links x hands."""
+        """The shape of a job's result: walks x links x hands."""
         return len(self.walks), len(self.game.links), self.game.tree.hands[0].count(0)
 
     def _walk(self, walker: PublicWalker, number: int, tables: Any, start: Start) -> Vector:
@@ -199,7 +198,7 @@ class _Split:
         return [fill_table(tree, player, self.strategies[player]) for player in (0, 1)]
 
     def below(self, number: int) -> Vector:
-        """What our hands win below a first deal, by walk and link, as it is added at the start."""
+        """What our hands win below a first deal, by walk and link, in units of the start."""
         game, deals = self.game, self.game.first.deals(number)
         tree = game.below(deals)
         if self.worker.walker is None:
@@ -258,9 +257,9 @@ def evaluate_split(
     game : PokerGame
         A game of two players with board cards.
     strategies : pair of HandStrategy
-        Of players 0 and 1.  With ``isomorphic`` they must play hands alike that differ in the names of suits only.
+        Of players 0 and 1.  With ``isomorphic`` they must play isomorphic hands equally.
     threads : int
-        How many first deals are walked at once; results are the same to the bit.
+        Number of first deals that are walked at once; results are the same to the bit.
     checkpoint, resume : path, optional
         Where results are kept, and the file to resume from.
     progress : callable, optional

@@ -60,12 +60,12 @@ def solve(
         Called with ``Progress`` several times a second.
     **settings
         Further fields of ``RunOptions`` (``threads``, ``seed``, ``forget``, ``boards``, ``memory_limit``, ``out``,
-        ``map_out``, ``checkpoint``), and settings of the algorithm, see ``CfrConfig`` and its like.
+        ``map_out``, ``checkpoint``), and settings of the algorithm, see ``CfrConfig`` and the other configs.
 
     Returns
     -------
     SolveResult
-        The strategy, its value and exploitability, and how it came about.
+        The strategy, its value and exploitability, and the report of the run.
     """
     options = {"cards": cards, "bets": bets, "representation": representation}
     target, chosen, own = sort_out(until, {**options, **settings})
@@ -113,7 +113,7 @@ def solve_spot(
     Parameters
     ----------
     board, pot, stack, oop, ip
-        3, 4 or 5 cards, chips in the pot and behind, and the ranges of who acts first and last.
+        3, 4 or 5 cards, chips in the pot and behind, and the ranges of the players who act first and last.
     until : optional
         As in ``solve``, by default 0.5% of the pot.
     progress : callable, optional

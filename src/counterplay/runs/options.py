@@ -1,4 +1,4 @@
-"""What a run is asked for: its options, and when it stops."""
+"""The options of a run, and when it stops."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ SPOT_TARGET = "0.5%"
 
 @dataclasses.dataclass(frozen=True)
 class RunOptions:
-    """What a run takes beside its game, its algorithm and the settings of that.
+    """The options of a run besides its game, its algorithm and the algorithm's settings.
 
     Attributes
     ----------
     cards : path or sequence of paths
         Card abstractions of a poker game: one for all players, or one for each.
     bets : str, optional
-        The raises that are left of a no-limit game.
+        The betting abstraction of a no-limit game.
     boards : int or "all", optional
-        In a card abstraction: measure in the abstract game, over all boards or a number drawn.
+        In a card abstraction: measure in the bucket game, over all boards or a number of sampled ones.
     forget : str or sequence of str
         What players forget; the strategy is lifted to the real game and measured there.
     representation : {"auto", "history", "public", "buckets", "states"}
@@ -42,9 +42,9 @@ class RunOptions:
     out, map_out, checkpoint : path, optional
         Files for the strategy, for the abstraction, and for the run (written every minute and at the end).
     curve : bool
-        Exploitability must be measured on the way, so that states cannot be sampled instead.
+        Exploitability must be measured during the run, so states cannot be sampled instead.
     note : callable, optional
-        Called with a line when another form than histories has to be taken.
+        Called with a line when another form than histories has to be used.
     opening : callable, optional
         Called with the progress while the game is compiled.
     """
@@ -85,7 +85,7 @@ class RunOptions:
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """When to stop, as it was asked for; the units of ``until`` are known when the game is open.
+    """When to stop, as requested; the units of ``until`` are known when the game is open.
 
     Attributes
     ----------

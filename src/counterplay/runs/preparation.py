@@ -1,4 +1,4 @@
-"""From what is asked for to a run that is ready: form, algorithm, defaults, the opened game, the tables."""
+"""From a request to a run that is ready: form, algorithm, defaults, the opened game, the tables."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SPOT_ALGORITHM, SPOT_SETTINGS = "dcfr", {"gamma": 4.0}
 """Defaults for postflop spots: the fastest on flop, turn and river in CPU seconds."""
 
 SPOT_INTEGERS = 4_000_000
-"""Entries above which the tables of a spot hold integers of 16 bits by default."""
+"""Entries above which the tables of a spot hold 16-bit integers by default."""
 
 
 def prepare(
@@ -90,7 +90,7 @@ def prepare_resume(
     """The run of a checkpoint, where it stopped."""
     brought = [*settings, *(name for name in ("threads", "seed", "bets", "forget") if getattr(options, name))]
     if brought:
-        raise SolverError(f"a checkpoint brings its own settings; leave out {', '.join(brought)}")
+        raise SolverError(f"a checkpoint has its own settings; leave out {', '.join(brought)}")
     header = checkpoint_header(path)
     form = checkpoint_solver(path).form_name
     forms = GameForms(
@@ -115,7 +115,7 @@ def _ready(solver: Solver, target: Target, options: RunOptions, forms: GameForms
 
 
 def _asked_form(game: GameLike, algorithm: str | None, options: RunOptions) -> str:
-    """The form that was asked for; history also where another may have to be taken."""
+    """The requested form; history also where another may have to be used."""
     if options.cards:
         return "buckets"
     if options.representation != "auto":
@@ -126,7 +126,7 @@ def _asked_form(game: GameLike, algorithm: str | None, options: RunOptions) -> s
 
 
 def _needs(target: Target, options: RunOptions, settings: Mapping[str, Any], forget: Sequence[str]) -> dict[str, bool]:
-    """What asks for the histories of the game, and what for a measure of exploitability."""
+    """The options that need the histories of the game, and those that need exploitability."""
     return {
         "forget": bool(forget),
         "map_out": options.map_out is not None,
@@ -137,7 +137,7 @@ def _needs(target: Target, options: RunOptions, settings: Mapping[str, Any], for
 
 
 def _form_that_fits(forms: GameForms, algorithm: str, options: RunOptions, needs: Mapping[str, bool]) -> str:
-    """History, or where the histories do not fit another form on which the algorithm does the same."""
+    """History, or if the histories do not fit another form on which the algorithm is the same."""
     try:
         forms.history()
         return "history"
@@ -170,10 +170,10 @@ def _check_needs(form: str, options: RunOptions, needs: Mapping[str, bool]) -> N
 def _forgotten_first(
     game: GameLike, forget: Sequence[str], settings: Mapping[str, Any]
 ) -> tuple[GameLike, dict[str, Any]]:
-    """The real game, and what is forgotten at first as a setting, for algorithms that refine it themselves."""
+    """The real game, and the initial abstraction as a setting, for algorithms that refine it themselves."""
     plain, what = split_name(game) if isinstance(game, str) else (game, None)
     if what is not None and forget:
-        raise SolverError(f"the name says what is forgotten ({what}); leave out forget")
+        raise SolverError(f"the name already says what is forgotten ({what}); leave out forget")
     first = what or ",".join(forget)
     return plain, {"forget": first, **settings} if first else dict(settings)
 
@@ -186,7 +186,7 @@ def _common_settings(algorithm: str, form: str, options: RunOptions) -> dict[str
     if options.threads is not None and (known.sampled or form == "public"):
         found["threads"] = options.threads
     elif options.threads not in (None, 1):
-        raise SolverError(f"{algorithm} works in one thread; threads are for sampled algorithms and public trees")
+        raise SolverError(f"{algorithm} works in one thread; threads are for sampling algorithms and public trees")
     return found
 
 
@@ -216,7 +216,7 @@ def _states_solver(forms: GameForms, algorithm: str | None, settings: dict[str, 
 
 
 def _public_solver(forms: GameForms, algorithm: str | None, settings: dict[str, Any], options: RunOptions) -> Solver:
-    """A solver on the public tree; postflop spots have defaults of their own."""
+    """A solver on the public tree; postflop spots have their own defaults."""
     tree, limit = forms.public(), options.memory_limit
     if tree.name.startswith(SUBGAME):
         algorithm = algorithm or SPOT_ALGORITHM
@@ -249,7 +249,7 @@ _SOLVERS = {
 
 
 def _count_pairs(solver: Solver, options: RunOptions) -> None:
-    """Count how often buckets meet, where a run is to be measured in the abstract game."""
+    """The bucket pair counts, if a run is to be measured in the bucket game."""
     if options.boards is None:
         return
     if not isinstance(solver, BucketTables):
@@ -261,7 +261,7 @@ def _count_pairs(solver: Solver, options: RunOptions) -> None:
 def _lock(solver: Solver, text: str) -> None:
     """Fix the strategy of a node of a spot: ``NODE=STRATEGY`` or ``NODE=FILE``."""
     if not isinstance(solver, PublicSolver):
-        raise SolverError(f"{solver.algorithm} cannot keep to a lock; use one of {', '.join(CFR_PRESETS)}")
+        raise SolverError(f"{solver.algorithm} does not support locks; use one of {', '.join(CFR_PRESETS)}")
     place, equals, what = text.partition("=")
     if not equals:
         raise SolverError(f"a lock is NODE=STRATEGY, such as 'check bet25=fold 0.4; call rest'; got {text!r}")

@@ -29,10 +29,10 @@ CHECKPOINT_SECONDS = 60.0
 """How often a checkpoint is written."""
 
 LONGEST_NAME = 60
-"""Letters of a game's name in the name of a file: those of subgames hold whole ranges."""
+"""Most letters of a game's name in the name of a file: names of subgames contain whole ranges."""
 
 NAMED = 30_000
-"""Information sets up to which the strategy of a public tree is given the names that histories have."""
+"""Information sets up to which the strategy of a public tree gets the names of the histories."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Run:
 
     @property
     def merged(self) -> Abstraction | None:
-        """The abstraction of information sets: of what is forgotten, or the algorithm's own."""
+        """The abstraction of information sets: by ``forget``, or the algorithm's own."""
         forgotten = self.forms.abstraction if self.solver.form_name == "history" else None
         return forgotten or self.solver.abstraction()
 
@@ -99,7 +99,7 @@ class Run:
         return Path(f"{name}-{self.solver.algorithm}.checkpoint")
 
     def _lifted(self, result: SolveResult) -> SolveResult:
-        """The result in the real game: what was measured in an abstract one is kept beside it."""
+        """The result in the real game, with the measurement in the abstract game if there is one."""
         facts, solver, options = result.facts, self.solver, self.options
         if options.seed is not None and not hasattr(solver.config, "seed"):
             facts = dataclasses.replace(facts, seed=options.seed)
@@ -133,7 +133,7 @@ class Run:
         )  # fmt: skip
 
     def _named(self, profile: Any) -> Any:
-        """The strategy of a small public tree with the names of the histories, which every command takes."""
+        """The strategy of a small public tree with the names of the histories, which every command accepts."""
         tree, limit = self.solver.tree, self.options.memory_limit
         if tree.num_infosets > NAMED:
             return profile

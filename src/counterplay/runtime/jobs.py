@@ -1,7 +1,7 @@
 """Independent jobs: run by threads, processes or another executor, kept in a file, resumed after a stop.
 
-What each job finds is kept by its number, and sums are taken in the order of the jobs when all are there, so that
-neither the number of workers nor a stop in between changes a bit of them.
+The result of each job is kept by its number, and sums are taken in the order of the jobs when all are done, so that
+neither the number of workers nor an interruption changes a bit of them.
 
 An ``Executor`` runs single jobs and knows nothing of lists or files; ``ThreadExecutor``, ``ProcessExecutor`` and
 ``SerialExecutor`` are those of one machine, and a cluster is another one with the same two members.
@@ -40,10 +40,10 @@ class Executor(Protocol):
     """Runs jobs somewhere."""
 
     capacity: int
-    """Jobs that should be submitted at a time to keep it busy."""
+    """Number of jobs to submit at a time to keep it busy."""
 
     def submit(self, work: Callable[[Job], Result], job: Job, /) -> Future[Result]:
-        """Begin ``work(job)`` as soon as there is a free worker."""
+        """Start ``work(job)`` as soon as a worker is free."""
         ...
 
 
@@ -121,16 +121,16 @@ def run_jobs(
 
 
 class JobList:
-    """Numbered jobs, each of which finds an array.
+    """Numbered jobs, each of which computes an array.
 
     Parameters
     ----------
     header : mapping
-        What is computed; a file is resumed only if it has the same.
+        What is computed; a file is resumed only if its header is the same.
     total : int
         Number of jobs.
     shape : tuple of int
-        The shape of what each finds.
+        The shape of each result.
     path : path, optional
         Where results are kept, every minute and at the end.
     resume : path, optional
@@ -176,7 +176,7 @@ class JobList:
         progress: ProgressCallback | None = None,
         stage: str = "",
     ) -> NDArray[np.float64]:
-        """Do what is left and return the sum over all jobs.  Whatever stops it, what was done by then is kept."""
+        """Do the remaining jobs and return the sum over all.  Whatever stops it, finished jobs are kept."""
         started = saved = time.monotonic()
         before, cpu = int(self.done.sum()), time.process_time()
 
@@ -203,6 +203,6 @@ class JobList:
 
 
 def read_jobs(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The header of a file of jobs that was stopped: what it computes."""
+    """The header of a file of interrupted jobs: what it computes."""
     header, _ = read_container(path, KIND, verify=False)
     return header

@@ -42,7 +42,7 @@ def return_memory() -> None:
 
 
 def _control_group_memory() -> int | None:
-    """What the limit of a container leaves, cached files not counted as used; None without a limit."""
+    """What the limit of a container leaves, without counting cached files as used; None without a limit."""
     for limit, used, key in CONTROL_GROUPS:
         try:
             left = int(Path(limit).read_text()) - int(Path(used).read_text())
@@ -79,7 +79,7 @@ def check_memory(
     needed : int
         Its bytes.
     limit : int or None
-        Bytes that may be used; None for what the machine has free.
+        Bytes that may be used; None for the free memory of the machine.
     advice : str
         What the user can do instead.
 
@@ -97,7 +97,7 @@ def check_memory(
 
 
 def format_bytes(count: float) -> str:
-    """A number of bytes for people: 812 B, 3.4 MiB, ..."""
+    """A number of bytes as text: 812 B, 3.4 MiB, ..."""
     for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"):
         if count < 1024 or unit == "EiB":
             digits = ".0f" if unit == "B" else ".1f" if count < 1024 else ".2g"

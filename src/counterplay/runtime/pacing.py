@@ -1,10 +1,10 @@
 """When a run stops, when it is measured, and how much it does in each call of its kernels.
 
-Runs are measured at iterations fixed in advance, each a little later than the one before by a constant ratio, so that
-measuring costs a bounded share of the time and does not depend on the clock.  Between measurements kernels are called
-for about ``CALL_SECONDS``, so that Ctrl-C and progress are prompt.  ``Pace`` chooses the number of iterations of a call
-from the time that calls have taken, by the model ``overhead + cost * iterations``: calls are never made so short that
-the overhead dominates them, however large it turns out to be.
+Runs are measured at iterations fixed in advance, each later than the previous one by a constant ratio, so that
+measuring costs a bounded fraction of the time and does not depend on the clock.  Between measurements kernels are
+called for about ``CALL_SECONDS``, so that Ctrl-C and progress are prompt.  ``Pace`` chooses the number of iterations of
+a call from the time that calls have taken, by the model ``overhead + cost * iterations``: calls are never made so short
+that the overhead dominates them, however large it turns out to be.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ CALL_SECONDS = 0.1
 """How long one call of the kernels should take."""
 
 CALL_NODES = 1e6
-"""How many histories a call should touch that must not depend on the clock."""
+"""Number of histories of a call that must not depend on the clock."""
 
 CHECK_RATIO = 1.05
-"""How much later each measurement is than the one before."""
+"""The ratio of the iterations of successive measurements."""
 
 Axis: TypeAlias = Literal["iterations", "nodes", "seconds", "cpu_seconds"]
 """What a run can be measured along."""
 
 OVERHEAD_SHARE = 0.1
-"""At most this share of a call should be overhead."""
+"""At most this fraction of a call should be overhead."""
 
 LONGEST = 5.0
 """Calls with a large overhead may be this many times longer than ``CALL_SECONDS``."""
@@ -67,7 +67,7 @@ def next_check(iteration: int, ratio: float = CHECK_RATIO, every: int | None = N
     iteration : int
         Iterations done.
     ratio : float
-        How much later each measurement is than the one before.
+        The ratio of the iterations of successive measurements.
     every : int, optional
         Measure at the multiples of this number instead.
     """
@@ -80,7 +80,7 @@ def next_check(iteration: int, ratio: float = CHECK_RATIO, every: int | None = N
 
 
 class Pace:
-    """How many iterations the next call should do, so that it takes about so many seconds.
+    """The number of iterations of the next call, so that it takes about ``seconds``.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class Pace:
             measured = max(0.0, min(seconds, took) - slope * min(iterations, before))
             self.overhead = (self.overhead + measured) / 2 if self.overhead else measured
         if 4 * iterations < self.iterations and seconds < self.seconds:
-            return  # a measurement was due: too short to learn more from
+            return  # cut short by a measurement: too short to learn from
         overhead = min(self.overhead, 0.9 * seconds)
         wanted = max(self.seconds - overhead, overhead / OVERHEAD_SHARE) * iterations / max(seconds - overhead, 1e-9)
         most = max(iterations, min(8 * iterations, int(LONGEST * self.seconds * iterations / max(seconds, 1e-9))))
@@ -166,7 +166,7 @@ class PacedSteps:
         self.pace.record(solver.iterations - done, took)
 
     def advance(self, axis: Axis, target: float) -> None:
-        """Step until a target is reached; at least one iteration is made in all.
+        """Step until a target is reached; at least one iteration in all.
 
         Where a run along iterations or nodes ends does not depend on the clock.
         """

@@ -1,4 +1,4 @@
-"""Progress: what every long computation reports about itself, through one kind of callback."""
+"""Progress: what every long computation reports, through one kind of callback."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Progress", "ProgressCallback"]
 
 @dataclasses.dataclass(frozen=True)
 class Progress:
-    """Where a computation is.
+    """The state of a computation.
 
     Attributes
     ----------
@@ -27,11 +27,11 @@ class Progress:
     nodes : int
         Histories touched so far.
     lower, upper : float or None
-        Bounds of the value that is computed, where there are any.
+        Bounds on the value that is computed, if any.
     total : int or None
-        Iterations, jobs or items in all, where that is known.
+        Total iterations, jobs or items, if known.
     seconds_left : float or None
-        Time that the rest will take at this pace, where that is known.
+        Time for the rest at this pace, if known.
     stage, detail : str
         What is being done, where a computation has several stages, and within a stage.
     """
@@ -51,7 +51,7 @@ class Progress:
 
     @property
     def share(self) -> float:
-        """The share of the total that is done; NaN where the total is not known."""
+        """The fraction of the total that is done; NaN if the total is unknown."""
         return math.nan if self.total is None else 1.0 if self.total == 0 else self.iterations / self.total
 
 

@@ -2,8 +2,8 @@
 
 Iterations of samplers are divided by guided self-scheduling (Polychronopoulos and Kuck 1987): each thread takes half of
 what would be its part of the rest, and no less than ``SHARE_SECONDS`` of work by the measured cost of an iteration.  So
-shares are as long with many threads as with few, the calls of a share cost little beside it, and no thread waits long
-for the last one.  Whatever is run here is at rest when an exception or Ctrl-C reaches the caller.
+shares are as long with many threads as with few, the overhead of a share is small, and no thread waits long for the
+last one.  Whatever is run here is at rest when an exception or Ctrl-C reaches the caller.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from counterplay.runtime.progress import Progress, ProgressCallback
 __all__ = ["ThreadPool", "available_cores", "spaced_rows", "spaced_zeros"]
 
 SHARE_SECONDS = 0.005
-"""CPU seconds of the smallest share that is worth a call of its own."""
+"""CPU seconds of the smallest share that is worth a separate call."""
 
 REPORT_SECONDS = 0.1
 """How often the progress of chunks is looked at."""
@@ -39,7 +39,7 @@ class ThreadPool:
     Parameters
     ----------
     threads : int
-        How many work at once; one stands for the caller's own thread.
+        Number of threads; one means the caller's own thread.
     """
 
     def __init__(self, threads: int = 1) -> None:
@@ -222,7 +222,7 @@ def spaced_zeros(shape: int | tuple[int, ...], kind: Any = np.float64) -> NDArra
 
 
 def spaced_rows(rows: NDArray[Any]) -> NDArray[Any]:
-    """A copy of a table of which each thread writes one row, with rows on cache lines of their own."""
+    """A copy of a table of which each thread writes one row, with rows on separate cache lines."""
     spaced = np.zeros((len(rows), rows.shape[1] + SPACE // rows.dtype.itemsize), rows.dtype)[:, : rows.shape[1]]
     spaced[:] = rows
     return spaced

@@ -1,10 +1,10 @@
 """Full-width CFR in card abstractions: CFR, CFR+, linear, discounted and predictive CFR over all boards.
 
-The family and its settings are those of ``solvers/cfr.py``.  An iteration goes through all boards, up to renaming
-suits, before regrets change, with the walks of ``kernels/buckets/bucket_pcs.py`` (Johanson 2016, section 3.4): for
+The family and its settings are those of ``solvers/cfr.py``.  An iteration covers all boards, up to renaming suits,
+before regrets change, with the walks of ``kernels/buckets/bucket_pcs.py`` (Johanson 2016, section 3.4): for
 two players and games with few boards.
 
-Departure: regrets are discounted for both players at once, which leaves the strategies as they are.
+Departure: regrets are discounted for both players at once, which does not change the strategies.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class BucketCfrSolver(BucketTables):
     config : CfrConfig or str
         A configuration or the name of a preset.
     algorithm : str, optional
-        What to call the algorithm in results.
+        The name of the algorithm in results.
     memory_limit : int, optional
         Bytes that the tables may take; by default what the machine has free.
     pairs : BucketPairs, optional
-        How often buckets meet, to measure exploitability inside the bucket game.
+        Bucket pair counts, to measure exploitability inside the bucket game.
     """
 
     kind = "bucket-cfr"
@@ -85,12 +85,12 @@ class BucketCfrSolver(BucketTables):
 
     @property
     def nodes(self) -> int:
-        """Nodes of the betting touched so far, each time a walk comes by."""
+        """Nodes of the betting touched so far, each time a walk visits one."""
         return int(self.counters[1])
 
     @property
     def table_bytes(self) -> int:
-        """Bytes of all tables, and of what boards are walked in."""
+        """Bytes of all tables, and of the work arrays of boards."""
         pieces = betting_pieces(self.game)
         boards = BoardSampler.nbytes(self.game, pieces) + sum(part.nbytes for part in pieces)
         return cfr_table_bytes(self.game.num_entries, self.config) + boards
@@ -161,5 +161,5 @@ class BucketCfrSolver(BucketTables):
 
 
 def cfr_table_bytes(entries: int, config: CfrConfig) -> int:
-    """Bytes of the tables: regrets, what an iteration learns, average and predictions."""
+    """Bytes of the tables: regrets, increments of an iteration, average and predictions."""
     return 8 * entries * (2 + config.keeps_average + 3 * config.predictive)

@@ -1,7 +1,7 @@
-"""What the solvers in card abstractions share: tables with a row for each point of the betting and bucket.
+"""Shared by the solvers in card abstractions: tables with a row for each betting decision and bucket.
 
-A best response needs to know how often buckets meet: with ``pairs`` (``evaluation.bucket_pairs``, two players with
-perfect recall) a run is measured inside the bucket game, without it nothing is measured.
+A best response needs to know how often each pair of buckets occurs: with ``pairs`` (``evaluation.bucket_pairs``, two
+players with perfect recall) a run is measured inside the bucket game, without it nothing is measured.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ class BucketTables(Solver):
 
     @property
     def histories(self) -> int | None:
-        """Not known: the deals are not enumerated."""
+        """Unknown: the deals are not enumerated."""
         return None
 
     @property
     def information_sets(self) -> int:
-        """Pairs of a point of the betting and a bucket."""
+        """Pairs of a betting decision and a bucket."""
         return self.game.num_infosets
 
     @property
@@ -67,7 +67,7 @@ class BucketTables(Solver):
         return Measurement(nothing, nothing)
 
     def details(self) -> dict[str, Any]:
-        """What was walked."""
+        """The bucket game."""
         found = {"betting_nodes": len(self.game.tree), "entries": self.game.num_entries}
         return found if self.pairs is None else {**found, "boards": self.pairs.boards, "exact": self.pairs.exact}
 
@@ -79,7 +79,7 @@ class BucketTables(Solver):
         )  # fmt: skip
 
     def _blocks(self, kind: Literal["average", "last"] | None) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
-        """Entries from, to, and their probabilities, block by block."""
+        """First and last entry and the probabilities of each block."""
         kind = kind or self.config.profile
         if kind == "average" and not self.config.keeps_average:
             raise SolverError(f"this solver keeps no average (its profile is {self.config.profile!r})")
@@ -113,7 +113,7 @@ class BucketTables(Solver):
         return BucketStrategy.of_game(self.game, weights, origin)
 
     def identity(self) -> dict[str, Any]:
-        """What a checkpoint says of its game."""
+        """What a checkpoint records about its game."""
         return {
             "game": self.game.name,
             "digest": self.game.fingerprint,

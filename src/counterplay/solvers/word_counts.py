@@ -1,4 +1,4 @@
-"""What algorithms keep in memory, counted as in Čermák 2018, section 5.3.4, in 32-bit words.
+"""Memory of algorithms, counted as in Čermák 2018, section 5.3.4, in 32-bit words.
 
 The count is of what an algorithm must keep besides the rules of the game, not of the arrays of this package, which
 trade memory for speed.  A number is a word.
@@ -14,8 +14,8 @@ A cache holds a number for each state that a response visits, which are those th
 kept.  Averages never lose a state that they reach, so the largest cache is that of the last response, and it can be
 counted at any time.  The best response here is computed without pruning.
 
-The map (sections 5.2.2.4 and 5.2.3.4) is counted as it is defined; ``map_words_reported`` counts sets that stand alone
-as well, as the percentages in the thesis do.
+The map (sections 5.2.2.4 and 5.2.3.4) is counted by its definition; ``map_words_reported`` also counts singleton sets,
+as the percentages in the thesis do.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = ["MemoryWords", "cfr_words", "double_oracle_words", "memory_words", "r
 
 @dataclasses.dataclass(frozen=True)
 class MemoryWords:
-    """Words by what they hold.
+    """Words by their content.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class MemoryWords:
     map : int
         The map from information sets to abstract sets, by its definition.
     map_reported : int
-        The same with sets that stand alone, as the thesis reports it; not in the total.
+        The same with singleton sets, as the thesis reports it; not in the total.
     samples : int
         Regrets of sampled information sets.
     response : int
@@ -88,12 +88,12 @@ def double_oracle_words(infosets: int, response_cache: int, response: int, progr
 
 
 def memory_words(solver: Solver) -> MemoryWords:
-    """What a solver's algorithm must keep by now.
+    """The words that a solver's algorithm currently needs.
 
     Raises
     ------
     SolverError
-        For an algorithm of which the source counts nothing.
+        For an algorithm that the source does not count.
     """
     if isinstance(solver, CfrSolver):
         return cfr_words(solver.tree)

@@ -1,7 +1,7 @@
 """``BucketStrategy``: a strategy of a bucket game, looked up by the betting and the bucket of the cards.
 
-An infoset is known by real cards, as ``AsKs/2c7dTh:rc/``, or by its bucket, as ``17:rc/``.  Files hold the
-probabilities alone, in one or two bytes each (Gibson 2014, section 8.2: rounded to the nearest 1/256), and name the
+An infoset is named by real cards, as ``AsKs/2c7dTh:rc/``, or by its bucket, as ``17:rc/``.  Files hold only the
+probabilities, in one or two bytes each (Gibson 2014, section 8.2: rounded to the nearest 1/256), and name the
 card abstraction that they belong to; reading scales each distribution to sum to 1 again.
 """
 
@@ -33,7 +33,7 @@ from counterplay.tree.history.game_tree import GameTree
 __all__ = ["KIND", "BucketStrategy", "Storage"]
 
 KIND = "abstract-profile"
-"""What the header of such a file says it is."""
+"""The kind in the header of such a file."""
 
 AnyPath: TypeAlias = str | os.PathLike[str]
 
@@ -149,7 +149,7 @@ class BucketStrategy(Strategy):
         return found
 
     def lifted(self, tree: GameTree) -> TabularStrategy:
-        """The profile of the compiled real game that plays alike wherever betting and bucket are the same."""
+        """The profile of the compiled real game that plays equally wherever betting and bucket are the same."""
         nodes, buckets = infoset_places(tree, self.abstract)
         rows = [self.row(node, bucket) for node, bucket in zip(nodes, buckets, strict=True)]
         return TabularStrategy.from_tree(tree, np.concatenate([np.zeros(0), *rows]), self.provenance)
@@ -177,7 +177,7 @@ class BucketStrategy(Strategy):
         Parameters
         ----------
         cards : BucketGame or sequence of paths, optional
-            Its game, or where the card files are now; by default where they were, or beside the strategy.
+            Its game, or where the card files are now; by default where they were, or next to the strategy.
         """
         try:
             if isinstance(cards, BucketGame):
@@ -199,7 +199,7 @@ class BucketStrategy(Strategy):
 
 
 def packed(weights: NDArray[Any], storage: Storage) -> NDArray[Any]:
-    """Probabilities as a file holds them; integers stand for 256ths or 65536ths."""
+    """Probabilities as stored in a file; integers are 256ths or 65536ths."""
     if storage not in ("uint8", "uint16", "float32", "float64"):
         raise StrategyError(f"probabilities are kept as uint8, uint16, float32 or float64; got {storage!r}")
     if weights.dtype == storage:
@@ -216,9 +216,9 @@ def _top(weights: NDArray[Any]) -> int:
 
 
 def _found(card: str, profile: Path) -> str:
-    """Where a card file is: where it was, or beside the profile."""
+    """Where a card file is: where it was, or next to the strategy."""
     beside = profile.parent / Path(card).name
     for place in (Path(card), beside):
         if place.is_file():
             return str(place)
-    raise StrategyError(f"{profile} needs the card abstraction {card}; put it there, or beside the strategy")
+    raise StrategyError(f"{profile} needs the card abstraction {card}; put it there, or next to the strategy")

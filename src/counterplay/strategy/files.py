@@ -29,8 +29,8 @@ def load_strategy(
     path : path
         The file.
     cards : sequence of paths or BucketGame, optional
-        Of a strategy by buckets: where its card files are now, or its game; by default they are where they were, or
-        beside the strategy.
+        Of a bucket strategy: where its card files are now, or its game; by default they are where they were, or next
+        to the strategy.
     verify : bool
         Whether to compare the checksum, which reads the whole file.
 

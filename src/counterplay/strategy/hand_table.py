@@ -1,7 +1,7 @@
 """``HandTable``: what a strategy does with each private hand at a public state, and its 13 x 13 grid.
 
 Johanson 2016, section 9.4.  Every hand has its probabilities of the actions, and a weight: how likely the player holds
-it there, by his own play, the opponent's play and the cards that both cannot hold at once.  Frequencies of actions are
+it there, by both players' earlier actions and the cards that both cannot hold at once.  Frequencies of actions are
 means with these weights.  ``evaluation.inspection`` adds the expected value of each hand and its equity.
 """
 
@@ -31,7 +31,7 @@ class Cell:
     name : str
         The class.
     hands : int
-        How many hands of it can be held.
+        Number of possible hands of the class.
     weight : float
         The probability that the player holds one of them.
     frequencies : tuple of float
@@ -59,15 +59,15 @@ class HandTable:
     node, board : str
         The public actions and the board so far.
     actions : tuple of str
-        What he can do.
+        The legal actions.
     hands : (R, 2) uint8 array
-        His hands; of one card, with 53 beside it.  Empty where hands are not cards.
+        The player's hands; a single card is followed by 53.  Empty where hands are not cards.
     weights : (R,) float64 array
         The probability of each hand; they sum to 1, or are all 0 where the state is never reached.
     probabilities : (R, A) float64 array
         Of the actions.
     values, equities : (R,) float64 arrays or None
-        Chips that the hand wins from the start of the tree, and equity; NaN for hands that meet no opponent.
+        Chips that the hand wins from the start of the tree, and equity; NaN for hands without a possible opponent.
     labels : tuple of str
         The names of hands that are not cards.
     """
@@ -85,7 +85,7 @@ class HandTable:
 
     @property
     def frequencies(self) -> Vector:
-        """How often each action is taken when play is here."""
+        """The frequency of each action at this state."""
         return np.asarray(self.weights @ self.probabilities)
 
     @property
@@ -94,11 +94,11 @@ class HandTable:
         return bool(len(self.hands)) and bool(np.all(self.hands < CARDS))
 
     def mean(self, numbers: Vector | None) -> float | None:
-        """The mean of something over the hands; None where it was not computed or no hand is here."""
+        """A weighted mean over the hands; None if it was not computed or no hand is here."""
         return None if numbers is None else _mean(numbers, self.weights)
 
     def grid(self) -> list[list[Cell | None]]:
-        """The 13 x 13 grid, aces first: suited hands above the diagonal, off-suit ones below; None: no such hand.
+        """The 13 x 13 grid, aces first: suited hands above the diagonal, offsuit ones below; None: no such hand.
 
         Raises
         ------
@@ -161,7 +161,7 @@ class HandTable:
 
 
 def action_mix(frequencies: Sequence[float], actions: Sequence[str]) -> tuple[float, float, float]:
-    """Shares of folding, of betting or raising, and of checking or calling: red, green and blue."""
+    """Frequencies of folding, of betting or raising, and of checking or calling: red, green and blue."""
     fold = sum(share for share, name in zip(frequencies, actions, strict=True) if name.startswith("f"))
     call = sum(share for share, name in zip(frequencies, actions, strict=True) if name.startswith(("c", "k")))
     return fold, max(0.0, 1.0 - fold - call), call

@@ -1,7 +1,7 @@
-"""What each hand does at a point of the betting on a board, for strategies that are looked up hand by hand.
+"""The strategy of each hand at a betting decision on a board, for strategies that are looked up hand by hand.
 
-With two players a hand is weighted by both players' play up to there and by the cards that both cannot hold at once.
-With more players it is weighted by its player's own play alone.
+With two players a hand is weighted by both players' earlier actions and by the cards that both cannot hold at once.
+With more players it is weighted by its player's own actions alone.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from counterplay.strategy.hand_table import HandTable
 __all__ = ["Seen", "parse_infoset", "poker_hand_table"]
 
 NOTHING = 53
-"""Beside the card of a hand that has one."""
+"""The second card of a hand of one card."""
 
 Vector = NDArray[np.float64]
 Seen = tuple[tuple[int, ...], ...]
 """What a player sees: hole cards, then the board cards of each round."""
 
 Rows = Callable[[Betting, list[Seen]], list[dict[str, float]]]
-"""The probabilities of the acting player at a betting, for each of his hands."""
+"""The probabilities of the acting player at a betting decision, for each hand."""
 
 
 def poker_hand_table(rules: GameDefinition, rows: Rows, node: str = "", board: str | None = None) -> HandTable:
-    """The hands of who acts after ``node``, a betting such as ``rc/cr``, on a board.
+    """The hands of the player who acts after ``node``, a betting such as ``rc/cr``, on a board.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def _board(rules: GameDefinition, turn: int, board: str | None) -> tuple[int, ..
     if len(cards) != rules.board_ends[turn]:
         raise GameError(f"{rules.board_ends[turn]} cards are on the board at this decision; got {board!r} (--board)")
     if len(set(cards)) < len(cards) or not set(cards) <= set(rules.deck):
-        raise GameError(f"{board!r} is no board of this game")
+        raise GameError(f"{board!r} is not a board of this game")
     return cards
 
 
@@ -97,7 +97,7 @@ def parse_infoset(name: str) -> tuple[tuple[int, ...], tuple[int, ...], str]:
 
 
 def _beside(holes: NDArray[np.uint8], reach: Vector) -> Vector:
-    """For each hand, the reach of the opponent's hands that can be held beside it."""
+    """For each hand, the reach of the opponent's hands that are compatible with it."""
     by_card = np.zeros(64)
     for column in range(holes.shape[1]):
         np.add.at(by_card, holes[:, column], reach)

@@ -1,7 +1,7 @@
 """Public states of a public tree by what players see: the betting, the board, a hand.
 
-The tree holds boards up to renaming suits (Johanson 2016, section 2.4): a board is looked up with a renaming that turns
-it into that of the tree, and hands are told in the suits of the board that was asked for.
+The tree holds boards up to renaming suits (Johanson 2016, section 2.4): a board is looked up with a renaming that maps
+it to that of the tree, and hands are returned in the suits of the requested board.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ __all__ = [
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 Path = list[tuple[int, int, int]]
-"""The way to a public state: node, deal there, and the action taken (0 at links); the state itself last."""
+"""The path to a public state: node, deal there, and the action taken (0 at links); the state itself last."""
 
 NOTHING = 53
-"""Beside the card of a hand that has one."""
+"""The second card of a hand of one card."""
 
 
 class HandStrategy(Protocol):
@@ -78,12 +78,12 @@ class PublicIndex:
         return {tree.node_text[node]: node for node in np.flatnonzero(tree.kind < LINK).tolist()}
 
     def node(self, text: str) -> int:
-        """The decision to which public actions lead.
+        """The decision after public actions.
 
         Raises
         ------
         GameError
-            If there is none; it names what can be done where the actions leave the tree.
+            If there is none; the message lists the legal actions where the actions leave the tree.
         """
         tree = self.tree
         if not tree.node_text:
@@ -101,7 +101,7 @@ class PublicIndex:
         Raises
         ------
         GameError
-            If no such board can lie there.
+            If the board is not possible there.
         """
         tree = self.tree
         low, high = int(tree.deal_low[node]), int(tree.deal_high[node])
@@ -160,7 +160,7 @@ class PublicIndex:
         hand = sorted(_renamed(card, renaming) for card in parse_cards(hole))
         hands = self.tree.hands[player]
         rows = slice(int(hands.real_start[deal]), int(hands.real_start[deal + 1]))
-        held = np.sort(hands.real_card[rows], axis=1)  # one card has 52 beside it
+        held = np.sort(hands.real_card[rows], axis=1)  # a single card is followed by 52
         wanted = np.array([*hand, CARDS][:2] if len(hand) < 2 else hand, np.uint8)
         found = np.flatnonzero((held == wanted).all(axis=1)).tolist() if len(wanted) == 2 else []
         if not found:
@@ -183,7 +183,7 @@ def _real_weights(hands: Hands) -> dict[tuple[int, ...], float]:
 
 
 def hand_table(index: PublicIndex, strategy: HandStrategy, node: str = "", board: str | None = None) -> HandTable:
-    """What each hand does at a public state; see ``Strategy.hands``."""
+    """The strategy of each hand at a public state; see ``Strategy.hands``."""
     tree = index.tree
     place = index.node(node)
     deal, renaming = index.board(place, board)
@@ -224,7 +224,7 @@ def _shares(weights: Vector) -> Vector:
 
 
 def public_path(tree: PublicTree, node: int, deal: int) -> Path:
-    """The way to a public state."""
+    """The path to a public state."""
     parent = np.full(tree.num_nodes, -1, np.int64)
     for above in range(tree.num_nodes):
         if tree.kind[above] == LINK:
@@ -258,7 +258,7 @@ def reach_along(tree: PublicTree, strategy: HandStrategy, path: Path, player: in
 
 
 def opponent_mass(tree: PublicTree, player: int, deal: int, reach: Vector) -> Vector:
-    """For each class of a player's hands, the weight of the opponent's hands that can be held beside it."""
+    """For each class of a player's hands, the weight of the opponent's hands that are compatible with it."""
     own, opp = tree.hands[player], tree.hands[1 - player]
     rows = slice(int(opp.real_start[deal]), int(opp.real_start[deal + 1]))
     weight = reach[opp.real_class[rows]]

@@ -1,7 +1,7 @@
 """``PublicStrategy``: tables of public states x hands, for games whose private information is dealt by chance.
 
-``FunctionStrategy`` is a strategy from a Python function of what is seen; ``fill_table`` makes a table of anything that
-gives a matrix for a public state (``HandStrategy``).
+``FunctionStrategy`` is a strategy from a Python function of the visible information; ``fill_table`` makes a table of
+anything that gives a matrix for a public state (``HandStrategy``).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["FunctionStrategy", "PublicStrategy", "fill_table"]
 class FunctionStrategy:
     """A strategy from a Python function ``f(board, betting, hand, actions) -> probabilities`` of texts.
 
-    ``hand`` is one real hand of a class; hands that differ in the names of suits only must be played alike.
+    ``hand`` is one real hand of a class; isomorphic hands must be played equally.
     """
 
     function: Callable[[str, str, str, tuple[str, ...]], Any]
@@ -86,7 +86,7 @@ class PublicStrategy(Strategy):
     Attributes
     ----------
     game : str
-        The name that makes the game again.
+        The name that opens the game again.
     fingerprint : str
         Of its public tree.
     tables : pair of float arrays
@@ -111,7 +111,7 @@ class PublicStrategy(Strategy):
         provenance: Provenance | None = None,
         locked: NDArray[np.bool_] | None = None,
     ) -> PublicStrategy:
-        """A strategy of a tree that is already made."""
+        """A strategy of an open tree."""
         none = np.zeros(0, np.bool_)
         found = cls(
             tree.name, tree.fingerprint, tables, provenance or Provenance("by hand"), none if locked is None else locked
@@ -138,11 +138,11 @@ class PublicStrategy(Strategy):
 
     @property
     def num_infosets(self) -> int:
-        """Number of public states x hands, where hands that differ in the names of suits only are one."""
+        """Number of public states x hands, where isomorphic hands are one."""
         return self.tree.num_infosets
 
     def probabilities(self, player: int, infoset: str) -> dict[str, float]:
-        """As ``Strategy.probabilities``; cards may have any suits that the tree takes as the same."""
+        """As ``Strategy.probabilities``; cards may have any isomorphic suits."""
         if not len(self.tree.hands[0].card):
             return self.tabular.probabilities(player, infoset)
         try:
