@@ -113,7 +113,7 @@ def test_tests_lie_in_the_folders_of_their_packages() -> None:
     assert found - folders - others == set()
 
 
-CALLED_BY_OTHERS = {"invoke": "typer", "_repr_html_": "notebooks"}
+CALLED_BY_OTHERS = {"invoke": "typer", "_repr_html_": "notebooks", "load_overload": "numba"}
 """Methods that libraries look for by their names."""
 
 
