@@ -35,6 +35,9 @@ FIXED = Rule(1.0, 1.0, False, 0.0, 0.0, True, False, 0)
 
 Vector = NDArray[np.float64]
 
+SHARES = 4
+"""Shares of the links of the first piece for each thread, so that nobody waits long for the slowest."""
+
 RUNOUT_SHARE = 8
 """Matrices of run-outs have at most this part of the entries of the tables."""
 
@@ -223,10 +226,12 @@ class PublicWalks:
         none = np.zeros(0, tables.prediction.dtype) if opponent.prediction is None else opponent.prediction
         held = self.free if locked is None else locked
 
-        def run(phase: int, share: int, link_value: NDArray[np.float64]) -> None:
+        shares = SHARES * self.threads
+
+        def run(phase: int, share: int, link_value: NDArray[np.float64], thread: int = 0) -> None:
             walk_public(
                 self._nodes[player], own, opp, player, mode, self.tree.pair_hands, tables, opponent.table, scale, none,
-                rule, held, root, deal, *reaches, phase, share, self.threads, link_value, self._scratch[share], out,
+                rule, held, root, deal, *reaches, phase, share, shares, link_value, self._scratch[thread], out,
             )  # fmt: skip
 
         if link_values is not None:
@@ -235,8 +240,14 @@ class PublicWalks:
             run(WHOLE, 0, np.zeros((0, 0)))
         else:
             size = int(self.tree.piece_size[root])
-            parts = [np.zeros((size, len(out))) for _ in range(self.threads)]
-            self._pool.each(lambda share: run(LINKS, share, parts[share]))
+            parts = [np.zeros((size, len(out))) for _ in range(shares)]
+            waiting = iter(range(shares))  # whoever is done first takes the next; sums are taken in the order of shares
+
+            def work(thread: int) -> None:
+                for share in waiting:
+                    run(LINKS, share, parts[share], thread)
+
+            self._pool.each(work)
             for part in parts[1:]:
                 parts[0] += part
             run(REST, 0, parts[0])

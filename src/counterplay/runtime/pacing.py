@@ -22,6 +22,9 @@ __all__ = ["CALL_SECONDS", "CHECK_RATIO", "Axis", "Pace", "PacedSteps", "Until",
 CALL_SECONDS = 0.1
 """How long one call of the kernels should take."""
 
+THREADED_CALL_SECONDS = 0.5
+"""The same with several threads, which wait for the last one when a call ends; Ctrl-C ends a call between shares."""
+
 CALL_NODES = 1e6
 """Number of histories of a call that must not depend on the clock."""
 
@@ -153,7 +156,8 @@ class PacedSteps:
 
     def __init__(self, solver: Stepped) -> None:
         self.solver = solver
-        self.pace = Pace(solver.least_iterations)
+        threaded = solver.least_iterations > 1
+        self.pace = Pace(solver.least_iterations, THREADED_CALL_SECONDS if threaded else CALL_SECONDS)
 
     def step(self, iterations: int) -> None:
         """One call."""
