@@ -39,7 +39,7 @@ def test_threads(run: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert (found["threads"], found["iterations"]) == (2, 30000)
     assert found["exploitability"] < 0.1
     assert main(["solve", "kuhn", "--threads", "2"]) == 2
-    assert "cfr+ works in one thread; threads are for sampled algorithms" in capsys.readouterr().err
+    assert "cfr+ works in one thread; threads are for sampling algorithms" in capsys.readouterr().err
 
 
 def test_settings_and_resumed_runs(run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -190,7 +190,7 @@ def test_ctrl_c_during_the_iteration_of_a_check_loses_nothing(tmp_path: Path, st
 
 def test_settings_beside_a_checkpoint_are_refused(tmp_path: Path) -> None:
     CfrSolver("kuhn", "cfr").save(tmp_path / "x")
-    with pytest.raises(SolverError, match="a checkpoint brings its own settings; leave out gamma"):
+    with pytest.raises(SolverError, match="a checkpoint has its own settings; leave out gamma"):
         resume(tmp_path / "x", iterations=3, gamma=2.0)
 
 
