@@ -160,7 +160,7 @@ class TestCache:
 
     def test_a_folder_that_cannot_be_made(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("")
-        with pytest.raises(AbstractionError, match="cannot be made"):
+        with pytest.raises(AbstractionError, match="cannot be created"):
             CardFeatures((3, 2), (1, 1), cache=tmp_path / "file" / "folder").strengths()
 
 

@@ -337,7 +337,7 @@ class TestPrograms:
         result = Tournament(tmp_path / "t", wanted).run()
         assert result.missing == 2
         assert len(result.aborted) == 2
-        assert all(re.search(r": bad (has hung up|the connection is lost)", reason) for reason in result.aborted)
+        assert all(re.search(r": bad (has disconnected|the connection is lost)", reason) for reason in result.aborted)
         assert result.cross_table()[1, (2,)].mean == 0.0
         assert "ended early" in markdown_report(result)
 
@@ -382,7 +382,7 @@ class TestReports:
 
     def test_before_anything_is_played(self, tmp_path: Path) -> None:
         empty = Tournament(tmp_path / "t", config()).result()
-        assert "Not finished" in markdown_report(empty)
+        assert "Unfinished" in markdown_report(empty)
         assert "<svg" not in html_report(empty)
 
     def test_chips_where_there_is_no_blind(self, tmp_path: Path) -> None:

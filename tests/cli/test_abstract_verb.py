@@ -74,7 +74,10 @@ def test_stages_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
         (["leduc_limit_2p", "--rounds", "3s", "--recall", "some"], "recall is perfect or imperfect; got 'some'"),
         (["leduc_limit_2p", "--rounds", "3s", "--families", "XX"], "families of buckets are"),
         (["leduc_limit_2p", "--rounds", "3s", "--opponents", "many"], "johanson2013 or a number"),
-        (["rhode_island(three_card_hands=true)", "--rounds", "3s"], "no straights and flushes of three cards"),
+        (
+            ["rhode_island(three_card_hands=true)", "--rounds", "3s"],
+            "does not support straights and flushes of three cards",
+        ),
         (["leduc_limit_2p", "--rounds", "3s", "--report", "folder"], "give --out FILE.cpa too"),
         (["leduc_limit_2p", "--rounds", "3s", "--out", "nowhere/cards.cpa"], "there is no folder nowhere"),
         (["holdem_limit_2p", "--rounds", "5s", "--out", "cards.cpa", "--memory", "1MB"], "may be used"),

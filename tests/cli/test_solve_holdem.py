@@ -123,7 +123,7 @@ def test_a_lock_stays_with_the_strategy(capsys: pytest.CaptureFixture[str], tmp_
     assert main(["solve", "--resume", str(checkpoint), "--iterations", "310", "-q", "--out", str(again)]) == 0
     assert main(["evaluate", str(again)]) == 0
     told = capsys.readouterr().out
-    assert "'bet25'; the best responses above keep to it" in told
+    assert "'bet25'; the best responses above respect it" in told
     assert "without the lock" in told
 
 

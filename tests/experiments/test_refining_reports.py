@@ -35,7 +35,7 @@ def test_split_takes_groups_out() -> None:
     tree = cp.compile_game("leduc")
     start = initial_abstraction(tree)
     members = start.members(int(np.argmax(start.sizes)))
-    parted = split(start, tree, [members[:2].tolist(), [int(members[2])]], "parted")
+    parted = split(start, tree, [members[:2].tolist(), [int(members[2])]], "separated")
     assert parted.num_sets == start.num_sets + 2
     assert is_refinement(parted, start)
     assert not is_refinement(start, parted)
@@ -217,8 +217,8 @@ def test_without_heuristic_updates_goofspiel_needs_forced_moves_to_be_worse() ->
 def test_table_5_1() -> None:
     """Uniform play earns 2.75, telling the sets apart 5, and preferences never differ."""
     rows = {row[0]: row for row in run_experiment("heuristic-failure", quick=True).rows}
-    assert rows["left"][5:] == ("d", "never parted")
-    assert rows["right"][5:] == ("c", "never parted")
+    assert rows["left"][5:] == ("d", "never separated")
+    assert rows["right"][5:] == ("c", "never separated")
     assert rows["mean, uniform play"][1:5:2] == (2.75, 2.75)
     assert rows["mean, separated"][1:5:2] == (5.0, 5.0)
     for infoset in ("I'", "I''"):

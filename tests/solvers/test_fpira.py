@@ -64,9 +64,9 @@ def test_the_kernel_makes_the_worked_example() -> None:
     entry = solver.tree.entry
     assert named.table[entry(0, "a", "t")] == named.table[entry(0, "b", "v")] == 0.5
     assert named.table[entry(1, "J", "e")] == 0.5
-    assert solver.parted == (0, 0)
+    assert solver.splits == (0, 0)
     solver.step()
-    assert solver.parted == (0, 1)
+    assert solver.splits == (0, 1)
     found = solver.strategy()
     expected = {("R", "a"): 1 / 3, ("a", "u"): 1.0, ("b", "v"): 0.5, ("b", "w"): 0.5}
     for (infoset, action), probability in expected.items():
@@ -115,7 +115,7 @@ def test_as_exploitable_as_fictitious_play(name: str) -> None:
         whole.step()
         np.testing.assert_allclose(refining.measure().best_response, whole.measure().best_response, rtol=0, atol=1e-7)
     assert refining.abstraction().num_sets < tree.num_infosets or name in ("kuhn", "toy_fpira")
-    assert whole.parted == (0, 0)
+    assert whole.splits == (0, 0)
 
 
 @pytest.mark.parametrize(("name", "iterations"), [("graph_pursuit(4)", 12), ("ii_goofspiel(4)", 25), ("leduc", 25)])
@@ -186,9 +186,9 @@ def test_abstractions_only_get_finer(name: str) -> None:
         solver.step()
         after = solver.abstraction()
         assert is_refinement(after, before)
-        if solver.parted[0] == first_case:
+        if solver.splits[0] == first_case:
             assert map_words(after, tree) <= words  # case 2 makes sets that stand alone
-        before, words, first_case = after, map_words(after, tree), solver.parted[0]
+        before, words, first_case = after, map_words(after, tree), solver.splits[0]
     strategy = solver.strategy()
     np.testing.assert_allclose(np.add.reduceat(strategy, tree.infoset_offset[:-1]), 1.0, atol=1e-12)
 
@@ -236,7 +236,7 @@ def test_nothing_is_parted_without_an_abstraction() -> None:
     tree = cp.compile_game("kuhn")
     solver = Fpira(tree, abstraction=null_abstraction(tree))
     solver.step(100)
-    assert solver.parted == (0, 0)
+    assert solver.splits == (0, 0)
     assert 0 < solver.largest_response <= tree.num_infosets
 
 

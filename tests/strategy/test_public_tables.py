@@ -95,14 +95,14 @@ def test_isomorphism_changes_no_value(name: str) -> None:
 @pytest.mark.parametrize("name", ["leduc_limit_2p", "holdem_2_1(ranks=4,suits=2)"])
 def test_a_strategy_that_tells_suits_apart_is_refused(name: str) -> None:
     tree = compiled(name)
-    with pytest.raises(StrategyError, match=r"tells suits apart: it plays .* at '.*' but .* without isomorphism"):
+    with pytest.raises(StrategyError, match=r"distinguishes suits: it plays .* at '.*' but .* without isomorphism"):
         form(name).tables(cp.TabularStrategy.random(tree, 0))
     nearly = suit_symmetric(name, 3)
     shares = nearly.table.copy()
     first = slice(*nearly.infoset_offset[[5, 6]].tolist())
     shares[first] = shares[first][::-1]
     broken = dataclasses.replace(nearly, table=shares)
-    with pytest.raises(StrategyError, match="tells suits apart"):
+    with pytest.raises(StrategyError, match="distinguishes suits"):
         form(name).tables(broken)
     form(name, False).tables(broken)  # all hands may be played in their own way
 
@@ -123,9 +123,9 @@ def test_averages_equal_the_history_tree(name: str, algorithm: str) -> None:
 
 def test_profiles_of_other_games_are_refused() -> None:
     profile = cp.TabularStrategy.uniform(compiled("kuhn_limit_2p"))
-    with pytest.raises(StrategyError, match=r"does not fit bluff.*: nothing is told for information set '1:'"):
+    with pytest.raises(StrategyError, match=r"does not fit bluff.*: it lacks information set '1:'"):
         form("bluff(sides=3)").tables(profile)
-    with pytest.raises(StrategyError, match="nothing is told"):
+    with pytest.raises(StrategyError, match="it lacks"):
         form("leduc_limit_2p").tables(profile)
     with pytest.raises(StrategyError, match="does not fit leduc"):
         form("leduc").tables(profile)

@@ -1,9 +1,9 @@
-"""What an agent is: it sees where a hand stands and returns an action.
+"""The agent interface: an agent sees the state of a hand and returns an action.
 
-In poker that is played from a competition definition an agent sees a ``MatchState`` and answers in the letters of the
-protocol (``f``, ``c``, ``r``, ``r250``).  In any other game it sees a ``Decision`` and answers with one of its
-actions.  An agent that always plays the same probabilities in the same situation is a ``Policy``: in games that can be
-compiled it is turned into a profile, and hands are then played by a kernel.
+In poker from a competition definition an agent sees a ``MatchState`` and answers in the letters of the protocol
+(``f``, ``c``, ``r``, ``r250``).  In any other game it sees a ``Decision`` and answers with one of its actions.  An
+agent that always plays the same probabilities in the same situation is a ``Policy``: in games that can be compiled it
+is converted to a profile, and hands are then played by a kernel.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["Agent", "Decision", "Policy", "Seen", "policy_profile"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Decision:
-    """A decision in a game that is not a poker definition: who moves, what he knows, what he can do."""
+    """A decision in a game that is not a poker definition: who acts, the infoset, the legal actions."""
 
     hand_id: int
     player: int
@@ -49,7 +49,7 @@ class Agent:
 
 
 class Policy(Agent):
-    """An agent whose probabilities depend on nothing but what it sees now.
+    """An agent whose probabilities depend only on what it sees now.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Policy(Agent):
             left -= probability
             if left < 0.0:
                 return action
-        return max(options, key=lambda option: option[1])[0]  # rounding alone leads here
+        return max(options, key=lambda option: option[1])[0]  # reached only by rounding errors
 
 
 def policy_profile(policy: Policy, tree: GameTree) -> TabularStrategy:

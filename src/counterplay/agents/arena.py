@@ -1,7 +1,7 @@
-"""A game as a place to play in: its rules, its competition definition if it is poker, its compiled tree if it is small.
+"""A game to play in: its rules, its competition definition if it is poker, its compiled tree if it is small.
 
-Poker that is given by a definition is played with the dealer's cards, everything else on the states of the game.  Where
-the game is small enough to be compiled, agents that are policies play on the tree.
+Poker from a definition is played with the dealer's cards, everything else on the states of the game.  If the game is
+small enough to be compiled, agents that are policies play on the tree.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The client of the competition's protocol: any agent as a player at a dealer's table.
 
-Protocol 2.0.0 of the Annual Computer Poker Competition.  The client says its version and then reads states.  When it is
-its turn it sends the state back as it came, with an action behind it; otherwise it says nothing.  Lines that open with
-``#`` or ``;`` are comments.  The match is over when the dealer hangs up.
+Protocol 2.0.0 of the Annual Computer Poker Competition.  The client sends its version and then reads states.  When it
+is its turn it sends the state back unchanged, with an action appended; otherwise it sends nothing.  Lines that begin
+with ``#`` or ``;`` are comments.  The match is over when the dealer closes the connection.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ def play_as_client(agent: Agent, game: GameDefinition, host: str, port: int) -> 
     agent : Agent
         Who plays.
     game : GameDefinition
-        What is played; the protocol does not tell.
+        What is played; the protocol does not say.
     host, port : str, int
         Where the dealer listens for this seat.
 
     Raises
     ------
     GameError
-        If the dealer sends what is no state of this game.
+        If the dealer sends something that is not a state of this game.
     CounterplayError
         If there is no dealer.
     """

@@ -1,7 +1,7 @@
-"""Lines over a TCP connection, with deadlines, and with a bound on what the other side can make us hold.
+"""Lines over a TCP connection, with deadlines and bounded memory.
 
-A line of the protocol has at most 4096 bytes.  Of a longer one nothing is kept: it is told once as ``LineTooLong``,
-and the bytes up to its end are thrown away as they come.
+A line of the protocol has at most 4096 bytes.  A longer one is not kept: it is reported once as ``LineTooLong``, and
+the bytes up to its end are discarded as they arrive.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Connection:
         Parameters
         ----------
         deadline : float, optional
-            A time of ``time.monotonic``; without one we wait for ever.
+            A time of ``time.monotonic``; without one there is no limit.
         """
         while True:
             end = self._buffer.find(b"\n")

@@ -1,15 +1,14 @@
-"""The dealer of the competition's protocol: it deals, asks players over TCP, judges their answers and keeps the log.
+"""The dealer of the competition's protocol: deals, queries players over TCP, checks their answers and writes the log.
 
 Protocol 2.0.0 and program of the Annual Computer Poker Competition (``dealer.c``).  Every decision is sent to every
-seat; the acting seat answers.  What cannot be read, or answers another state, is told as a warning and read over; an
-action that is not legal is played as a call, a no-limit raise of a wrong size with the nearest legal size.  A player
-who does not answer in time, or hangs up, ends the match: it has no score, and the log keeps the hands that were
-finished.
+seat; the acting seat answers.  An answer that cannot be parsed, or is for another state, is skipped with a warning; an
+illegal action is played as a call, a no-limit raise of a wrong size with the nearest legal size.  A player who does not
+answer in time, or disconnects, ends the match: it has no score, and the log keeps the hands that were finished.
 
-We depart from the reference program where it can be made to wait for ever: a player who sends comments or garbage
-without end has no more time than one who is silent, one who does not read is dropped, the start timeout holds for the
-version line too, and lines that are too long are thrown away as they come.  We listen on the loopback address unless
-told otherwise.
+We depart from the reference program where it can be made to wait forever: a player who sends comments or garbage
+endlessly has no more time than one who is silent, one who does not read is dropped, the start timeout also holds for
+the version line, and lines that are too long are discarded as they arrive.  We listen on the loopback address by
+default.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class DealerConfig:
     Attributes
     ----------
     name, game_file : str
-        As they will stand in the header of the log.
+        As written in the header of the log.
     game : GameDefinition
         What is played.
     hands, seed : int
@@ -57,13 +56,13 @@ class DealerConfig:
     log, transactions : Path, optional
         Files to write.
     append : bool
-        Go on with those files; with transactions, resume the match that they tell of.
+        Append to those files; with transactions, resume the recorded match.
     host, ports : str, tuple of int
         Where to listen; without ports the system chooses.
     response_ms, hand_ms, per_hand_ms : int
         Longest single answer, longest total of a player in a hand, and the budget of a match for each of its hands.
     start_ms : int
-        How long to wait for the players to come; negative: for ever.
+        How long to wait for the players to connect; negative: forever.
     """
 
     name: str
@@ -116,11 +115,11 @@ class Outcome:
     reason : str
         Why it was ended early.
     seat : int or None
-        Whose fault it was.
+        The seat at fault.
     hands : int
         Hands that were finished.
     warnings : tuple of int
-        Answers of each seat that were not taken as they came.
+        Answers of each seat that were not accepted unchanged.
     seconds : tuple of float
         Thinking time of each seat.
     """
@@ -134,7 +133,7 @@ class Outcome:
 
 
 class _MatchEndedError(CounterplayError):
-    """The match cannot go on, through the fault of a seat."""
+    """The match cannot continue, through the fault of a seat."""
 
     def __init__(self, seat: int, reason: str) -> None:
         super().__init__(reason)
@@ -149,9 +148,9 @@ class Dealer:
     config : DealerConfig
         The match.
     tell : callable, optional
-        Gets every message of the dealer, without a line end.
+        Called with every message of the dealer, without a newline.
     verbose : bool
-        Whether lines sent and received are told too, not only warnings and errors.
+        Whether lines sent and received are reported too, not only warnings and errors.
 
     Notes
     -----
@@ -185,7 +184,7 @@ class Dealer:
         self.ports = tuple(listener.getsockname()[1] for listener in self._listeners)
 
     def close(self) -> None:
-        """Hang up and close everything; ``play`` does this itself."""
+        """Disconnect and close everything; ``play`` does this itself."""
         for listener in self._listeners:
             listener.close()
         for seat in self._seats:
@@ -229,7 +228,7 @@ class Dealer:
     # ------------------------------------------------------------------------------------------ seats
 
     def _accept(self) -> None:
-        """Let the players in, seat by seat, and hear their versions."""
+        """Accept the players, seat by seat, and read their versions."""
         start = self.config.start_ms
         deadline = None if start < 0 else time.monotonic() + start / 1000
         for number, listener in enumerate(self._listeners):
@@ -250,7 +249,7 @@ class Dealer:
             if found is None:
                 raise _MatchEndedError(number, f"sent no version, but {(line or '')[:80]!r}")
             if found.group(1) != "2" or found.group(2) != "0":
-                self.tell(f"ERROR: seat {number + 1} speaks version {found.group()[8:]}; this is 2.0.0, play goes on")
+                self.tell(f"ERROR: seat {number + 1} speaks version {found.group()[8:]}; this is 2.0.0, play continues")
 
     def _seat_of(self, hand_id: int, position: int) -> int:
         return (position + hand_id) % self.config.game.players if self.config.rotate else position
@@ -325,7 +324,7 @@ class Dealer:
                 self._warn(seat, str(error))
                 continue
             if line is None:
-                raise _MatchEndedError(seat, "has hung up")
+                raise _MatchEndedError(seat, "has disconnected")
             received = time.time()
             if self.verbose:
                 self.tell(f"FROM {seat + 1} at {stamp(received)} {line}")
@@ -341,7 +340,7 @@ class Dealer:
             return action, received
 
     def _action_text(self, state: MatchState, seat: int, asked: str, line: str) -> str | None:
-        """What an answer wants to play, as it stands; None if it is no answer to what was asked."""
+        """The action of an answer, unchanged; None if it is not an answer to this state."""
         if line.startswith(asked) and line[len(asked) : len(asked) + 1] in ("", ":"):
             return line[len(asked) + 1 :]
         try:

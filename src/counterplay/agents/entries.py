@@ -8,8 +8,8 @@
     holdem.strategy?translation=nearest,purify=true           one with settings of its agent
     program:./startme.sh                                      a program that is started with a host and a port
 
-A name of one's own goes before it:  ``mine=leduc.strategy``.  In Python an entry can also be a ``Strategy``, or a
-function that makes an agent from a seed.
+A name can be given in front:  ``mine=leduc.strategy``.  In Python an entry can also be a ``Strategy``, or a function
+from a seed to an agent.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Source: TypeAlias = str | Strategy | Callable[[int], Agent]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Entry:
-    """Somebody who takes part: a name, and what plays under it."""
+    """A participant: a name, and its agent."""
 
     name: str
     source: Source
@@ -113,7 +113,7 @@ class Entry:
             return self.trivial.tabular(tree)
         if strategy is None:
             assert callable(self.source)
-            made = self.source(0) if arena.dealt is None else None  # others may tell match states from decisions
+            made = self.source(0) if arena.dealt is None else None  # others may distinguish match states from decisions
             return policy_profile(made, tree) if isinstance(made, Policy) else None
         try:
             found = strategy.tabular if isinstance(strategy, PublicStrategy) else strategy
@@ -126,7 +126,7 @@ class Entry:
         return found
 
     def on_buckets(self) -> BucketStrategy | None:
-        """The strategy of a bucket game that the entry plays as it is; None if it is something else."""
+        """The strategy of a bucket game that the entry plays unchanged; None if it is something else."""
         strategy = None if self.settings else self.strategy
         return strategy if isinstance(strategy, BucketStrategy) else None
 
@@ -187,7 +187,7 @@ def _short_name(source: str) -> str:
 
 
 def make_entries(sources: list[Entry | Source] | list[Source] | list[str]) -> tuple[Entry, ...]:
-    """Entries with different names: those that come again get a number."""
+    """Entries with different names: repeated names get a number."""
     entries: list[Entry] = []
     taken: set[str] = set()
     for source in sources:

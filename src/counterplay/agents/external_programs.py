@@ -1,11 +1,11 @@
 """Matches through our dealer, over TCP: programs in any language against each other and against our agents.
 
 A program is started with two arguments, the host and the port of its seat, as a competition entry's ``startme.sh`` is.
-Our own agents play as clients in threads.  Every seating is a match of its own with the same seed: with rotation,
+Our own agents play as clients in threads.  Every seating is a separate match with the same seed: with rotation,
 position p of hand h holds the same cards in each, so the score of a deal is the mean over seatings of that hand.
 
-Each seating leaves a log and a transaction log.  One that is complete is read and not played again; one that was cut
-off goes on where it was.
+Each seating writes a log and a transaction log.  A complete one is read and not played again; an interrupted one is
+resumed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from counterplay.poker.poker_game import PokerFile
 __all__ = ["MatchAbortedError", "Times", "play_with_programs"]
 
 GOODBYE_SECONDS = 10.0
-"""How long a program may run on after its match, by the rules of the competition."""
+"""How long a program may keep running after its match, by the rules of the competition."""
 
 
 class MatchAbortedError(CounterplayError):
@@ -65,16 +65,16 @@ def play_with_programs(
     seed : int
         Of the cards and of our agents.
     folder : Path
-        Where logs go, and what programs write.
+        Folder of the logs and of the output of programs.
     label : str
-        How the files are called.
+        The name of the files.
     times : Times, optional
         Time limits.
 
     Raises
     ------
     MatchAbortedError
-        If a player does not come, does not answer in time, or hangs up.
+        If a player does not connect, does not answer in time, or disconnects.
     """
     scores = np.zeros((hands, len(entries)))
     seatings = seatings_of(arena.players)
@@ -95,7 +95,7 @@ def _play_seating(
     game = arena.definition()
     log = folder / f"{name}.log"
     if log.exists():
-        with contextlib.suppress(GameError):  # a log that was cut off is written anew when the match is resumed
+        with contextlib.suppress(GameError):  # a truncated log is rewritten when the match is resumed
             found = read_log(log, game)
             if found.seats and len(found.records) == hands:
                 return found
@@ -128,7 +128,7 @@ def _play_seating(
 
 
 def _start(entry: Entry, port: int, files: Path) -> subprocess.Popen[bytes]:
-    """Start a program; what it writes goes to files beside the log."""
+    """Start a program; its output goes to files next to the log."""
     words = entry.program or []
     with open(f"{files}.std", "wb") as out, open(f"{files}.err", "wb") as err:
         try:
@@ -154,7 +154,7 @@ def _seat_agent(arena: Arena, entry: Entry, port: int, seed: int) -> threading.T
     agent = entry.agent(Arena(arena.name, PokerFile(game, arena.name)), seed)
 
     def run() -> None:
-        with contextlib.suppress(CounterplayError):  # the dealer tells who was at fault
+        with contextlib.suppress(CounterplayError):  # the dealer reports who was at fault
             play_as_client(agent, game, LOOPBACK, port)
 
     thread = threading.Thread(target=run, daemon=True)

@@ -1,7 +1,7 @@
 """From the states of a match to the information sets of a strategy.
 
-A game says itself which definition of the competition has its rules, and what its information sets are called in a
-match of it (``Game.acpc_rules`` and ``Game.acpc_infoset``).
+A game defines which definition of the competition has its rules, and the names of its information sets in a match of
+it (``Game.acpc_rules`` and ``Game.acpc_infoset``).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from counterplay.poker.acpc.match_state import MatchState
 __all__ = ["Namer", "definition_for", "namer", "same_rules"]
 
 Namer = Callable[[MatchState], str]
-"""From what the acting player sees to the key of his information set."""
+"""From what the acting player sees to the key of the information set."""
 
 
 def definition_for(game: Game) -> GameDefinition | None:
@@ -27,7 +27,7 @@ def definition_for(game: Game) -> GameDefinition | None:
 
 
 def namer(game: Game, played: GameDefinition) -> Namer:
-    """How the states of a match are called in a solved game.
+    """The names of the states of a match in a solved game.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def namer(game: Game, played: GameDefinition) -> Namer:
 
 
 def same_rules(own: GameDefinition, played: GameDefinition) -> bool:
-    """Whether two definitions are one game; stacks that nobody can lose are as good as none."""
+    """Whether two definitions are the same game; stacks that nobody can lose count as unlimited."""
     if own == played:
         return True
     if not own.limit or dataclasses.replace(own, stacks=played.stacks) != played:

@@ -2,7 +2,7 @@
 
 Two players play each deal twice with seats swapped, three players six times, once in each permutation of the seats
 ("triplicate"; Gibson 2014, sections 5.6 and 7.3.2; Johanson 2016, sections 3.4 and 5.5).  More than three play each
-deal in the n rotations.  Each seating has copies of the agents of its own, which remember nothing of the others.
+deal in the n rotations.  Each seating has its own copies of the agents, which remember nothing of the others.
 
 Agents that are policies play on the compiled tree, by a kernel, when the game is small; others on the game's states or,
 in poker from a definition, with the competition dealer's deals.  Strategies of one bucket game play on its betting
@@ -41,7 +41,7 @@ from counterplay.tree.history.game_tree import GameTree
 __all__ = ["MatchResult", "Seeds", "match", "play_piece", "seatings_of"]
 
 CHUNK = 1 << 16
-"""Deals whose scores are held at a time."""
+"""Deals whose scores are kept at a time."""
 
 BATCH = 1 << 12
 """Deals that are looked up in buckets at a time."""
@@ -52,7 +52,7 @@ TRIPLICATE = 3
 
 @dataclasses.dataclass(frozen=True)
 class Seeds:
-    """Where the random numbers of a part of a match start: ``deal`` those of chance, ``play`` those of the agents."""
+    """The seeds of a part of a match: ``deal`` for chance, ``play`` for the agents."""
 
     deal: int
     play: int
@@ -69,7 +69,7 @@ def _number(words: Sequence[int], kind: int) -> int:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class MatchResult:
-    """What came out of a match.
+    """The result of a match.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class MatchResult:
     def mbb(self, agent: int) -> Estimate:
         """What an agent wins, in thousandths of a big blind a hand."""
         if self.big_blind is None:
-            raise GameError(f"{self.game} has no big blind; winnings are told in chips")
+            raise GameError(f"{self.game} has no big blind; winnings are in chips")
         return self.estimate(agent).scaled(1000 / self.big_blind)
 
     def difference(self, one: int, other: int) -> Estimate:
@@ -127,14 +127,14 @@ class MatchResult:
         agents = []
         for number, name in enumerate(self.names):
             row: dict[str, Any] = {"name": name}
-            row["chips"], row["chips_95"] = self.estimate(number).told()
+            row["chips"], row["chips_95"] = self.estimate(number).as_json()
             if self.big_blind is not None:
-                row["mbb"], row["mbb_95"] = self.mbb(number).told()
+                row["mbb"], row["mbb_95"] = self.mbb(number).as_json()
             agents.append(row)
         pairs = []
         for one, other in itertools.combinations(range(len(self.names)), 2):
             row = {"one": self.names[one], "other": self.names[other]}
-            row["chips"], row["chips_95"] = self.difference(one, other).told()
+            row["chips"], row["chips_95"] = self.difference(one, other).as_json()
             pairs.append(row)
         return {
             "game": self.game, "deals": self.deals, "seatings": self.seatings, "hands": self.hands, "agents": agents,
@@ -163,7 +163,7 @@ def match(
     deals : int
         Different deals; each is played in all seatings.
     seed : int
-        Of everything that is drawn.
+        Of everything random.
     duplicate : bool
         If false, each deal is played once, in the order given.
     """
@@ -231,7 +231,7 @@ def _on_tree(
 
 
 def _bucket_strategies(entries: Sequence[Entry]) -> list[BucketStrategy] | None:
-    """The strategies of all entries, if all are of one bucket game and are played as they are."""
+    """The strategies of all entries, if all are of one bucket game and are played unchanged."""
     found = [entry.on_buckets() for entry in entries]
     profiles = [profile for profile in found if profile is not None]
     alike = len(profiles) == len(found) and len({profile.abstract.fingerprint for profile in profiles}) == 1
@@ -295,7 +295,7 @@ def _state_scores(
     for hand_id in range(first, first + deals):
         row = [0.0] * game.players
         for agents, seating in zip(copies, seatings, strict=True):
-            chance = random.Random(_number((seeds.deal, hand_id), 4))  # the k-th event draws the k-th number
+            chance = random.Random(_number((seeds.deal, hand_id), 4))  # the k-th event uses the k-th number
             state = game.root()
             while state.player != TERMINAL:
                 if state.player == CHANCE:

@@ -1,9 +1,9 @@
-"""Who has won a tournament: total bankroll and instant run-off (Gibson 2014, sections 4.4.1 and 8; Johanson 2016,
+"""Rankings of a tournament: total bankroll and instant run-off (Gibson 2014, sections 4.4.1 and 8; Johanson 2016,
 chapter 11).
 
-*Total bankroll* ranks by mean winnings over all matches.  *Instant run-off* removes the lowest and ranks those who are
-left by the matches among them, again and again, until there are only as many left as sit at a table.  Agents that
-share the lowest mean leave together, unless nobody could play then.
+*Total bankroll* ranks by mean winnings over all matches.  *Instant run-off* repeatedly removes the lowest and ranks the
+rest by the matches among them, until only as many remain as sit at a table.  Agents that share the lowest mean are
+removed together, unless too few would remain to play.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from counterplay.agents.tally import Estimate
 __all__ = ["Round", "Scores", "bankroll", "run_off"]
 
 Scores = Mapping[tuple[int, ...], Sequence[Estimate]]
-"""What came out of each match: by its agents in ascending order, an estimate for each of them."""
+"""The result of each match: by its agents in ascending order, an estimate for each of them."""
 
 TIE = 1e-12
 
 
 @dataclasses.dataclass(frozen=True)
 class Round:
-    """A round of the run-off: the agents that are left from best to worst with their means, and who leaves."""
+    """A round of the run-off: the remaining agents from best to worst with their means, and who is removed."""
 
     table: tuple[tuple[int, Estimate], ...]
     leaving: tuple[int, ...]
@@ -40,8 +40,8 @@ def bankroll(scores: Scores, agents: Iterable[int], shared_deals: bool = False) 
     agents : iterable of int
         Who is ranked; matches with others are left out.
     shared_deals : bool
-        Whether matches were played with the same deals.  Their errors may then go together, and the intervals told are
-        as wide as if they all did.
+        Whether matches were played with the same deals.  Their errors may then be correlated, and the intervals are as
+        wide as if they were perfectly correlated.
     """
     ranked = sorted(agents)
     chosen = set(ranked)
@@ -61,7 +61,7 @@ def _mean(estimates: Sequence[Estimate], together: bool) -> Estimate:
 
 
 def run_off(scores: Scores, agents: Iterable[int], seats: int, shared_deals: bool = False) -> list[Round]:
-    """The rounds of an instant run-off; the last one is among those who are left at the end."""
+    """The rounds of an instant run-off; the last one is among the remaining agents."""
     left = sorted(agents)
     rounds = []
     while True:

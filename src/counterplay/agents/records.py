@@ -1,10 +1,10 @@
-"""The files of a match: its log, and the transaction log from which an interrupted match goes on.
+"""The files of a match: its log, and the transaction log from which an interrupted match is resumed.
 
-A line of the transaction log is ``ACTION HANDID SENDSEC.USEC RECVSEC.USEC``, written when an answer is taken, before
-anybody else hears of it.  A match is resumed by playing these lines again: hand numbers, legality and time are checked.
-A last line without an end, left by a crash while it was written, is dropped.
+A line of the transaction log is ``ACTION HANDID SENDSEC.USEC RECVSEC.USEC``, written when an answer is accepted, before
+it is sent to anybody else.  A match is resumed by replaying these lines: hand numbers, legality and time are checked.
+An incomplete last line, left by a crash, is dropped.
 
-We depart from the reference dealer in one point: when a match is resumed the log is written anew from the transactions,
+We depart from the reference dealer in one point: when a match is resumed the log is rewritten from the transactions,
 so that a hand whose line was lost in the crash is not missing.
 """
 
@@ -44,7 +44,7 @@ def stamp(seconds: float) -> str:
 
 
 def read_transactions(path: Path) -> list[Transaction]:
-    """The answers of a match that was interrupted; none if there is no file."""
+    """The answers of an interrupted match; none if there is no file."""
     try:
         text = path.read_text(encoding="ascii", errors="replace")
     except FileNotFoundError:
@@ -69,9 +69,9 @@ class MatchFiles:
     log, transactions : path, optional
         Where they are written.
     append : bool
-        Go on with files that are there.
+        Append to existing files.
     kept : sequence of Transaction
-        With ``append``: the transactions that stand already.
+        With ``append``: the transactions recorded so far.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class MatchFiles:
             self._log = _open(log, append and transactions is None)
 
     def line(self, text: str) -> None:
-        """Write a line of the log; it is on its way to the disk when this returns."""
+        """Write a line of the log, flushed to the system."""
         _put(self._log, text)
 
     def transaction(self, entry: Transaction) -> None:
@@ -114,7 +114,7 @@ def _open(path: Path, append: bool) -> IO[str]:
 
 
 def _rewrite(path: Path, lines: Sequence[str]) -> None:
-    """Put whole lines in the place of a file, at once."""
+    """Replace a file by lines, atomically."""
     beside = path.with_name(path.name + ".part")
     try:
         beside.write_text("".join(f"{line}\n" for line in lines), encoding="ascii")

@@ -1,9 +1,9 @@
-"""An agent that plays a strategy of any storage: it looks its infoset up and draws an action.
+"""An agent that plays a strategy of any storage: it looks up its infoset and samples an action.
 
-In matches of the competition an infoset is named by ``infoset_names.namer``.  Strategies by buckets look cards up in
-their buckets, and translate bets that their betting tree does not have (``strategy.translation``); where the two hands
-have come apart, at the end of a stack, the agent checks or calls.  Strategies that cover only part of their game play
-uniformly elsewhere.
+In matches of the competition an infoset is named by ``infoset_names.namer``.  Bucket strategies look up the bucket of
+the cards, and translate bets that their betting tree does not have (``strategy.translation``); where the real and the
+translated betting have diverged, at the end of a stack, the agent checks or calls.  Strategies that cover only part of
+their game play uniformly elsewhere.
 
 ``threshold`` and ``purify`` change the strategy when it is played: probabilities below the threshold become 0, or the
 most likely action alone is played (Ganzfried, Sandholm and Waugh 2012).  Neither is in the theses that this toolkit
@@ -43,7 +43,7 @@ class StrategyAgent(Policy):
     strategy : Strategy
         Of any storage.
     seed : int
-        Of the random numbers with which actions are drawn and raises are translated.
+        Of the random numbers that sample actions and translate raises.
     definition : GameDefinition, optional
         What is played, when match states will be seen; the strategy must be of a game with these rules.
     translation : {"probabilistic", "nearest"}
@@ -78,7 +78,7 @@ class StrategyAgent(Policy):
         self._namer = None if definition is None else self._named(definition)
 
     def _named(self, definition: GameDefinition) -> Namer | None:
-        """The names of match states in the strategy's game; strategies by buckets need none."""
+        """The names of match states in the strategy's game; bucket strategies need none."""
         if not isinstance(self.strategy, BucketStrategy):
             return namer(open_game(self.strategy.game, "states"), definition)
         if not same_rules(self.strategy.abstract.definition, definition):

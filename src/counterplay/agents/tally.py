@@ -1,4 +1,4 @@
-"""Means of what agents win, with 95 % confidence intervals over deals, and paired differences.
+"""Mean winnings of agents, with 95 % confidence intervals over deals, and paired differences.
 
 The score of a deal is the mean over all seatings in which it was played (Johanson 2016, sections 3.4 and 5.5; Gibson
 2014, sections 5.6 and 7.3.2), in chips a hand.  Deals are independent of one another, hands of one deal are not; so the
@@ -33,7 +33,7 @@ class Estimate(NamedTuple):
         """In another unit."""
         return Estimate(self.mean * factor, self.half * factor)
 
-    def told(self) -> tuple[float, float | None]:
+    def as_json(self) -> tuple[float, float | None]:
         """For JSON, which has no infinity: after a single deal the interval is None."""
         return self.mean, self.half if math.isfinite(self.half) else None
 
@@ -49,7 +49,7 @@ class Tally:
     Attributes
     ----------
     deals : int
-        How many deals were played.
+        Number of deals.
     totals : tuple of float
         The sum of the scores of each agent.
     products : tuple of tuples of float

@@ -14,7 +14,7 @@ __all__ = ["HumanAgent"]
 
 
 class HumanAgent(Agent):
-    """Shows each situation and asks for an action until a legal one comes.
+    """Shows each situation and asks for an action until a legal one is given.
 
     Parameters
     ----------

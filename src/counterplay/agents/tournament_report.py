@@ -1,6 +1,6 @@
 """The report of a tournament as Markdown and as one HTML page: cross table, both rankings, and drawings.
 
-Drawings are SVG that stands in the page itself: winnings with their intervals, and the rounds of the run-off.
+Drawings are inline SVG: winnings with their intervals, and the rounds of the run-off.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _facts(result: TournamentResult) -> list[str]:
         f"Winnings in {result.unit}, mean ± 95 % confidence interval over deals.",
     ]
     if result.missing:
-        facts.append(f"Not finished: {result.missing} pieces are still to be played.")
+        facts.append(f"Unfinished: {result.missing} pieces remain to be played.")
     return facts + [f"A match ended early: {reason}." for reason in result.aborted]
 
 

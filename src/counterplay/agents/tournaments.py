@@ -1,10 +1,10 @@
-"""Tournaments: everybody against everybody, in parallel, in a folder from which a killed tournament goes on.
+"""Tournaments: round robins, in parallel, in a folder from which a killed tournament is resumed.
 
 All pairs (or triples, by the number of seats) of the entries play a duplicate match (Gibson 2014, sections 4.4.3 and
-8).  A match is cut into pieces of some deals.  What a piece brings follows from the seed and its place alone, and a
-piece is written down, whole, when it is done: after a crash the pieces that are not there are played, so that nothing
-counts twice or is lost, and the result is that of a tournament without a crash.  Matches with programs go through the
-dealer, whose logs do the same for their hands.
+8).  A match is split into pieces of some deals.  The result of a piece depends only on the seed and its position, and a
+piece is recorded as a whole when it is done: after a crash the missing pieces are played, so nothing counts twice or is
+lost, and the result is that of a tournament without a crash.  Matches with programs use the dealer, whose logs do the
+same for their hands.
 
 A folder holds ``tournament.json`` (what is played by whom, with fingerprints of the strategy files) and
 ``results.jsonl`` (a line for each piece).
@@ -47,13 +47,13 @@ class TournamentConfig:
     game : str
         What is played.
     entries : tuple of str
-        Who takes part, as ``name=agent``.
+        The participants, as ``name=agent``.
     deals : int
         Deals of each match, every one in all seatings.
     seed : int
-        Of everything that is drawn.
+        Of everything random.
     piece : int
-        Deals that are played, and written down, at a time.  Agents that learn start anew with each piece.
+        Deals that are played and recorded at a time.  Agents that learn are reset with each piece.
     shared_deals : bool
         Whether all matches are played with the same deals.
     times : Times
@@ -98,7 +98,7 @@ class Piece:
 
 @dataclasses.dataclass(frozen=True)
 class TournamentResult:
-    """What is known of a tournament, finished or not."""
+    """The results of a tournament, finished or not."""
 
     config: TournamentConfig
     names: tuple[str, ...]
@@ -110,7 +110,7 @@ class TournamentResult:
 
     @property
     def unit(self) -> str:
-        """In what scores are told."""
+        """The unit of scores."""
         return "chips a hand" if self.big_blind is None else "mbb/g"
 
     @property
@@ -151,7 +151,7 @@ class TournamentResult:
         """For JSON."""
 
         def row(agent: int, estimate: Estimate) -> dict[str, Any]:
-            score, half = estimate.told()
+            score, half = estimate.as_json()
             return {"name": self.names[agent], "score": score, "score_95": half}
 
         return {
@@ -178,9 +178,9 @@ class Tournament:
     Parameters
     ----------
     folder : path
-        Made if it is not there.  One that holds a tournament already must hold this one.
+        Created if missing.  If it holds a tournament, it must be this one.
     config : TournamentConfig, optional
-        What is played; without it the folder must tell.
+        What is played; by default that of the folder.
     """
 
     def __init__(self, folder: str | os.PathLike[str], config: TournamentConfig | None = None) -> None:
@@ -190,7 +190,7 @@ class Tournament:
             raise GameError(f"{self.folder} holds no tournament; say what is played by whom")
         if kept is not None:
             if config is not None and config != kept[0]:
-                raise GameError(f"{self.folder} holds another tournament; take another folder, or its own settings")
+                raise GameError(f"{self.folder} holds another tournament; use another folder, or its settings")
             config = kept[0]
         assert config is not None
         self.config = config
@@ -217,7 +217,7 @@ class Tournament:
                 yield Piece(number, place, agents, first, min(size, self.config.deals - first))
 
     def run(self, workers: int = 1, progress: ProgressCallback | None = None) -> TournamentResult:
-        """Play what is missing.
+        """Play the missing pieces.
 
         Parameters
         ----------
@@ -253,7 +253,7 @@ class Tournament:
         return self.result()
 
     def result(self) -> TournamentResult:
-        """What was played so far."""
+        """The results so far."""
         found: dict[tuple[int, int], Tally] = {}
         aborted: dict[tuple[int, int], str] = {}
         for key, entry in _read_results(self.folder / RESULTS):
@@ -299,7 +299,7 @@ def _play(config: TournamentConfig, folder: str, piece: Piece) -> dict[str, Any]
 
 
 def _fingerprints(entries: Sequence[Entry]) -> dict[str, str]:
-    """What tells whether a strategy is still the same, by the names of the entries."""
+    """Fingerprints of the strategies, by the names of the entries."""
     prints = {}
     for entry in entries:
         if entry.file is not None:
@@ -357,7 +357,7 @@ def _append(file: IO[str], entry: dict[str, Any]) -> None:
 
 
 def _read_results(path: Path, repair: bool = False) -> list[tuple[tuple[int, int], dict[str, Any]]]:
-    """The pieces that are written down; a last line that a crash has cut off is dropped."""
+    """The recorded pieces; a last line truncated by a crash is dropped."""
     try:
         text = path.read_bytes()
     except FileNotFoundError:

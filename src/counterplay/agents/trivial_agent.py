@@ -19,7 +19,7 @@ class TrivialAgent(Policy):
     strategy : str or CardFree
         The strategy, or its name.
     seed : int
-        Of the random numbers with which actions are drawn.
+        Of the random numbers that sample actions.
     """
 
     def __init__(self, strategy: str | CardFree, seed: int = 0) -> None:

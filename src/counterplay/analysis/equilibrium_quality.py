@@ -59,18 +59,18 @@ def correlated_gap(
     player who may then deviate.  Profiles with equal strategies of a player are one recommendation.  With imperfect
     recall the gain is that of a player who remembers, an upper bound.
     """
-    return _gap(game, profiles, weights, told=True)
+    return _gap(game, profiles, weights, recommended=True)
 
 
 def coarse_correlated_gap(
     game: GameTree | Game | str, profiles: Sequence[TabularStrategy], weights: Sequence[float] | None = None
 ) -> float:
     """The distance of a distribution over profiles from a coarse correlated equilibrium (Gibson 2014, equation 2.1)."""
-    return _gap(game, profiles, weights, told=False)
+    return _gap(game, profiles, weights, recommended=False)
 
 
 def _gap(
-    game: GameTree | Game | str, profiles: Sequence[TabularStrategy], weights: Sequence[float] | None, told: bool
+    game: GameTree | Game | str, profiles: Sequence[TabularStrategy], weights: Sequence[float] | None, recommended: bool
 ) -> float:
     tree = open_game(game, "history")
     shares = [1 / len(profiles)] * len(profiles) if weights is None else [float(weight) for weight in weights]
@@ -85,7 +85,7 @@ def _gap(
         earned = 0.0
         for profile, share in zip(profiles, shares, strict=True):
             strategy = np.ascontiguousarray(profile.for_tree(tree), dtype=np.float64)
-            key = strategy[low:high].tobytes() if told else b""
+            key = strategy[low:high].tobytes() if recommended else b""
             leaves = share * own_leaf_values(tree, strategy, player)
             groups[key] = groups[key] + leaves if key in groups else leaves
             earned += share * expected_values(profile, tree)[player]

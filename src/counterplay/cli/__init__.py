@@ -1,1 +1,1 @@
-"""The command line: one file per verb, each a thin cover over the library."""
+"""The command line: one file per verb, each a thin layer over the library."""

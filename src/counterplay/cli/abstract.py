@@ -1,4 +1,4 @@
-"""``counterplay abstract``: how large a card abstraction makes a game, the abstraction itself, and a look into it."""
+"""``counterplay abstract``: the size of a card abstraction, the abstraction itself, and a report about it."""
 
 from __future__ import annotations
 
@@ -35,14 +35,16 @@ if TYPE_CHECKING:
 ROUNDS_HELP = (
     "Buckets of each round: 169,KE570,KE570,KO570 or IR169/IR570/IR570/570 or 5s.  PE, PS, PHS5x2: percentiles of "
     "E[HS], E[HS²], both; KE, KO, PA: k-means by earth mover's distance, opponent clusters, potential; R.3:.6: ranges "
-    "of E[HS]; M.05: merged where E[HS] is nearer; T: by texture."
+    "of E[HS]; M.05: merged if E[HS] is closer; T: by texture."
 )
 
 
 Rounds = Annotated[str, typer.Option(help=ROUNDS_HELP)]
-Recall = Annotated[str | None, typer.Option(help="perfect or imperfect; by default perfect but for rounds marked IR.")]
+Recall = Annotated[
+    str | None, typer.Option(help="perfect or imperfect; by default perfect except for rounds marked IR.")
+]
 Families = Annotated[
-    str, typer.Option(help="What a number alone means: a family, or two, such as KE-KO, the second for the last.")
+    str, typer.Option(help="The family of a number alone, or two, such as KE-KO, the second for the last round.")
 ]
 Out = Annotated[
     Path | None, typer.Option("--out", "-o", help="Write the abstraction to this .cpa file; else only sizes.")
@@ -51,7 +53,7 @@ Runout = Annotated[
     str, typer.Option(help="Board cards after the game's end that features look ahead to: 1,1 for turn and river.")
 ]
 Opponents = Annotated[str, typer.Option(help="Opponent clusters of KO: johanson2013, or how many to make.")]
-Weights = Annotated[str, typer.Option(help="What opponent clusters count: mass, classes or none.")]
+Weights = Annotated[str, typer.Option(help="Weights of opponent clusters: mass, classes or none.")]
 Cache = Annotated[
     Path | None, typer.Option(help="Folder for features; by default $COUNTERPLAY_CACHE or the user's cache.")
 ]
@@ -78,7 +80,7 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress lines.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> None:
-    """Build a card abstraction, or say how large it makes a game."""
+    """Build a card abstraction, or report its size."""
     from counterplay.abstraction.cards import BuildSettings, build_cards, deck_shape, default_cache, parse_recipe
 
     definition = _definition(game)
@@ -112,7 +114,9 @@ def command(
 def _check_files(definition: GameDefinition, recipe: CardRecipe, out: Path | None, report: Path | None) -> None:
     """Refuse, before anything is built, what could not be built or written."""
     if definition.three_card_hands and any(entry.family != "lossless" for entry in recipe.rounds):
-        raise AbstractionError("hand strength knows no straights and flushes of three cards; use lossless rounds")
+        raise AbstractionError(
+            "hand strength does not support straights and flushes of three cards; use lossless rounds"
+        )
     if report is not None and out is None:
         raise AbstractionError("a report is about an abstraction that is built; give --out FILE.cpa too")
     check_writable(out, replaced=True)
@@ -160,11 +164,11 @@ def _check_folder(folder: Path | None) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise CounterplayError(f"{folder} cannot be made: {error.strerror or error}") from None
+        raise CounterplayError(f"{folder} cannot be created: {error.strerror or error}") from None
 
 
 def _size(definition: GameDefinition, counts: tuple[int, ...], bets: str | None) -> BucketGameSize | None:
-    """The size of the game in buckets; None where the betting is too large to be counted."""
+    """The size of the bucket game; None if the betting is too large to be counted."""
     from counterplay.poker.buckets.bucket_counts import count_bucket_game
     from counterplay.poker.raise_sizes import bet_abstraction
 
@@ -206,7 +210,7 @@ def _say_sizes(recipe: CardRecipe, counts: tuple[int, ...], size: BucketGameSize
         rows.append(("in all", f"{size.infosets:,} information sets, {size.entries:,} pairs with actions"))
         rows.append(
             ("tables", f"{format_bytes(size.table_bytes(16))} for regret and average as float64, "
-                       f"{format_bytes(size.table_bytes(4))} for whole-number regrets alone")
+                       f"{format_bytes(size.table_bytes(4))} for integer regrets alone")
         )  # fmt: skip
     table(rows)
 
@@ -216,7 +220,7 @@ def _say_built(values: dict[str, Any]) -> None:
     rows = [
         ("abstraction", f"{values['file']} ({format_bytes(values['bytes'])})"),
         ("seconds", f"{values['seconds']:.1f} ({values['cpu_seconds']:.1f} CPU)"),
-        ("features", f"kept in {values['cache']} for the next time"),
+        ("features", f"cached in {values['cache']}"),
     ]
     rows += [(f"objective, {name}", f"{value:.6g}") for name, value in values["objectives"].items()]
     if values["report"] is not None:

@@ -1,4 +1,4 @@
-"""``counterplay algorithms``: what ``solve`` can run, and its settings."""
+"""``counterplay algorithms``: the algorithms of ``solve``, and their settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``counterplay build``: from the rules of a poker game to an agent, in one folder and in one go, or in several."""
+"""``counterplay build``: from the rules of a poker game to an agent, in one folder; resumable."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ def command(
         str, typer.Option(help="tiny (seconds), laptop (ten minutes on two cores) or evening (two hours).")
     ] = "laptop",
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The folder; by default GAME-PRESET.  A build there goes on.")
+        Path | None, typer.Option("--out", "-o", help="The folder; by default GAME-PRESET.  A build there is resumed.")
     ] = None,
     rounds: Annotated[str | None, typer.Option(help=f"In place of the preset's cards. {ROUNDS_HELP}")] = None,
     bets: Annotated[
-        str | None, typer.Option(help="Bets that are left of a no-limit game, such as fcpa or 0.5,1,allin.")
+        str | None, typer.Option(help="Betting abstraction of a no-limit game, such as fcpa or 0.5,1,allin.")
     ] = None,
     seconds: Annotated[float | None, typer.Option(help="All stages together, in place of the preset's.")] = None,
     iterations: Annotated[int | None, typer.Option(help="Iterations of the solver, in place of a time.")] = None,
     boards: Annotated[
-        int | None, typer.Option(help="Boards drawn to count how often buckets meet, where there are many.")
+        int | None, typer.Option(help="Boards sampled for the bucket pair counts, if there are many.")
     ] = None,
     deals: Annotated[int | None, typer.Option(help="Different deals of each match.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
     threads: Annotated[int | None, typer.Option(help="Threads, in place of the preset's.")] = None,
     cache: Annotated[
         Path | None, typer.Option(help="Folder for features; by default $COUNTERPLAY_CACHE or the user's cache.")
@@ -58,9 +58,9 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> int:
-    """Build an agent: card abstraction, solution of the abstract game, evaluation.
+    """Build an agent: card abstraction, solution of the bucket game, evaluation.
 
-    Stages that are finished are not repeated: stopped by Ctrl-C or killed, the same command goes on.
+    Finished stages are not repeated: after Ctrl-C or a kill, the same command resumes the build.
     """
     from counterplay.build import build
 
@@ -84,7 +84,7 @@ def command(
 
 
 def _plot(folder: Path, report: dict[str, Any]) -> bool:
-    """Draw exploitability in the abstract game against time; whether there was anything to draw."""
+    """Draw exploitability in the bucket game against time; whether there was anything to draw."""
     from counterplay.plots.convergence import plot_lines
 
     points = [point for point in report["curve"] if point["exploitability"] is not None]
@@ -93,8 +93,8 @@ def _plot(folder: Path, report: dict[str, Any]) -> bool:
     factor = report["abstract"]["exploitability_mbb"] / max(report["abstract"]["exploitability"], 1e-300)
     line = [point["seconds"] for point in points], [factor * point["exploitability"] for point in points]
     title = f"{report['game']}: {report['rounds']}"
-    told = "exploitability in the abstract game (mbb/g)"
-    plot_lines(folder / "curve.png", {report["algorithm"]: line}, title, "seconds of solving", told)
+    label = "exploitability in the bucket game (mbb/g)"
+    plot_lines(folder / "curve.png", {report["algorithm"]: line}, title, "seconds of solving", label)
     return True
 
 
@@ -123,7 +123,7 @@ def _seats(report: dict[str, Any]) -> range:
 
 @contextmanager
 def _progress(quiet: bool) -> Iterator[ProgressCallback | None]:
-    """A bar for each stage on a terminal; a line for each stage, and now and then, elsewhere."""
+    """A bar for each stage on a terminal; a line for each stage, and at intervals, elsewhere."""
     if quiet:
         yield None
         return

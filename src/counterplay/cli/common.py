@@ -19,7 +19,7 @@ GAME_HELP = (
 )
 JSON_HELP = "Print one JSON object on standard output and nothing else there."
 PLOT_FORMATS = (".png", ".svg", ".pdf")
-MEMORY_HELP = "Memory that may be used, such as 500MiB or 2GiB; by default what the machine has free."
+MEMORY_HELP = "Memory that may be used, such as 500MiB or 2GiB; by default the free memory."
 
 
 def print_json(values: Mapping[str, Any]) -> None:
@@ -28,12 +28,12 @@ def print_json(values: Mapping[str, Any]) -> None:
 
 
 def say(text: str = "") -> None:
-    """A line for people on standard output."""
+    """A line on standard output."""
     print(text)
 
 
 def note(text: str) -> None:
-    """A line for people on standard error, where it does not disturb scripts."""
+    """A line on standard error, where it does not disturb scripts."""
     print(text, file=sys.stderr)
 
 
@@ -59,7 +59,7 @@ def read_memory(text: str | None) -> int | None:
 def check_writable(*paths: Path | None, replaced: bool = False) -> None:
     """Refuse outputs that cannot be written, before the work starts rather than after it.
 
-    A file that is ``replaced`` needs a folder that a new one can be made in, even when the old one is there.
+    A file that is ``replaced`` needs a writable folder, even if the old one exists.
     """
     for path in paths:
         if path is None:
@@ -75,7 +75,7 @@ def check_writable(*paths: Path | None, replaced: bool = False) -> None:
 
 
 def check_plot(path: Path | None) -> None:
-    """Refuse the name of a plot in a format that is not drawn."""
+    """Refuse a plot in an unsupported format."""
     if path is not None and path.suffix.lower() not in PLOT_FORMATS:
         raise SolverError(f"a plot is a {', '.join(PLOT_FORMATS)} file; got {str(path)!r}")
 

@@ -38,7 +38,7 @@ def command(
             "--algorithms", "-a", help="Which, separated by commas; settings in brackets: cfr+,probing(probes=2)."
         ),
     ],
-    seeds: Annotated[int, typer.Option(help="How many runs of each algorithm that makes random choices.")] = 5,
+    seeds: Annotated[int, typer.Option(help="Number of runs of each algorithm that makes random choices.")] = 5,
     seconds: Annotated[float | None, typer.Option(help="Of each run (default 10); measuring is not counted.")] = None,
     iterations: Annotated[int | None, typer.Option(help="Of each run, instead of seconds.")] = None,
     nodes: Annotated[int | None, typer.Option(help="Histories that each run may touch, instead of seconds.")] = None,
@@ -63,7 +63,7 @@ def command(
     if iterations is None and nodes is None and seconds is None:
         seconds = DEFAULT_SECONDS
     budget = Budget(iterations, nodes, seconds)
-    parse_algorithms(algorithms)  # told before the game is compiled
+    parse_algorithms(algorithms)  # raises before the game is compiled
     limit = read_memory(memory_limit)
     with compile_status(game, quiet or as_json) as opening:
         tree = GameForms(game, forget=forget or [], memory_limit=limit, progress=opening).history()

@@ -18,21 +18,21 @@ LOOPBACK = "127.0.0.1"
 def command(
     name: Annotated[str, typer.Argument(help="Name of the match; its files are NAME.log and NAME.tlog.")],
     game: Annotated[str, typer.Argument(help="A .game file, a standard one by name, or a poker game of ours.")],
-    hands: Annotated[int, typer.Argument(help="How many hands.")],
+    hands: Annotated[int, typer.Argument(help="Number of hands.")],
     seed: Annotated[int, typer.Argument(help="Seed of the cards.")],
     players: Annotated[list[str], typer.Argument(metavar="P1 P2...", help="The players' names, by seat.")],
     fixed: Annotated[bool, typer.Option("-f", help="Fixed seats: positions do not rotate.")] = False,
     log: Annotated[bool, typer.Option("-L/-l", help="Write NAME.log, or not.")] = True,
     transactions: Annotated[bool, typer.Option("-T/-t", help="Write the transaction log NAME.tlog, or not.")] = False,
-    append: Annotated[bool, typer.Option("-a", help="Go on with those files; with -T, resume the match.")] = False,
+    append: Annotated[bool, typer.Option("-a", help="Append to those files; with -T, resume the match.")] = False,
     ports: Annotated[str, typer.Option("-p", help="Ports to listen on, such as 18791,18792.")] = "",
-    quiet: Annotated[bool, typer.Option("-q", help="Tell errors, warnings and the score only.")] = False,
-    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 is everywhere.")] = LOOPBACK,
+    quiet: Annotated[bool, typer.Option("-q", help="Print only errors, warnings and the score.")] = False,
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 is all interfaces.")] = LOOPBACK,
     t_response: Annotated[int, typer.Option("--t_response", help="Longest answer, in milliseconds.")] = 600_000,
     t_hand: Annotated[int, typer.Option("--t_hand", help="Longest total of a player in a hand.")] = 600_000,
     t_per_hand: Annotated[int, typer.Option("--t_per_hand", help="Budget of a match, for each hand.")] = 7_000,
     start_timeout: Annotated[
-        int, typer.Option("--start_timeout", help="How long to wait for the players; negative: for ever.")
+        int, typer.Option("--start_timeout", help="How long to wait for the players; negative: forever.")
     ] = -1,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> int:

@@ -1,4 +1,4 @@
-"""``counterplay dominated``: strategies and actions that another one beats whatever happens, with the proof."""
+"""``counterplay dominated``: dominated strategies and actions, with certificates."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from counterplay.tree.history.game_tree import GameTree
 
 SHOWN = 40
-"""Rows of each list that people are shown; JSON has all."""
+"""Rows of each list that are printed; JSON has all."""
 
 
 def command(
     game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)],
     kind: Annotated[str, typer.Option(help="strict, or weak (which includes strict).")] = "strict",
     what: Annotated[str, typer.Option(help="actions, strategies or both.")] = "both",
-    once: Annotated[bool, typer.Option("--once", help="Look once, without removing what was found.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="One round, without removing what was found.")] = False,
     at: Annotated[list[str] | None, typer.Option(help="Only actions at this information set. Can be repeated.")] = None,
     gambit: Annotated[
         bool, typer.Option("--gambit", help="Actions in the narrower sense of Gambit: one better whatever follows.")
@@ -34,7 +34,7 @@ def command(
     memory_limit: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> None:
-    """List dominated strategies and actions, each with a dominating one that has been checked."""
+    """List dominated strategies and actions, each with a verified dominating one."""
     if kind not in ("strict", "weak"):
         raise GameError(f"--kind is strict or weak; got {kind!r}")
     if what not in ("actions", "strategies", "both"):
@@ -187,9 +187,7 @@ def _say_actions(facts: dict[str, Any], kind: str) -> None:
     _say_more(found)
     if facts["undecided"]:
         names = ", ".join(f"{one['information_set']} {one['action']}" for one in facts["undecided"][:5])
-        say(
-            f"  not settled: {len(facts['undecided'])} actions ({names}{' ...' if len(facts['undecided']) > 5 else ''})"
-        )
+        say(f"  undecided: {len(facts['undecided'])} actions ({names}{' ...' if len(facts['undecided']) > 5 else ''})")
     for player in facts["forgetful_players"]:
         say(f"  player {player} forgets and was left out: dominated actions need perfect recall")
 

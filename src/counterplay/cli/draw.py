@@ -22,7 +22,7 @@ def command(
     max_histories: Annotated[int, typer.Option(min=1, help="Refuse a game with more histories.")] = 300,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> None:
-    """Draw the tree of a small game: players, actions, chances, payoffs and information sets."""
+    """Draw the tree of a small game: players, actions, chance probabilities, payoffs and information sets."""
     check_writable(out)
     number = None if player is None else player - 1
     forgetful = split_name(game)[1] is not None

@@ -39,11 +39,11 @@ METHOD_HELP = (
     "time; card-free: a table of the last round, for trivial strategies; buckets: inside the bucket game; bounds: from "
     "sampled boards; auto: as the strategy is stored."
 )
-BOARDS_HELP = "A strategy by buckets: sample so many boards instead of counting all."
-BOUNDS_HELP = "A strategy by buckets: bound its exploitability in the real game from so many sampled boards."
+BOARDS_HELP = "For a bucket strategy: number of boards to sample instead of counting all."
+BOUNDS_HELP = "For a bucket strategy: bound its exploitability in the real game from this many sampled boards."
 DRAWN_HELP = "The round whose boards are sampled for --bounds, by number or as flop, turn, river; by default the last."
-TRAINING_HELP = "Boards on which the player of the lower bound learns to play the rounds before."
-CHECKPOINT_HELP = "Keep what split or card-free has found here, every minute."
+TRAINING_HELP = "Boards on which the player of the lower bound learns to play the earlier rounds."
+CHECKPOINT_HELP = "Save the progress of split or card-free here, every minute."
 
 
 def command(
@@ -115,7 +115,7 @@ def _title(found: Measurement) -> str:
 
 
 def _rows(found: Measurement) -> list[tuple[str, str]]:
-    """What was found, for people."""
+    """The measurement as rows of text."""
     from counterplay.evaluation.board_bounds import bound_rows
 
     rows, facts = [], found.facts
@@ -131,17 +131,18 @@ def _rows(found: Measurement) -> list[tuple[str, str]]:
         each = (f"{1000 * best / found.big_blind:+.4f} (player {n + 1})" for n, best in enumerate(found.best_response))
         rows.append(("in mbb/g", f"{found.exploitability_mbb:.4f}; best responses {', '.join(each)}"))
     if found.unlocked is not None:
-        rows.append(("locked", f"{', '.join(map(repr, found.locked))}; the best responses above keep to it"))
+        rows.append(("locked", f"{', '.join(map(repr, found.locked))}; the best responses above respect it"))
         rows.append(("without the lock", _gain(found.unlocked)))
     if found.bounds is not None:
         rows += bound_rows(found.bounds.as_dict(found.big_blind or 1.0))
+    kind = "abstract" if "abstraction" in facts else "bucket"
     if found.abstract is not None:
-        rows.append(("in the abstract game", _gain(found.abstract)))
+        rows.append((f"in the {kind} game", _gain(found.abstract)))
     if found.abstract is not None and found.abstract.boards is not None:
         sampled = f"{found.abstract.boards:,} sampled boards, an estimate that is too high"
         rows.append(("counted over", "all boards" if found.abstract.exact else sampled))
     if "abstraction_information_sets" in facts:
-        rows.append(("information sets", f"{facts['abstraction_information_sets']:,} in the abstract game"))
+        rows.append(("information sets", f"{facts['abstraction_information_sets']:,} in the {kind} game"))
     if "information_sets_covered" in facts:
         covered = f"{facts['information_sets_covered']:,} of {facts['information_sets']:,} information sets"
         rows.append(("covers", f"{covered}; uniform play at the others"))
@@ -161,7 +162,7 @@ def _gain(found: Measurement) -> str:
 
 @contextmanager
 def _progress(quiet: bool) -> Iterator[ProgressCallback | None]:
-    """A live bar with the time left on a terminal; now and then a plain line elsewhere."""
+    """A live bar with the time left on a terminal; a plain line at intervals elsewhere."""
     if quiet:
         yield None
         return

@@ -1,4 +1,4 @@
-"""``counterplay experiment``: a published table or figure made again, ours beside the published numbers."""
+"""``counterplay experiment``: a published table or figure reproduced, with the published numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from counterplay.storage import write_text
 
 def command(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which one; without it they are listed.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A smaller form, for a first look.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A smaller version, for a first look.")] = False,
     options: Annotated[
         list[str] | None, typer.Option("--set", help="An option of the experiment: --set iterations=200.")
     ] = None,
@@ -26,7 +26,7 @@ def command(
     plot: Annotated[Path | None, typer.Option(help="Draw the curves into this file (.png, .svg).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> None:
-    """Make a published table or figure again and print it beside the published numbers."""
+    """Reproduce a published table or figure and print it with the published numbers."""
     if name is None:
         if as_json:
             print_json({"experiments": EXPERIMENTS})
@@ -48,7 +48,7 @@ def command(
 
             plot_lines(plot, experiment.curves, experiment.title, experiment.xlabel, "")
         else:
-            note(f"{name} has no curves to draw")
+            note(f"{name} has no curves to plot")
     if as_json:
         print_json(experiment.as_dict())
         return

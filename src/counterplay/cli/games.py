@@ -1,4 +1,4 @@
-"""``counterplay games``: the games that can be named, and their parameters."""
+"""``counterplay games``: the registered games and their parameters."""
 
 from __future__ import annotations
 

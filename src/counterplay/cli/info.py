@@ -1,4 +1,4 @@
-"""``counterplay info``: how large a game is, what its players remember, and what solving it takes."""
+"""``counterplay info``: the size of a game, what its players remember, and the memory of the solvers."""
 
 from __future__ import annotations
 
@@ -32,19 +32,20 @@ def command(
     game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)],
     forget: Annotated[list[str] | None, typer.Option(help=FORGET_HELP)] = None,
     recall: Annotated[
-        bool, typer.Option("--recall", help="Classify what each player remembers, and show what breaks each class.")
+        bool,
+        typer.Option("--recall", help="Classify what each player remembers, with a witness against each other class."),
     ] = False,
     cards: Annotated[
         list[Path] | None,
         typer.Option(help="A card abstraction (.cpa) of a poker game: sizes in buckets.  Once, or for each player."),
     ] = None,
-    bets: Annotated[str | None, typer.Option(help="With --cards: the bets that are left of a no-limit game.")] = None,
+    bets: Annotated[str | None, typer.Option(help="With --cards: betting abstraction of a no-limit game.")] = None,
     memory_limit: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> None:
     """Show the forms of a game and their sizes; count histories; classify recall; estimate memory."""
     if cards and (forget or recall):
-        raise GameError("--forget and --recall look at all histories; leave them out, or leave out --cards")
+        raise GameError("--forget and --recall need all histories; leave them out, or leave out --cards")
     if bets is not None and not cards:
         raise GameError("--bets is for games in buckets; name a card abstraction with --cards")
     from counterplay.forms import GameForms, form_sizes
@@ -74,7 +75,7 @@ def command(
 
 
 def _facts(forms: GameForms, sizes: Sequence[FormSize]) -> dict[str, Any]:
-    """What is known of a game whose histories are not compiled."""
+    """The facts of a game whose histories are not compiled."""
     players = 2 if forms.subgame is not None else forms.game.players
     return {"game": forms.name, "players": players, "histories": sizes[0].histories}
 
@@ -157,7 +158,7 @@ def _form_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
         elif not form["available"]:
             text = f"no: {form['reason']}"
         elif form["form"] == "states":
-            text = "walked as they are, by algorithms that sample; tables grow with what is visited"
+            text = "walked directly, by sampling algorithms; tables grow with the visited information sets"
         rows.append((f"as {form['form']}", text))
         memory = form["solver_bytes"]
         if memory:
@@ -170,7 +171,7 @@ def _form_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _count(number: int, exact: bool) -> str:
-    """A number for people; an estimate with two digits."""
+    """A number as text; an estimate with two digits."""
     if number >= 10**15:
         return f"{number:.3g}" if exact else f"{number:.2g}"
     return f"{number:,}" if exact else f"{float(f'{number:.2g}'):,.0f}"

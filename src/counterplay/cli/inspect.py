@@ -24,7 +24,7 @@ def command(
         str, typer.Option(help="The betting that leads to the decision: 'check bet25', or rc/c as the game writes it.")
     ] = "",
     board: Annotated[
-        str | None, typer.Option(help="The board at the decision; needed once cards were dealt on the way.")
+        str | None, typer.Option(help="The board at the decision; needed after further cards were dealt.")
     ] = None,
     values: Annotated[
         bool, typer.Option("--ev", help="Compute expected values and equities as well (reads the whole file).")
@@ -35,9 +35,9 @@ def command(
 ) -> int:
     """Show how a solved strategy plays its hands at a decision.
 
-    Suited hands are above the diagonal, off-suit ones below.  Colours mix the actions: red folds, blue checks or calls,
-    green bets or raises; the number is the percentage of bets and raises.  Frequencies are weighted with how likely
-    each hand is there.
+    Suited hands are above the diagonal, offsuit ones below.  Colours mix the actions: red folds, blue checks or calls,
+    green bets or raises; the number is the percentage of bets and raises.  Frequencies are weighted by the probability
+    of each hand there.
     """
     check_writable(png)
     from counterplay.evaluation.inspection import hand_values
@@ -81,7 +81,7 @@ def _title(name: str, game: Subgame | None, state: HandTable) -> str:
 
 
 def _chips(game: Subgame | None, state: HandTable, value: float | None) -> float | None:
-    """What a hand takes out of the pot from here on, less what it still puts in; the game's utility elsewhere."""
+    """What a hand wins from the pot from here on, minus what it still puts in; the game's utility elsewhere."""
     if value is None or game is None:
         return value
     return value + game.pot / 2 + game.spent(state.node)[state.player]

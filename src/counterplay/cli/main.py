@@ -119,7 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _misuse_text(error: Exception) -> str | None:
-    """The message of an error that the user can mend; None for any other."""
+    """The message of an error that the user can fix; None for any other."""
     if isinstance(error, CounterplayError):
         return str(error)
     # Typer's own usage errors; it carries its command-line parser inside, so their class has no public name.

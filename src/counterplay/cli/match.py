@@ -28,13 +28,13 @@ def command(
         typer.Option(help=f"What is played, if not the game of the strategies. {GAME_HELP} Or a standard .game name."),
     ] = None,
     deals: Annotated[int, typer.Option(help="Different deals; each is played in all seatings.")] = 10_000,
-    seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
     duplicate: Annotated[
         bool, typer.Option(help="Play every deal in all seatings (two players: 2, three: 6), or once.")
     ] = True,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> None:
-    """Play a match in this process and tell what everybody wins, with 95 % confidence intervals over deals."""
+    """Play a match in this process and report the winnings, with 95 % confidence intervals over deals."""
     from counterplay.agents import match
 
     entries = read_entries(agents)
@@ -58,7 +58,7 @@ def read_entries(agents: list[str]) -> tuple[Entry, ...]:
 
 
 def terminal_agent(_seed: int) -> Agent:
-    """The person at this terminal; talks on standard error, so that results can be piped."""
+    """The person at this terminal; uses standard error, so that results can be piped."""
     from counterplay.agents.terminal_player import HumanAgent
 
     def ask(prompt: str) -> str:

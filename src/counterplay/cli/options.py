@@ -1,4 +1,4 @@
-"""The options that verbs share, as types: each says what it is and how the command line shows it."""
+"""The options that verbs share, as annotated types with their help."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from counterplay.cli.common import GAME_HELP, JSON_HELP, MEMORY_HELP
 
 FORGET_HELP = (
-    "What players forget, such as last-bids=2 (counterplay games says what a game offers), initial, match=PATTERN, "
+    "What players forget, such as last-bids=2 (counterplay games lists what a game offers), initial, match=PATTERN, "
     "map=FILE.  Can be repeated."
 )
 _SPOT = "A hold'em subgame (solve holdem)"
@@ -20,7 +20,7 @@ AlgorithmName = Annotated[
     str | None, typer.Option("--algorithm", "-a", help="cfr+ by default; `counterplay algorithms` lists them.")
 ]
 Iterations = Annotated[int | None, typer.Option(help="Stop at this iteration (default 1000, or the solution).")]
-Seconds = Annotated[float | None, typer.Option(help="Stop after this many seconds, those before --resume included.")]
+Seconds = Annotated[float | None, typer.Option(help="Stop after this many seconds, including those before --resume.")]
 UntilText = Annotated[
     str | None, typer.Option(help="Stop at this exploitability: chips per game (1e-4), or mbb/g (0.5mbb).")
 ]
@@ -38,7 +38,7 @@ Settings = Annotated[
 Player = Annotated[int | None, typer.Option(help="With maxmin: who maximises, 1 (default) or 2.")]
 Epsilon = Annotated[
     float | None,
-    typer.Option(help="With maxmin and double-oracle: the gap to stop at, in shares of the largest utility."),
+    typer.Option(help="With maxmin and double-oracle: the gap to stop at, relative to the largest utility."),
 ]
 Exact = Annotated[bool, typer.Option("--exact", help="With lp: the value as a fraction; small games.")]
 Forget = Annotated[list[str] | None, typer.Option(help=FORGET_HELP)]
@@ -49,32 +49,33 @@ Cards = Annotated[
 ]
 Boards = Annotated[
     str | None,
-    typer.Option(help="With --cards: measure in the abstract game, over all boards or a number drawn (all, 2000)."),
+    typer.Option(
+        help="With --cards: measure in the bucket game, over all boards or a number of sampled ones (all, 2000)."
+    ),
 ]
 Seed = Annotated[int | None, typer.Option(help="Of the random choices (default 0); full-width algorithms make none.")]
-Threads = Annotated[
-    int | None, typer.Option(help="How many walk at once, of sampled algorithms and on public trees (default 1).")
-]
+Threads = Annotated[int | None, typer.Option(help="Threads of sampling algorithms and on public trees (default 1).")]
 Representation = Annotated[
     str,
     typer.Option(
         help="history: compile the game; public: its public states and hands; states: sample it without; auto: "
-        "history, or where that does not fit public with full-width algorithms and states with sampled ones."
+        "history, or if that does not fit public with full-width algorithms and states with sampling ones."
     ),
 ]
 MemoryLimit = Annotated[str | None, typer.Option(help=MEMORY_HELP)]
 Board = Annotated[str | None, typer.Option(help="3, 4 or 5 cards, QsJh2h.", rich_help_panel=_SPOT)]
 Pot = Annotated[float | None, typer.Option(help="Chips in the pot.", rich_help_panel=_SPOT)]
-Stack = Annotated[float | None, typer.Option(help="Chips that each has left.", rich_help_panel=_SPOT)]
+Stack = Annotated[float | None, typer.Option(help="Remaining stack of each player.", rich_help_panel=_SPOT)]
 Oop = Annotated[
-    str | None, typer.Option(help="Range of who acts first: 66+,A8s+,AKo:0.5, or a file.", rich_help_panel=_SPOT)
+    str | None,
+    typer.Option(help="Range of the player who acts first: 66+,A8s+,AKo:0.5, or a file.", rich_help_panel=_SPOT),
 ]
-Ip = Annotated[str | None, typer.Option(help="Range of who acts last.", rich_help_panel=_SPOT)]
+Ip = Annotated[str | None, typer.Option(help="Range of the player who acts last.", rich_help_panel=_SPOT)]
 Bets = Annotated[
     str | None,
     typer.Option(
         help="Sizes: 50%, 100c, 20c3r, e, 2e, allin; by street and player: flop=50%;ip.turn=33%,a. "
-        "Default 50%,allin.  With --cards: the raises left of a no-limit game, as fcpa or 0.5,1,allin.",
+        "Default 50%,allin.  With --cards: betting abstraction of a no-limit game, as fcpa or 0.5,1,allin.",
         rich_help_panel=_SPOT,
     ),
 ]
@@ -87,10 +88,10 @@ Donks = Annotated[
 ]
 AllinThreshold = Annotated[
     str | None,
-    typer.Option(help="Bets of this share of the stack are all in (default 67%).", rich_help_panel=_SPOT),
+    typer.Option(help="Bets of this fraction of the stack are all in (default 67%).", rich_help_panel=_SPOT),
 ]
 Chip = Annotated[float | None, typer.Option(help="Bets are multiples of this (default 1).", rich_help_panel=_SPOT)]
-Isomorphism = Annotated[bool, typer.Option(help="Take suits together that play alike.", rich_help_panel=_SPOT)]
+Isomorphism = Annotated[bool, typer.Option(help="Merge isomorphic suits.", rich_help_panel=_SPOT)]
 Lock = Annotated[
     list[str] | None,
     typer.Option(
@@ -103,5 +104,5 @@ AsJson = Annotated[bool, typer.Option("--json", help=JSON_HELP)]
 
 
 def option_name(name: str) -> str:
-    """How the command line writes a name: ``map_out`` is --map-out."""
+    """A name as an option: ``map_out`` is --map-out."""
     return f"--{name.replace('_', '-')}"

@@ -1,4 +1,4 @@
-"""What ``counterplay solve`` prints for people at its end: the rows of the result, and what can be done next."""
+"""The summary of ``counterplay solve``: the rows of the result, and the next commands."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def summarise(result: SolveResult, goal: Until) -> None:
 
 
 def goal_options(goal: Until) -> str:
-    """The options that ask for this goal again."""
+    """The options of this goal."""
     limits = (("--iterations", goal.iterations), ("--seconds", goal.seconds), ("--until", goal.exploitability))
     return " ".join(
         f"{name} {limit:g}" if isinstance(limit, float) else f"{name} {limit}" for name, limit in limits if limit

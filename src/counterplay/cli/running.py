@@ -1,4 +1,4 @@
-"""How the commands show a run: the progress line, Ctrl-C, the plot at the end."""
+"""Shared by commands that run a solver: the progress line, Ctrl-C, the plot at the end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def plot_run(result: SolveResult, path: Path, goal: Until) -> None:
-    """Draw the curve of a run; that of a sampled algorithm against nodes and seconds as well."""
+    """Draw the curve of a run; that of a sampling algorithm against nodes and seconds as well."""
     from counterplay.plots.convergence import plot_curves
     from counterplay.solvers import ALGORITHMS
 
@@ -34,7 +34,7 @@ def plot_run(result: SolveResult, path: Path, goal: Until) -> None:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let a polite kill do what Ctrl-C does: stop, save, report."""
+    """Let SIGTERM do what Ctrl-C does: stop, save, report."""
 
     def stop(signum: int, frame: object) -> None:
         raise KeyboardInterrupt
@@ -48,7 +48,7 @@ def interruptible() -> Iterator[None]:
 
 @contextmanager
 def progress_line(goal: Until, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
-    """A live line with a bar on a terminal; now and then a plain line elsewhere."""
+    """A live line with a bar on a terminal; a plain line at intervals elsewhere."""
     if quiet:
         yield None
         return
@@ -79,7 +79,7 @@ def progress_line(goal: Until, quiet: bool) -> Iterator[Callable[[Progress], Non
 
 
 def _state(now: Progress) -> str:
-    """Where a run is: between which bounds, if the algorithm has any that close, or how exploitable."""
+    """The state of a run: the bounds, if the algorithm has converging ones, or the exploitability."""
     if now.lower is not None and now.upper is not None:
         return f"value from {now.lower:.6g} to {now.upper:.6g}"
     if math.isnan(now.exploitability):
@@ -101,7 +101,7 @@ def _plain_lines() -> Callable[[Progress], None]:
 
 
 def _fraction(goal: Until, now: Progress, first: float) -> float:
-    """How much of the way is done: the limit that is nearest; exploitability counts on a logarithmic scale."""
+    """The fraction done, by the nearest limit; exploitability counts on a logarithmic scale."""
     parts = [0.0]
     if goal.iterations:
         parts.append(now.iterations / goal.iterations)

@@ -57,21 +57,21 @@ def command(
     """Solve a game and report its value and the exploitability of the strategy found.
 
     With --forget the abstract game is solved, --until is measured there, and the strategy is lifted to the real game
-    before it is measured and saved.  cfr+ira and fpira abstract the game themselves, starting from what --forget says
-    (by default initial), and --until is measured in the real game.  With --representation states the game is not
-    compiled: any size can be sampled, and exploitability is not measured.  With --representation public the tables
-    have a row for each public state and hand, for two-player games in which only chance is hidden.  With --cards the
-    tables have a row for each bucket of hands and point of the betting; algorithms that sample, pure-cfr by default.
-    Exploitability is measured inside that game with --boards, if two players play and forget nothing.
+    before it is measured and saved.  cfr+ira and fpira abstract the game themselves, starting from --forget (by default
+    initial), and --until is measured in the real game.  With --representation states the game is not compiled: any
+    size can be sampled, and exploitability is not measured.  With --representation public the tables have a row for
+    each public state and hand, for two-player games in which only chance is hidden.  With --cards the tables have a
+    row for each betting decision and bucket of hands; pure-cfr by default.  Exploitability is measured inside the
+    bucket game with --boards, for two players with perfect recall.
 
-    `solve holdem` solves a hold'em subgame from a board and two ranges, --until in chips or percents of the pot:
+    `solve holdem` solves a hold'em subgame from a board and two ranges, --until in chips or percent of the pot:
     counterplay solve holdem --board QsJh2h --pot 50 --stack 200 --oop "66+,A8s+" --ip "22+,AT+" --until 0.3%
     """
     return solve_given(dict(locals()))
 
 
 def solve_given(given: dict[str, Any]) -> int:
-    """Solve what the options ask for, and report; returns the exit code."""
+    """Solve the game of the options, and report; returns the exit code."""
     plot, silent = given["plot"], given["quiet"] or given["as_json"]
     check_writable(plot)
     check_writable(given["out"], given["checkpoint"], given["map_out"], replaced=True)
@@ -95,7 +95,7 @@ def solve_given(given: dict[str, Any]) -> int:
 
 
 def _prepared(given: dict[str, Any], opening: Any) -> Run:
-    """The run that the options ask for."""
+    """The run of the options."""
     from counterplay.runs import RunOptions, Spot, Target, prepare, prepare_resume, prepare_spot
 
     chosen = {one.name: given[one.name] for one in dataclasses.fields(RunOptions) if one.name in given} | {

@@ -1,4 +1,4 @@
-"""``counterplay tournament``: everybody against everybody, with rankings and a report; goes on after a crash."""
+"""``counterplay tournament``: a round robin, with rankings and a report; resumable after a crash."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ ENTRY_HELP = f"NAME=AGENT or AGENT: {TRIVIAL}, a strategy file, or program:PATH,
 
 
 def command(
-    folder: Annotated[Path, typer.Argument(help="Folder of the tournament; one that is there already goes on.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of the tournament; an existing one is resumed.")],
     entries: Annotated[list[str] | None, typer.Argument(metavar="[ENTRY]...", help=ENTRY_HELP)] = None,
     game: Annotated[
         str | None, typer.Option(help=f"What is played. {GAME_HELP} Or a standard .game by its name.")
     ] = None,
     deals: Annotated[int, typer.Option(help="Deals of each match; each is played in all seatings.")] = 10_000,
-    seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 0,
-    piece: Annotated[int, typer.Option(help="Deals that are written down at a time.")] = 10_000,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    piece: Annotated[int, typer.Option(help="Deals that are recorded at a time.")] = 10_000,
     shared_deals: Annotated[bool, typer.Option("--shared-deals", help="The same deals in all matches.")] = False,
     workers: Annotated[int, typer.Option(help="Processes that play.")] = 1,
     t_response: Annotated[int, typer.Option("--t_response", help="Longest answer of a program, in ms.")] = 600_000,
     t_per_hand: Annotated[int, typer.Option("--t_per_hand", help="Budget of a program for each hand, in ms.")] = 7_000,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> int:
-    """Play a tournament, or go on with one; writes report.md and report.html into its folder.
+    """Play or resume a tournament; writes report.md and report.html into its folder.
 
     The exit code is 1 when a match ended early through the fault of a program.
     """
@@ -43,7 +43,7 @@ def command(
     config = None
     if entries or game is not None:
         if not entries or game is None:
-            raise GameError("a new tournament needs --game and entries; one that goes on needs its folder only")
+            raise GameError("a new tournament needs --game and entries; resuming one needs only its folder")
         config = TournamentConfig(
             game, tuple(entries), deals, seed, piece, shared_deals, Times(t_response, per_hand_ms=t_per_hand)
         )

@@ -34,7 +34,7 @@ def run(quick: bool = False, steps: int | None = None) -> Experiment:
         same = all(preferred("I'", half, share) == preferred("I''", half, share) for share in shares)
         values = [TABLE[infoset][action][half] for infoset in TABLE for action in (0, 1)]
         liked = ", ".join("".join(top) for top in sorted(tops["I'"]))
-        rows.append((title, *values, liked, "never parted" if same else "parted"))
+        rows.append((title, *values, liked, "never separated" if same else "separated"))
     uniform = [Fraction(sum(sum(row) for row in table), 4) for table in TABLE.values()]
     best = [Fraction(max(sum(row) for row in table), 2) for table in TABLE.values()]
     rows.append(("mean, uniform play", float(uniform[0]), None, float(uniform[1]), None, "published: 2.75", None))

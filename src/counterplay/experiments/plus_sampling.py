@@ -100,9 +100,9 @@ def run(
                 mean, half = interval([unit * one for one in found.average])
                 current, _ = interval([unit * one for one in found.current])
                 plain = plain or mean
-                told = PUBLISHED["full" if sampling == "full" else "sampled"][place]
+                published = PUBLISHED["full" if sampling == "full" else "sampled"][place]
                 rows.append((tree.name, sampling, iterations, rule, mean, None if sampling == "full" else half,
-                             mean / plain, current, told))  # fmt: skip
+                             mean / plain, current, published))  # fmt: skip
     return Experiment(
         name="plus-sampling",
         title=f"Exploitability with and without the floor of CFR+, mbb/g, {runs} seeds",

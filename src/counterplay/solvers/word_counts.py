@@ -134,7 +134,7 @@ def _fpira_words(solver: Fpira) -> MemoryWords:
     states = reached_states(tree, solver.strategy())
     others = max(states[player][1] for player in range(tree.players))
     own = max(states[player][0] for player in range(tree.players))
-    merges = len(abstraction.abstracted) > 0 or any(solver.parted)
+    merges = len(abstraction.abstracted) > 0 or any(solver.splits)
     return MemoryWords(
         tables=table_words(abstraction, 1),
         map=map_words(abstraction, tree),

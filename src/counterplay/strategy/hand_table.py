@@ -150,9 +150,9 @@ class HandTable:
                     continue
                 fold, rest, call = action_mix(cell.frequencies, self.actions)
                 red, green, blue = (int(255 - 160 * (1 - share)) for share in (fold, rest, call))
-                told = ", ".join(f"{name} {p:.3f}" for name, p in zip(self.actions, cell.frequencies, strict=True))
+                mix = ", ".join(f"{name} {p:.3f}" for name, p in zip(self.actions, cell.frequencies, strict=True))
                 style = f"background:rgb({red},{green},{blue})"
-                cells.append(f'<td style="{style}" title="{html.escape(told)}">{cell.name}<br>{100 * rest:.0f}</td>')
+                cells.append(f'<td style="{style}" title="{html.escape(mix)}">{cell.name}<br>{100 * rest:.0f}</td>')
             lines.append(f"<tr>{''.join(cells)}</tr>")
         mix = ", ".join(f"{name} {100 * p:.1f}%" for name, p in zip(self.actions, self.frequencies, strict=True))
         where = " ".join(filter(None, (self.board, self.node)))

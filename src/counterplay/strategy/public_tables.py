@@ -62,7 +62,7 @@ class PublicForm(ABC):
         Raises
         ------
         StrategyError
-            If the profile belongs to another game, or tells suits apart that the tree takes as one.
+            If the profile belongs to another game, or distinguishes isomorphic suits.
         """
 
     @abstractmethod
@@ -154,7 +154,7 @@ class _NamedForm(PublicForm):
                 number = known.get((state.player, name))
                 if number is None or labels[number] != state.actions:
                     raise StrategyError(
-                        f"this profile of {profile.game} does not fit {self.name}: nothing is told for information set "
+                        f"this profile of {profile.game} does not fit {self.name}: it lacks information set "
                         f"{name!r} of player {state.player + 1} with actions {', '.join(state.actions)}"
                     )
                 rows.append(profile.table[profile.infoset_offset[number] : profile.infoset_offset[number + 1]])
@@ -174,7 +174,7 @@ class _NamedForm(PublicForm):
             one, two = shares[offset[number] : offset[number + 1]], shares[offset[other] : offset[other + 1]]
             if profile.actions[number] != profile.actions[other] or np.abs(one - two).max() > ALIKE:
                 raise StrategyError(
-                    f"this profile of {profile.game} tells suits apart: it plays {one.tolist()} at {name!r} but "
+                    f"this profile of {profile.game} distinguishes suits: it plays {one.tolist()} at {name!r} but "
                     f"{two.tolist()} at {profile.infoset_names[other]!r}; evaluate it without isomorphism"
                 )
         return known, profile.actions
@@ -211,7 +211,7 @@ class _NamedForm(PublicForm):
 
 
 class PlayForm(_NamedForm):
-    """The public form of a game that tells its public play."""
+    """The public form of a game that describes its public play."""
 
     def __init__(self, play: PublicPlay, forms: GameForms) -> None:
         self.play = play
@@ -253,7 +253,7 @@ class PokerForm(_NamedForm):
         return infoset_name(tuple(parse_cards(part) for part in cards.split("/")), betting, True)
 
     def profile(self, tables: Tables, provenance: Provenance | None = None) -> TabularStrategy:
-        """As ``PublicForm.profile``; where the game itself tells suits apart, with a row for each of its hands."""
+        """As ``PublicForm.profile``; where the game itself distinguishes suits, with a row for each of its hands."""
         if not self.isomorphic or self.game.isomorphic:
             return super().profile(tables, provenance)
         rows = {}

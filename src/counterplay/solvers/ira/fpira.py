@@ -164,7 +164,7 @@ class Fpira(Solver):
         return SetArrays(*self._sets)
 
     @property
-    def parted(self) -> tuple[int, int]:
+    def splits(self) -> tuple[int, int]:
         """Number of sets split so far in case 1 and in case 2."""
         return int(self._counters[CASE_1]), int(self._counters[CASE_2])
 
