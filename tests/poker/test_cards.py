@@ -63,7 +63,7 @@ def test_the_whole_deck_goes_suit_by_suit() -> None:
         (lambda: parse_card("A"), "such as Td; got 'A'"),
         (lambda: parse_card("Asx"), "such as Td; got 'Asx'"),
         (lambda: parse_cards("AsK"), "such as Td; got 'K'"),
-        (lambda: parse_cards("AsKsAS"), "As is there twice in 'AsKsAS'"),
+        (lambda: parse_cards("AsKsAS"), "As occurs twice in 'AsKsAS'"),
         (lambda: card_text(52), "0 to 51; got 52"),
         (lambda: card_text(-1), "0 to 51; got -1"),
         (lambda: deck(14), "got 14 ranks, 4 suits"),

@@ -210,11 +210,11 @@ def test_threshold_least_raise_and_chips() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"board": "QsJhQs3c8d"}, "Qs is there twice"), ({"board": "QsJh"}, "3, 4 or 5 cards; got 2"),
-        ({"board": "QsJhZz"}, "'Zz'"), ({"pot": 0}, "pot must be more than 0"),
-        ({"stack": 0.0}, "stack must be more than 0"),
+        ({"board": "QsJhQs3c8d"}, "Qs occurs twice"), ({"board": "QsJh"}, "3, 4 or 5 cards; got 2"),
+        ({"board": "QsJhZz"}, "'Zz'"), ({"pot": 0}, "pot must be a positive number"),
+        ({"stack": 0.0}, "stack must be a positive number"),
         ({"stack": float("nan")}, "stack"), ({"chip": -1}, "chip"), ({"oop": "QsJs"}, "oop has no hand left"),
-        ({"ip": ""}, "ip has no hand left"), ({"ip": "AA:-1"}, "weight"), ({"bets": "0%"}, "more than 0"),
+        ({"ip": ""}, "ip has no hand left"), ({"ip": "AA:-1"}, "weight"), ({"bets": "0%"}, "must be positive"),
         ({"raises": "1"}, "'1' in the raises"), ({"oop": "AsAh", "ip": "AsAh"}, "share cards"),
         ({"oop": "AsAh", "ip": "AsKs,AhKs"}, "share cards"), ({"allin_threshold": 0.0}, "threshold"),
         ({"board": "QsJh2h3c8d4d"}, "got 6"),
