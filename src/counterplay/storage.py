@@ -1,8 +1,8 @@
 """Strategies, checkpoints and abstractions on disk: named arrays and a header in one ``safetensors`` container.
 
 The header says what kind of file it is, the version of the format and a checksum over everything, so that a file that
-was cut off, edited or meant for something else is refused with a reason.  Writing is atomic: a new file is written
-beside the old one and takes its place only when it is complete and on the disk.  Reading maps the arrays into memory
+was truncated, edited or made for something else is refused with a reason.  Writing is atomic: a new file is written
+next to the old one and replaces it only when it is complete and on the disk.  Reading maps the arrays into memory
 instead of copying them, all from one open file, so that another process may replace it at any moment.
 """
 
@@ -61,7 +61,7 @@ def write_container(path: str | os.PathLike[str], kind: str, header: Mapping[str
     try:
         if target.is_symlink():
             path, target = target, Path(os.path.realpath(target))  # the link stays a link
-        if target.exists() and not target.is_file():  # a pipe or a device, such as /dev/null, is written to as it is
+        if target.exists() and not target.is_file():  # a pipe or a device, such as /dev/null, is written to directly
             target.write_bytes(content)
             return
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
@@ -99,7 +99,7 @@ def read_container(
     Raises
     ------
     StrategyError
-        If it is not such a file, or is cut off, edited or from a newer version.
+        If it is not such a file, or is truncated, edited or from a newer version.
     """
     source = Path(path)
     try:

@@ -44,7 +44,7 @@ COMPUTED: dict[tuple[str, int], dict[str, tuple[float, float | None]]] = {
     (TWO, 10**7): {"CS": (0.869, None), "ES": (0.360, None), "OS": (0.484, None), "AS": (0.357, None)},
     (TWO, 10**8): {"CS": (0.637, None), "ES": (0.0777, None), "OS": (0.320, None), "AS": (0.0777, None)},
 }  # fmt: skip
-"""Exploitability after so many histories, computed independently: mean of 5 seeds with its interval, or of one."""
+"""Exploitability by histories touched, computed independently: mean of 5 seeds with its interval, or of one."""
 
 UNIFORM = {ONE: 0.780, TWO: 0.784}
 """Exploitability of uniform play as the source prints it."""

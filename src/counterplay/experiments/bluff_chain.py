@@ -83,7 +83,7 @@ def solve_rounds(
 
 
 def run(quick: bool = False, dice: int = 2, sides: int = 6, exploitability: float = 1e-3) -> Experiment:
-    """Solve all rounds from so many dice each; ``quick`` takes dice of three faces."""
+    """Solve all rounds from a number of dice each; ``quick`` uses dice of three faces."""
     solved = solve_rounds(dice, dice, 3 if quick else sides, exploitability=exploitability)
     rows: list[tuple[Cell, ...]] = [
         (f"{opener} against {other}", one.game.lost, one.game.won, round(one.value, 6), one.exploitability)

@@ -79,7 +79,7 @@ def run(
         name="two-round-sampling",
         title=f"Exploitability in the bucket game, 2-NL hold'em, five buckets, {nodes:,} histories, {seeds} seeds",
         source="Gibson et al. 2012, figures 2a and 2b",
-        columns=("stack", "algorithm", "published", "mbb/g", "±", "beside ES"),
+        columns=("stack", "algorithm", "published", "mbb/g", "±", "relative to ES"),
         rows=tuple(rows),
         notes=(
             "The source has stacks of 20 to 40 and 10^12 histories; the margin of AS over ES grows with the stacks.",

@@ -93,7 +93,7 @@ def open_game(
     Parameters
     ----------
     spec : str, Game, Game class, GameTree, PublicTree or BucketGame
-        The game, see the head of this module; an object that has the form already is returned as it is.
+        The game, see the module docstring; an object that already has the form is returned unchanged.
     form : {"auto", "history", "public", "buckets", "states"}
         ``auto``: buckets with ``cards``; else histories if they fit, else a public tree if there is one, else states.
     cards : sequence of paths, optional

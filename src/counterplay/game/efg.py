@@ -17,10 +17,10 @@ replaced by the position of the action, alone or after the label (``2``, ``a#2``
 players, nodes and outcomes are dropped.
 
 What is written is the part of the format that Gambit and OpenSpiel both read: blanks only, every description in
-full, outcomes at terminal nodes only, information sets numbered from 1 without gaps.  Labels are kept as they are,
+full, outcomes at terminal nodes only, information sets numbered from 1 without gaps.  Labels are kept unchanged,
 so that reading gives back the same game; some cannot be read elsewhere.  Gambit refuses control characters
 (newlines), blanks at an end or side by side, and a backslash before a backslash or at an end; OpenSpiel knows no
-``\"``.  In quotes ``\"`` is a quote and ``\\`` a backslash; any other backslash stands for itself, as in Gambit.
+``\"``.  In quotes ``\"`` is a quote and ``\\`` a backslash; any other backslash means itself, as in Gambit.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ def make(spec: str | Game | type[Game], **parameters: Any) -> Game:
     Parameters
     ----------
     spec : str, Game or Game subclass
-        See the grammar at the head of this module.  An instance is returned as it is.
+        See the grammar in the module docstring.  An instance is returned unchanged.
     **parameters
         Parameters of the game; they override those written in ``spec``.
     """

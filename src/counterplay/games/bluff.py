@@ -15,7 +15,7 @@ wins it when the last bid is wrong, the bidder when it is right.
 
 An information set is written ROLL:BIDS, as in ``36:1x2,2x2`` ; with ``chain`` it is preceded by the finished rounds and
 the dice in play, as in ``(36|2:1x2,2x6)1v1/4:1x1``.  A roll is a multiset, its faces sorted.
-Bids do not depend on the dice, so all deals share one bidding tree, which is built as it is visited.
+Bids do not depend on the dice, so all deals share one bidding tree, which is built on demand.
 """
 
 from __future__ import annotations

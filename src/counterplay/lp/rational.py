@@ -4,7 +4,7 @@ and Espinoza 2007, "Exact solutions to linear programming problems").
 A basis says which variables and rows are not at their bounds.  The rows that are at theirs, in the basic variables, are
 a square system; its solution and that of its transpose are the primal and the dual.  When both are feasible the basis
 is optimal, with no tolerance.  Systems of sequence forms are sparse and nearly triangular, so plain elimination with
-Markowitz' choice of pivots (1957) goes through a few thousand rows.
+Markowitz' choice of pivots (1957) handles a few thousand rows.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ExactSolution:
 
 
 def to_fraction(number: float) -> Fraction:
-    """The simple fraction that a floating-point number stands for, or the number itself if there is none."""
+    """The simple fraction that a floating-point number represents, or the number itself if there is none."""
     exact = Fraction(number)
     simple = exact.limit_denominator(MAX_DENOMINATOR)
     return simple if abs(float(simple) - number) <= 4e-16 * abs(number) else exact

@@ -121,7 +121,7 @@ def _class(text: str, where: str) -> Class:
     first, second = (RANKS.index(found.group(part).upper()) for part in (1, 2))
     suited = found.group(3).lower()
     if first == second and suited:
-        raise GameError(f"a pair is neither suited nor off-suit; got {where}")
+        raise GameError(f"a pair is neither suited nor offsuit; got {where}")
     return max(first, second), min(first, second), suited
 
 
@@ -165,7 +165,7 @@ def class_name(high: int, low: int, suited: str) -> str:
 
 
 def class_grid() -> list[list[tuple[str, list[int]]]]:
-    """The 13 x 13 grid of classes, aces first: suited hands above the diagonal, off-suit ones below.
+    """The 13 x 13 grid of classes, aces first: suited hands above the diagonal, offsuit ones below.
 
     Each cell is the name of a class and its hands.
     """

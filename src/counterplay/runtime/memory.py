@@ -48,7 +48,7 @@ def _control_group_memory() -> int | None:
             left = int(Path(limit).read_text()) - int(Path(used).read_text())
             stat = dict(line.split() for line in Path(used).with_name("memory.stat").read_text().splitlines())
             return max(0, left + int(stat[key]))
-        except (OSError, ValueError, KeyError):  # other versions; "max" stands for no limit
+        except (OSError, ValueError, KeyError):  # other versions; "max" means no limit
             continue
     return None
 

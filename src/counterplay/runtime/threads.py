@@ -27,7 +27,7 @@ SHARE_SECONDS = 0.005
 """CPU seconds of the smallest share that is worth a separate call."""
 
 REPORT_SECONDS = 0.1
-"""How often the progress of chunks is looked at."""
+"""How often the progress of chunks is checked."""
 
 SPACE = 128
 """Bytes between what different threads write: two cache lines, since processors fetch pairs of them."""
@@ -131,7 +131,7 @@ class ThreadPool:
         progress: ProgressCallback | None = None,
         stage: str = "",
     ) -> None:
-        """Run ``work(first, last)`` over all of 0 .. total - 1, so many at a time."""
+        """Run ``work(first, last)`` over all of 0 .. total - 1, in chunks."""
         spans = iter([(first, min(total, first + chunk)) for first in range(0, total, chunk)])
         if self.threads == 1:
             for first, last in spans:

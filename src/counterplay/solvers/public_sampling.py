@@ -335,7 +335,7 @@ def _deck(tree: PublicTree, player: int, sampling: str) -> Deck:
     real = slice(0, int(hands.real_start[1]))
     weight = hands.root_reach[hands.real_class[real]]
     total = float(weight.sum())
-    if sampling == "cs":  # divided by the weight of our own hand: what the opponent's hands have left beside it
+    if sampling == "cs":  # divided by the weight of our own hand: the opponent's hands compatible with it
         other = tree.hands[1 - player]
         own = other.root_reach[other.real_class[: int(other.real_start[1])]]
         pairs = other.root_reach[0] * other.multiplicity[0] / other.root_weight[0]

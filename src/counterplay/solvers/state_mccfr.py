@@ -113,7 +113,7 @@ class StateSampler(Solver):
         self.unclaimed: list[dict[str, int]] = [
             {} for _ in range(players)
         ]  # rows of a checkpoint not yet visited again
-        self.counters = [0, 0, 0]  # iterations, histories touched, updates cut off
+        self.counters = [0, 0, 0]  # iterations, histories touched, updates clipped
         self.random = int(random_state(settings.seed, 1)[0, 0])
         self._action_sets: dict[tuple[Hashable, ...], tuple[Hashable, ...]] = {}
         self._texts: list[set[str]] = [set() for _ in range(players)]  # of keys that are not texts themselves
@@ -357,9 +357,7 @@ class StateSampler(Solver):
         if isinstance(game, GameTree):
             raise SolverError(f"{game.name} is compiled; a checkpoint of states is resumed with the game itself")
         if config.get("scheme") == "custom":
-            raise SolverError(
-                "a sampling scheme of one's own is not in the checkpoint; runs over states need a named one"
-            )
+            raise SolverError("a custom sampling scheme is not in the checkpoint; runs over states need a named one")
         return cls(game, MccfrConfig(**config), algorithm, memory_limit)
 
     @classmethod

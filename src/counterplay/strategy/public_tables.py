@@ -4,8 +4,8 @@ The public tree comes from ``counterplay.forms``; here its information sets get 
 poker deals its cards up to renaming suits, a game that describes its public play names them itself, any other is split
 by the information sets of its histories.
 
-A profile fits the isomorphic tree of a card game only if it plays alike with hands and boards that differ in the names
-of suits only (Johanson 2016, section 2.4); another one is refused.
+A profile fits the isomorphic tree of a card game only if it plays isomorphic hands and boards equally (Johanson 2016,
+section 2.4); another one is refused.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def public_form(game: GameTree | Game | str, isomorphic: bool = True, memory_lim
     Parameters
     ----------
     game : GameTree, Game or str
-        The game; one that is compiled already is split as it is.
+        The game; one that is already compiled is split unchanged.
     isomorphic : bool
         Whether a game of cards takes suits as one that can be renamed.
     memory_limit : int, optional
@@ -123,7 +123,7 @@ class SplitForm(PublicForm):
 
 @dataclasses.dataclass(frozen=True)
 class _State:
-    """A public state at which a player acts, with the names of his information sets."""
+    """A public state at which a player acts, with the names of the player's information sets."""
 
     player: int
     entries: slice

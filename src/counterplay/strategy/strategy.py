@@ -1,6 +1,6 @@
 """``Strategy``: how every player of a game plays, whatever the storage, and its exports as tables.
 
-An infoset is known by its key: the text that ``State.infoset`` gives.  In poker that is ``poker_game.infoset_name``, as
+An infoset is identified by its key: the text of ``State.infoset``.  In poker that is ``poker_game.infoset_name``, as
 ``AsKs/2c7dTh:rc/``, for strategies of any storage; players count from 0, in exports too.  The storages are
 ``TabularStrategy`` (a row for each infoset of any game), ``PublicStrategy`` (public states x hands) and
 ``BucketStrategy`` (betting x buckets of cards).
@@ -40,7 +40,7 @@ COLUMNS = ("player", "infoset", "action", "probability")
 
 @dataclasses.dataclass(frozen=True)
 class Provenance:
-    """Where a strategy came from: enough to make it again."""
+    """Where a strategy came from: enough to reproduce it."""
 
     algorithm: str
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -56,7 +56,7 @@ class Strategy(ABC):
     Attributes
     ----------
     game : str
-        The name that makes the game again.
+        The name that opens the game again.
     players : int
         Number of players.
     provenance : Provenance
@@ -105,7 +105,7 @@ class Strategy(ABC):
         node : str
             The public actions that lead there.
         board : str, optional
-            The board there; needed where cards were dealt on the way.
+            The board there; needed if cards were dealt before it.
 
         Raises
         ------

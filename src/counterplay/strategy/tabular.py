@@ -40,7 +40,7 @@ class TabularStrategy(Strategy):
     Attributes
     ----------
     game : str
-        The name that makes the game again.
+        The name that opens the game again.
     digest : str
         Fingerprint of the game's information sets (``GameTree.digest``); ``seen:`` and the fingerprint of those that
         are here, where the game was never seen as a whole.

@@ -1,16 +1,16 @@
 """From the real betting to a betting tree with fewer raises, and back: action translation for no-limit games.
 
-An opponent may raise by an amount that the abstract game does not have.  Such a raise stands for one of the two
-abstract raises around it (Gibson 2014, sections 2.4 and 5.6, after Schnizlein, Bowling and Szafron 2009).  With L and U
-the sizes around x, geometric similarity is
+An opponent may raise by an amount that the betting abstraction does not have.  Such a raise is translated to one of the
+two abstract raises around it (Gibson 2014, sections 2.4 and 5.6, after Schnizlein, Bowling and Szafron 2009).  With L
+and U the sizes around x, geometric similarity is
 
     S_L = (L/x - L/U) / (1 - L/U)        S_U = (x/U - L/U) / (1 - L/U)
 
 ``probabilistic`` takes L with probability S_L / (S_L + S_U), ``nearest`` the more similar of the two, L if they are
-alike.  Sizes are multiples of the pot after the call, so that they can be compared after earlier raises have been
-translated, too; the source does not say what they are measured in.
+equal.  Sizes are multiples of the pot after the call, so that they can also be compared after earlier raises have been
+translated; the source does not give their unit.
 
-Raises stand for raises and calls for calls, so that rounds agree.  They can come apart at the end of a stack alone:
+Raises are translated to raises and calls to calls, so that rounds agree.  They can diverge only at the end of a stack:
 where an abstract raise is all-in and the real one is not, the abstract hand may be over before the real one.
 """
 
@@ -30,7 +30,7 @@ RULES = ("nearest", "probabilistic")
 
 
 def translate_size(size: float, sizes: Sequence[float], rule: Rule) -> list[tuple[int, float]]:
-    """Which of the rising ``sizes`` a size stands for: places with their probabilities.
+    """The translation of a size to the ascending ``sizes``: indices with their probabilities.
 
     >>> translate_size(1.5, [1.0, 3.0], "probabilistic")
     [(0, 0.6666666666666666), (1, 0.33333333333333337)]
@@ -52,9 +52,9 @@ def translate_size(size: float, sizes: Sequence[float], rule: Rule) -> list[tupl
 
 
 def abstract_node(
-    tree: BettingTree, betting: Betting, rule: Rule, dart: Callable[[str], float] = lambda _: 0.0
+    tree: BettingTree, betting: Betting, rule: Rule, uniform: Callable[[str], float] = lambda _: 0.0
 ) -> int | None:
-    """The node of a betting tree that stands for a betting; None where the abstract hand has come apart from it.
+    """The node of a betting tree to which a betting is translated; None where the abstract hand has diverged from it.
 
     Parameters
     ----------
@@ -63,17 +63,17 @@ def abstract_node(
     betting : Betting
         The real one.
     rule : {"nearest", "probabilistic"}
-        Which abstract raise stands for one that the tree does not have.
-    dart : callable
-        A number in [0, 1) for a betting string, with which the probabilistic rule chooses; the same for the same
-        string throughout a hand, or else a player would forget what he took a raise for.
+        How a raise is translated that the tree does not have.
+    uniform : callable
+        A number in [0, 1) for a betting string, with which the probabilistic rule chooses; it must be the same for the
+        same string throughout a hand, so that a raise is always translated equally.
     """
     node = 0
     real = Betting.start(betting.game)
     for action in (action for actions in betting.actions for action in actions):
         if tree.num_children[node] == 0 or tree.player[node] != real.player:
             return None
-        child = _child(tree, node, real, action, rule, dart)
+        child = _child(tree, node, real, action, rule, uniform)
         if child is None:
             return None
         real, node = real.act(action), child
@@ -82,7 +82,7 @@ def abstract_node(
 
 
 def _child(
-    tree: BettingTree, node: int, real: Betting, action: str, rule: Rule, dart: Callable[[str], float]
+    tree: BettingTree, node: int, real: Betting, action: str, rule: Rule, uniform: Callable[[str], float]
 ) -> int | None:
     children = tree.children(node)
     plain = {"f": FOLD, "c": CALL}.get(action)
@@ -99,7 +99,7 @@ def _child(
     sizes = [_abstract_size(tree, node, int(tree.action[child])) for child in raises]
     size = (to - real.max_spent) / (real.pot + real.max_spent - real.spent[real.player])
     options = translate_size(size, sizes, rule)
-    if len(options) == 1 or dart(f"{real.text()}{action}") < options[0][1]:
+    if len(options) == 1 or uniform(f"{real.text()}{action}") < options[0][1]:
         return raises[options[0][0]]
     return raises[options[1][0]]
 
@@ -112,9 +112,9 @@ def _abstract_size(tree: BettingTree, node: int, to: int) -> float:
 
 
 def real_action(tree: BettingTree, node: int, child: int, betting: Betting) -> str:
-    """The real action that an abstract one stands for: of raises, as much of the real pot as of the abstract one.
+    """The real action of an abstract one: a raise by the same fraction of the real pot as of the abstract one.
 
-    What is not legal becomes the nearest that is; an abstract all-in is a real one.
+    An illegal action becomes the nearest legal one; an abstract all-in is a real one.
     """
     action = int(tree.action[child])
     if action <= 0 or betting.game.limit:

@@ -1,4 +1,4 @@
-"""A postflop spot as it is asked for: what a ``Subgame`` is made from, with texts or the files that hold them."""
+"""The specification of a postflop spot: the fields of a ``Subgame``, as texts or files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NEEDED = ("board", "pot", "stack", "oop", "ip")
 
 @dataclasses.dataclass(frozen=True)
 class Spot:
-    """What was asked for; None where the default of ``Subgame`` applies.
+    """The specification; None where the default of ``Subgame`` applies.
 
     Attributes
     ----------

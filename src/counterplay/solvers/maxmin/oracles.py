@@ -17,7 +17,7 @@ the multipliers μ of the envelopes (``Relaxation``) do that, as in column gener
 is an upper bound of the node in the whole game, whatever the restricted game looks like; it takes one pass over the
 sequences, and its maximiser is the response whose sequences are added.  When they are all allowed the bound is the
 value of the relaxation.  So upper bounds hold at any time, temporary utilities need no set of responses, and nodes
-that were looked at in a smaller game need not be looked at again.
+that were evaluated in a smaller game need not be evaluated again.
 """
 
 from __future__ import annotations

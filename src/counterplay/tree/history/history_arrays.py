@@ -26,7 +26,7 @@ from counterplay.game.game import CHANCE, TERMINAL, GameFacts
 __all__ = ["NULL", "HistoryArrays", "infosets_digest"]
 
 NULL = -1
-"""The index that stands for "none"."""
+"""The index that means "none"."""
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]

@@ -226,7 +226,7 @@ def _unseparated(tree: GameTree, one: int, other: int) -> tuple[int, int]:
     decision_of, action_of = sequence_origins(form)
 
     def choices(point: int) -> dict[int, tuple[int, int]]:
-        """Information set -> action and decision point, on the way to a decision point."""
+        """Information set -> action and decision point, on the path to a decision point."""
         found = {}
         sequence = int(form.decision_parent[point])
         while decision_of[sequence] != NULL:

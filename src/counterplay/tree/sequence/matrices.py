@@ -7,7 +7,7 @@ with an action at an information set together weigh what the sequence before it 
 player, x is worth ``x' A y``, where A holds the payoffs of pairs of sequences, weighted by chance.
 
 All of it is read off the arrays of ``SequenceForm`` without a loop over sequences: the rows of A are the leaves
-themselves.  A plan stands for one behavioural strategy only with perfect recall, so other players are refused.
+themselves.  A plan represents one behavioural strategy only with perfect recall, so other players are refused.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def behavioural_strategy(tree: GameTree, plan: Float64, unreached: Float64 | Non
     plan : (S,) float64
         The weight of each sequence of all players.
     unreached : (E,) float64, optional
-        What to play where the plan does not come; by default all actions alike.
+        The strategy where the plan does not reach; uniform by default.
 
     Raises
     ------

@@ -41,7 +41,7 @@ MAX_LISTED_DECISIONS = 400
 
 
 def format_count(count: int) -> str:
-    """A number of strategies for people, also one with thousands of digits."""
+    """A number of strategies as text, also one with thousands of digits."""
     if count < 10**12:
         return f"{count:,}"
     return f"about 10^{math.log10(count):.1f}"

@@ -293,7 +293,7 @@ def chance_reach(tree: HistoryArrays) -> NDArray[np.float64]:
 
 
 def _chance_weights(probabilities: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-    """Probabilities as whole multiples of a unit, if they have a common denominator; as they are otherwise.
+    """Probabilities as integer multiples of a unit, if they have a common denominator; otherwise unchanged.
 
     Regret matching turns a rounding error at a tie into a pure strategy, so ties are worth keeping exact.
     """
