@@ -111,4 +111,4 @@ def test_two_rounds_of_no_limit_holdem() -> None:
     values = dict(zip(column(small, "algorithm"), column(small, "mbb/g"), strict=True))
     assert values["uniform play"] == 1103.61  # computed independently
     assert max(values["ES"], values["AS"]) < min(values["CS"], values["OS"])
-    assert column(small, "beside ES")[2] == 1.0
+    assert column(small, "relative to ES")[2] == 1.0
