@@ -69,7 +69,7 @@ def test_stages_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     ("words", "message"),
     [
         (["kuhn", "--rounds", "2"], "card abstractions are for poker with a definition"),
-        (["leduc_limit_2p", "--rounds", "3"], "come in 2 rounds; '3' has 1 entries"),
+        (["leduc_limit_2p", "--rounds", "3"], "have 2 rounds; '3' has 1 entries"),
         (["leduc_limit_2p", "--rounds", "3,KE30"], "15 different hands, which cannot make 30 buckets"),
         (["leduc_limit_2p", "--rounds", "3s", "--recall", "some"], "recall is perfect or imperfect; got 'some'"),
         (["leduc_limit_2p", "--rounds", "3s", "--families", "XX"], "families of buckets are"),
