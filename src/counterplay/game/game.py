@@ -96,6 +96,14 @@ class Game:
     sampling_schemes: ClassVar[Mapping[str, Scheme]] = {}
     sampling_scheme: ClassVar[str | None] = None
 
+    def __post_init__(self) -> None:
+        """Refuse parameters outside the bounds that they declare (``parameter``)."""
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]  # called by dataclasses only
+            check, value = field.metadata.get("check"), getattr(self, field.name)
+            if check and not check[0](value):
+                name = type(self).spec_name or type(self).__name__
+                raise GameError(f"{name}: {field.name} must be {check[1]}; got {value!r}")
+
     def root(self) -> State:
         """The state before anything has happened."""
         raise NotImplementedError  # protocol

@@ -22,7 +22,7 @@ import pkgutil
 import re
 import sys
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -55,22 +55,52 @@ class GameEntry:
     forgets: Mapping[str, str]
 
 
+def parameter(
+    default: Any,
+    text: str,
+    least: int | None = None,
+    choices: Iterable[str] = (),
+    check: tuple[Callable[[Any], bool], str] | None = None,
+) -> Any:
+    """A dataclass field with a help text, for the parameters of a game.
+
+    Parameters
+    ----------
+    default : int, float, bool or str
+        The default.
+    text : str
+        The help text.
+    least : int, optional
+        The least value that is accepted.
+    choices : iterable of str
+        The texts that are accepted, if not all are.
+    check : (callable, str), optional
+        Whether a value is accepted, and what it must be (``"at least 2"``).
+    """
+    if least is not None:
+        check = (lambda value: value >= least, f"at least {least}")
+    elif choices:
+        allowed = tuple(choices)
+        check = (lambda value: value in allowed, f"one of {', '.join(allowed)}")
+    return dataclasses.field(default=default, metadata={"help": text, "check": check})
+
+
+@typing.dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
 def register(name: str) -> Callable[[_CLASS], _CLASS]:
-    """Class decorator that puts a game into the registry under ``name``."""
+    """Class decorator that puts a game into the registry under ``name``, and makes it a frozen dataclass."""
 
     def add(cls: _CLASS) -> _CLASS:
         if name in _REGISTRY and _REGISTRY[name] is not cls and not _same_source(_REGISTRY[name], cls):
             raise GameError(f"a game named {name!r} is registered already, by {_REGISTRY[name].__module__}")
+        inherited = getattr(cls, "__dataclass_params__", None)
+        plain = inherited.frozen if inherited else cls.__init__ is object.__init__
+        if plain and "__dataclass_params__" not in vars(cls):
+            dataclasses.dataclass(frozen=True)(cls)
         cls.spec_name = name
         _REGISTRY[name] = cls
         return cls
 
     return add
-
-
-def parameter(default: Any, text: str) -> Any:
-    """A dataclass field with a help text, for the parameters of a game."""
-    return dataclasses.field(default=default, metadata={"help": text})
 
 
 def game_names() -> list[str]:

@@ -20,7 +20,6 @@ Bids do not depend on the dice, so all deals share one bidding tree, which is bu
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
 import re
@@ -187,14 +186,13 @@ def bluff_scheme(player: int, infoset: str, actions: tuple[str, ...]) -> list[fl
 
 
 @register("bluff")
-@dataclasses.dataclass(frozen=True)
 class Bluff(Game):
     """Bluff (Liar's Dice): private dice, rising bids about all dice, a call of bluff."""
 
-    d1: int = parameter(1, "dice of player 1, who opens")
-    d2: int = parameter(1, "dice of player 2")
-    sides: int = parameter(6, "faces of a die; the highest is wild")
-    recall: int = parameter(0, "how many of the last bids are remembered; 0 for all")
+    d1: int = parameter(1, "dice of player 1, who opens", least=1)
+    d2: int = parameter(1, "dice of player 2", least=1)
+    sides: int = parameter(6, "faces of a die; the highest is wild", least=2)
+    recall: int = parameter(0, "how many of the last bids are remembered; 0 for all", least=0)
     chain: bool = parameter(False, "the loser of a round gives up a die and the winner opens the next")
     lost: float = parameter(-1.0, "what player 1 gets when it loses")
     won: float = parameter(1.0, "what player 1 gets when it wins")
@@ -204,9 +202,7 @@ class Bluff(Game):
     forgets: ClassVar = {"last-bids": "remember only the last N bids, and of earlier rounds only the dice left"}
 
     def __post_init__(self) -> None:
-        for name, least in (("d1", 1), ("d2", 1), ("sides", 2), ("recall", 0)):
-            if getattr(self, name) < least:
-                raise GameError(f"bluff: {name} must be at least {least}; got {getattr(self, name)}")
+        super().__post_init__()
         if not (math.isfinite(self.lost) and math.isfinite(self.won)):
             raise GameError(f"bluff: lost and won must be finite numbers; got {self.lost} and {self.won}")
 

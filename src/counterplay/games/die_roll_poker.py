@@ -95,29 +95,24 @@ class DieRollState:
 
 
 @register("die_roll_poker")
-@dataclasses.dataclass(frozen=True)
 class DieRollPoker(Game):
     """Die-roll poker: a private die and a round of limit betting, twice; the larger sum wins."""
 
-    variant: str = parameter("DRP", "DRP: players remember their dice; IR: only their sum is known in the second round")
-    skew: float = parameter(0.0, "fraction of the pot paid to player 1 at a showdown if its second die is even")
-    rounds: int = parameter(2, "number of rounds, 2 or more")
-    sides: int = parameter(6, "faces of a die")
-    raises: int = parameter(2, "most raises in a round")
-    ante: int = parameter(1, "chips each player pays before the first roll")
+    variant: str = parameter("DRP", "DRP: players remember their dice; IR: only their sum is known in the second round",
+                             choices=VARIANTS)  # fmt: skip
+    skew: float = parameter(0.0, "fraction of the pot paid to player 1 at a showdown if its second die is even",
+                            check=(lambda skew: math.isfinite(skew) and skew >= 0, "a number, at least 0"))  # fmt: skip
+    rounds: int = parameter(2, "number of rounds, 2 or more", least=2)
+    sides: int = parameter(6, "faces of a die", least=2)
+    raises: int = parameter(2, "most raises in a round", least=0)
+    ante: int = parameter(1, "chips each player pays before the first roll", least=1)
     bets: str = parameter("2,4", "chips of a raise in each round; the last number holds for all later rounds")
     opening_fold: bool = parameter(True, "player 1 may fold as the very first action")
     zero_sum = True
     forgets: ClassVar = {"dice": "in round N (or rounds N,M,...) know only the sum of the own dice"}
 
     def __post_init__(self) -> None:
-        if self.variant not in VARIANTS:
-            raise GameError(f"die_roll_poker: variant must be one of {', '.join(VARIANTS)}; got {self.variant!r}")
-        for name, least in (("rounds", 2), ("sides", 2), ("raises", 0), ("ante", 1)):
-            if getattr(self, name) < least:
-                raise GameError(f"die_roll_poker: {name} must be at least {least}; got {getattr(self, name)}")
-        if not (math.isfinite(self.skew) and self.skew >= 0):
-            raise GameError(f"die_roll_poker: skew must be a number, at least 0; got {self.skew}")
+        super().__post_init__()
         if min(self.sizes, default=0) < 1:
             raise GameError(f'die_roll_poker: bets must be positive integers like "2,4"; got {self.bets!r}')
 

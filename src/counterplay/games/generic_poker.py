@@ -79,24 +79,20 @@ class GenericPokerState:
 
 
 @register("generic_poker")
-@dataclasses.dataclass(frozen=True)
 class GenericPoker(Game):
     """Generic poker: one private card, one community card, two rounds with several bet and raise sizes."""
 
-    bets: int = parameter(2, "number of bet sizes")
-    raises: int = parameter(2, "number of raise sizes")
-    consecutive: int = parameter(2, "most raises in a row; the bet is not one")
-    types: int = parameter(4, "number of ranks in the deck")
-    copies: int = parameter(3, "cards of each rank")
-    ante: int = parameter(1, "chips each player pays before the deal")
-    step: int = parameter(2, "smallest bet of the first round; sizes are its multiples, doubled in the second")
+    bets: int = parameter(2, "number of bet sizes", least=0)
+    raises: int = parameter(2, "number of raise sizes", least=0)
+    consecutive: int = parameter(2, "most raises in a row; the bet is not one", least=0)
+    types: int = parameter(4, "number of ranks in the deck", least=1)
+    copies: int = parameter(3, "cards of each rank", least=1)
+    ante: int = parameter(1, "chips each player pays before the deal", least=0)
+    step: int = parameter(2, "smallest bet of the first round; sizes are its multiples, doubled in the second", least=1)
     zero_sum = True
 
     def __post_init__(self) -> None:
-        for name in ("bets", "raises", "consecutive", "types", "copies", "ante", "step"):
-            least = 0 if name in ("bets", "raises", "consecutive", "ante") else 1
-            if getattr(self, name) < least:
-                raise GameError(f"generic_poker: {name} must be at least {least}; got {getattr(self, name)}")
+        super().__post_init__()
         if self.types * self.copies < 3:
             raise GameError(
                 f"generic_poker: {self.types * self.copies} cards are too few for two players and the board; "

@@ -95,14 +95,13 @@ def lowest_and_highest(player: int, infoset: str, actions: tuple[str, ...]) -> l
 
 
 @register("goofspiel")
-@dataclasses.dataclass(frozen=True)
 class Goofspiel(Game):
     """Goofspiel: bid cards for prizes; by default bids stay hidden and the higher score wins."""
 
-    cards: int = parameter(5, "cards in each suit")
-    order: str = parameter("descending", "order of the prizes: descending, ascending or random")
-    payoff: str = parameter("win", "win: 1 to the higher score; points: the difference of the scores")
-    observe: str = parameter("outcome", "what is seen of a round: outcome (won, lost, tied) or bids")
+    cards: int = parameter(5, "cards in each suit", least=1)
+    order: str = parameter("descending", "order of the prizes: descending, ascending or random", choices=ORDERS)
+    payoff: str = parameter("win", "win: 1 to the higher score; points: the difference of the scores", choices=PAYOFFS)
+    observe: str = parameter("outcome", "what is seen of a round: outcome (won, lost, tied) or bids", choices=VIEWS)
     last_bid: bool = parameter(True, "the last, forced bid is a move")
     zero_sum = True
     sampling_schemes: ClassVar[Mapping[str, Scheme]] = {"goofspiel": lowest_and_highest}
@@ -110,15 +109,6 @@ class Goofspiel(Game):
     forgets: ClassVar[Mapping[str, str]] = {
         "last-bids": "remember the cards left, the outcomes and the last N own bids"
     }
-
-    def __post_init__(self) -> None:
-        if self.cards < 1:
-            raise GameError(f"{self.spec_name}: cards must be at least 1; got {self.cards}")
-        for name, choices in (("order", ORDERS), ("payoff", PAYOFFS), ("observe", VIEWS)):
-            if getattr(self, name) not in choices:
-                raise GameError(
-                    f"{self.spec_name}: {name} must be one of {', '.join(choices)}; got {getattr(self, name)!r}"
-                )
 
     def root(self) -> GoofspielState:
         """Before the first prize."""
@@ -177,7 +167,6 @@ class Goofspiel(Game):
 
 
 @register("ii_goofspiel")
-@dataclasses.dataclass(frozen=True)
 class ImperfectInformationGoofspiel(Goofspiel):
     """Goofspiel with hidden bids, descending prizes and points as payoff (GSx)."""
 

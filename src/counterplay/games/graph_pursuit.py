@@ -21,7 +21,6 @@ defender's ``7,13 3,9[5]`` has seen the attacker on 5.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
@@ -73,26 +72,19 @@ class PursuitState:
 
 
 @register("graph_pursuit")
-@dataclasses.dataclass(frozen=True)
 class GraphPursuit(Game):
     """Graph pursuit: an attacker runs for a goal while two units of the defender hunt, all with a short view."""
 
-    moves: int = parameter(4, "rounds")
-    view: int = parameter(2, "how many steps from the attacker a unit is seen and sees")
-    tie: float = parameter(0.0, "what the attacker wins when the rounds run out away from the goal")
+    moves: int = parameter(4, "rounds", least=1)
+    view: int = parameter(2, "how many steps from the attacker a unit is seen and sees", least=0)
+    tie: float = parameter(0.0, "what the attacker wins when the rounds run out away from the goal",
+                           check=(lambda tie: -1.0 <= tie <= 2.0, "between -1 (caught) and 2 (goal)"))  # fmt: skip
     goal_absorbing: bool = parameter(False, "the game ends when the attacker is on the goal")
     goal_first: bool = parameter(True, "an attacker caught on the goal has won")
     zero_sum = True
     forgets: ClassVar[Mapping[str, str]] = {
         "last-moves": "remember the round, what is seen now and in the previous N rounds, and own positions"
     }
-
-    def __post_init__(self) -> None:
-        for name, least in (("moves", 1), ("view", 0)):
-            if getattr(self, name) < least:
-                raise GameError(f"graph_pursuit: {name} must be at least {least}; got {getattr(self, name)}")
-        if not -1.0 <= self.tie <= 2.0:
-            raise GameError(f"graph_pursuit: tie must be between -1 (caught) and 2 (goal); got {self.tie}")
 
     def root(self) -> Any:
         """Before the first move."""

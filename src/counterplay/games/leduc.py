@@ -89,26 +89,22 @@ class LeducState:
 
 
 @register("leduc")
-@dataclasses.dataclass(frozen=True)
 class Leduc(Game):
     """Leduc hold'em: one private card, one community card, two rounds of limit betting."""
 
-    players: int = parameter(2, "number of players")
-    ranks: int = parameter(3, "number of ranks in the deck")
-    suits: int = parameter(2, "number of suits in the deck")
-    cap: int = parameter(2, "most bets and raises in a round")
-    ante: int = parameter(1, "chips each player pays before the deal")
-    bet: int = parameter(2, "chips of a bet or raise in the first round")
-    big_bet: int = parameter(4, "chips of a bet or raise in the second round")
+    players: int = parameter(2, "number of players", least=2)
+    ranks: int = parameter(3, "number of ranks in the deck", least=1)
+    suits: int = parameter(2, "number of suits in the deck", least=1)
+    cap: int = parameter(2, "most bets and raises in a round", least=1)
+    ante: int = parameter(1, "chips each player pays before the deal", least=1)
+    bet: int = parameter(2, "chips of a bet or raise in the first round", least=1)
+    big_bet: int = parameter(4, "chips of a bet or raise in the second round", least=1)
     suited: bool = parameter(False, "information sets show suits")
     physical_board: bool = parameter(False, "information sets distinguish board cards of one rank, not private ones")
     zero_sum = True
 
     def __post_init__(self) -> None:
-        for name in ("players", "ranks", "suits", "cap", "ante", "bet", "big_bet"):
-            least = 2 if name == "players" else 1
-            if getattr(self, name) < least:
-                raise GameError(f"leduc: {name} must be at least {least}; got {getattr(self, name)}")
+        super().__post_init__()
         if self.suited and self.physical_board:
             raise GameError("leduc: choose suited or physical_board, not both")
         if self.ranks * self.suits <= self.players:

@@ -6,7 +6,6 @@ own payoffs.  From Python, ``TensorGame`` takes payoff arrays for any number of 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from counterplay.errors import GameError
 from counterplay.game.game import TERMINAL, Game
 from counterplay.game.registry import parameter, register
+from counterplay.games.toy import toy
 
 
 class ChoiceState:
@@ -85,21 +85,8 @@ class TensorGame(Game):
         return self.name
 
 
-class _NamedMatrix(Game):
-    """What the registered matrix games share: they delegate to a ``TensorGame``."""
-
-    def tensor(self) -> TensorGame:
-        """The payoffs as a ``TensorGame``."""
-        raise NotImplementedError  # protocol
-
-    def root(self) -> Any:
-        """Before anybody has chosen."""
-        return self.tensor().root()
-
-
 @register("matrix")
-@dataclasses.dataclass(frozen=True)
-class Matrix(_NamedMatrix):
+class Matrix(Game):
     """A two-player normal-form game from its payoff matrix, rows separated by ; and entries by , or spaces."""
 
     rows: str = parameter("1,-1;-1,1", "payoffs of the row player")
@@ -107,6 +94,10 @@ class Matrix(_NamedMatrix):
 
     def __post_init__(self) -> None:
         self.tensor()
+
+    def root(self) -> Any:
+        """Before anybody has chosen."""
+        return self.tensor().root()
 
     def tensor(self) -> TensorGame:
         """The payoffs as a ``TensorGame``."""
@@ -117,30 +108,18 @@ class Matrix(_NamedMatrix):
         return TensorGame([first, second])
 
 
-@register("matching_pennies")
-@dataclasses.dataclass(frozen=True)
-class MatchingPennies(_NamedMatrix):
+@toy("matching_pennies")
+def matching_pennies() -> Any:
     """Matching pennies: the first player wins when the two coins match."""
-
-    zero_sum = True
-
-    def tensor(self) -> TensorGame:
-        """The payoffs as a ``TensorGame``."""
-        payoff = np.array([[1.0, -1.0], [-1.0, 1.0]])
-        return TensorGame([payoff, -payoff], [("heads", "tails")] * 2)
+    payoff = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    return TensorGame([payoff, -payoff], [("heads", "tails")] * 2).root()
 
 
-@register("rock_paper_scissors")
-@dataclasses.dataclass(frozen=True)
-class RockPaperScissors(_NamedMatrix):
+@toy("rock_paper_scissors")
+def rock_paper_scissors() -> Any:
     """Rock-paper-scissors."""
-
-    zero_sum = True
-
-    def tensor(self) -> TensorGame:
-        """The payoffs as a ``TensorGame``."""
-        payoff = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
-        return TensorGame([payoff, -payoff], [("rock", "paper", "scissors")] * 2)
+    payoff = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
+    return TensorGame([payoff, -payoff], [("rock", "paper", "scissors")] * 2).root()
 
 
 def _read_matrix(name: str, text: str) -> NDArray[np.float64]:

@@ -9,7 +9,6 @@ A betting string has one letter for each action: k check, b bet, f fold, c call.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -80,17 +79,15 @@ class OneCardState:
 
 
 @register("one_card_poker")
-@dataclasses.dataclass(frozen=True)
 class OneCardPoker(Game):
     """One-card poker: one private card each from a deck of any size, one round, one bet."""
 
     cards: int = parameter(13, "number of distinct cards")
-    players: int = parameter(2, "number of players")
+    players: int = parameter(2, "number of players", least=2)
     zero_sum = True
 
     def __post_init__(self) -> None:
-        if self.players < 2:
-            raise GameError(f"{self.spec()}: players must be at least 2; got {self.players}")
+        super().__post_init__()
         if self.cards < self.players:
             raise GameError(f"{self.spec()}: {self.cards} cards are too few for {self.players} players")
 

@@ -20,7 +20,6 @@ millions of histories by (coins, coins, position) and by what the first player k
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
@@ -78,27 +77,21 @@ class OshiZumoState:
 
 
 @register("oshi_zumo")
-@dataclasses.dataclass(frozen=True)
 class OshiZumo(Game):
     """Oshi-Zumo: bid coins to push a wrestler off the other side of a board; the first player may be forgetful."""
 
-    coins: int = parameter(5, "coins of each player")
-    size: int = parameter(3, "positions on each side of the middle")
-    min_bid: int = parameter(1, "least bid of a player who can afford it")
-    payoff: str = parameter("distance", "distance: the wrestler's distance from the middle; win: 1")
+    coins: int = parameter(5, "coins of each player", least=1)
+    size: int = parameter(3, "positions on each side of the middle", least=0)
+    min_bid: int = parameter(1, "least bid of a player who can afford it", least=1)
+    payoff: str = parameter("distance", "distance: the wrestler's distance from the middle; win: 1",
+                            check=(("distance", "win").__contains__, "distance or win"))  # fmt: skip
     opponent_bids_observed: bool = parameter(True, "bids are shown after the round, not only who won it")
-    remembered: int = parameter(ALL, "own bids that the first player remembers besides coins and outcomes; -1 for all")
+    remembered: int = parameter(ALL, "own bids that the first player remembers besides coins and outcomes; -1 for all",
+                                least=ALL)  # fmt: skip
     zero_sum = True
     forgets: ClassVar[Mapping[str, str]] = {
         "last-moves": "remember the coins left, the outcomes and the last N own bids"
     }
-
-    def __post_init__(self) -> None:
-        for name, least in (("coins", 1), ("size", 0), ("min_bid", 1), ("remembered", ALL)):
-            if getattr(self, name) < least:
-                raise GameError(f"oshi_zumo: {name} must be at least {least}; got {getattr(self, name)}")
-        if self.payoff not in ("distance", "win"):
-            raise GameError(f"oshi_zumo: payoff must be distance or win; got {self.payoff!r}")
 
     def root(self) -> Any:
         """Before the first bid."""

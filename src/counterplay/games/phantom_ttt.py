@@ -23,7 +23,6 @@ has 16.9 billion histories, so ``count_histories`` and ``count_infosets`` count 
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -150,11 +149,10 @@ class PhantomState:
 
 
 @register("phantom_ttt")
-@dataclasses.dataclass(frozen=True)
 class PhantomTicTacToe(Game):
     """Phantom tic-tac-toe: tic-tac-toe without seeing the opponent's marks."""
 
-    variant: str = parameter("full", "what a player remembers: " + ", ".join(VARIANTS))
+    variant: str = parameter("full", "what a player remembers: " + ", ".join(VARIANTS), choices=VARIANTS)
     early_draw: bool = parameter(True, "a draw as soon as no line can be completed any more")
     x: str = parameter("", "squares that hold a public X from the start, such as 0,8")
     o: str = parameter("", "squares that hold a public O from the start, such as 1,4")
@@ -164,8 +162,7 @@ class PhantomTicTacToe(Game):
     }
 
     def __post_init__(self) -> None:
-        if self.variant not in VARIANTS:
-            raise GameError(f"phantom_ttt: variant must be one of {', '.join(VARIANTS)}; got {self.variant!r}")
+        super().__post_init__()
         for name in ("x", "o"):  # one way to write each board, so that equal games have equal names
             squares = _read_squares(name, getattr(self, name))
             object.__setattr__(self, name, ",".join(map(str, squares)))

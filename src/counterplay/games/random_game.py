@@ -76,31 +76,28 @@ class RandomState:
 
 
 @register("random_game")
-@dataclasses.dataclass(frozen=True)
 class RandomGame(Game):
     """Random game: a random tree with random observations; information sets may be merged at random."""
 
-    seed: int = parameter(0, "which game")
-    depth: int = parameter(6, "moves in every history")
+    seed: int = parameter(0, "which game", least=0)
+    depth: int = parameter(6, "moves in every history", least=1)
     branching: int = parameter(3, "most actions of a decision")
     slack: int = parameter(1, "a decision has up to this many actions fewer")
     observations: int = parameter(3, "different observations that an action can show to a player")
-    step: int = parameter(3, "an action changes the first player's utility by at most this")
-    merge: float = parameter(0.0, "probability with which an information set joins another one; 0 for perfect recall")
+    step: int = parameter(3, "an action changes the first player's utility by at most this", least=0)
+    merge: float = parameter(0.0, "probability with which an information set joins another one; 0 for perfect recall",
+                             check=(lambda merge: 0.0 <= merge <= 1.0, "a probability from 0 to 1"))  # fmt: skip
     independent: bool = parameter(False, "each leaf draws its own utility, instead of the sum over its actions")
     zero_sum = True
 
     def __post_init__(self) -> None:
-        for name, least in (("seed", 0), ("depth", 1), ("branching", 1), ("observations", 1), ("step", 0)):
-            if getattr(self, name) < least:
-                raise GameError(f"random_game: {name} must be at least {least}; got {getattr(self, name)}")
+        super().__post_init__()
         for name in ("branching", "observations"):
-            if getattr(self, name) > 26:
-                raise GameError(f"random_game: {name} must be at most 26; got {getattr(self, name)}")
+            if not 1 <= getattr(self, name) <= 26:
+                bound = "at least 1" if getattr(self, name) < 1 else "at most 26"
+                raise GameError(f"random_game: {name} must be {bound}; got {getattr(self, name)}")
         if not 0 <= self.slack < self.branching:
             raise GameError(f"random_game: slack must be from 0 to branching - 1; got {self.slack}")
-        if not 0.0 <= self.merge <= 1.0:
-            raise GameError(f"random_game: merge must be a probability from 0 to 1; got {self.merge}")
 
     def root(self) -> Any:
         """Before the first move; the first player makes it."""

@@ -20,7 +20,6 @@ abstraction for the defender: the round, both positions, the tracks on them, and
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
@@ -91,25 +90,17 @@ class SearchState:
 
 
 @register("search_game")
-@dataclasses.dataclass(frozen=True)
 class SearchGame(Game):
     """Search game: an attacker crosses a graph between two patrols, quickly and leaving tracks or slowly."""
 
-    moves: int = parameter(4, "rounds")
-    grid: str = parameter("connected", "links in the middle column: connected, almost or parallel")
+    moves: int = parameter(4, "rounds", least=1)
+    grid: str = parameter("connected", "links in the middle column: connected, almost or parallel", choices=MIDDLE)
     slow: bool = parameter(True, "the attacker can move slowly")
-    remembered: int = parameter(-1, "earlier positions that the defender remembers; -1 for everything")
+    remembered: int = parameter(-1, "earlier positions that the defender remembers; -1 for everything", least=-1)
     zero_sum = True
     forgets: ClassVar[Mapping[str, str]] = {
         "last-moves": "remember the round, what is seen now and in the previous N rounds, and own positions"
     }
-
-    def __post_init__(self) -> None:
-        for name, least in (("moves", 1), ("remembered", -1)):
-            if getattr(self, name) < least:
-                raise GameError(f"search_game: {name} must be at least {least}; got {getattr(self, name)}")
-        if self.grid not in MIDDLE:
-            raise GameError(f"search_game: grid must be one of {', '.join(MIDDLE)}; got {self.grid!r}")
 
     def root(self) -> Any:
         """Before the first move."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 from counterplay.errors import GameError
@@ -12,7 +11,6 @@ from counterplay.game.transforms import TILTS, Tilt, TiltedGame
 
 
 @register("tilted")
-@dataclasses.dataclass(frozen=True)
 class Tilted(Game):
     """A poker game whose winners or losers are paid more or less than the pot, so that it is not zero-sum."""
 

@@ -8,9 +8,6 @@ thesis' figures, and ``F8`` has all eight clauses over x1, x2, x3 and cannot be 
 
 from __future__ import annotations
 
-import dataclasses
-import functools
-import math
 import re
 from collections.abc import Callable, Hashable
 from itertools import product
@@ -18,8 +15,8 @@ from typing import TypeAlias
 
 from counterplay.errors import GameError
 from counterplay.game.builder import Node, decision
-from counterplay.game.registry import parameter, register
-from counterplay.games.toy import Toy, end
+from counterplay.game.registry import parameter
+from counterplay.games.toy import POSITIVE, end, toy
 
 __all__ = ["Clause", "read_formula"]
 
@@ -32,9 +29,6 @@ FORMULAS = {
                      for signs in product(("", "-"), repeat=3)),
 }  # fmt: skip
 """Formulas with a name."""
-
-FORMULA = "the formula, like x1|-x3|x4 & -x2|x3|-x4, or example, or F8"
-REWARD = "what player 2 can secure if the formula can be satisfied"
 
 
 def read_formula(text: str) -> list[Clause]:
@@ -53,6 +47,11 @@ def read_formula(text: str) -> list[Clause]:
             clause[match.group(2)] = not match.group(1)
         clauses.append({name: clause[name] for name in sorted(clause, key=_order)})
     return clauses
+
+
+def numbered(text: str) -> dict[str, Clause]:
+    """The clauses of a formula by their numbers, from 1."""
+    return {str(number): clause for number, clause in enumerate(read_formula(text), 1)}
 
 
 def _order(name: str) -> tuple[str, int]:
@@ -79,105 +78,51 @@ def _assign(clause: Clause, leaf: Callable[[bool], Node]) -> Node:
     return node(tuple(clause), False)
 
 
-@dataclasses.dataclass(frozen=True)
-class _Sat(Toy):
-    """What the four games share."""
-
-    formula: str = parameter("example", FORMULA)
-    zero_sum = True
-
-    def __post_init__(self) -> None:
-        read_formula(self.formula)
-
-    @functools.cached_property
-    def clauses(self) -> dict[str, Clause]:
-        """The clauses by their numbers, from 1."""
-        return {str(number): clause for number, clause in enumerate(read_formula(self.formula), 1)}
-
-    def _pairs(
-        self, mover: int, infosets: tuple[str, str], other: int, mismatch: float, leaf: Callable[[bool], Node]
-    ) -> Node:
-        """Two choices of a clause, the second unaware of the first; equal ones lead to the assignment."""
-        clauses = self.clauses
-
-        def second(first: str) -> Node:
-            branches: dict[Hashable, Node] = {
-                number: _assign(clause, leaf) if number == first else end(mismatch)
-                for number, clause in clauses.items()
-            }
-            return decision(other, infosets[1], branches)
-
-        return decision(mover, infosets[0], {number: second(number) for number in clauses})
+FORMULA = parameter(
+    "example",
+    "the formula, like x1|-x3|x4 & -x2|x3|-x4, or example, or F8",
+    check=(lambda text: bool(read_formula(text)), "a formula"),
+)
+REWARD = parameter(1.0, "what player 2 can secure if the formula can be satisfied", check=POSITIVE)
 
 
-def _check_reward(name: str, reward: float) -> None:
-    if not (math.isfinite(reward) and reward > 0):
-        raise GameError(f"{name}: reward must be a positive number; got {reward}")
+def _pairs(clauses: dict[str, Clause], mover: int, mismatch: float, leaf: Callable[[bool], Node]) -> Node:
+    """Two choices of a clause, player 1's unaware of the first; equal ones lead to the assignment."""
+
+    def second(first: str) -> Node:
+        branches: dict[Hashable, Node] = {
+            number: _assign(clause, leaf) if number == first else end(mismatch) for number, clause in clauses.items()
+        }
+        return decision(0, "clause", branches)
+
+    return decision(mover, "clause", {number: second(number) for number in clauses})
 
 
-@register("toy_sat_ir")
-@dataclasses.dataclass(frozen=True)
-class SatImperfectRecall(_Sat):
+@toy("toy_sat_ir", formula=FORMULA, reward=REWARD)
+def sat_imperfect_recall(formula: str, reward: float) -> Node:
     """Player 2 secures the reward if and only if the formula can be satisfied (Čermák 2018, theorem 3.1.1)."""
 
-    reward: float = parameter(1.0, REWARD)
+    def leaf(satisfied: bool) -> Node:
+        return end(-reward if satisfied else 0)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_reward("toy_sat_ir", self.reward)
-
-    def tree(self) -> Node:
-        """Player 1 picks a clause."""
-
-        def leaf(satisfied: bool) -> Node:
-            return end(-self.reward if satisfied else 0)
-
-        return decision(0, "clause", {number: _assign(clause, leaf) for number, clause in self.clauses.items()})
+    return decision(0, "clause", {number: _assign(clause, leaf) for number, clause in numbered(formula).items()})
 
 
-@register("toy_sat_absent")
-@dataclasses.dataclass(frozen=True)
-class SatAbsentMinded(_Sat):
+@toy("toy_sat_absent", formula=FORMULA)
+def sat_absent_minded(formula: str) -> Node:
     """Absent-minded player 1 names a clause twice; equilibria decide the formula (Čermák 2018, theorem 3.1.2)."""
-
-    def tree(self) -> Node:
-        """Player 1 names a clause, and names one again at the same information set."""
-
-        def leaf(satisfied: bool) -> Node:
-            return end(0 if satisfied else 1)
-
-        return self._pairs(0, ("clause", "clause"), 0, -(len(self.clauses) ** 3), leaf)
+    clauses = numbered(formula)
+    return _pairs(clauses, 0, -(len(clauses) ** 3), lambda satisfied: end(0 if satisfied else 1))
 
 
-@register("toy_sat_aloss")
-@dataclasses.dataclass(frozen=True)
-class SatALoss(_Sat):
+@toy("toy_sat_aloss", formula=FORMULA, reward=REWARD)
+def sat_a_loss(formula: str, reward: float) -> Node:
     """As toy_sat_ir, but player 2 has A-loss recall (Čermák 2018, theorem 4.2.2)."""
-
-    reward: float = parameter(1.0, REWARD)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_reward("toy_sat_aloss", self.reward)
-
-    def tree(self) -> Node:
-        """Player 2 picks a clause, player 1 one unseen; if they agree, player 2 sets the variables."""
-
-        def leaf(satisfied: bool) -> Node:
-            return end(-len(self.clauses) * self.reward if satisfied else 0)
-
-        return self._pairs(1, ("clause", "clause"), 0, 0, leaf)
+    clauses = numbered(formula)  # player 2 picks one, player 1 one unseen; if they agree, player 2 sets the variables
+    return _pairs(clauses, 1, 0, lambda satisfied: end(-len(clauses) * reward if satisfied else 0))
 
 
-@register("toy_sat_aloss_ne")
-@dataclasses.dataclass(frozen=True)
-class SatALossEquilibrium(_Sat):
+@toy("toy_sat_aloss_ne", formula=FORMULA)
+def sat_a_loss_equilibrium(formula: str) -> Node:
     """A behavioural equilibrium exists if and only if the formula can be satisfied (Čermák 2018, theorem 4.2.3)."""
-
-    def tree(self) -> Node:
-        """Player 2 picks a clause, player 1 one unseen; if they agree, player 2 sets the variables."""
-
-        def leaf(satisfied: bool) -> Node:
-            return end(-0.5 if satisfied else 0)
-
-        return self._pairs(1, ("clause", "clause"), 0, -1, leaf)
+    return _pairs(numbered(formula), 1, -1, lambda satisfied: end(-0.5 if satisfied else 0))

@@ -62,11 +62,7 @@ class Picture:
 
 
 def draw(
-    game: Game | GameTree | str,
-    path: str | Path,
-    *,
-    player: int | None = None,
-    max_histories: int = 300,
+    game: Game | GameTree | str, path: str | Path, *, player: int | None = None, max_histories: int = 300
 ) -> Picture:
     """Draw a small game.
 
