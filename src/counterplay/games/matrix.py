@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from counterplay.errors import GameError
 from counterplay.game.game import TERMINAL, Game
 from counterplay.game.registry import parameter, register
-from counterplay.games.toy import toy
+from counterplay.games.toy import register_toy
 
 
 class ChoiceState:
@@ -108,14 +108,14 @@ class Matrix(Game):
         return TensorGame([first, second])
 
 
-@toy("matching_pennies")
+@register_toy("matching_pennies")
 def matching_pennies() -> Any:
     """Matching pennies: the first player wins when the two coins match."""
     payoff = np.array([[1.0, -1.0], [-1.0, 1.0]])
     return TensorGame([payoff, -payoff], [("heads", "tails")] * 2).root()
 
 
-@toy("rock_paper_scissors")
+@register_toy("rock_paper_scissors")
 def rock_paper_scissors() -> Any:
     """Rock-paper-scissors."""
     payoff = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])

@@ -30,7 +30,7 @@ POSITIVE = (lambda value: math.isfinite(value) and value > 0, "a positive number
 _ROOT = TypeVar("_ROOT", bound=Callable[..., Any])
 
 
-def toy(name: str, players: int = 2, zero_sum: bool = True, **parameters: Any) -> Callable[[_ROOT], _ROOT]:
+def register_toy(name: str, players: int = 2, zero_sum: bool = True, **parameters: Any) -> Callable[[_ROOT], _ROOT]:
     """Register the game whose root a function of its parameters returns; its docstring describes the game."""
 
     def add(tree: _ROOT) -> _ROOT:
@@ -47,7 +47,7 @@ def toy(name: str, players: int = 2, zero_sum: bool = True, **parameters: Any) -
     return add
 
 
-@toy("toy_small_tree")
+@register_toy("toy_small_tree")
 def small_tree() -> Node:
     """Three deals: player 1 can distinguish one from the other two, player 2 all (Gibson 2014, figure 2.2)."""
 
@@ -61,7 +61,7 @@ def small_tree() -> Node:
     return chance({deal: (1 / 3, opening(deal)) for deal in "abd"})
 
 
-@toy("toy_forgotten_choice")
+@register_toy("toy_forgotten_choice")
 def forgotten_choice() -> Node:
     """Player 2 chooses twice, forgetting the first; mixed strategies beat behavioural (Gibson 2014, figure 2.3)."""
 
@@ -78,7 +78,7 @@ def forgotten_choice() -> Node:
     )
 
 
-@toy(
+@register_toy(
     "toy_chain",
     sets=parameter(3, "information sets of each player", check=(lambda sets: 1 <= sets <= 400, "from 1 to 400")),
 )
@@ -91,7 +91,7 @@ def chain(sets: int) -> Node:
     return node
 
 
-@toy("toy_hidden_coin", relabelled=parameter(False, "call player 1's action c by the name a"))
+@register_toy("toy_hidden_coin", relabelled=parameter(False, "call player 1's action c by the name a"))
 def hidden_coin(relabelled: bool) -> Node:
     """A coin that only player 1 sees; names of actions change the M-value (Gibson 2014, figure 2.6b)."""
 
@@ -106,7 +106,7 @@ def hidden_coin(relabelled: bool) -> Node:
     return chance({"l": (0.5, left), "r": (0.5, right)})
 
 
-@toy("toy_mismatching_pennies", players=3)
+@register_toy("toy_mismatching_pennies", players=3)
 def mismatching_pennies() -> Node:
     """Three players choose h or t unseen; the odd one out gets 2, the others lose 1 (Gibson 2014, figure 4.1)."""
 
@@ -124,7 +124,7 @@ def mismatching_pennies() -> Node:
     return node("")
 
 
-@toy("toy_dominated_plans")
+@register_toy("toy_dominated_plans")
 def dominated_plans() -> Node:
     """Two private choices each: a strategy is dominated and no action of it is (Gibson 2014, figure 4.2)."""
     payoffs = {"ae": (3, -1, 2, 0), "af": (-2, 2, -1, 1), "be": (2, -2, 1, -1), "bf": (-1, 3, 0, 2)}
@@ -145,7 +145,7 @@ def dominated_plans() -> Node:
     )
 
 
-@toy("toy_queen")
+@register_toy("toy_queen")
 def queen() -> Node:
     """Kuhn poker in which player 1 always has Q and player 2 knows that (Gibson 2014, figure A.1)."""
 
@@ -158,7 +158,9 @@ def queen() -> Node:
     return chance({"J": (0.5, dealt("J", 1)), "K": (0.5, dealt("K", -1))})
 
 
-@toy("toy_deadlock", xi=parameter(0.5, "what is paid when player 2 passes, above 0 and below 1", check=BETWEEN_0_AND_1))
+@register_toy(
+    "toy_deadlock", xi=parameter(0.5, "what is paid when player 2 passes, above 0 and below 1", check=BETWEEN_0_AND_1)
+)
 def deadlock(xi: float) -> Node:
     """CFR passes forever although continuing pays: player 1 forgets the deal (Lanctot et al. 2012, figure 2)."""
 
@@ -178,7 +180,7 @@ def deadlock(xi: float) -> Node:
     )
 
 
-@toy(
+@register_toy(
     "toy_forgotten_lever",
     players=1,
     p=parameter(
@@ -200,7 +202,7 @@ def forgotten_lever(p: float) -> Node:
     return decision(0, "I1", {"l": after(p), "r": after(1 - p)})
 
 
-@toy("toy_self_match", players=1)
+@register_toy("toy_self_match", players=1)
 def self_match() -> Node:
     """One player must choose the same twice and forgets the first; CFR stays uniform (condition (i) fails)."""
 

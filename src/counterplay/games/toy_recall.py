@@ -11,10 +11,10 @@ from collections.abc import Hashable
 
 from counterplay.game.builder import Node, chance, decision, terminal
 from counterplay.game.registry import parameter
-from counterplay.games.toy import BETWEEN_0_AND_1, POSITIVE, end, toy
+from counterplay.games.toy import BETWEEN_0_AND_1, POSITIVE, end, register_toy
 
 
-@toy("toy_no_equilibrium")
+@register_toy("toy_no_equilibrium")
 def no_equilibrium() -> Node:
     """No Nash equilibrium in behavioural strategies (Čermák 2018, figure 2.1, rebuilt)."""
     payoffs = {"ac": (1, -1), "bd": (-1, 1), "ad": (-5, -5), "bc": (-5, -5)}
@@ -28,7 +28,7 @@ def no_equilibrium() -> Node:
     return decision(0, "I1", {first: second(first) for first in "ab"})
 
 
-@toy("toy_refinement")
+@register_toy("toy_refinement")
 def refinement() -> Node:
     """The only equilibrium is not one of the refined game (Čermák 2018, role of figure 2.2, ours)."""
     after_d = decision(0, "I3", {"g": end(2), "h": decision(1, "J", {"l": end(1), "r": end(-1)})})
@@ -50,27 +50,27 @@ def _two_ways(left: tuple[Node, Node], right: tuple[Node, Node]) -> Node:
     )
 
 
-@toy("toy_well_formed")
+@register_toy("toy_well_formed")
 def well_formed() -> Node:
     """A well-formed game without A-loss recall (Čermák 2018, role of figure 4.1 left, ours)."""
     return _two_ways((end(1), end(2)), (end(1), end(2)))
 
 
-@toy("toy_skew_well_formed")
+@register_toy("toy_skew_well_formed")
 def skew_well_formed() -> Node:
     """A skew well-formed game that is not well-formed (Čermák 2018, role of figure 2.4, ours)."""
     # the best factor is k = 3/4, which leaves δ = 1/4
     return _two_ways((end(1), end(2)), (end(1), end(3)))
 
 
-@toy("toy_ill_formed")
+@register_toy("toy_ill_formed")
 def ill_formed() -> Node:
     """Not even chance-relaxed skew well-formed: futures differ in length (Čermák 2018, role of figure 2.5, ours)."""
     longer = decision(0, "K", {"s": end(1), "t": end(2)})
     return _two_ways((end(1), longer), (end(1), end(2)))
 
 
-@toy("toy_a_loss")
+@register_toy("toy_a_loss")
 def a_loss() -> Node:
     """A-loss recall that is not chance-relaxed skew well-formed (Čermák 2018, role of figure 4.1 right, ours)."""
     after_a = decision(0, "I", {"l": end(0), "r": decision(1, "J", {"x": end(1), "y": end(5)})})
@@ -78,7 +78,7 @@ def a_loss() -> Node:
     return decision(0, "R", {"a": after_a, "b": after_b})
 
 
-@toy("toy_irrational")
+@register_toy("toy_irrational")
 def irrational() -> Node:
     """Koller and Megiddo's game: player 2's maxmin strategy is irrational (Čermák 2018, figure 3.3, rebuilt)."""
     wins = {("a", "df"): 3, ("b", "eg"): 3, ("c", "dg"): 1, ("c", "ef"): 1}
@@ -92,14 +92,14 @@ def irrational() -> Node:
     return decision(0, "R", {choice: opening(choice) for choice in "abc"})
 
 
-@toy("toy_absent_minded_driver", players=1)
+@register_toy("toy_absent_minded_driver", players=1)
 def absent_minded_driver() -> Node:
     """One information set twice on a path; only randomising is optimal (Čermák 2018, figure 3.4 left)."""
     second = decision(0, "exit?", {"straight": terminal(1), "exit": terminal(4)})
     return decision(0, "exit?", {"straight": second, "exit": terminal(0)})
 
 
-@toy(
+@register_toy(
     "toy_time_inconsistent",
     epsilon=parameter(0.1, "what F pays less than E after B, above 0 and below 1", check=BETWEEN_0_AND_1),
 )
@@ -112,7 +112,7 @@ def time_inconsistent(epsilon: float) -> Node:
     return chance({"left": (0.5, left), "right": (0.5, right)})
 
 
-@toy(
+@register_toy(
     "toy_failing_learners",
     x=parameter(10.0, "loss for not repeating the first choice; a counterexample when above 2", check=POSITIVE),
 )
@@ -130,7 +130,7 @@ def failing_learners(x: float) -> Node:
     )
 
 
-@toy("toy_never_best_response")
+@register_toy("toy_never_best_response")
 def never_best_response() -> Node:
     """The maxmin strategy is not a best response to any pure strategy (Čermák 2018, role of figure 4.4, ours)."""
     payoffs = {("a1", "c1"): (2, -2), ("a2", "c2"): (-2, 2), ("b", "e"): (-1, -1)}
@@ -145,7 +145,7 @@ def never_best_response() -> Node:
     return decision(0, "I1", {first: then(first) for first in ("a1", "a2", "b")})
 
 
-@toy("toy_missing_action")
+@register_toy("toy_missing_action")
 def missing_action() -> Node:
     """Worth 1, and 0 without the action x (Čermák 2018, role of figure 4.5 left, ours)."""
     left = decision(1, "J", {"c": end(1), "d": end(-1)})
@@ -153,7 +153,7 @@ def missing_action() -> Node:
     return decision(0, "h1", {"l": left, "m": middle, "x": end(1)})
 
 
-@toy("toy_wrong_default")
+@register_toy("toy_wrong_default")
 def wrong_default() -> Node:
     """A restricted game misled by its temporary leaf (Čermák 2018, figure 4.5 right, rebuilt)."""
     left = decision(1, "J", {"c": end(-2), "d": end(2)})
@@ -161,7 +161,9 @@ def wrong_default() -> Node:
     return decision(0, "h1", {"l": left, "m": middle})
 
 
-@toy("toy_fpira", merged=parameter(False, "player 1's two later sets are one, with actions c (t, v) and d (u, w)"))
+@register_toy(
+    "toy_fpira", merged=parameter(False, "player 1's two later sets are one, with actions c (t, v) and d (u, w)")
+)
 def fpira(merged: bool) -> Node:
     """The worked example of fictitious play on a growing abstraction (Čermák 2018, figure 5.1, rebuilt)."""
     payoffs = {"at": (0, 0), "au": (1, 0), "bv": (2, -3), "bw": (0, 0)}
@@ -179,7 +181,9 @@ def fpira(merged: bool) -> Node:
     return decision(0, "R", {"a": then("a", "tu"), "b": then("b", "vw")})
 
 
-@toy("toy_heuristic_update", merged=parameter(False, "the two sets are one, with actions c (x, v) and d (y, w)"))
+@register_toy(
+    "toy_heuristic_update", merged=parameter(False, "the two sets are one, with actions c (x, v) and d (y, w)")
+)
 def heuristic_update(merged: bool) -> Node:
     """Two sets that should be separated and always prefer the same action (Čermák 2018, table 5.1)."""
     table = {"I'": ((0, 10), (1, 0)), "I''": ((0, 1), (10, 0))}  # set -> action -> (left, right)

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from counterplay.errors import GameError
 from counterplay.game.builder import Node, decision
 from counterplay.game.registry import parameter
-from counterplay.games.toy import POSITIVE, end, toy
+from counterplay.games.toy import POSITIVE, end, register_toy
 
 __all__ = ["Clause", "read_formula"]
 
@@ -98,7 +98,7 @@ def _pairs(clauses: dict[str, Clause], mover: int, mismatch: float, leaf: Callab
     return decision(mover, "clause", {number: second(number) for number in clauses})
 
 
-@toy("toy_sat_ir", formula=FORMULA, reward=REWARD)
+@register_toy("toy_sat_ir", formula=FORMULA, reward=REWARD)
 def sat_imperfect_recall(formula: str, reward: float) -> Node:
     """Player 2 secures the reward if and only if the formula can be satisfied (Čermák 2018, theorem 3.1.1)."""
 
@@ -108,21 +108,21 @@ def sat_imperfect_recall(formula: str, reward: float) -> Node:
     return decision(0, "clause", {number: _assign(clause, leaf) for number, clause in numbered(formula).items()})
 
 
-@toy("toy_sat_absent", formula=FORMULA)
+@register_toy("toy_sat_absent", formula=FORMULA)
 def sat_absent_minded(formula: str) -> Node:
     """Absent-minded player 1 names a clause twice; equilibria decide the formula (Čermák 2018, theorem 3.1.2)."""
     clauses = numbered(formula)
     return _pairs(clauses, 0, -(len(clauses) ** 3), lambda satisfied: end(0 if satisfied else 1))
 
 
-@toy("toy_sat_aloss", formula=FORMULA, reward=REWARD)
+@register_toy("toy_sat_aloss", formula=FORMULA, reward=REWARD)
 def sat_a_loss(formula: str, reward: float) -> Node:
     """As toy_sat_ir, but player 2 has A-loss recall (Čermák 2018, theorem 4.2.2)."""
     clauses = numbered(formula)  # player 2 picks one, player 1 one unseen; if they agree, player 2 sets the variables
     return _pairs(clauses, 1, 0, lambda satisfied: end(-len(clauses) * reward if satisfied else 0))
 
 
-@toy("toy_sat_aloss_ne", formula=FORMULA)
+@register_toy("toy_sat_aloss_ne", formula=FORMULA)
 def sat_a_loss_equilibrium(formula: str) -> Node:
     """A behavioural equilibrium exists if and only if the formula can be satisfied (Čermák 2018, theorem 4.2.3)."""
     return _pairs(numbered(formula), 1, -1, lambda satisfied: end(-0.5 if satisfied else 0))
