@@ -183,7 +183,7 @@ def test_an_interrupted_run_leaves_a_checkpoint_with_a_short_name(
         (["solve", "leduc", "--pot", "5"], "--pot is for"),
         ([*RIVER, "--until", "x"], "0.3% of the pot"), ([*RIVER, "--memory-limit", "1KiB"], "may be used"),
         ([*RIVER, "--lock", "bet25"], "NODE=STRATEGY"), ([*RIVER, "--lock", "bet7=fold 1"], "there is no decision"),
-        ([*RIVER, "--bets", "0%"], "more than 0"), ([*RIVER, "--algorithm", "lp"], "lp does not run on public trees"),
+        ([*RIVER, "--bets", "0%"], "must be positive"), ([*RIVER, "--algorithm", "lp"], "lp does not run on public trees"),
         ([*RIVER, "--representation", "history"], "--representation is not for"),
         ([*RIVER, "--forget", "initial"], "--forget is not for"),
         ([*RIVER, "--memory-limit", "1KiB"], "fewer sizes"),
@@ -197,11 +197,18 @@ def test_misuse_is_told_in_one_line(words: list[str], message: str, capsys: pyte
     assert len([line for line in told.splitlines() if line.startswith("counterplay:")]) == 1
 
 
-def test_inspect_refuses_other_files(tmp_path: Path, river: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_inspect_shows_the_hands_of_a_strategy_of_histories(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = tmp_path / "kuhn.strategy"
     assert main(["solve", "kuhn", "--iterations", "1", "--out", str(other), "--quiet"]) == 0
+    capsys.readouterr()
+    assert main(["inspect", str(other)]) == 0
+    shown = capsys.readouterr().out
+    assert "check 50.00%, bet 50.00%" in shown
+    assert shown.count("33.333%") == 3
+
+
+def test_inspect_misuse(tmp_path: Path, river: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words, message in (
-        ([str(other)], "--representation public"),
         ([str(river), "--node", "bet7"], "after '' there are check, bet25, allin"),
         ([str(river), "--png", str(tmp_path / "grid.txt")], ".png"),
     ):

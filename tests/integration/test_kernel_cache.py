@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from counterplay.kernels import jit, numba_internals
 from counterplay.kernels.history import cfr, passes
 
@@ -69,5 +71,27 @@ def test_a_cache_of_types_that_have_moved_is_made_anew(tmp_path: Path) -> None:
     for index in tmp_path.rglob("outer*.nbi"):
         version = pickle.dumps(pickle.loads(index.read_bytes()))
         index.write_bytes(version + b"c" + b"counterplay.kernels.jit\nnot_there_any_more\n.")
+    assert called(tmp_path) == ["2.0", "0"]
+    assert called(tmp_path) == ["2.0", "1"]
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(b"cgone_module\nthing\n.", id="module that is gone"),
+        pytest.param(b"ccounterplay.kernels.jit\nnot_there\n.", id="name that is gone"),
+        pytest.param(b"no pickle", id="no pickle"),
+        pytest.param(b"", id="empty"),
+    ],
+)
+def test_a_broken_cache_file_is_a_miss(tmp_path: Path, suffix: str, content: bytes) -> None:
+    (tmp_path / "outer.py").write_text(OUTER)
+    (tmp_path / "inner.py").write_text(INNER.format(number=1))
+    called(tmp_path)
+    cached = list(tmp_path.rglob(f"outer*.{suffix}"))
+    assert cached
+    for file in cached:
+        file.write_bytes(content)
     assert called(tmp_path) == ["2.0", "0"]
     assert called(tmp_path) == ["2.0", "1"]

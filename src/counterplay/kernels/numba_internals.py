@@ -150,10 +150,10 @@ class _KernelCache(FunctionCache):
     _impl_class = _KernelCacheFiles
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """What is on the disk; nothing if it was kept by a version of kernels whose types have moved."""
+        """The kernel from the disk; None, so that it is compiled again, if its files cannot be read."""
         try:
             return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
-        except (AttributeError, ImportError):
+        except Exception:  # unpickling what another version, or a full disk, has left raises anything
             self.flush()  # type: ignore[no-untyped-call]
             return None
 
