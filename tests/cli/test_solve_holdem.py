@@ -183,7 +183,7 @@ def test_an_interrupted_run_leaves_a_checkpoint_with_a_short_name(
         (["solve", "leduc", "--pot", "5"], "--pot is for"),
         ([*RIVER, "--until", "x"], "0.3% of the pot"), ([*RIVER, "--memory-limit", "1KiB"], "may be used"),
         ([*RIVER, "--lock", "bet25"], "NODE=STRATEGY"), ([*RIVER, "--lock", "bet7=fold 1"], "there is no decision"),
-        ([*RIVER, "--bets", "0%"], "must be positive"), ([*RIVER, "--algorithm", "lp"], "lp does not run on public trees"),
+        ([*RIVER, "--bets", "0%"], "be positive"), ([*RIVER, "--algorithm", "lp"], "lp does not run on public trees"),
         ([*RIVER, "--representation", "history"], "--representation is not for"),
         ([*RIVER, "--forget", "initial"], "--forget is not for"),
         ([*RIVER, "--memory-limit", "1KiB"], "fewer sizes"),

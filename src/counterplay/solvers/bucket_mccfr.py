@@ -149,7 +149,7 @@ class BucketSolver(BucketTables, MccfrSolver):  # type: ignore[misc]  # games an
     def from_checkpoint(cls, game: Any, config: Mapping[str, Any], algorithm: str, memory_limit: int | None) -> Self:
         """A fresh solver with the settings of a checkpoint; ``pcs-boards`` was once called ``pcs``."""
         if config.get("sampling") == "boards":
-            raise StrategyError(f"{algorithm} over all boards has other tables since this was written; solve again")
+            raise StrategyError(f"{algorithm} of an old counterplay 0.1.0 wrote this with other tables; solve again")
         return cls(game, MccfrConfig(**config), "pcs-boards" if algorithm == "pcs" else algorithm, memory_limit)
 
 
