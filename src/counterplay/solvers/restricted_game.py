@@ -17,7 +17,8 @@ from scipy.sparse import coo_array, csr_array
 from counterplay.lp.highs import Basis, LinearModel, solve_model
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.sequence.decision_points import DecisionPairs
-from counterplay.tree.sequence.matrices import payoff_scale, sequence_origins, spans
+from counterplay.tree.sequence.matrices import payoff_scale
+from counterplay.tree.sequence.sequence_form import spans
 
 __all__ = ["RestrictedGame", "RestrictedSolution"]
 
@@ -59,7 +60,7 @@ class RestrictedGame:
         self.tree, self.pairs = tree, pairs
         self._scale = payoff_scale(tree.sequences.leaf_payoff)
         form = tree.sequences
-        self._origin = sequence_origins(form)
+        self._origin = form.origins()[0]
         self.allowed = np.zeros(form.num_sequences, bool)
         self.allowed[form.sequence_start[:2]] = True
         self.active = np.zeros(form.num_decisions, bool)

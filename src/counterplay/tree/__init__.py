@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from counterplay.runtime.lazy import lazy_names
 from counterplay.tree.history.compile import compile_game
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import NULL
@@ -23,15 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 # What many commands do without is imported when it is first named.
-_HOME = {
-    "Verdict": "recall_class", "Witness": "recall_class", "split_to_a_loss": "recall_class",
-    "PlayerRecall": "recall_report", "RecallReport": "recall_report", "recall_report": "recall_report",
-}  # fmt: skip
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'counterplay.tree' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"counterplay.tree.recall.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy_names(__name__, {
+    "recall.recall_class": ("Verdict", "Witness", "split_to_a_loss"),
+    "recall.recall_report": ("PlayerRecall", "RecallReport", "recall_report"),
+})  # fmt: skip

@@ -21,8 +21,8 @@ from counterplay.evaluation.forgetful_response import best_pure_choices
 from counterplay.game.game import TERMINAL
 from counterplay.kernels.history.passes import backward_best, form_arrays, forward_reach, leaf_values
 from counterplay.tree.history.game_tree import GameTree
-from counterplay.tree.sequence.matrices import decision_levels, payoff_scale, spans
-from counterplay.tree.sequence.sequence_form import sequences_at
+from counterplay.tree.sequence.matrices import decision_levels, payoff_scale
+from counterplay.tree.sequence.sequence_form import sequences_at, spans
 
 __all__ = ["MAX_DIGITS", "MaxminProblem", "check_maxmin"]
 

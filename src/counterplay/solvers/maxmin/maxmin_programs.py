@@ -31,7 +31,8 @@ from counterplay.errors import SolverError
 from counterplay.lp.highs import LinearModel
 from counterplay.lp.zero_sum import sequence_program
 from counterplay.solvers.maxmin.maxmin_problem import MaxminProblem
-from counterplay.tree.sequence.matrices import constraint_matrix, payoff_matrix, spans
+from counterplay.tree.sequence.matrices import constraint_matrix, payoff_matrix
+from counterplay.tree.sequence.sequence_form import spans
 
 __all__ = ["BilinearProgram", "DigitProgram", "bilinear_program", "digit_program", "pure_rows", "response_program"]
 

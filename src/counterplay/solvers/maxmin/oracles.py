@@ -37,7 +37,8 @@ from counterplay.solvers.maxmin.maxmin_problem import MaxminProblem
 from counterplay.solvers.maxmin.reconstruct import PLAYED
 from counterplay.solvers.maxmin.relaxation import Relaxation, RelaxedSolution
 from counterplay.tree.sequence.decision_points import build_decision_pairs, optimistic_values
-from counterplay.tree.sequence.matrices import decision_levels, spans
+from counterplay.tree.sequence.matrices import decision_levels
+from counterplay.tree.sequence.sequence_form import spans
 
 __all__ = ["OracleBranchAndBound"]
 

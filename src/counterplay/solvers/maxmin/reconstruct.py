@@ -20,7 +20,8 @@ from scipy.sparse import coo_array
 
 from counterplay.lp.highs import LinearModel, solve_model
 from counterplay.solvers.maxmin.maxmin_problem import MaxminProblem
-from counterplay.tree.sequence.matrices import payoff_scale, spans
+from counterplay.tree.sequence.matrices import payoff_scale
+from counterplay.tree.sequence.sequence_form import spans
 
 __all__ = ["Reconstruction", "reconstruct"]
 

@@ -29,7 +29,7 @@ from counterplay.lp.zero_sum import sequence_program
 from counterplay.solvers.maxmin.maxmin_problem import MaxminProblem
 from counterplay.solvers.maxmin.maxmin_programs import pure_rows
 from counterplay.tree.sequence.decision_points import DecisionPairs
-from counterplay.tree.sequence.matrices import sequence_origins, spans
+from counterplay.tree.sequence.sequence_form import spans
 
 __all__ = ["Relaxation", "RelaxedSolution"]
 
@@ -121,7 +121,7 @@ class Relaxation:
         self.pure_plans: list[Int64] = []
         self.solved = 0
         self._whole = sequence_program(problem.tree, problem.player, scale=problem.factor) if problem.a_loss else None
-        self._origin = sequence_origins(form)
+        self._origin = form.origins()[0]
         self._live: LiveModel | None = None
 
     def statuses(self) -> dict[str, NDArray[np.int8]]:

@@ -138,6 +138,10 @@ class HistoryArrays:
         """Number of histories at which a player moves."""
         return int(np.count_nonzero(self.player == player))
 
+    def levels(self) -> list[Int64]:
+        """The histories of each depth in their order, the root first."""
+        return np.split(np.argsort(self.depth, kind="stable"), np.cumsum(np.bincount(self.depth))[:-1])
+
     def actions_of(self, infoset: int) -> tuple[str, ...]:
         """The action labels of an information set."""
         return self.label_sets[self.infoset_labels[infoset]]

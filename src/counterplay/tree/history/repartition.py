@@ -126,9 +126,7 @@ def _preorder(tree: GameTree) -> NDArray[np.int64]:
     Histories are numbered differently (siblings are adjacent), and the order of information sets follows the walk; so
     repartitioning a tree into its own sets does not change it.
     """
-    order = np.argsort(tree.depth, kind="stable")
-    bounds = np.searchsorted(tree.depth[order], np.arange(int(tree.depth.max()) + 2))
-    levels = [order[bounds[depth] : bounds[depth + 1]] for depth in range(1, len(bounds) - 1)]
+    levels = tree.levels()[1:]
     size = np.ones(tree.num_histories, np.int64)
     for level in reversed(levels):
         np.add.at(size, tree.parent[level], size[level])

@@ -14,7 +14,6 @@ The source takes the partition as given; deriving it from the information sets a
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -57,10 +56,7 @@ class Points:
         self.moves = np.zeros(size, np.int64)
         self.last = np.full((2, size), NULL, np.int64)
         self.chance = tree.chance_prob.astype(np.float64)
-        order = np.argsort(tree.depth, kind="stable")
-        bounds = np.searchsorted(tree.depth[order], np.arange(1, int(tree.depth.max()) + 2))
-        for low, high in itertools.pairwise(bounds.tolist()):
-            here = order[low:high]
+        for here in tree.levels()[1:]:
             above = tree.parent[here].astype(np.int64)
             acted = tree.player[above] >= 0
             self.before[here] = np.where(acted, above, self.before[above])

@@ -246,14 +246,6 @@ def build_futures(refinement: Refinement, player: int) -> Futures:
     )  # fmt: skip
 
 
-def _levels(tree: GameTree) -> Iterator[Int64]:
-    """The histories of each depth except the root."""
-    order = np.argsort(tree.depth, kind="stable")
-    bounds = np.searchsorted(tree.depth[order], np.arange(int(tree.depth.max()) + 2))
-    for depth in range(1, len(bounds) - 1):
-        yield order[bounds[depth] : bounds[depth + 1]]
-
-
 def _entries(tree: GameTree) -> Int64:
     """The (information set, action) entry of the move into each history; NULL after chance and at the root."""
     entry = np.full(tree.num_histories, NULL, np.int64)
@@ -270,7 +262,7 @@ def _own_steps(tree: GameTree, player: int) -> tuple[Int64, Int64, Float64]:
     last = np.full(tree.num_histories, NULL, np.int64)
     via = np.full(tree.num_histories, NULL, np.int64)
     after = np.ones(tree.num_histories)
-    for level in _levels(tree):
+    for level in tree.levels()[1:]:
         before = tree.parent[level]
         own = tree.player[before] == player
         last[level] = np.where(own, before, last[before])
@@ -287,7 +279,7 @@ def _others(tree: GameTree, player: int, entry_into: Int64) -> Int64:
         return sequences_at(tree)[1 - player].astype(np.int64)
     anchor = np.zeros(tree.num_histories, np.int64)  # the history after the last move of another player
     moves = np.zeros(tree.num_histories, np.int64)  # how many of these there were
-    for level in _levels(tree):
+    for level in tree.levels()[1:]:
         before = tree.parent[level]
         moved = (tree.player[before] >= 0) & (tree.player[before] != player)
         anchor[level] = np.where(moved, level, anchor[before])

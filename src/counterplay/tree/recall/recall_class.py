@@ -6,6 +6,7 @@ The definitions and the method are those of ``tree/recall/recall_kinds.py``.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,7 +16,7 @@ from counterplay.errors import GameError
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import NULL
 from counterplay.tree.history.repartition import number_parts, repartition
-from counterplay.tree.recall.recall_kinds import Paths, sequence_origins
+from counterplay.tree.recall.recall_kinds import Paths
 from counterplay.tree.sequence.sequence_form import decision_points
 
 __all__ = [
@@ -53,16 +54,8 @@ class Witness:
 
     def as_dict(self) -> dict[str, Any]:
         """The witness for JSON."""
-        shown: dict[str, Any] = {
-            "condition": self.condition,
-            "infoset": self.infoset,
-            "first": list(self.first),
-            "second": list(self.second),
-            "detail": self.detail,
-        }
-        if self.leaf is not None:
-            shown["leaf"] = list(self.leaf)
-        return shown
+        shown = {name: value for name, value in vars(self).items() if value is not None}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in shown.items()}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,18 +133,12 @@ def split_to_a_loss(tree: GameTree, player: int) -> GameTree:
     """
     if not 0 <= player < tree.players:
         raise GameError(f"{tree.name}: player must be 0 .. {tree.players - 1}; got {player}")
-    form = tree.sequences
-    decision_of, action_of = sequence_origins(form)
+    form, earlier = tree.sequences, _earlier_choices(tree)
     parts: dict[int, list[_Part]] = {}
     numbers: dict[int, int] = {}  # decision point -> part, numbered over all sets
     members: list[tuple[int, int]] = []  # part -> (information set, which of its parts)
     for point in range(int(form.decision_start[player]), int(form.decision_start[player + 1])):
-        choices = []
-        sequence = int(form.decision_parent[point])
-        while decision_of[sequence] != NULL:
-            before = int(decision_of[sequence])
-            choices.append((numbers[before], int(action_of[sequence])))
-            sequence = int(form.decision_parent[before])
+        choices = [(numbers[before], action) for before, action in earlier(point)]
         infoset = int(form.decision_infoset[point])
         found = parts.setdefault(infoset, [])
         place = next((part for part in found if part.first_compatible(choices) is None), None)
@@ -220,23 +207,26 @@ class _Part:
         self.size += 1
 
 
-def _unseparated(tree: GameTree, one: int, other: int) -> tuple[int, int]:
-    """Trace a fork back to two decision points of one set that no choice of the player separates."""
+def _earlier_choices(tree: GameTree) -> Callable[[int], Iterator[tuple[int, int]]]:
+    """From a decision point to the decision points and actions on the way to it, the last one first."""
     form = tree.sequences
-    decision_of, action_of = sequence_origins(form)
+    decision_of, action_of = form.origins()
 
-    def choices(point: int) -> dict[int, tuple[int, int]]:
-        """Information set -> action and decision point, on the path to a decision point."""
-        found = {}
+    def choices(point: int) -> Iterator[tuple[int, int]]:
         sequence = int(form.decision_parent[point])
         while decision_of[sequence] != NULL:
-            before = int(decision_of[sequence])
-            found[int(form.decision_infoset[before])] = (int(action_of[sequence]), before)
-            sequence = int(form.decision_parent[before])
-        return found
+            point = int(decision_of[sequence])
+            yield point, int(action_of[sequence])
+            sequence = int(form.decision_parent[point])
 
+    return choices
+
+
+def _unseparated(tree: GameTree, one: int, other: int) -> tuple[int, int]:
+    """Trace a fork back to two decision points of one set that no choice of the player separates."""
+    infoset, earlier = tree.sequences.decision_infoset, _earlier_choices(tree)
     while True:
-        first, second = choices(one), choices(other)
+        first, second = ({int(infoset[at]): (action, at) for at, action in earlier(point)} for point in (one, other))
         diverging = next((key for key in first if key in second and first[key][0] != second[key][0]), None)
         if diverging is None:
             return one, other

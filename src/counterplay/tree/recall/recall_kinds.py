@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from counterplay.tree.history.history_arrays import NULL
 from counterplay.tree.sequence.sequence_form import SequenceForm
 
-__all__ = ["Paths", "Recall", "classify_recall", "sequence_origins"]
+__all__ = ["Paths", "Recall", "classify_recall"]
 
 Recall: TypeAlias = Literal["perfect", "a-loss", "imperfect", "absent-minded"]
 Int64: TypeAlias = NDArray[np.int64]
@@ -41,19 +41,6 @@ def classify_recall(form: SequenceForm, player: int) -> Recall:
     return "a-loss" if paths.fork() is None else "imperfect"
 
 
-def sequence_origins(form: SequenceForm) -> tuple[Int64, Int64]:
-    """The decision point at which each sequence ends and the action taken there; NULL for empty sequences."""
-    decision_of = np.full(form.num_sequences, NULL, np.int64)
-    action_of = np.full(form.num_sequences, NULL, np.int64)
-    points = np.repeat(np.arange(form.num_decisions), form.decision_actions)
-    starts = np.cumsum(form.decision_actions) - form.decision_actions
-    actions = np.arange(len(points)) - np.repeat(starts, form.decision_actions)
-    sequences = form.decision_first[points] + actions
-    decision_of[sequences] = points
-    action_of[sequences] = actions
-    return decision_of, action_of
-
-
 @dataclasses.dataclass(frozen=True, eq=False)
 class Paths:
     """The decision points on the paths to sets with several: row r means that one precedes ``point[r]``."""
@@ -66,7 +53,7 @@ class Paths:
     @classmethod
     def to_sets_of(cls, form: SequenceForm, player: int) -> Paths:
         """The paths to the information sets of a player."""
-        decision_of, _ = sequence_origins(form)
+        decision_of = form.origins()[0].astype(np.int64)
         low, high = int(form.decision_start[player]), int(form.decision_start[player + 1])
         several = np.bincount(form.decision_infoset[low:high]) > 1
         point = low + np.flatnonzero(several[form.decision_infoset[low:high]])

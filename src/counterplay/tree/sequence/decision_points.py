@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from counterplay.game.game import CHANCE, TERMINAL
 from counterplay.tree.history.game_tree import GameTree
-from counterplay.tree.sequence.sequence_form import chance_reach, decision_points, sequences_at
+from counterplay.tree.sequence.sequence_form import chance_reach, decision_points, sequences_at, spans
 
 __all__ = ["DecisionPairs", "build_decision_pairs", "optimistic_values"]
 
@@ -119,18 +119,15 @@ def _backward(tree: GameTree, player: int, own: _Choose, others: _Choose) -> Flo
     value = np.zeros(tree.num_histories)
     ends = np.flatnonzero(tree.player == TERMINAL)
     value[ends] = tree.utility[tree.outcome[ends], player]
-    order = np.argsort(tree.depth, kind="stable")
-    bounds = np.searchsorted(tree.depth[order], np.arange(int(tree.depth.max()) + 2))
     rules: list[tuple[int, _Choose]] = [(player, own), (1 - player, others), (CHANCE, np.add.reduceat)]
-    for depth in range(len(bounds) - 2, -1, -1):
-        level = order[bounds[depth] : bounds[depth + 1]]
+    for level in reversed(tree.levels()):
         for mover, choose in rules:
             nodes = level[tree.player[level] == mover]
             if not len(nodes):
                 continue
             counts = tree.num_children[nodes].astype(np.int64)
             starts = np.cumsum(counts) - counts
-            children = np.arange(int(counts.sum())) + np.repeat(tree.first_child[nodes] - starts, counts)
+            children = spans(tree.first_child[nodes], counts)
             below = value[children] * tree.chance_prob[children]  # which is 1 after a player's move
             if isinstance(choose, np.ndarray):
                 starts += choose[tree.infoset[nodes]]

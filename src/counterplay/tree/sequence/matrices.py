@@ -23,11 +23,11 @@ from counterplay.errors import GameError
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import NULL
 from counterplay.tree.recall.recall_class import has_perfect_recall
-from counterplay.tree.sequence.sequence_form import SequenceForm
+from counterplay.tree.sequence.sequence_form import SequenceForm, spans
 
 __all__ = [
     "SequenceMatrices", "behavioural_strategy", "constraint_matrix", "decision_levels", "payoff_matrix",
-    "payoff_scale", "realisation_plan", "require_perfect_recall", "sequence_matrices", "sequence_origins", "spans",
+    "payoff_scale", "realisation_plan", "require_perfect_recall", "sequence_matrices",
 ]  # fmt: skip
 
 Float64 = NDArray[np.float64]
@@ -128,15 +128,6 @@ def payoff_scale(payoffs: Float64, most: float = 2.0**30) -> float:
     return math.ldexp(1.0, min(1 - math.frexp(largest)[1], 1000))
 
 
-def sequence_origins(form: SequenceForm) -> NDArray[np.int32]:
-    """The decision point at which each sequence ends; NULL for the empty ones."""
-    origin = np.full(form.num_sequences, NULL, np.int32)
-    origin[spans(form.decision_first, form.decision_actions)] = np.repeat(
-        np.arange(form.num_decisions, dtype=np.int32), form.decision_actions
-    )
-    return origin
-
-
 def realisation_plan(tree: GameTree, strategy: Float64) -> Float64:
     """The weight of every sequence of all players under the probabilities of a profile's entries.
 
@@ -189,7 +180,7 @@ def behavioural_strategy(tree: GameTree, plan: Float64, unreached: Float64 | Non
 
 def decision_levels(form: SequenceForm) -> list[Int64]:
     """The decision points by how many decisions of their owner precede them."""
-    origin = sequence_origins(form)
+    origin = form.origins()[0]
     depth = np.zeros(form.num_decisions, np.int64)
     going = np.arange(form.num_decisions)
     before = origin[form.decision_parent]
@@ -201,11 +192,3 @@ def decision_levels(form: SequenceForm) -> list[Int64]:
     order = np.argsort(depth, kind="stable")
     bounds = np.searchsorted(depth[order], np.arange(int(depth.max(initial=-1)) + 2))
     return [order[bounds[level] : bounds[level + 1]] for level in range(len(bounds) - 1)]
-
-
-def spans(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> Int64:
-    """Concatenate ``range(start, start + count)`` over pairs."""
-    ends = np.cumsum(counts, dtype=np.int64)
-    total = int(ends[-1]) if len(ends) else 0
-    spans: Int64 = np.arange(total) + np.repeat(starts.astype(np.int64) - (ends - counts), counts)
-    return spans

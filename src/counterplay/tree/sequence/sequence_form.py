@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from counterplay.game.game import TERMINAL
 from counterplay.tree.history.history_arrays import NULL, HistoryArrays
 
-__all__ = ["SequenceForm", "build_sequence_form", "chance_reach", "decision_points", "sequences_at"]
+__all__ = ["SequenceForm", "build_sequence_form", "chance_reach", "decision_points", "sequences_at", "spans"]
 
 MAX_DISTINCT_CHANCES = 4096
 MAX_CHANCE_DENOMINATOR = 10**9
@@ -106,6 +106,14 @@ class SequenceForm:
         """Number of sequences of a player, the empty one included."""
         return int(self.sequence_start[player + 1] - self.sequence_start[player])
 
+    def origins(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The decision point at which each sequence ends and the action taken there; NULL for empty sequences."""
+        decision_of, action_of = np.full((2, self.num_sequences), NULL, np.int32)
+        sequences = spans(self.decision_first, self.decision_actions)
+        decision_of[sequences] = np.repeat(np.arange(self.num_decisions), self.decision_actions)
+        action_of[sequences] = spans(np.zeros(self.num_decisions, np.int64), self.decision_actions)
+        return decision_of, action_of
+
     def has_perfect_recall(self, player: int) -> bool:
         """Whether each information set of the player is one decision point."""
         low, high = self.decision_start[player], self.decision_start[player + 1]
@@ -151,7 +159,7 @@ def decision_points(tree: HistoryArrays) -> NDArray[np.int32]:
     own, numbered = _number_sequences(tree)
     actions = np.diff(tree.infoset_offset)[numbered.infoset]
     decision_of = np.full(int(numbered.sequence_start[-1]), NULL, np.int32)
-    decision_of[_ranges(numbered.first, actions)] = np.repeat(np.arange(len(actions), dtype=np.int32), actions)
+    decision_of[spans(numbered.first, actions)] = np.repeat(np.arange(len(actions), dtype=np.int32), actions)
     points = np.full(tree.num_histories, NULL, np.int32)
     for player in range(tree.players):
         nodes = np.flatnonzero(tree.player == player)
@@ -211,12 +219,9 @@ def _assign_sequences(tree: HistoryArrays) -> tuple[list[NDArray[np.int32]], lis
     own = [np.zeros(tree.num_histories, np.int32) for _ in range(tree.players)]
     decisions = [_Decisions({}, [], [], [], [], []) for _ in range(tree.players)]
     sizes = np.diff(tree.infoset_offset)
-    order = np.argsort(tree.depth, kind="stable")
-    bounds = np.searchsorted(tree.depth[order], np.arange(int(tree.depth.max()) + 2))
-    for depth in range(len(bounds) - 1):
-        level = order[bounds[depth] : bounds[depth + 1]]
-        level = level[tree.player[level] != TERMINAL]
-        children = _ranges(tree.first_child[level], tree.num_children[level])
+    for whole in tree.levels():
+        level = whole[tree.player[whole] != TERMINAL]
+        children = spans(tree.first_child[level], tree.num_children[level])
         parents = np.repeat(level, tree.num_children[level])
         for player in range(tree.players):
             own[player][children] = own[player][parents]
@@ -227,16 +232,16 @@ def _assign_sequences(tree: HistoryArrays) -> tuple[list[NDArray[np.int32]], lis
             found = decisions[player].look_up(tree.infoset[nodes].astype(np.int64), own[player][nodes], nodes, sizes)
             firsts = np.asarray(decisions[player].first, np.int64)[found]
             counts = tree.num_children[nodes]
-            own[player][_ranges(tree.first_child[nodes], counts)] = _ranges(firsts, counts)
+            own[player][spans(tree.first_child[nodes], counts)] = spans(firsts, counts)
     return own, decisions
 
 
-def _ranges(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> NDArray[np.int64]:
+def spans(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> NDArray[np.int64]:
     """Concatenate ``range(start, start + count)`` over pairs."""
-    total = int(counts.sum())
-    ends = np.cumsum(counts)
-    ranges: NDArray[np.int64] = np.arange(total) + np.repeat(starts.astype(np.int64) - (ends - counts), counts)
-    return ranges
+    ends = np.cumsum(counts, dtype=np.int64)
+    total = int(ends[-1]) if len(ends) else 0
+    spans: NDArray[np.int64] = np.arange(total) + np.repeat(starts.astype(np.int64) - (ends - counts), counts)
+    return spans
 
 
 @dataclasses.dataclass
@@ -262,7 +267,7 @@ def _renumber(tree: HistoryArrays, decisions: list[_Decisions]) -> _Renumbered:
         first = sequence_start[-1] + 1 + np.cumsum(actions) - actions
         number = np.empty(found.num_sequences, np.int32)
         number[0] = sequence_start[-1]
-        number[_ranges(np.asarray(found.first, np.int64)[order], actions)] = _ranges(first, actions)
+        number[spans(np.asarray(found.first, np.int64)[order], actions)] = spans(first, actions)
         infosets.append(infoset)
         parents.append(number[np.asarray(found.parent, np.int64)[order]])
         firsts.append(first)
@@ -284,10 +289,7 @@ def _renumber(tree: HistoryArrays, decisions: list[_Decisions]) -> _Renumbered:
 def chance_reach(tree: HistoryArrays) -> NDArray[np.float64]:
     """The product of the chance probabilities before each history."""
     reach = tree.chance_prob.copy()
-    order = np.argsort(tree.depth, kind="stable")
-    bounds = np.searchsorted(tree.depth[order], np.arange(int(tree.depth.max()) + 2))
-    for depth in range(1, len(bounds) - 1):
-        level = order[bounds[depth] : bounds[depth + 1]]
+    for level in tree.levels()[1:]:
         reach[level] *= reach[tree.parent[level]]
     return reach
 
