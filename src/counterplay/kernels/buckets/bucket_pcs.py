@@ -7,7 +7,7 @@ The betting tree is taken in *pieces*: the decisions of one round that follow on
 one bucket, so that its reach is the reach at the root of the piece times a factor that all hands of its bucket share.
 What happens in a piece is therefore worked out by bucket; hands are touched only where a piece is left, at its *exits*:
 folds, showdowns, and the roots of pieces of the next round.  With ``X[h, e]`` for what exit ``e`` is worth to hand
-``h`` (the opponent's reach included) and ``F[b, e]`` for the chance that bucket ``b`` plays towards ``e``,
+``h`` (the opponent's reach included) and ``F[b, e]`` for the probability that bucket ``b`` plays towards ``e``,
 
     value of a hand at the root of the piece    sum over e of  F[bucket of h, e] X[h, e]
     values of a bucket at the exits             sum over its hands h of  X[h, e],  from which regrets follow.
@@ -102,7 +102,7 @@ class BoardScratch(NamedTuple):
     at: np.ndarray
     """(R,) int64: where a round begins in the next three."""
     own: np.ndarray
-    """(...) float64: by bucket and exit, the chance that the player's bucket plays towards the exit."""
+    """(...) float64: by bucket and exit, the probability that the player's bucket plays towards the exit."""
     opp: np.ndarray
     """(...) float64: the same of the opponent, at terminals times what is won there."""
     worth: np.ndarray

@@ -1,6 +1,6 @@
-"""Best responses inside an abstract game of two players: a walk over the betting tree with vectors over buckets.
+"""Best responses inside a bucket game of two players: a walk over the betting tree with vectors over buckets.
 
-A walk carries the reach of the opponent for each of his buckets and brings back what each bucket of the player is worth
+A walk carries the reach of each of the opponent's buckets and returns the value of each bucket of the player
 (Johanson 2016, section 3.4, with the vector form of the public tree).  The cards are two matrices for each round: how
 likely each pair of buckets is, and how much more likely one of the pair wins at the showdown than loses.
 """
@@ -16,12 +16,12 @@ from counterplay.kernels.walks import MOVER_MASK, SLOT_BITS, f64, i64
 
 
 class BucketMatrices(NamedTuple):
-    """What the cards of an abstract game come to, seen by one player.  R rounds, at most B buckets."""
+    """The joint distribution of buckets and results, seen by one player.  R rounds, at most B buckets."""
 
     likely: np.ndarray
-    """(R, B, B) float64: how likely an opponent's bucket (the row) and an own one meet."""
+    """(R, B, B) float64: the probability of an opponent's bucket (the row) with an own one."""
     ahead: np.ndarray
-    """(R, B, B) float64: how much more likely they meet and win than meet and lose."""
+    """(R, B, B) float64: the same times the probability of a win minus that of a loss."""
     kinds: np.ndarray
     """(R, 2) int64: how many buckets the player has, and the opponent."""
     before: np.ndarray

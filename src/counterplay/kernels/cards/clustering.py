@@ -1,6 +1,6 @@
-"""k-means over many short rows of whole numbers, with bounds that save most of the distances.
+"""k-means over many short rows of integers, with bounds that skip most of the distances.
 
-A point is a row of unsigned numbers times a scale for each column; its weight is a whole number.  Two metrics: the
+A point is a row of unsigned numbers times a scale for each column; its weight is an integer.  Two metrics: the
 Euclidean distance, and the sum of absolute differences, which over cumulative histograms is the earth mover's distance
 in one dimension.  Each point keeps an upper bound of the distance to its centre and a lower bound of that to any
 other, which move with the centres (triangle inequality; Elkan 2003, in the form with one lower bound of Hamerly 2010);
@@ -8,7 +8,7 @@ a point whose bounds do not meet stays where it is.  Where they meet, distances 
 projection on the diagonal is near enough to matter, which stand side by side in the order of their projections: column
 by column, which vectorises without reordering any sum.
 
-Sums of points are whole numbers, so that new centres do not depend on the order of the points or of the threads.
+Sums of points are integers, so that new centres do not depend on the order of the points or of the threads.
 """
 
 from __future__ import annotations

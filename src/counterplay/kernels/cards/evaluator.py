@@ -4,7 +4,7 @@ A hand's *key* is the sum of its cards' keys.  It holds the hand's ranks as two 
 seven ranks and one for the higher six, and the number of cards of each suit.  Where no suit has five cards, the two
 numbers select the place of the hand's ranks in a table; where one has, the set of its ranks selects the place in
 another.  With at most seven cards nothing that a flush could be beaten by fits beside it.  The tables are made in
-``counterplay.poker.evaluator``, which tells how they are laid out.
+``counterplay.poker.evaluator``, which describes their layout.
 """
 
 from __future__ import annotations

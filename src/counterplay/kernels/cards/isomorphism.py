@@ -43,7 +43,7 @@ class RoundTables(NamedTuple):
     pattern_size: np.ndarray
     """(P,) int64: how many suit indices there are for a pattern."""
     step: np.ndarray
-    """(any, P) int32: where to go on from a row with the pattern of the next suit; from the third suit's, the number
+    """(any, P) int32: the next row from a row with the pattern of the next suit; from the third suit's, the number
     of the configuration."""
     configuration: np.ndarray
     """(C, 4) int64: the patterns of four suits, falling; those that the deck has not got are empty."""

@@ -66,7 +66,7 @@ class GameArrays(NamedTuple):
 
 @kernel
 def next_random(state: np.ndarray, bound: int) -> np.int64:
-    """A whole number below ``bound`` and the next state (1,) uint64 (splitmix64: Steele, Lea and Flood 2014)."""
+    """An integer below ``bound`` and the next state (1,) uint64 (splitmix64: Steele, Lea and Flood 2014)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     mixed = state[0]
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

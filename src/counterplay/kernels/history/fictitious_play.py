@@ -60,8 +60,8 @@ def mix_choice(
 ) -> None:
     """Mix a pure strategy into a behavioural one (Čermák 2018, lemma 3.4.1).
 
-    Both are weighed at each information set by their own reach of it, which is the sum over the set's decision
-    points.  Where neither comes, nothing changes.
+    Both are weighted at each information set by their own reach of it, which is the sum over the set's decision
+    points.  Where neither reaches, nothing changes.
     """
     played[form.sequence_start[player]] = 1.0
     for decision in range(form.decision_start[player], form.decision_start[player + 1]):

@@ -1,9 +1,9 @@
 """The loop of fictitious play on an abstraction that refines itself, many iterations at a call.
 
 One update of a player (Čermák 2018, section 5.2.2, algorithms 3 to 7): a pure best response in the original game to the
-others' averages; where it prescribes different actions to members of one abstract set, that set is parted (case 1);
-the response is mixed into the average once in the abstraction and once in the original game; if an opponent could tell
-the two mixtures apart (Δ), every member that the response reaches becomes a set of its own (case 2).
+others' averages; where it prescribes different actions to members of one abstract set, that set is split (case 1);
+the response is mixed into the average once in the abstraction and once in the original game; if an opponent could
+distinguish the two mixtures (Δ), every member that the response reaches becomes a separate set (case 2).
 
 The algorithms as printed mix up the average before and after the update, and test the wrong set in case 1; here as the
 text means them.  Where nobody but the player comes, a best response prescribes nothing.
@@ -19,7 +19,7 @@ from counterplay.kernels.history.changing_sets import GameArrays, SetArrays, for
 from counterplay.kernels.history.passes import FormArrays, backward_best, leaf_values
 from counterplay.kernels.jit import kernel
 
-# The places of ``counters``: iterations done, most sets a response prescribed, sets parted in case 1 and in case 2.
+# The places of ``counters``: iterations done, most sets a response prescribed, sets split in case 1 and in case 2.
 DONE, LARGEST_RESPONSE, CASE_1, CASE_2 = 0, 1, 2, 3
 
 
@@ -124,7 +124,7 @@ def part_by_response(
     scratch: Scratch,  # IN OUT
 ) -> int:
     """Case 1: part members to which the response prescribes different actions (algorithm 5); returns how many sets."""
-    parted = 0
+    splits = 0
     place, run = scratch.place, scratch.run
     for index in range(touched):
         old = scratch.touched[index]
@@ -140,7 +140,7 @@ def part_by_response(
                 lowest, highest = min(lowest, place[run[slot]]), max(highest, place[run[slot]])
         if lowest == highest:
             continue
-        parted += 1
+        splits += 1
         stays = -1 if free > 0 else lowest  # those without a prescription stay; without any, the first action's group
         for action in range(lowest, highest + 1):
             new = -1
@@ -150,7 +150,7 @@ def part_by_response(
                         new = open_set(sets, old)
                         copy_average(sets, old, new, average)
                     move_member(sets, game.offset, run[slot], new)
-    return parted
+    return splits
 
 
 @kernel
@@ -255,16 +255,16 @@ def part_reached(
     average: np.ndarray,  # IN OUT (E,) float64
     scratch: Scratch,  # IN OUT
 ) -> int:
-    """Case 2: every reached member becomes a set of its own with its exact average; returns how many sets were parted.
+    """Case 2: every reached member becomes a separate set with its exact average; returns how many sets were split.
 
     The members that are not reached stay together with the old average (algorithm 6).
     """
-    parted = 0
+    splits = 0
     run = scratch.run
     for index in range(touched):
         old = scratch.touched[index]
         size = sets.size[old]
-        parted += size > 1
+        splits += size > 1
         for slot in range(size):
             run[slot] = sets.member[sets.start[old] + slot]
         for slot in range(size):
@@ -277,7 +277,7 @@ def part_reached(
                 move_member(sets, game.offset, infoset, own)
             for action in range(sets.actions[own]):
                 average[sets.entry[own] + action] = scratch.exact[game.offset[infoset] + action]
-    return parted
+    return splits
 
 
 @kernel
@@ -300,9 +300,9 @@ def iterate_fpira(
             count = respond(form, game, player, tie, sets, scratch)
             counters[LARGEST_RESPONSE] = max(counters[LARGEST_RESPONSE], count)
             touched = touch(sets, count, scratch)
-            parted = part_by_response(game, touched, sets, average, scratch)
-            if parted > 0:
-                counters[CASE_1] += parted
+            splits = part_by_response(game, touched, sets, average, scratch)
+            if splits > 0:
+                counters[CASE_1] += splits
                 touched = touch(sets, count, scratch)
             joint = mix(form, game, new, touched, sets, average, scratch)
             if joint and difference_seen(form, game, player, sets, average, scratch) > tolerance:
