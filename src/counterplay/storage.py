@@ -53,7 +53,7 @@ def write_container(path: str | os.PathLike[str], kind: str, header: Mapping[str
         "format": str(FORMAT_VERSION),
         "version": counterplay.__version__,
         "header": text,
-        "checksum": _checksum(kind, text, arrays),
+        "checksum": _checksum(kind, counterplay.__version__ + text, arrays),
     }
     content = safetensors.numpy.save(dict(arrays), metadata=metadata)
     target = Path(path)
@@ -112,7 +112,7 @@ def read_container(
     except OSError as error:
         raise StrategyError(f"cannot read {source}: {error.strerror or error}") from error
     text = metadata.get("header", "")
-    if verify and metadata.get("checksum") != _checksum(kind, text, arrays):
+    if verify and metadata.get("checksum") != _checksum(kind, str(metadata.get("version", "")) + text, arrays):
         raise StrategyError(f"{source} is damaged: its content does not match its checksum")
     try:
         header = json.loads(text)

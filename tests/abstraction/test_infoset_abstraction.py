@@ -381,7 +381,7 @@ def test_the_average_profile_plays_like_a_profile_drawn_at_random() -> None:
         reply = random_profile(game, 99)
         mixed = [{**reply, **{key: row for key, row in table.items() if key[0] == player}} for table in tables]
         wanted = np.mean([expected_values(game, table)[player] for table in mixed])
-        play = {(p, name): row for p, name, row in average.items() if p == player}
+        play = {(p, name): row for p, name, row in average.infosets() if p == player}
         whole = {(p, str(key)): row for (p, key), row in reply.items()}
         assert cp.expected_values(to_profile(tree, {**whole, **play}), tree)[player] == pytest.approx(wanted, abs=1e-12)
     assert best_response(game, tables[0], 0)[0] == pytest.approx(

@@ -88,7 +88,7 @@ def replaced(old: bytes, new: bytes) -> Callable[[bytes], bytes]:
         pytest.param(replaced(b'"format":"1"', b'"farmat":"1"'), "is damaged: its format version", id="no format"),
         pytest.param(
             replaced(b'"format":"1"', b'"format":"2"'),
-            "has format 2; this counterplay reads formats up to 1; update it",
+            "has format 2, written by counterplay",
             id="newer format",
         ),
         pytest.param(replaced(b'"counterplay"', b'"counterploy"'), "is not a counterplay file", id="no kind"),

@@ -77,11 +77,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cp.solve("leduc", "outcome-sampling", iterations=60, representation="states", seed=1).profile.save(
         there / "partial"
     )
-    cp.solve("leduc", "cfr+", representation="public", **steps).profile.save(there / "public")
-    cp.solve(SMALL, "cfr+", representation="public", **steps).profile.save(there / "public-cards")
-    solver = PublicSolver(SPOT.tree(), "cfr+")
-    solver.step(8)
-    solver.profile().save(there / "spot")
+    for name, tree in (("public", "leduc"), ("public-cards", SMALL), ("spot", SPOT.tree())):
+        solver = PublicSolver(open_game(tree, "public"), "cfr+")
+        solver.step(8)
+        solver.profile().save(there / name)
     CardAbstraction.lossless((3, 2), (1, 1)).save(there / "leduc.cards")
     sampler = make_solver(open_game("leduc_limit_2p", "buckets", cards=[there / "leduc.cards"]), "cfr+")
     sampler.step(8)

@@ -156,7 +156,9 @@ class TestSmallGames:
         tree = cp.compile_game("leduc_limit_2p")
         for agent in (MIXED, TRIVIAL["50/50"], TRIVIAL["always-call"]):
             uniform = cp.TabularStrategy.uniform(tree)
-            rows = {(p, name): dict(zip(row, agent.row(tuple(row)), strict=True)) for p, name, row in uniform.items()}
+            rows = {
+                (p, name): dict(zip(row, agent.row(tuple(row)), strict=True)) for p, name, row in uniform.infosets()
+            }
             expected = cp.evaluate(cp.TabularStrategy.from_table(tree, rows), tree)
             close(evaluate_card_free(poker("leduc_limit_2p"), [(agent, agent)])[0], expected)
             close(measure_pair(whole("leduc_limit_2p"), (agent, agent)), expected)

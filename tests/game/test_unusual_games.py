@@ -199,7 +199,7 @@ def test_the_random_games_forget_in_every_way() -> None:
 
 def _settings(algorithm: str) -> dict[str, Any]:
     settings = dataclasses.asdict(CFR_PRESETS[algorithm])
-    return {name: value for name, value in settings.items() if name not in ("profile", "storage")}
+    return {name: value for name, value in settings.items() if name not in ("profile", "storage", "threads")}
 
 
 @pytest.mark.parametrize("algorithm", CFR_PRESETS)

@@ -114,7 +114,7 @@ def test_trees_of_other_games_are_refused() -> None:
     with pytest.raises(AbstractionError, match="is not"):
         infoset_places(cp.compile_game("kuhn"), abstract)
     some = BucketGame.build(NO_LIMIT, forgetting(NO_LIMIT), bet_abstraction("fcpa"))
-    with pytest.raises(AbstractionError, match="abstract bets"):
+    with pytest.raises(AbstractionError, match="with a betting abstraction"):
         bucket_abstraction(real_tree(NO_LIMIT), some)
     with pytest.raises(SolverError, match="bucket games"):
         BucketSolver("leduc", "pure-cfr")  # type: ignore[arg-type]

@@ -265,7 +265,7 @@ def test_no_hands() -> None:
         (lambda: HOLDEM.hand(169, 0), "0 to 168; got 169"),
         (lambda: HOLDEM.hand(-1), "got -1"),
         (lambda: HOLDEM.size(4), "rounds 0 to 3; got 4"),
-        (lambda: HOLDEM.hands(np.zeros((1, 1), dtype=np.int64)), "in a row"),
+        (lambda: HOLDEM.hands(np.zeros((1, 1), dtype=np.int64)), "are a row"),
     ],
 )
 def test_mistakes(call: object, words: str) -> None:

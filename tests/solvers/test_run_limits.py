@@ -13,7 +13,7 @@ import pytest
 
 import counterplay as cp
 from counterplay.analysis import RegretTracker
-from counterplay.errors import GameError, SolverError, StrategyError
+from counterplay.errors import CounterplayError, GameError, SolverError, StrategyError
 from counterplay.evaluation import best_response, evaluate
 from counterplay.game.builder import ExplicitGame, chance, decision, terminal
 from counterplay.kernels.regret import match_regrets
@@ -243,8 +243,10 @@ def test_measures_check_the_player(player: Any) -> None:
 
 
 def test_what_is_measured_is_a_profile() -> None:
-    with pytest.raises(StrategyError, match=r"a strategy is measured \(load_strategy reads one\); got str"):
-        evaluate("kuhn.strategy", "kuhn")  # type: ignore[arg-type]
+    with pytest.raises(StrategyError, match="got int"):
+        evaluate(7, "kuhn")
+    with pytest.raises(CounterplayError, match=r"there is no .*'?nowhere\.strategy"):
+        evaluate("nowhere.strategy", "kuhn")
 
 
 def test_a_profile_does_not_change_with_the_array_it_came_from() -> None:

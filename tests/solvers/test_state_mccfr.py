@@ -148,7 +148,7 @@ def test_misuse_is_told() -> None:
         make_solver("kuhn", "external-sampling", form="states", threads=2)
     with pytest.raises(SolverError, match="cannot be measured without compiling"):
         make_solver("kuhn", form="states").run(Until(exploitability=0.1))
-    with pytest.raises(GameError, match="kuhn is compiled already"):
+    with pytest.raises(GameError, match="kuhn is compiled in another form already"):
         cp.solve(cp.compile_game("kuhn"), "external-sampling", iterations=1, representation="states")
     with pytest.raises(SolverError, match="representation must be one of"):
         cp.solve("kuhn", "external-sampling", iterations=1, representation="sets")

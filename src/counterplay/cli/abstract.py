@@ -23,7 +23,6 @@ from counterplay.cli.common import (
     table,
 )  # fmt: skip
 from counterplay.errors import AbstractionError, CounterplayError, MemoryLimitError
-from counterplay.forms import open_game
 from counterplay.runtime.memory import format_bytes
 from counterplay.runtime.progress import Progress, ProgressCallback
 
@@ -140,6 +139,7 @@ def _built_json(made: CardAbstraction, out: Path, report: Path | None) -> dict[s
 
 
 def _definition(name: str) -> GameDefinition:
+    from counterplay.forms import open_game
     from counterplay.poker.poker_game import PokerGame
 
     game = open_game(name, "states")

@@ -24,7 +24,6 @@ from counterplay.cli.common import (
 )  # fmt: skip
 from counterplay.cli.running import interruptible
 from counterplay.errors import StrategyError
-from counterplay.evaluation.figures import exploitability_text, player_values
 
 if TYPE_CHECKING:
     from counterplay.evaluation.measurement import Measurement
@@ -117,6 +116,7 @@ def _title(found: Measurement) -> str:
 def _rows(found: Measurement) -> list[tuple[str, str]]:
     """The measurement as rows of text."""
     from counterplay.evaluation.board_bounds import bound_rows
+    from counterplay.evaluation.figures import player_values
 
     rows, facts = [], found.facts
     if found.measured:
@@ -155,6 +155,8 @@ def _rows(found: Measurement) -> list[tuple[str, str]]:
 
 def _gain(found: Measurement) -> str:
     """Exploitability; a bound where players forget more than their own choices."""
+    from counterplay.evaluation.figures import exploitability_text
+
     text = exploitability_text(found.exploitability, found.big_blind, found.pot)
     exact = set(found.facts.get("recall", ())) <= {"perfect", "a-loss"}
     return text if exact else f"at most {text}, if it remembers"

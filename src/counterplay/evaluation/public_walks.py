@@ -12,6 +12,7 @@ same bits.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -239,19 +240,20 @@ class PublicWalks:
         elif self.threads == 1 or not self._links:
             run(WHOLE, 0, np.zeros((0, 0)))
         else:
-            size = int(self.tree.piece_size[root])
-            parts = [np.zeros((size, len(out))) for _ in range(shares)]
-            waiting = iter(range(shares))  # whoever is done first takes the next; sums are taken in the order of shares
-
-            def work(thread: int) -> None:
-                for share in waiting:
-                    run(LINKS, share, parts[share], thread)
-
-            self._pool.each(work)
-            for part in parts[1:]:
-                parts[0] += part
-            run(REST, 0, parts[0])
+            parts = np.zeros((shares, int(self.tree.piece_size[root]), len(out)))
+            self._take_turns(shares, lambda share, thread: run(LINKS, share, parts[share], thread))
+            run(REST, 0, np.add.reduce(parts))
         return out
+
+    def _take_turns(self, shares: int, work: Callable[[int, int], None]) -> None:
+        """Call ``work(share, thread)`` for all shares; a thread that is done takes the next share."""
+        waiting = iter(range(shares))
+
+        def each(thread: int) -> None:
+            for share in waiting:
+                work(share, thread)
+
+        self._pool.each(each)
 
 
 def hand_arrays(hands: Hands, deal_parent: NDArray[np.int32]) -> HandArrays:
