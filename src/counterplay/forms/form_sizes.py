@@ -19,8 +19,6 @@ from counterplay.tree.history.sizes import BUILD_BYTES_PER_HISTORY, estimate_siz
 from counterplay.tree.public.public_tree import PublicTree
 from counterplay.tree.public.unfold import count_play, unfolded_bytes
 
-__all__ = ["FormSize", "form_sizes", "game_forms"]
-
 
 @dataclasses.dataclass(frozen=True)
 class FormSize:

@@ -32,11 +32,7 @@ from counterplay.poker.acpc.standard import STANDARD
 from counterplay.poker.buckets.bucket_counts import BucketGameSize, count_bucket_game
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.poker_game import PokerGame, poker_game
-from counterplay.poker.poker_public_tree import (
-    build_public_tree,
-    public_tree_bytes,
-    public_tree_refusal,
-)
+from counterplay.poker.poker_public_tree import build_public_tree, public_tree_bytes, public_tree_refusal
 from counterplay.poker.postflop.subgame import SUBGAME, Subgame, parse_subgame
 from counterplay.poker.raise_sizes import BetAbstraction, bet_abstraction
 from counterplay.runtime.memory import check_memory
@@ -47,10 +43,6 @@ from counterplay.tree.public.from_histories import split_public
 from counterplay.tree.public.public_tree import PublicTree
 from counterplay.tree.public.tilt_public import tilt_public
 from counterplay.tree.public.unfold import unfold
-
-__all__ = [
-    "FORMS", "AnyForm", "GameForms", "GameLike", "has_public_tree", "open_game", "poker_definition",
-]  # fmt: skip
 
 FORMS = ("history", "public", "buckets", "states")
 """The forms of a game."""

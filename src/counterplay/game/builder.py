@@ -19,8 +19,6 @@ from typing import Any, TypeAlias
 from counterplay.errors import GameError
 from counterplay.game.game import CHANCE, TERMINAL, Game
 
-__all__ = ["ChanceNode", "DecisionNode", "ExplicitGame", "Node", "TerminalNode", "chance", "decision", "terminal"]
-
 
 class ChanceNode:
     """A chance event: outcome -> (probability, what follows)."""

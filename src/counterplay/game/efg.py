@@ -39,8 +39,6 @@ from counterplay.errors import GameError
 from counterplay.game.builder import ChanceNode, DecisionNode, ExplicitGame, Node, TerminalNode
 from counterplay.game.game import CHANCE, TERMINAL, Game
 
-__all__ = ["format_efg", "parse_efg", "read_efg", "write_efg"]
-
 PROBABILITY_TOLERANCE = Fraction(1, 10**9)
 """By how much the probabilities of a chance event may miss 1; the same as when a game is compiled."""
 

@@ -19,8 +19,6 @@ from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 from counterplay.errors import GameError
 from counterplay.game.public_play import PublicPlay
 
-__all__ = ["CHANCE", "TERMINAL", "Game", "GameFacts", "Scheme", "State"]
-
 Scheme: TypeAlias = Callable[[int, str, tuple[str, ...]], Sequence[float]]
 """``scheme(player, infoset, actions)``: with which probability a walk takes each action, above 0 and at most 1."""
 

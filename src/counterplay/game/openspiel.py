@@ -20,8 +20,6 @@ from typing import Any
 from counterplay.errors import GameError
 from counterplay.game.game import TERMINAL, Game
 
-__all__ = ["OpenSpielGame", "OpenSpielState", "load_openspiel"]
-
 
 class OpenSpielState:
     """A state of OpenSpiel, which nobody else holds and which is never changed."""

@@ -11,8 +11,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
-__all__ = ["PlayEnd", "PlayPoint", "PublicPlay"]
-
 
 @dataclasses.dataclass(frozen=True)
 class PlayPoint:

@@ -29,8 +29,6 @@ from typing import Any, TypeVar
 from counterplay.errors import GameError
 from counterplay.game.game import Game, Scheme
 
-__all__ = ["GameEntry", "Parameter", "game_names", "games", "make", "register", "sampling_schemes"]
-
 _REGISTRY: dict[str, type[Game]] = {}
 _CLASS = TypeVar("_CLASS", bound=type[Game])
 

@@ -21,9 +21,6 @@ from typing import Any
 from counterplay.errors import GameError
 from counterplay.game.game import CHANCE, TERMINAL, Game, State
 
-__all__ = ["TILTS", "Tilt", "TiltedGame", "green", "orange"]
-
-
 LOOKED_AT = 1000
 """States that are searched for a fold; poker has one after the first bet."""
 

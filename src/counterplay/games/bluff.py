@@ -32,8 +32,6 @@ from counterplay.game.game import CHANCE, TERMINAL, Game
 from counterplay.game.public_play import PlayEnd, PlayPoint, PublicPlay
 from counterplay.game.registry import parameter, register
 
-__all__ = ["Bluff", "count_infosets"]
-
 CALL = "bluff"
 NAME = re.compile(r"(?:.*\))?([^():]*:)([^():]*)")
 """The name of an information set: finished rounds, dice, bids."""

@@ -33,8 +33,6 @@ from counterplay.errors import GameError
 from counterplay.game.game import TERMINAL, Game
 from counterplay.game.registry import parameter, register
 
-__all__ = ["VARIANTS", "InfosetCount", "PhantomTicTacToe", "count_histories", "count_infosets"]
-
 ALL = 0b111_111_111
 LINES = (0b000_000_111, 0b000_111_000, 0b111_000_000, 0b001_001_001, 0b010_010_010, 0b100_100_100, 0b100_010_001,
          0b001_010_100)  # fmt: skip

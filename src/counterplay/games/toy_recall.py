@@ -43,10 +43,7 @@ def _two_ways(left: tuple[Node, Node], right: tuple[Node, Node]) -> Node:
     one = decision(0, "I", {"l": left[0], "r": left[1]})
     other = decision(0, "I", {"l": right[0], "r": right[1]})
     return chance(
-        {
-            "L": (0.5, decision(0, "J1", {"out": end(0), "m": one})),
-            "R": (0.5, decision(0, "J2", {"n": other})),
-        }
+        {"L": (0.5, decision(0, "J1", {"out": end(0), "m": one})), "R": (0.5, decision(0, "J2", {"n": other}))}
     )
 
 
@@ -123,10 +120,7 @@ def failing_learners(x: float) -> Node:
     return decision(
         0,
         "I1",
-        {
-            "a": decision(1, "a", {"c": end(-1), "d": after_a}),
-            "b": decision(1, "b", {"e": after_b, "f": end(-1)}),
-        },
+        {"a": decision(1, "a", {"c": end(-1), "d": after_a}), "b": decision(1, "b", {"e": after_b, "f": end(-1)})},
     )
 
 

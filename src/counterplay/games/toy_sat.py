@@ -18,8 +18,6 @@ from counterplay.game.builder import Node, decision
 from counterplay.game.registry import parameter
 from counterplay.games.toy import POSITIVE, end, register_toy
 
-__all__ = ["Clause", "read_formula"]
-
 Clause: TypeAlias = dict[str, bool]
 """The literals of a clause: variable -> the truth value that satisfies it, in the order of the variables."""
 

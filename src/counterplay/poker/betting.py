@@ -24,8 +24,6 @@ from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.raise_sizes import BetAbstraction
 from counterplay.poker.rules import MAX_ACTIONS, Betting
 
-__all__ = ["CALL", "FOLD", "BettingCounts", "BettingTree", "build_betting_tree", "count_betting"]
-
 FOLD = -1
 """The ``action`` of a node that is reached by a fold."""
 

@@ -33,8 +33,6 @@ from counterplay.tree.public.public_tree import Hands
 if TYPE_CHECKING:
     from counterplay.kernels.cards.hand_classes import HandSet
 
-__all__ = ["FirstDeals"]
-
 
 class FirstDeals:
     """The first public deals of a game in which each player can hold every hand.

@@ -24,8 +24,6 @@ from counterplay.tree.public.public_tree import NO_HAND, Hands
 if TYPE_CHECKING:
     from counterplay.kernels.cards.evaluator import HandTables
 
-__all__ = ["DealTree", "deal_cards", "hole_hands"]
-
 TRASH, NOTHING = 52, 53
 """The second card of a hand of one card: a dummy whose sum is never read."""
 

@@ -12,11 +12,6 @@ from collections.abc import Iterable
 
 from counterplay.errors import GameError
 
-__all__ = [
-    "CARDS", "MAX_RANKS", "MAX_SUITS", "RANKS", "SUITS", "card_text", "cards_text", "deck", "parse_card",
-    "parse_cards", "rank_of", "suit_of",
-]  # fmt: skip
-
 RANKS = "23456789TJQKA"
 SUITS = "cdhs"
 MAX_RANKS = len(RANKS)

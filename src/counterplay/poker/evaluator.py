@@ -30,17 +30,6 @@ from counterplay.poker.cards import CARDS, MAX_RANKS, MAX_SUITS, RANKS, cards_te
 if TYPE_CHECKING:
     from counterplay.kernels.cards.evaluator import HandTables
 
-__all__ = [
-    "CATEGORIES",
-    "MAX_HAND",
-    "HandMeaning",
-    "count_hands",
-    "hand_meaning",
-    "rank_hand",
-    "rank_hands",
-    "rank_holes",
-]
-
 CATEGORIES = (
     "high card", "pair", "two pair", "three of a kind", "straight", "flush", "full house", "four of a kind",
     "straight flush",

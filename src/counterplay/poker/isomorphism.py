@@ -28,8 +28,6 @@ from counterplay.poker.evaluator import cards_array
 if TYPE_CHECKING:
     from counterplay.kernels.cards.isomorphism import RoundTables
 
-__all__ = ["HandIndexer"]
-
 Ints = npt.NDArray[np.int64]
 Pattern = tuple[int, ...]
 """Number of cards of one suit dealt in each round."""

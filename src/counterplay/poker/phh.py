@@ -27,8 +27,6 @@ from counterplay.poker.acpc.match_state import hand_values
 from counterplay.poker.cards import cards_text, parse_cards
 from counterplay.poker.rules import Betting
 
-__all__ = ["HandHistory", "format_phh", "format_phhs", "from_record", "parse_phh", "read_phh", "to_record"]
-
 Number: TypeAlias = int | Decimal
 
 VARIANTS = {

@@ -29,9 +29,6 @@ from counterplay.poker.betting import BettingCounts, count_betting
 from counterplay.poker.cards import RANKS, card_text, cards_text, parse_cards
 from counterplay.poker.rules import Betting, Chips
 
-__all__ = ["PokerFile", "PokerGame", "PokerState", "StandardPoker", "infoset_name", "poker_game"]
-
-
 COUNTED_ROWS = 100_000
 """Most different futures at one depth for which the betting of a game is counted to report its size."""
 

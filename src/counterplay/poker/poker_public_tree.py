@@ -22,16 +22,6 @@ from counterplay.poker.raise_sizes import BetAbstraction
 from counterplay.poker.three_cards import showdown_tables
 from counterplay.tree.public.public_tree import FOLD, LINK, SHOWDOWN, PublicNode, PublicTree, lay_out
 
-__all__ = [
-    "add_links",
-    "assemble_betting",
-    "assemble_nodes",
-    "build_public_tree",
-    "count_public_tree",
-    "public_tree_bytes",
-    "public_tree_refusal",
-]
-
 
 def public_tree_refusal(game: GameDefinition) -> str | None:
     """Why a game of poker has no public tree; None if it has one: two players with one or two hole cards each."""

@@ -20,8 +20,6 @@ import re
 
 from counterplay.errors import GameError
 
-__all__ = ["CPRG_2011", "FCPA", "PRESETS", "BetAbstraction", "RaiseSize", "bet_abstraction"]
-
 _SIZE = re.compile(r"(?:(allin)|(min)|(\d+(?:\.\d+)?)(c?)|pot)(!?)")
 
 

@@ -23,8 +23,6 @@ from counterplay.errors import GameError
 from counterplay.poker.board_tree import hole_hands
 from counterplay.poker.cards import MAX_RANKS, MAX_SUITS, RANKS, card_text, deck, parse_card
 
-__all__ = ["HANDS", "class_grid", "class_name", "hand_number", "holdem_hands", "parse_range", "range_text"]
-
 HANDS = 1326
 """Hands of two cards."""
 

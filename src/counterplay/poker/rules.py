@@ -25,8 +25,6 @@ from counterplay.errors import GameError
 from counterplay.game.game import TERMINAL
 from counterplay.poker.acpc.definition import GameDefinition
 
-__all__ = ["MAX_ACTIONS", "Betting", "Chips", "parse_actions"]
-
 Chips: TypeAlias = int | Fraction
 """An amount of chips: an integer, or a fraction where a pot is split."""
 

@@ -30,16 +30,6 @@ from counterplay.poker.evaluator import CATEGORIES, HandMeaning, cards_array, ha
 if TYPE_CHECKING:
     from counterplay.kernels.cards.evaluator import HandTables
 
-__all__ = [
-    "HAND",
-    "ORDER",
-    "rank_three_cards",
-    "rank_three_cards_each",
-    "showdown_tables",
-    "three_card_meaning",
-    "three_card_table",
-]
-
 HAND = 3
 ORDER = ("high card", "pair", "flush", "straight", "three of a kind", "straight flush")
 """The categories from the lowest."""

@@ -15,8 +15,6 @@ from counterplay.poker.cards import parse_cards
 from counterplay.poker.rules import Betting
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["bucket_abstraction", "infoset_places"]
-
 
 def bucket_abstraction(tree: GameTree, game: BucketGame) -> Abstraction:
     """The abstraction of the compiled real game that merges what the bucket game does not distinguish.

@@ -16,8 +16,6 @@ from counterplay.abstraction.cards.card_abstraction import CardAbstraction
 from counterplay.abstraction.cards.features import CardFeatures
 from counterplay.poker.cards import cards_text
 
-__all__ = ["RoundReport", "report_cards"]
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class RoundReport:

@@ -32,8 +32,6 @@ from counterplay.errors import AbstractionError
 from counterplay.poker.isomorphism import HandIndexer
 from counterplay.runtime.progress import Progress, ProgressCallback
 
-__all__ = ["BuildSettings", "build_cards"]
-
 Array = npt.NDArray[Any]
 
 

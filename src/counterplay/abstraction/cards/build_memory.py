@@ -13,8 +13,6 @@ from counterplay.runtime.memory import check_memory
 if TYPE_CHECKING:
     from counterplay.abstraction.cards.recipe import CardRecipe
 
-__all__ = ["build_bytes", "check_build"]
-
 
 def build_bytes(features: CardFeatures, recipe: CardRecipe, max_table: int) -> int:
     """Approximate peak of bytes: what is kept, plus the largest round."""

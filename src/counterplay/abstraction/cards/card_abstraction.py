@@ -29,8 +29,6 @@ from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.isomorphism import HandIndexer
 from counterplay.storage import read_container, write_container
 
-__all__ = ["KIND", "BucketTable", "CardAbstraction", "Recall", "deck_shape"]
-
 KIND = "card-abstraction"
 """The kind in the header of a ``.cpa`` file."""
 

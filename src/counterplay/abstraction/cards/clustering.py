@@ -25,8 +25,6 @@ from counterplay.errors import AbstractionError
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.runtime.threads import ThreadPool
 
-__all__ = ["Clustering", "KMeansConfig", "Metric", "Points", "k_means", "merge_points"]
-
 Metric: TypeAlias = Literal["euclidean", "absolute"]
 
 SEEDED = 1 << 18

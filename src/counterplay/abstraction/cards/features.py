@@ -35,8 +35,6 @@ from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.runtime.threads import ThreadPool
 from counterplay.storage import read_container, write_container
 
-__all__ = ["BINS", "CardFeatures", "HandSums", "default_cache"]
-
 BINS = 50
 """Bins of a histogram of hand strength."""
 

@@ -12,8 +12,6 @@ from counterplay.abstraction.cards.card_abstraction import CardAbstraction
 from counterplay.abstraction.cards.features import CardFeatures
 from counterplay.errors import AbstractionError
 
-__all__ = ["refines"]
-
 EVERY_HAND = 2_000_000
 """Rounds with at most this many hands are compared in full."""
 

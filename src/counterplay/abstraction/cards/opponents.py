@@ -21,8 +21,6 @@ from counterplay.errors import AbstractionError
 from counterplay.poker.cards import CARDS, deck
 from counterplay.poker.isomorphism import HandIndexer
 
-__all__ = ["JOHANSON_2013", "OpponentClusters", "Weights", "johanson2013", "opponent_clusters"]
-
 Weights: TypeAlias = Literal["none", "mass", "classes"]
 
 JOHANSON_2013 = """

@@ -13,14 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["percentile"]
-
 
 def percentile(
-    values: npt.NDArray[Any],
-    weights: npt.NDArray[Any],
-    count: int,
-    groups: npt.NDArray[Any] | None = None,
+    values: npt.NDArray[Any], weights: npt.NDArray[Any], count: int, groups: npt.NDArray[Any] | None = None
 ) -> npt.NDArray[np.int32]:
     """Split hands into ``count`` buckets of equal weight.
 

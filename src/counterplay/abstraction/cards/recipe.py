@@ -31,8 +31,6 @@ from counterplay.abstraction.cards.textures import texture_count
 from counterplay.errors import AbstractionError
 from counterplay.poker.isomorphism import HandIndexer
 
-__all__ = ["FAMILIES", "CardRecipe", "Family", "RoundRecipe", "parse_recipe"]
-
 Family: TypeAlias = Literal["lossless", "PE", "PS", "PHS", "KE", "KO", "PA", "R", "M"]
 
 FAMILIES: dict[Family, str] = {
@@ -127,11 +125,7 @@ class CardRecipe:
 
 
 def parse_recipe(
-    text: str,
-    deck: tuple[int, int],
-    shape: tuple[int, ...],
-    recall: Recall | None = None,
-    families: str = "PS",
+    text: str, deck: tuple[int, int], shape: tuple[int, ...], recall: Recall | None = None, families: str = "PS"
 ) -> CardRecipe:
     """Parse a recipe.
 

@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["cut_ranges", "merge_near", "most_merged"]
-
 
 def cut_ranges(values: npt.NDArray[Any], scale: float, cuts: Sequence[float]) -> npt.NDArray[np.int32]:
     """The range of each hand; a strength at a cut point belongs above it."""

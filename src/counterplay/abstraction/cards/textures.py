@@ -15,8 +15,6 @@ import numpy.typing as npt
 
 from counterplay.poker.isomorphism import HandIndexer
 
-__all__ = ["board_textures", "texture_count", "texture_of"]
-
 
 def texture_of(board: Sequence[int]) -> tuple[int, tuple[int, ...], int]:
     """Cards of the most frequent suit; numbers of equal ranks, descending; most ranks within one straight."""

@@ -15,8 +15,6 @@ from counterplay.abstraction.cards.card_abstraction import BucketTable, CardAbst
 from counterplay.abstraction.cards.features import CardFeatures
 from counterplay.abstraction.cards.percentile import percentile
 
-__all__ = ["two_round_cards"]
-
 HOLDEM = (2, 3, 1, 1)
 
 

@@ -27,8 +27,6 @@ from counterplay.tree.history.repartition import reorder_actions, repartition
 if TYPE_CHECKING:
     from counterplay.strategy.tabular import TabularStrategy
 
-__all__ = ["Abstraction"]
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Abstraction:

@@ -17,11 +17,6 @@ from counterplay.errors import AbstractionError
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import NULL
 
-__all__ = [
-    "abstract_by_key", "abstract_by_table", "abstraction_between", "from_classes", "initial_abstraction",
-    "null_abstraction", "own_moves",
-]  # fmt: skip
-
 Match = Literal["label", "position"]
 """How the actions of merged sets are matched: by their labels, or the k-th with the k-th."""
 

@@ -23,8 +23,6 @@ from counterplay.errors import AbstractionError
 from counterplay.game.game import Game
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["GENERAL", "abstraction_by_name", "split_name", "whole_path"]
-
 GENERAL = {
     "initial": "all but the number of own moves and of actions",
     "match=PATTERN": "whatever a regular expression matches in the name of an information set",

@@ -15,8 +15,6 @@ from counterplay.abstraction.infosets.abstraction import Abstraction
 from counterplay.errors import AbstractionError
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["from_map", "is_refinement", "refine", "split"]
-
 
 def from_map(
     tree: GameTree, infoset_map: NDArray[np.integer], action_map: NDArray[np.integer], name: str

@@ -14,8 +14,6 @@ from counterplay.abstraction.infosets.abstraction import Abstraction
 from counterplay.abstraction.infosets.builders import own_moves
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["map_words", "table_words"]
-
 
 def table_words(abstraction: Abstraction, tables: int = 2) -> int:
     """Words of tables over the abstract entries: one table for fictitious play's average, two for CFR's sums."""

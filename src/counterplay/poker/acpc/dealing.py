@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from counterplay.errors import GameError
 from counterplay.poker.acpc.definition import GameDefinition
 
-__all__ = ["Deal", "deal_array", "deals"]
-
 CHUNK = 512
 """Hands dealt at a time by ``deals``."""
 

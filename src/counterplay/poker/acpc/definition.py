@@ -23,8 +23,6 @@ from pathlib import Path
 from counterplay.errors import GameError
 from counterplay.poker.cards import deck
 
-__all__ = ["UNLIMITED", "GameDefinition", "format_definition", "parse_definition", "read_definition"]
-
 UNLIMITED = 2**31 - 1
 """The stack of a player whose stack is not limited."""
 

@@ -26,8 +26,6 @@ from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.match_state import MatchState, hand_values, read_hand
 from counterplay.poker.rules import Betting, Chips
 
-__all__ = ["HandRecord", "MatchLog", "format_chips", "format_score", "parse_log", "parse_record", "read_log"]
-
 DECIMALS = 6
 MAX_SPLIT = 2520
 """Pots are split among up to ten players, layer by layer: this is the least common multiple of 1 to 10."""

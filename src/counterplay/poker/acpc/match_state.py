@@ -29,8 +29,6 @@ from counterplay.poker.evaluator import MAX_HAND, rank_hand
 from counterplay.poker.rules import Betting, Chips, parse_actions
 from counterplay.poker.three_cards import rank_three_cards
 
-__all__ = ["MatchState", "hand_ranks", "hand_values", "parse_match_state", "parse_reply", "parse_state"]
-
 MAX_LINE = 4096
 """The longest line of the protocol."""
 

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from counterplay.poker.acpc.definition import GameDefinition
 
-__all__ = ["STANDARD"]
-
 _HOLDEM = {"rounds": 4, "suits": 4, "ranks": 13, "hole_cards": 2, "board_cards": (0, 3, 1, 1)}
 _LIMIT = {"limit": True, "raise_sizes": (10, 10, 20, 20), "max_raises": (3, 4, 4, 4)}
 _FLOP_ONLY = {"limit": True, "players": 2, "rounds": 2, "blinds": (10, 5), "raise_sizes": (10, 20), "suits": 4,

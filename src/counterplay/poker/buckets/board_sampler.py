@@ -34,8 +34,6 @@ from counterplay.poker.evaluator import hand_tables
 from counterplay.poker.three_cards import showdown_tables
 from counterplay.runtime.threads import spaced_zeros
 
-__all__ = ["BoardSampler", "betting_pieces", "every_board"]
-
 MOST_BOARDS = 50_000
 """Most boards up to a permutation of suits that are enumerated; each costs a millisecond or more."""
 

@@ -16,8 +16,6 @@ from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.betting import BettingCounts, count_betting
 from counterplay.poker.raise_sizes import BetAbstraction
 
-__all__ = ["BucketGameSize", "count_bucket_game", "count_states", "deals_by_round"]
-
 
 @dataclasses.dataclass(frozen=True)
 class BucketGameSize:

@@ -41,8 +41,6 @@ from counterplay.poker.rules import Betting
 if TYPE_CHECKING:
     from counterplay.kernels.walks import WalkArrays
 
-__all__ = ["BucketGame", "RoundBuckets", "weak_orders"]
-
 MAX_PLAYERS = 6
 """The hands of six players have 4,683 orders."""
 

@@ -17,8 +17,6 @@ from counterplay.kernels.cards.isomorphism import index_hands
 from counterplay.poker.buckets.bucket_game import BucketGame, hand_indexer, weak_orders
 from counterplay.poker.three_cards import showdown_tables
 
-__all__ = ["DealSampler"]
-
 
 class DealSampler:
     """Samples the deals of a bucket game; each thread needs its own.

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from counterplay.kernels.cards.isomorphism import index_hands
 from counterplay.poker.buckets.bucket_game import BucketGame, RoundBuckets, hand_indexer
 
-__all__ = ["hand_buckets"]
-
 
 def hand_buckets(
     game: BucketGame, player: int, holes: NDArray[np.uint8], board: NDArray[np.uint8]

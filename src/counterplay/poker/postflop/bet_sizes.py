@@ -22,8 +22,6 @@ import re
 
 from counterplay.errors import GameError
 
-__all__ = ["PLAYERS", "STREETS", "BetSize", "StreetSizes", "bet_amount", "parse_sizes"]
-
 STREETS = ("flop", "turn", "river")
 PLAYERS = ("oop", "ip")
 

@@ -15,8 +15,6 @@ from counterplay.poker.cards import cards_text
 from counterplay.poker.ranges import HANDS, hand_number, holdem_hands, parse_range
 from counterplay.tree.public.public_tree import PublicTree
 
-__all__ = ["lock_rows", "parse_lock"]
-
 TOLERANCE = 1e-9
 Matrix = NDArray[np.float64]
 

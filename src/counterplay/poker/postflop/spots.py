@@ -12,8 +12,6 @@ from counterplay.errors import CounterplayError, GameError
 from counterplay.poker.postflop.subgame import Subgame
 from counterplay.poker.ranges import parse_range
 
-__all__ = ["Spot", "text_or_file"]
-
 NEEDED = ("board", "pot", "stack", "oop", "ip")
 
 

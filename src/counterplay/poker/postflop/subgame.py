@@ -28,8 +28,6 @@ from counterplay.poker.postflop.bet_sizes import PLAYERS, STREETS, BetSize, Stre
 from counterplay.poker.ranges import holdem_hands, parse_range
 from counterplay.tree.public.public_tree import FOLD, SHOWDOWN, PublicNode, PublicTree
 
-__all__ = ["SUBGAME", "Subgame", "parse_subgame"]
-
 MAX_NODES = 1_000_000
 """Nodes of the betting after which a subgame is refused."""
 
