@@ -122,13 +122,7 @@ if TYPE_CHECKING:
     from counterplay.runtime.pacing import Until
     from counterplay.runtime.progress import Progress
     from counterplay.solvers import ALGORITHMS, CfrConfig, CfrSolver, MccfrConfig, MccfrSolver, SolveResult
-    from counterplay.strategy import (
-        BucketStrategy,
-        Provenance,
-        PublicStrategy,
-        Strategy,
-        TabularStrategy,
-    )  # fmt: skip
+    from counterplay.strategy import BucketStrategy, Provenance, PublicStrategy, Strategy, TabularStrategy
     from counterplay.strategy import load_strategy as load
     from counterplay.tree import GameTree, SequenceForm, compile_game, estimate_size
 

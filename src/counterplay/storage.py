@@ -26,10 +26,6 @@ from numpy.typing import NDArray
 import counterplay
 from counterplay.errors import CounterplayError, StrategyError
 
-__all__ = [
-    "FORMAT_VERSION", "file_kind", "pack_texts", "read_container", "unpack_texts", "write_container", "write_text",
-]  # fmt: skip
-
 FORMAT_VERSION = 1
 """Version of the files written; newer ones are refused, older ones are read."""
 

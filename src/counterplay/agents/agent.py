@@ -20,8 +20,6 @@ from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["Agent", "Decision", "Policy", "Seen", "policy_profile"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Decision:

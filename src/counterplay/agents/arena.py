@@ -18,8 +18,6 @@ from counterplay.poker.poker_game import PokerGame
 from counterplay.poker.postflop.subgame import SUBGAME
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["Arena", "open_arena"]
-
 COMPILED_HISTORIES = 5_000_000
 """Games with more histories are not compiled to be played."""
 

@@ -15,8 +15,6 @@ from counterplay.errors import GameError
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.match_state import parse_match_state
 
-__all__ = ["VERSION", "ClientReport", "play_as_client"]
-
 VERSION = "VERSION:2.0.0"
 
 

@@ -13,8 +13,6 @@ import time
 from counterplay.errors import CounterplayError
 from counterplay.poker.acpc.match_state import MAX_LINE
 
-__all__ = ["Connection", "ConnectionLostError", "LineTooLongError", "connect"]
-
 CHUNK = 1 << 16
 
 

@@ -30,8 +30,6 @@ from counterplay.poker.acpc.match_log import HandRecord, format_header, format_s
 from counterplay.poker.acpc.match_state import MatchState, parse_match_state, parse_reply
 from counterplay.poker.rules import Betting, Chips
 
-__all__ = ["LOOPBACK", "Dealer", "DealerConfig", "Outcome"]
-
 LOOPBACK = "127.0.0.1"
 REPORT_EVERY = 100
 _VERSION = re.compile(r"VERSION:(\d+)\.(\d+)\.(\d+)")

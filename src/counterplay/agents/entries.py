@@ -35,8 +35,6 @@ from counterplay.strategy.strategy import Strategy
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.strategy.trivial import TRIVIAL, CardFree, did_you_mean
 
-__all__ = ["Entry", "Source", "make_entries", "make_entry"]
-
 PROGRAM = "program:"
 
 Source: TypeAlias = str | Strategy | Callable[[int], Agent]

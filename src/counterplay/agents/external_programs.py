@@ -29,8 +29,6 @@ from counterplay.errors import CounterplayError, GameError
 from counterplay.poker.acpc.match_log import MatchLog, read_log
 from counterplay.poker.poker_game import PokerFile
 
-__all__ = ["MatchAbortedError", "Times", "play_with_programs"]
-
 GOODBYE_SECONDS = 10.0
 """How long a program may keep running after its match, by the rules of the competition."""
 

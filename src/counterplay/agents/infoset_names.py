@@ -14,8 +14,6 @@ from counterplay.game.game import Game
 from counterplay.poker.acpc.definition import UNLIMITED, GameDefinition
 from counterplay.poker.acpc.match_state import MatchState
 
-__all__ = ["Namer", "definition_for", "namer", "same_rules"]
-
 Namer = Callable[[MatchState], str]
 """From what the acting player sees to the key of the information set."""
 

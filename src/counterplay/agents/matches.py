@@ -38,8 +38,6 @@ from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["MatchResult", "Seeds", "match", "play_piece", "seatings_of"]
-
 CHUNK = 1 << 16
 """Deals whose scores are kept at a time."""
 

@@ -14,8 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from counterplay.agents.tally import Estimate
 
-__all__ = ["Round", "Scores", "bankroll", "run_off"]
-
 Scores = Mapping[tuple[int, ...], Sequence[Estimate]]
 """The result of each match: by its agents in ascending order, an estimate for each of them."""
 

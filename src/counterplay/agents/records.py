@@ -19,8 +19,6 @@ from typing import IO
 
 from counterplay.errors import GameError
 
-__all__ = ["MatchFiles", "Transaction", "read_transactions", "stamp"]
-
 _LINE = re.compile(r"([a-zA-Z][0-9]{0,10}) ([0-9]{1,10}) ([0-9]{1,12}\.[0-9]{6}) ([0-9]{1,12}\.[0-9]{6})")
 
 

@@ -30,8 +30,6 @@ from counterplay.strategy.strategy import Strategy
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.strategy.translation import RULES, Rule, abstract_node, real_action
 
-__all__ = ["StrategyAgent", "sharpened"]
-
 _PROTOCOL = {"fold": "f", "check": "c", "call": "c", "bet": "r", "raise": "r"}
 
 

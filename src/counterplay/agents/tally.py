@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from counterplay.errors import GameError
 
-__all__ = ["Z_95", "Estimate", "Tally"]
-
 Z_95 = 1.96
 """Standard deviations on each side of a mean that hold 95 %."""
 

@@ -10,8 +10,6 @@ from counterplay.poker.acpc.match_log import format_chips
 from counterplay.poker.acpc.match_state import MatchState
 from counterplay.poker.cards import cards_text
 
-__all__ = ["HumanAgent"]
-
 
 class HumanAgent(Agent):
     """Shows each situation and asks for an action until a legal one is given.

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from counterplay.agents.tally import Estimate
 from counterplay.agents.tournaments import TournamentResult
 
-__all__ = ["html_report", "markdown_report"]
-
 Rows = list[list[str]]
 
 _STYLE = """

@@ -33,8 +33,6 @@ from counterplay.errors import GameError
 from counterplay.runtime.jobs import ProcessExecutor, SerialExecutor, run_jobs
 from counterplay.runtime.progress import Progress, ProgressCallback
 
-__all__ = ["Piece", "Tournament", "TournamentConfig", "TournamentResult"]
-
 SETTINGS, RESULTS = "tournament.json", "results.jsonl"
 
 

@@ -8,8 +8,6 @@ from counterplay.agents.agent import Decision, Policy, Seen
 from counterplay.poker.rules import Betting
 from counterplay.strategy.trivial import CardFree, Uniform, trivial
 
-__all__ = ["TrivialAgent"]
-
 
 class TrivialAgent(Policy):
     """Plays a strategy that does not look at its cards.

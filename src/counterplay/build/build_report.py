@@ -7,8 +7,6 @@ from typing import Any
 
 from counterplay.evaluation.board_bounds import bound_rows
 
-__all__ = ["build_rows", "markdown_build"]
-
 
 def build_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What was built and what was measured, as rows of name and text."""

@@ -45,8 +45,6 @@ from counterplay.strategy.bucket_strategy import KIND as PROFILE_KIND
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import load_strategy
 
-__all__ = ["Pipeline"]
-
 STATE, CARDS, PAIRS, CHECKPOINT, AGENT = (
     "build.json", "cards.cpa", "pairs.counts", "solve.checkpoint", "agent.strategy",
 )  # fmt: skip

@@ -22,8 +22,6 @@ from counterplay.poker.betting import count_betting
 from counterplay.poker.isomorphism import HandIndexer
 from counterplay.poker.raise_sizes import bet_abstraction
 
-__all__ = ["OPPONENTS", "PRESETS", "Plan", "Preset", "make_plan"]
-
 OPPONENTS = ("always-call", "always-raise", "50/50", "uniform")
 """The opponents in matches."""
 
@@ -107,12 +105,7 @@ class Plan:
 
 
 def make_plan(
-    game: str,
-    preset: str = "laptop",
-    rounds: str | None = None,
-    bets: str | None = None,
-    seed: int = 0,
-    **changes: Any,
+    game: str, preset: str = "laptop", rounds: str | None = None, bets: str | None = None, seed: int = 0, **changes: Any
 ) -> Plan:
     """The plan of a preset for a game.
 

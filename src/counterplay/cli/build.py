@@ -12,16 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterplay.cli.abstract import ROUNDS_HELP
-from counterplay.cli.common import (
-    GAME_HELP,
-    JSON_HELP,
-    MEMORY_HELP,
-    note,
-    print_json,
-    read_memory,
-    say,
-    table,
-)
+from counterplay.cli.common import GAME_HELP, JSON_HELP, MEMORY_HELP, note, print_json, read_memory, say, table
 from counterplay.cli.running import interruptible
 
 if TYPE_CHECKING:

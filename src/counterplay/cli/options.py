@@ -87,8 +87,7 @@ Donks = Annotated[
     typer.Option(help="Sizes of oop's first bet after calling a street (default: bets).", rich_help_panel=_SPOT),
 ]
 AllinThreshold = Annotated[
-    str | None,
-    typer.Option(help="Bets of this fraction of the stack are all in (default 67%).", rich_help_panel=_SPOT),
+    str | None, typer.Option(help="Bets of this fraction of the stack are all in (default 67%).", rich_help_panel=_SPOT)
 ]
 Chip = Annotated[float | None, typer.Option(help="Bets are multiples of this (default 1).", rich_help_panel=_SPOT)]
 Isomorphism = Annotated[bool, typer.Option(help="Merge isomorphic suits.", rich_help_panel=_SPOT)]

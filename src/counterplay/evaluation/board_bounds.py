@@ -40,8 +40,6 @@ from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.strategy.bucket_strategy import BucketStrategy
 
-__all__ = ["BoardWalker", "Bound", "ExploitabilityBounds", "bound_exploitability", "bound_rows", "drawn_round"]
-
 Vector = NDArray[np.float64]
 Cards = NDArray[np.uint8]
 

@@ -29,8 +29,6 @@ from counterplay.poker.three_cards import showdown_tables
 from counterplay.runtime.progress import ProgressCallback
 from counterplay.runtime.threads import ThreadPool
 
-__all__ = ["BucketPairs", "count_bucket_pairs", "measure_buckets"]
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class BucketPairs:

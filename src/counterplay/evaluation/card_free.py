@@ -39,8 +39,6 @@ from counterplay.runtime.progress import ProgressCallback
 from counterplay.strategy.trivial import CardFree
 from counterplay.tree.public.public_tree import CUT, FOLD, LINK, SHOWDOWN
 
-__all__ = ["evaluate_card_free"]
-
 Vector = NDArray[np.float64]
 Agent = tuple[CardFree, CardFree]
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["exploitability_text", "player_values"]
-
 
 def player_values(values: Sequence[float]) -> str:
     """Values of all players, such as ``-0.055556 (player 1), +0.055556 (player 2)``."""

@@ -25,8 +25,6 @@ from numpy.typing import NDArray
 from counterplay.errors import SolverError
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["best_pure_choices", "randomised_response"]
-
 ABSOLUTE_GAP = 1e-6
 """The gap of the mixed-integer program, in the scale of ``_losses``."""
 

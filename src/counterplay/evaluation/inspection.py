@@ -22,8 +22,6 @@ from counterplay.strategy.public_lookup import Path, opponent_mass, public_path,
 from counterplay.strategy.public_strategy import PublicStrategy
 from counterplay.tree.public.public_tree import SHOWDOWN, PublicNode, PublicTree, lay_out
 
-__all__ = ["hand_values"]
-
 Vector = NDArray[np.float64]
 
 

@@ -28,8 +28,6 @@ from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.public_lookup import normalised
 from counterplay.tree.public.public_tree import PublicTree
 
-__all__ = ["PUBLIC_INFOSETS", "LiftedStrategy", "RealGame", "check_real_game", "real_infosets"]
-
 PUBLIC_INFOSETS = 200_000_000
 """Real games with more information sets, up to suits, are not measured exactly."""
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from counterplay.evaluation.board_bounds import ExploitabilityBounds
     from counterplay.kernels.history.passes import FormArrays
 
-__all__ = ["Measurement", "measure_strategy"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Measurement:

@@ -11,8 +11,6 @@ from counterplay.evaluation.measurement import Measurement
 from counterplay.evaluation.public_walks import Opponent, PublicWalks, plain_tables
 from counterplay.kernels.public.piece_steps import RESPONSE, VALUE
 
-__all__ = ["PublicWalker"]
-
 Vector = NDArray[np.float64]
 Scales = tuple[NDArray[np.float32], NDArray[np.float32]]
 

@@ -26,11 +26,6 @@ from counterplay.kernels.public.terminal import CARD_SLOTS
 from counterplay.runtime.threads import ThreadPool, spaced_zeros
 from counterplay.tree.public.public_tree import LINK, SHARED, SHOWDOWN, Hands, PublicTree
 
-__all__ = [
-    "FIXED", "Opponent", "PublicWalks", "Start", "hand_arrays", "plain_tables", "scratch_bytes", "vector_length",
-    "walk_scratch",
-]  # fmt: skip
-
 FIXED = Rule(1.0, 1.0, False, 0.0, 0.0, True, False, 0)
 """The rule of walks that update nothing."""
 

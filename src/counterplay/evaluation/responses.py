@@ -19,8 +19,6 @@ from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["BestResponse", "best_response", "check_player", "own_leaf_values"]
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class BestResponse:

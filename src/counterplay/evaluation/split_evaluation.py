@@ -37,10 +37,6 @@ from counterplay.strategy.public_strategy import PublicStrategy, fill_table
 from counterplay.strategy.trivial import CardFree
 from counterplay.tree.public.public_tree import CUT, FOLD, LINK, PublicTree
 
-__all__ = [
-    "SplitGame", "card_free_value", "evaluate_split", "game_header", "measure_pair", "node_rows", "strategy_text",
-]  # fmt: skip
-
 Vector = NDArray[np.float64]
 Pair = tuple[HandStrategy, HandStrategy]
 

@@ -13,8 +13,6 @@ from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import ProgressCallback
 from counterplay.solvers.solver import Solver
 
-__all__ = ["RunOptions", "Target", "read_exploitability", "sort_out"]
-
 SPOT_TARGET = "0.5%"
 """Where the run of a postflop spot stops by default."""
 

@@ -35,8 +35,6 @@ from counterplay.solvers.registry import (
 from counterplay.solvers.solver import Solver
 from counterplay.strategy.public_lookup import PublicIndex
 
-__all__ = ["prepare", "prepare_resume", "prepare_spot"]
-
 SPOT_ALGORITHM, SPOT_SETTINGS = "dcfr", {"gamma": 4.0}
 """Defaults for postflop spots: the fastest on flop, turn and river in CPU seconds."""
 
@@ -240,12 +238,7 @@ def _bucket_solver(forms: GameForms, algorithm: str | None, settings: dict[str, 
     return solver
 
 
-_SOLVERS = {
-    "history": _history_solver,
-    "public": _public_solver,
-    "buckets": _bucket_solver,
-    "states": _states_solver,
-}
+_SOLVERS = {"history": _history_solver, "public": _public_solver, "buckets": _bucket_solver, "states": _states_solver}
 
 
 def _count_pairs(solver: Solver, options: RunOptions) -> None:

@@ -23,8 +23,6 @@ from counterplay.solvers.word_counts import memory_words
 from counterplay.strategy.public_tables import public_form
 from counterplay.tree.history.sizes import tree_bytes
 
-__all__ = ["Run"]
-
 CHECKPOINT_SECONDS = 60.0
 """How often a checkpoint is written."""
 

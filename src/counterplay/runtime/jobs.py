@@ -23,10 +23,6 @@ from counterplay.errors import StrategyError
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.storage import read_container, write_container
 
-__all__ = [
-    "Executor", "JobList", "ProcessExecutor", "SerialExecutor", "ThreadExecutor", "read_jobs", "run_jobs",
-]  # fmt: skip
-
 KIND = "evaluation"
 """The kind of the files in which results are kept."""
 

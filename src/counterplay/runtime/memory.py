@@ -9,8 +9,6 @@ from pathlib import Path
 
 from counterplay.errors import MemoryLimitError
 
-__all__ = ["available_memory", "check_memory", "format_bytes", "return_memory"]
-
 CONTROL_GROUPS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "inactive_file"),
     (

@@ -17,8 +17,6 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from counterplay.errors import SolverError
 
-__all__ = ["CALL_SECONDS", "CHECK_RATIO", "Axis", "Pace", "PacedSteps", "Until", "next_check"]
-
 CALL_SECONDS = 0.1
 """How long one call of the kernels should take."""
 

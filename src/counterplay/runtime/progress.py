@@ -7,8 +7,6 @@ import math
 from collections.abc import Callable
 from typing import TypeAlias
 
-__all__ = ["Progress", "ProgressCallback"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Progress:

@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 
 from counterplay.runtime.progress import Progress, ProgressCallback
 
-__all__ = ["ThreadPool", "available_cores", "spaced_rows", "spaced_zeros"]
-
 SHARE_SECONDS = 0.005
 """CPU seconds of the smallest share that is worth a separate call."""
 
@@ -55,11 +53,7 @@ class ThreadPool:
         return max(1, math.ceil(SHARE_SECONDS * self._counted / max(self._spent, 1e-12)))
 
     def share(
-        self,
-        iterations: int,
-        start: int,
-        advance: Callable[[int, int, int], None],
-        deadline: float | None = None,
+        self, iterations: int, start: int, advance: Callable[[int, int, int], None], deadline: float | None = None
     ) -> None:
         """Divide iterations among the threads; each takes shares until none is left.
 
@@ -174,9 +168,7 @@ class ThreadPool:
 
     @staticmethod
     def _wait(
-        futures: Iterable[Future[Any]],
-        stop: Callable[[], None] | None = None,
-        report: Callable[[], None] | None = None,
+        futures: Iterable[Future[Any]], stop: Callable[[], None] | None = None, report: Callable[[], None] | None = None
     ) -> None:
         """Wait until all work is at rest, then raise what went wrong, Ctrl-C first."""
         waiting, finished, error = set(futures), set(), None

@@ -30,8 +30,6 @@ from counterplay.strategy.strategy import Provenance, Row, Strategy
 from counterplay.strategy.tabular import TabularStrategy, normalise
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["KIND", "BucketStrategy", "Storage"]
-
 KIND = "abstract-profile"
 """The kind in the header of such a file."""
 

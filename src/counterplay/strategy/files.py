@@ -14,8 +14,6 @@ from counterplay.strategy.public_strategy import PublicStrategy
 from counterplay.strategy.strategy import Strategy
 from counterplay.strategy.tabular import TabularStrategy
 
-__all__ = ["load_strategy"]
-
 
 def load_strategy(
     path: str | os.PathLike[str],

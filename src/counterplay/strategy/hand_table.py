@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from counterplay.errors import GameError
 from counterplay.poker.cards import CARDS, MAX_RANKS, MAX_SUITS, RANKS, cards_text
 
-__all__ = ["Cell", "HandTable", "action_mix"]
-
 Vector = NDArray[np.float64]
 
 

@@ -18,8 +18,6 @@ from counterplay.poker.cards import cards_text, parse_cards
 from counterplay.poker.rules import Betting
 from counterplay.strategy.hand_table import HandTable
 
-__all__ = ["Seen", "parse_infoset", "poker_hand_table"]
-
 NOTHING = 53
 """The second card of a hand of one card."""
 

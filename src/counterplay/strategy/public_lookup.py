@@ -19,11 +19,6 @@ from counterplay.poker.cards import CARDS, MAX_SUITS, parse_cards
 from counterplay.strategy.hand_table import HandTable
 from counterplay.tree.public.public_tree import CUT, LINK, Hands, PublicTree
 
-__all__ = [
-    "HandStrategy", "HandTables", "Path", "PublicIndex", "hand_table", "normalised", "opponent_mass", "public_path",
-    "reach_along",
-]  # fmt: skip
-
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 Path = list[tuple[int, int, int]]

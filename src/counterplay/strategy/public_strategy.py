@@ -26,8 +26,6 @@ from counterplay.strategy.strategy import Provenance, Row, Strategy
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.public.public_tree import PublicTree
 
-__all__ = ["FunctionStrategy", "PublicStrategy", "fill_table"]
-
 
 @dataclasses.dataclass(frozen=True)
 class FunctionStrategy:

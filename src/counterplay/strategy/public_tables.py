@@ -33,8 +33,6 @@ from counterplay.tree.history.history_arrays import infosets_digest
 from counterplay.tree.public.from_histories import PublicSplit, split_public
 from counterplay.tree.public.public_tree import LINK, PublicTree
 
-__all__ = ["PlayForm", "PokerForm", "PublicForm", "SplitForm", "SubgameForm", "public_form"]
-
 Tables = tuple[NDArray[Any], NDArray[Any]]
 
 ALIKE = 1e-9

@@ -24,8 +24,6 @@ from counterplay.runtime.memory import check_memory
 if TYPE_CHECKING:
     from counterplay.strategy.hand_table import HandTable
 
-__all__ = ["Provenance", "Row", "Strategy"]
-
 Row: TypeAlias = tuple[int, str, dict[str, float]]
 """An infoset of a strategy: player, key, probabilities of the actions."""
 

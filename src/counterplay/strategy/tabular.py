@@ -27,8 +27,6 @@ from counterplay.strategy.strategy import Provenance, Row, Strategy
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.public.from_histories import split_public
 
-__all__ = ["SEEN", "TabularStrategy", "check_strategy", "normalise"]
-
 SEEN = "seen:"
 """How the digest of a strategy starts that covers only the infosets that a run has visited."""
 

@@ -23,8 +23,6 @@ from counterplay.errors import StrategyError
 from counterplay.poker.betting import CALL, FOLD, BettingTree
 from counterplay.poker.rules import Betting
 
-__all__ = ["Rule", "abstract_node", "real_action", "translate_size"]
-
 Rule: TypeAlias = Literal["nearest", "probabilistic"]
 RULES = ("nearest", "probabilistic")
 

@@ -22,8 +22,6 @@ from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.public.public_tree import PublicTree
 
-__all__ = ["TRIVIAL", "CardFree", "Uniform", "did_you_mean", "trivial"]
-
 Matrix = NDArray[np.float64]
 
 FOLD, CALL, RAISE = range(3)
