@@ -22,36 +22,18 @@ from counterplay.tree.public.unfold import count_play, unfolded_bytes
 
 @dataclasses.dataclass(frozen=True)
 class FormSize:
-    """One form of a game.  What is not known, or does not apply, is None.
+    """One form of a game.  What is not known, or does not apply, is None."""
 
-    Attributes
-    ----------
-    form : str
-        One of ``FORMS``.
-    available : bool
-        Whether ``open_game`` opens it within the memory limit.
-    too_large : bool
-        The game has the form, but it does not fit.
-    reason : str or None
-        Why it is not available.
-    exact : bool
-        Whether the numbers are counted; otherwise they are estimates.
-    histories, public_states, infosets, entries : int or None
-        Histories, public states, information sets of all players, and pairs of an information set and an action.
-    bytes : int or None
-        Memory of the form itself, without the tables of a solver.
-    """
-
-    form: str
-    available: bool
-    too_large: bool = False
-    reason: str | None = None
-    exact: bool = True
+    form: str  # one of ``FORMS``
+    available: bool  # whether ``open_game`` opens it within the memory limit
+    too_large: bool = False  # the game has the form, but it does not fit
+    reason: str | None = None  # why it is not available
+    exact: bool = True  # whether the numbers are counted; otherwise they are estimates
     histories: int | None = None
     public_states: int | None = None
-    infosets: int | None = None
-    entries: int | None = None
-    bytes: int | None = None
+    infosets: int | None = None  # information sets of all players
+    entries: int | None = None  # pairs of an information set and an action
+    bytes: int | None = None  # memory of the form itself, without the tables of a solver
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

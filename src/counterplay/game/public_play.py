@@ -14,53 +14,27 @@ from collections.abc import Callable
 
 @dataclasses.dataclass(frozen=True)
 class PlayPoint:
-    """A decision.
+    """A decision."""
 
-    Attributes
-    ----------
-    player : int
-        Who acts, 0 or 1.
-    actions : tuple of str
-        The legal actions.
-    after : tuple of int
-        The index in ``PublicPlay.points`` of the point after each action.
-    """
-
-    player: int
-    actions: tuple[str, ...]
-    after: tuple[int, ...]
+    player: int  # who acts, 0 or 1
+    actions: tuple[str, ...]  # the legal actions
+    after: tuple[int, ...]  # the index in ``PublicPlay.points`` of the point after each action
 
 
 @dataclasses.dataclass(frozen=True)
 class PlayEnd:
-    """A terminal point whose payoff depends only on a class of each hand (Johanson 2016, section 2.4).
+    """A terminal point whose payoff depends only on a class of each hand (Johanson 2016, section 2.4)."""
 
-    Attributes
-    ----------
-    classes : pair of tuples of int
-        For each player, the class of each hand, from 0.
-    utility : tuple of tuples of float
-        What player 0 wins, by the classes of player 0's and of player 1's hand.
-    """
-
-    classes: tuple[tuple[int, ...], tuple[int, ...]]
-    utility: tuple[tuple[float, ...], ...]
+    classes: tuple[tuple[int, ...], tuple[int, ...]]  # for each player, the class of each hand, from 0
+    utility: tuple[tuple[float, ...], ...]  # what player 0 wins, by the classes of player 0's and of player 1's hand
 
 
 @dataclasses.dataclass(frozen=True)
 class PublicPlay:
-    """The public play of a two-player zero-sum game with perfect recall.
+    """The public play of a two-player zero-sum game with perfect recall."""
 
-    Attributes
-    ----------
-    hands : pair of tuples of (str, float)
-        What each player can be dealt, with its probability.
-    points : tuple of PlayPoint and PlayEnd
-        The play; it starts at the first.
-    infoset : callable
-        The name of an information set, from the name of a hand and the actions taken before.
-    """
-
+    # what each player can be dealt, with its probability
     hands: tuple[tuple[tuple[str, float], ...], tuple[tuple[str, float], ...]]
-    points: tuple[PlayPoint | PlayEnd, ...]
+    points: tuple[PlayPoint | PlayEnd, ...]  # the play; it starts at the first
+    # the name of an information set, from the name of a hand and the actions taken before
     infoset: Callable[[str, tuple[str, ...]], str]

@@ -41,27 +41,15 @@ ROUND, PLAYER, RAISES, ACTIONS, CALLED, MAX_SPENT, MIN_RAISE, FOLDED, FIRST = ra
 
 @dataclasses.dataclass(frozen=True)
 class BettingCounts:
-    """Numbers of nodes of a betting tree, by round.  The numbers are exact.
+    """Numbers of nodes of a betting tree, by round.  The numbers are exact."""
 
-    Attributes
-    ----------
-    decisions : tuple of int
-        Decision nodes.
-    pairs : tuple of int
-        Total actions at these nodes.
-    continuing : tuple of int
-        Betting sequences that continue to the next round; 0 in the last.
-    folds, showdowns : tuple of int
-        Terminal nodes with one player left, and with more; those after an all-in count in the round of the last action.
-    player_decisions, player_pairs : tuple of tuples of int
-        The same as ``decisions`` and ``pairs`` for each position alone.
-    """
-
-    decisions: tuple[int, ...]
-    pairs: tuple[int, ...]
-    continuing: tuple[int, ...]
+    decisions: tuple[int, ...]  # decision nodes
+    pairs: tuple[int, ...]  # total actions at these nodes
+    continuing: tuple[int, ...]  # betting sequences that continue to the next round; 0 in the last
+    # terminal nodes with one player left, and with more; those after an all-in count in the round of the last action
     folds: tuple[int, ...]
     showdowns: tuple[int, ...]
+    # ``decisions`` and ``pairs`` of each position alone
     player_decisions: tuple[tuple[int, ...], ...] = ()
     player_pairs: tuple[tuple[int, ...], ...] = ()
 

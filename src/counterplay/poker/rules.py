@@ -37,40 +37,18 @@ _ACTION = re.compile(r"([fF])|([cCkK])|([rRbB])([0-9]*)|(/)")
 
 @dataclasses.dataclass(slots=True, eq=False)
 class Betting:
-    """The public part of a hand: who has put in how much, and who acts.
+    """The public part of a hand: who has put in how much, and who acts."""
 
-    Attributes
-    ----------
-    game : GameDefinition
-        What is played.
-    round : int
-        The betting round, from 0; the last one after an early all-in.
-    player : int
-        The position that acts, or ``TERMINAL``.
-    spent : tuple of int
-        Chips that each position has put in during the hand.
-    max_spent : int
-        The most that anybody has put in: what it takes to call.
-    min_raise_to : int
-        The least that a no-limit raise must reach (when the stack allows it).
-    folded : int
-        Bit ``p`` is set when position ``p`` has folded.
-    actions : tuple of tuples of str
-        The actions of each round that was reached.
-    raises, called : int
-        Raises in this round; players with chips left that have called the last of them, including the raiser.
-    """
-
-    game: GameDefinition
-    round: int
-    spent: tuple[int, ...]
-    max_spent: int
-    min_raise_to: int
-    folded: int
-    actions: tuple[tuple[str, ...], ...]
-    raises: int
-    called: int
-    player: int
+    game: GameDefinition  # what is played
+    round: int  # the betting round, from 0; the last one after an early all-in
+    spent: tuple[int, ...]  # chips that each position has put in during the hand
+    max_spent: int  # the most that anybody has put in: what it takes to call
+    min_raise_to: int  # the least that a no-limit raise must reach (when the stack allows it)
+    folded: int  # bit ``p`` is set when position ``p`` has folded
+    actions: tuple[tuple[str, ...], ...]  # the actions of each round that was reached
+    raises: int  # raises in this round
+    called: int  # players with chips left that have called the last of them, including the raiser
+    player: int  # the position that acts, or ``TERMINAL``
 
     @classmethod
     def start(cls, game: GameDefinition) -> Betting:

@@ -41,28 +41,14 @@ Table: TypeAlias = npt.NDArray[Any]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class BucketTable:
-    """The buckets of one round.
+    """The buckets of one round."""
 
-    Attributes
-    ----------
-    shape : tuple of int
-        How the cards seen so far are grouped when a hand is indexed: (2, 3, 1), or (2, 4) where their order does not
-        matter.
-    count : int
-        Number of buckets of the round; with perfect recall, of sequences of buckets.
-    table : array (N,) or None
-        The class of each index of ``HandIndexer(shape)``; None where every index is a class.
-    cuts : array (buckets of the previous round, classes) or None
-        The bucket of a class after a previous bucket; None where classes are buckets.
-    name : str
-        How the buckets were made, such as ``KE570``.
-    """
-
+    # how the cards seen so far are grouped when a hand is indexed: (2, 3, 1), or (2, 4) where order does not matter
     shape: tuple[int, ...]
-    count: int
-    table: Table | None = None
-    cuts: Table | None = None
-    name: str = ""
+    count: int  # number of buckets of the round; with perfect recall, of sequences of buckets
+    table: Table | None = None  # the class of each index of ``HandIndexer(shape)``; None where every index is a class
+    cuts: Table | None = None  # the bucket of a class after a previous bucket; None where classes are buckets
+    name: str = ""  # how the buckets were made, such as ``KE570``
 
     @property
     def bytes(self) -> int:

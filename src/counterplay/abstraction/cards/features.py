@@ -51,25 +51,13 @@ def default_cache() -> Path:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class HandSums:
-    """Sums over all boards to come, by index of the hand.
+    """Sums over all boards to come, by index of the hand."""
 
-    Attributes
-    ----------
-    mean, square : (N,) uint64
-        Sum of the strengths, and of their squares.
-    histogram : (N, bins) unsigned
-        Number of boards in each bin of the strength.
-    runouts : int
-        Number of boards.
-    unit : int
-        The strength of a sure winner.
-    """
-
-    mean: npt.NDArray[np.uint64]
-    square: npt.NDArray[np.uint64]
-    histogram: npt.NDArray[Any]
-    runouts: int
-    unit: int
+    mean: npt.NDArray[np.uint64]  # (N,) sum of the strengths
+    square: npt.NDArray[np.uint64]  # (N,) sum of their squares
+    histogram: npt.NDArray[Any]  # (N, bins) number of boards in each bin of the strength
+    runouts: int  # number of boards
+    unit: int  # the strength of a sure winner
 
     def ehs(self) -> npt.NDArray[np.float64]:
         """E[HS]."""

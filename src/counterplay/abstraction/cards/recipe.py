@@ -57,30 +57,14 @@ _RANGES = re.compile(r"(?P<ir>IR)?(?P<textures>T:)?(?P<family>R|M)(?P<points>[\d
 
 @dataclasses.dataclass(frozen=True)
 class RoundRecipe:
-    """The buckets of one round.
+    """The buckets of one round."""
 
-    Attributes
-    ----------
-    family : str
-        One of ``FAMILIES``.
-    count : int
-        Buckets, in each group of hands that is split separately; the first factor of a nested split.
-    split : int
-        The second factor.
-    textures : bool
-        Whether each texture of the board is split separately.
-    forgets : bool
-        Whether the bucket is forgotten in the next round.
-    points : tuple of float
-        The cut points of ranges, or the threshold of merging.
-    """
-
-    family: Family
-    count: int
-    split: int = 1
-    textures: bool = False
-    forgets: bool = False
-    points: tuple[float, ...] = ()
+    family: Family  # one of ``FAMILIES``
+    count: int  # buckets, in each group of hands that is split separately; the first factor of a nested split
+    split: int = 1  # the second factor
+    textures: bool = False  # whether each texture of the board is split separately
+    forgets: bool = False  # whether the bucket is forgotten in the next round
+    points: tuple[float, ...] = ()  # the cut points of ranges, or the threshold of merging
 
     @property
     def buckets(self) -> int:

@@ -30,36 +30,16 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Abstraction:
-    """A partition of a game's information sets with a map of actions.  I real sets, E real entries, S abstract sets.
+    """A partition of a game's information sets with a map of actions.  I real sets, E real entries, S abstract sets."""
 
-    Attributes
-    ----------
-    name : str
-        What was done, such as ``last-bids=2``.
-    game : str
-        The name of the real game.
-    digest : str
-        Fingerprint of the real game's information sets (``GameTree.digest``).
-    infoset_map : (I,) int32
-        Φ: the abstract set of each real information set.
-    action_map : (E,) int32
-        Ξ: the position of each real entry among the actions of its abstract set.
-    set_player : (S,) int8
-        Whose abstract set it is; the first player's come first.
-    set_names : tuple of str
-        The names of the abstract sets.
-    set_actions : tuple of tuple of str
-        The action labels of the abstract sets.
-    """
-
-    name: str
-    game: str
-    digest: str
-    infoset_map: NDArray[np.int32]
-    action_map: NDArray[np.int32]
-    set_player: NDArray[np.int8]
-    set_names: tuple[str, ...]
-    set_actions: tuple[tuple[str, ...], ...]
+    name: str  # what was done, such as ``last-bids=2``
+    game: str  # the name of the real game
+    digest: str  # fingerprint of the real game's information sets (``GameTree.digest``)
+    infoset_map: NDArray[np.int32]  # (I,) Φ: the abstract set of each real information set
+    action_map: NDArray[np.int32]  # (E,) Ξ: the position of each real entry among the actions of its abstract set
+    set_player: NDArray[np.int8]  # (S,) whose abstract set it is; the first player's come first
+    set_names: tuple[str, ...]  # the names of the abstract sets
+    set_actions: tuple[tuple[str, ...], ...]  # the action labels of the abstract sets
 
     def __post_init__(self) -> None:
         sets = len(self.set_names)

@@ -38,24 +38,12 @@ _MATCH_STATE = re.compile(r"MATCHSTATE:(\d{1,10}):(\d{1,10}):([^:]*):([^:]*)")
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class MatchState:
-    """A hand in a match, as its dealer knows it, or as one position sees it.
+    """A hand in a match, as its dealer knows it, or as one position sees it."""
 
-    Attributes
-    ----------
-    hand_id : int
-        The number of the hand in its match, from 0.
-    betting : Betting
-        What was done.
-    deal : Deal
-        The known cards; unknown hole cards are empty, the board may be longer than what is shown.
-    position : int or None
-        The position that sees this; None for an observer who sees everything.
-    """
-
-    hand_id: int
-    betting: Betting
-    deal: Deal
-    position: int | None = None
+    hand_id: int  # the number of the hand in its match, from 0
+    betting: Betting  # what was done
+    deal: Deal  # the known cards; unknown hole cards are empty, the board may be longer than what is shown
+    position: int | None = None  # the position that sees this; None for an observer who sees everything
 
     @property
     def game(self) -> GameDefinition:

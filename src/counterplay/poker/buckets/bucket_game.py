@@ -74,43 +74,21 @@ Buckets = tuple[tuple[RoundBuckets, ...], ...]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class BucketGame:
-    """A betting tree with buckets.  S slots of decisions: players x rounds.
+    """A betting tree with buckets.  S slots of decisions: players x rounds."""
 
-    Attributes
-    ----------
-    name : str
-        The name of the game.
-    definition : GameDefinition
-        What is played.
-    bets : BetAbstraction or None
-        The betting abstraction of a no-limit game.
-    buckets : tuple of tuples of RoundBuckets
-        The buckets by player and round.
-    tree : BettingTree
-        The betting.
-    node_offset : (nodes,) uint32
-        Of a decision: where its entries begin in the block of a bucket.  Of a terminal node: its row of ``utility``,
-        the first one of a showdown.
-    slot_start, slot_width : (S,) int64
-        Where the entries of a slot begin, and how many each bucket has; slot ``round * players + player``.
-    slot_decisions : (S,) int64
-        Number of decisions of a slot.
-    utility : (Z, players) float64
-        What each player wins; a showdown has a row for each of ``weak_orders``.
-    cards : tuple of str
-        The files that the buckets are from: one for all players, or one for each; empty if from none.
-    """
-
-    name: str
-    definition: GameDefinition
-    bets: BetAbstraction | None
-    buckets: Buckets
-    tree: BettingTree
+    name: str  # the name of the game
+    definition: GameDefinition  # what is played
+    bets: BetAbstraction | None  # the betting abstraction of a no-limit game
+    buckets: Buckets  # the buckets by player and round
+    tree: BettingTree  # the betting
+    # (nodes,) of a decision: where its entries begin in the block of a bucket.  Of a terminal node: its row of
+    # ``utility``, the first one of a showdown
     node_offset: NDArray[np.uint32]
-    slot_start: NDArray[np.int64]
-    slot_width: NDArray[np.int64]
-    slot_decisions: NDArray[np.int64]
-    utility: NDArray[np.float64]
+    slot_start: NDArray[np.int64]  # (S,) where the entries of slot ``round * players + player`` begin
+    slot_width: NDArray[np.int64]  # (S,) how many entries of a slot each bucket has
+    slot_decisions: NDArray[np.int64]  # (S,) number of decisions of a slot
+    utility: NDArray[np.float64]  # (Z, players) what each player wins; a showdown has a row for each of ``weak_orders``
+    # the files that the buckets are from: one for all players, or one for each; empty if from none
     cards: tuple[str, ...] = ()
 
     @classmethod
