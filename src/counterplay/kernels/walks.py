@@ -48,20 +48,13 @@ u64: Any = np.uint64
 class WalkArrays(NamedTuple):
     """A game for sampled walks.
 
-    Attributes
-    ----------
-    nodes : (4H,) uint32
-        Of each history: who moves (a player, n for chance, n + 1 at a terminal), the first child, the number of
-        children, and an index: the first entry of a decision, the row of a chance event in the alias tables, or the
-        row of a terminal in ``utility``.
-    threshold : (C,) float64
-        With which probability a column of an alias table stands for itself.
-    alias : (C,) uint32
-        The outcome it stands for otherwise.
-    utility : (Z*n,) float64
-        What each player wins, by terminal and player.
-    players : int
-        Number of players n.
+    * ``nodes`` (4H,) uint32: of each history: who moves (a player, n for chance, n + 1 at a terminal), the first child,
+      the number of children, and an index: the first entry of a decision, the row of a chance event in the alias
+      tables, or the row of a terminal in ``utility``
+    * ``threshold`` (C,) float64: with which probability a column of an alias table stands for itself
+    * ``alias`` (C,) uint32: the outcome it stands for otherwise
+    * ``utility`` (Z*n,) float64: what each player wins, by terminal and player
+    * ``players``: number of players n
     """
 
     nodes: np.ndarray

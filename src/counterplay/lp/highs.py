@@ -18,11 +18,6 @@ from scipy.sparse import csr_array, vstack
 from counterplay.errors import SolverError
 from counterplay.runtime.threads import ThreadPool
 
-__all__ = [
-    "Basis", "InfeasibleError", "IntegerSolution", "LinearModel", "LiveModel", "LpSolution", "Method", "maximise",
-    "solve_integer", "solve_model",
-]  # fmt: skip
-
 Float64 = NDArray[np.float64]
 Int8 = NDArray[np.int8]
 Method = Literal["simplex", "ipm"]
@@ -64,16 +59,10 @@ class Basis:
 class LpSolution:
     """An optimum.
 
-    Attributes
-    ----------
-    value : float
-        The objective.
-    primal : float64
-        The variables.
-    dual : float64
-        A multiplier for each row: by how much the objective grows when the row's bound does.
-    basis : Basis or None
-        The final basis; None after an interior-point method without crossover.
+    * ``value``: the objective
+    * ``primal``: the variables
+    * ``dual``: a multiplier for each row: by how much the objective grows when the row's bound does
+    * ``basis``: the final basis; None after an interior-point method without crossover
     """
 
     value: float

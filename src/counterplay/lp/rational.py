@@ -18,8 +18,6 @@ import numpy as np
 from counterplay.errors import SolverError
 from counterplay.lp.highs import Basis, LinearModel, LpSolution, solve_model
 
-__all__ = ["MAX_EXACT_ROWS", "ExactSolution", "prove_optimal", "solve_basis", "to_fraction"]
-
 MAX_EXACT_ROWS = 100_000
 """How many rows a program may have; elimination in fractions becomes slow and its numbers long beyond."""
 

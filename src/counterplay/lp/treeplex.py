@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from counterplay.errors import GameError
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["least_response", "plan_of", "require_plans", "strategy_of"]
-
 Float64 = NDArray[np.float64]
 
 

@@ -33,11 +33,6 @@ from counterplay.tree.sequence.matrices import (
     require_perfect_recall,
 )  # fmt: skip
 
-__all__ = [
-    "RestrictedMaxmin", "ZeroSumSolution", "maxmin_restricted", "program_rows", "require_zero_sum", "sequence_program",
-    "solve_zero_sum",
-]  # fmt: skip
-
 Float64 = NDArray[np.float64]
 
 LARGE_PROGRAM = 2_000_000
@@ -48,16 +43,10 @@ LARGE_PROGRAM = 2_000_000
 class ZeroSumSolution:
     """An equilibrium.
 
-    Attributes
-    ----------
-    value : float
-        What the game is worth to the first player.
-    plan : (S,) float64
-        The weight of each sequence of both players.
-    exact_value : Fraction or None
-        The value as a fraction, if requested.
-    exact_plan : list of Fraction or None
-        The plan in fractions, likewise.
+    * ``value``: what the game is worth to the first player
+    * ``plan`` (S,): the weight of each sequence of both players
+    * ``exact_value``: the value as a fraction, if requested
+    * ``exact_plan``: the plan in fractions, likewise
     """
 
     value: float

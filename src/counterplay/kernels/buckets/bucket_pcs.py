@@ -44,85 +44,51 @@ class Pieces(NamedTuple):
     decisions, numbered in their order.
     """
 
-    turn: np.ndarray
-    """(P,) int64: the round."""
-    nodes: np.ndarray
-    """(P,) int64: decisions and terminals."""
-    decision_start: np.ndarray
-    """(2, P+1) int64: the decisions of a player in a piece, each after those that lead to it."""
-    sequences: np.ndarray
-    """(2, P) int64: how many sequences he has."""
-    above: np.ndarray
-    """(D,) int64: the sequence of the player that leads to a decision."""
-    actions: np.ndarray
-    """(D,) int64: how many actions there are."""
-    offset: np.ndarray
-    """(D,) int64: where the entries of a decision begin among those of a bucket."""
-    exit_start: np.ndarray
-    """(P+1,) int64: the exits of a piece: folds, showdowns, both filled up to rows of ``WIDE``, then links."""
-    folds: np.ndarray
-    """(P,) int64: how many exits are folds."""
-    terminals: np.ndarray
-    """(P,) int64: how many are folds or showdowns."""
-    led: np.ndarray
-    """(2, X) int64: the sequence of each player that leads to an exit."""
+    turn: np.ndarray  # (P,) int64: the round
+    nodes: np.ndarray  # (P,) int64: decisions and terminals
+    decision_start: np.ndarray  # (2, P+1) int64: the decisions of a player in a piece, each after those that lead to it
+    sequences: np.ndarray  # (2, P) int64: how many sequences he has
+    above: np.ndarray  # (D,) int64: the sequence of the player that leads to a decision
+    actions: np.ndarray  # (D,) int64: how many actions there are
+    offset: np.ndarray  # (D,) int64: where the entries of a decision begin among those of a bucket
+    exit_start: np.ndarray  # (P+1,) int64: the exits: folds, showdowns, both filled up to rows of ``WIDE``, then links
+    folds: np.ndarray  # (P,) int64: how many exits are folds
+    terminals: np.ndarray  # (P,) int64: how many are folds or showdowns
+    led: np.ndarray  # (2, X) int64: the sequence of each player that leads to an exit
+    # (2, X) float64: what each player wins by a fold, or at a showdown with the better hand; 1 for links, 0 for fillers
     amount: np.ndarray
-    """(2, X) float64: what each player wins by a fold, or at a showdown with the better hand; 1 for links, 0 for what
-    fills up rows."""
-    link: np.ndarray
-    """(X,) int64: the piece that follows at a link."""
+    link: np.ndarray  # (X,) int64: the piece that follows at a link
 
 
 class Board(NamedTuple):
     """A drawn board: n hands that it allows, sorted by rank; at most K buckets of them in a round."""
 
-    card: np.ndarray
-    """(n, 2) uint8: their cards."""
-    group: np.ndarray
-    """(G+1,) int64: where each rank begins."""
-    kind: np.ndarray
-    """(2, R, n) int64: the bucket of a hand by player and round, numbered among those of the board."""
-    row: np.ndarray
-    """(2, R, K) int64: where the table rows of these buckets begin."""
-    kinds: np.ndarray
-    """(2, R) int64: how many there are."""
-    pairs: float
-    """How many pairs of hands it allows."""
-    twin: float
-    """How often the opponent's hand with the same cards is taken off too often: 1 for hands of two cards, else 0."""
+    card: np.ndarray  # (n, 2) uint8: their cards
+    group: np.ndarray  # (G+1,) int64: where each rank begins
+    kind: np.ndarray  # (2, R, n) int64: the bucket of a hand by player and round, numbered among those of the board
+    row: np.ndarray  # (2, R, K) int64: where the table rows of these buckets begin
+    kinds: np.ndarray  # (2, R) int64: how many there are
+    pairs: float  # how many pairs of hands it allows
+    twin: float  # how often the opponent's hand of the same cards is taken off too often: 1 for two cards, else 0
 
 
 class BoardScratch(NamedTuple):
     """What a walk works in.  Of each round: reaches and values of hands, factors and values of buckets."""
 
-    reach: np.ndarray
-    """(2, R, n) float64: by player, at the root of the piece."""
-    value: np.ndarray
-    """(R, n) float64: the player's values there."""
-    at: np.ndarray
-    """(R,) int64: where a round begins in the next three."""
-    own: np.ndarray
-    """(...) float64: by bucket and exit, the probability that the player's bucket plays towards the exit."""
-    opp: np.ndarray
-    """(...) float64: the same of the opponent, at terminals times what is won there."""
-    worth: np.ndarray
-    """(...) float64: by bucket of the player and exit, what his hands win."""
-    sigma_at: np.ndarray
-    """(R,) int64: where a round begins in the next."""
-    sigma: np.ndarray
-    """(...) float64: the probability of the player's last action, by bucket and sequence."""
-    mass: np.ndarray
-    """(K,) float64: the player's reach by bucket."""
-    sequence: np.ndarray
-    """(sequences of a piece,) float64: of one bucket, how likely each is, or what it is worth."""
-    mine: np.ndarray
-    """(n * WIDE,) float64: by hand, what a row of exits is worth."""
-    theirs: np.ndarray
-    """(n * WIDE,) float64: by hand, the opponent's reach there."""
-    by_card: np.ndarray
-    """(CARD_SLOTS * WIDE,) float64: sums of rows by card."""
-    stack: np.ndarray
-    """(R, 2) int64: the piece, and its next link."""
+    reach: np.ndarray  # (2, R, n) float64: by player, at the root of the piece
+    value: np.ndarray  # (R, n) float64: the player's values there
+    at: np.ndarray  # (R,) int64: where a round begins in the next three
+    own: np.ndarray  # (...) float64: by bucket and exit, how likely the player's bucket plays towards the exit
+    opp: np.ndarray  # (...) float64: the same of the opponent, at terminals times what is won there
+    worth: np.ndarray  # (...) float64: by bucket of the player and exit, what his hands win
+    sigma_at: np.ndarray  # (R,) int64: where a round begins in the next
+    sigma: np.ndarray  # (...) float64: the probability of the player's last action, by bucket and sequence
+    mass: np.ndarray  # (K,) float64: the player's reach by bucket
+    sequence: np.ndarray  # (sequences of a piece,) float64: of one bucket, how likely each is, or what it is worth
+    mine: np.ndarray  # (n * WIDE,) float64: by hand, what a row of exits is worth
+    theirs: np.ndarray  # (n * WIDE,) float64: by hand, the opponent's reach there
+    by_card: np.ndarray  # (CARD_SLOTS * WIDE,) float64: sums of rows by card
+    stack: np.ndarray  # (R, 2) int64: the piece, and its next link
 
 
 @kernel

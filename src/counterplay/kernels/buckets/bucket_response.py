@@ -18,14 +18,10 @@ from counterplay.kernels.walks import MOVER_MASK, SLOT_BITS, f64, i64
 class BucketMatrices(NamedTuple):
     """The joint distribution of buckets and results, seen by one player.  R rounds, at most B buckets."""
 
-    likely: np.ndarray
-    """(R, B, B) float64: the probability of an opponent's bucket (the row) with an own one."""
-    ahead: np.ndarray
-    """(R, B, B) float64: the same times the probability of a win minus that of a loss."""
-    kinds: np.ndarray
-    """(R, 2) int64: how many buckets the player has, and the opponent."""
-    before: np.ndarray
-    """(R, 2, B) int64: the bucket of the round before that a bucket of the player, and of the opponent, comes from."""
+    likely: np.ndarray  # (R, B, B) float64: the probability of an opponent's bucket (the row) with an own one
+    ahead: np.ndarray  # (R, B, B) float64: the same times the probability of a win minus that of a loss
+    kinds: np.ndarray  # (R, 2) int64: how many buckets the player has, and the opponent
+    before: np.ndarray  # (R, 2, B) int64: from which bucket of the round before one comes, by player and opponent
 
 
 @kernel

@@ -150,24 +150,16 @@ def count_weaker(
 class Showdown(NamedTuple):
     """Memory for the showdown of one board.  N hands at most, h hole cards, K clusters of opponents."""
 
-    holes: np.ndarray
-    """(N, h) uint8: all hands of the board."""
-    rank: np.ndarray
-    """(N,) uint16."""
-    order: np.ndarray
-    """(N,) int32: from the weakest up."""
-    start: np.ndarray
-    """(ranks + 1,) int32."""
-    cluster: np.ndarray
-    """(N,) uint8: the cluster of each hand."""
-    total: np.ndarray
-    one: np.ndarray
-    two: np.ndarray
-    """(K,), (64, K), (64, 64, K) int32: hands counted, by their cards."""
-    wins: np.ndarray
-    """(N, K) int64: twice the weaker opponents of a cluster and once the equal ones."""
-    mass: np.ndarray
-    """(N, K) int64: the opponents of a cluster."""
+    holes: np.ndarray  # (N, h) uint8: all hands of the board
+    rank: np.ndarray  # (N,) uint16
+    order: np.ndarray  # (N,) int32: from the weakest up
+    start: np.ndarray  # (ranks + 1,) int32
+    cluster: np.ndarray  # (N,) uint8: the cluster of each hand
+    total: np.ndarray  # (K,) int32: hands counted
+    one: np.ndarray  # (64, K) int32: by a card
+    two: np.ndarray  # (64, 64, K) int32: by two cards
+    wins: np.ndarray  # (N, K) int64: twice the weaker opponents of a cluster and once the equal ones
+    mass: np.ndarray  # (N, K) int64: the opponents of a cluster
 
 
 @kernel

@@ -32,16 +32,11 @@ FLUSH = 0x8888 << SUIT_SHIFT
 class HandTables(NamedTuple):
     """What ranking looks up."""
 
-    card_key: np.ndarray
-    """(64,) int64: the key of each card; the rest is padding."""
-    low_place: np.ndarray
-    """(2**17,) uint16: place of the lower ranks among those of as many or fewer cards."""
-    high_place: np.ndarray
-    """(2**14,) int32: where the ranks begin that share the higher ones."""
-    ranks_rank: np.ndarray
-    """uint16: the rank of a hand by its ranks alone."""
-    suited_rank: np.ndarray
-    """(2**13,) uint16: the rank of five to seven cards of one suit, by the set of their ranks."""
+    card_key: np.ndarray  # (64,) int64: the key of each card; the rest is padding
+    low_place: np.ndarray  # (2**17,) uint16: place of the lower ranks among those of as many or fewer cards
+    high_place: np.ndarray  # (2**14,) int32: where the ranks begin that share the higher ones
+    ranks_rank: np.ndarray  # uint16: the rank of a hand by its ranks alone
+    suited_rank: np.ndarray  # (2**13,) uint16: the rank of five to seven cards of one suit, by the set of their ranks
 
 
 @kernel

@@ -20,16 +20,11 @@ _DIGIT = 7  # bits; ranks have at most two digits
 class HandSet(NamedTuple):
     """All hands of a deck.  H hands, G renamings of suits."""
 
-    key: Any
-    """(H,) int64: the sum of the keys of a hand's cards, see ``counterplay.kernels.cards.evaluator``."""
-    cards: Any
-    """(H,) uint64: the set of its cards."""
-    image: Any
-    """(G, H) uint16: the hand that each renaming turns it into."""
-    shown: Any
-    """(H, 2) uint8: its cards as ``Hands.card`` has them."""
-    real: Any
-    """(H, 2) uint8: its cards as ``Hands.real_card`` has them."""
+    key: Any  # (H,) int64: the sum of the keys of a hand's cards, see ``counterplay.kernels.cards.evaluator``
+    cards: Any  # (H,) uint64: the set of its cards
+    image: Any  # (G, H) uint16: the hand that each renaming turns it into
+    shown: Any  # (H, 2) uint8: its cards as ``Hands.card`` has them
+    real: Any  # (H, 2) uint8: its cards as ``Hands.real_card`` has them
 
 
 class ClassArrays(NamedTuple):

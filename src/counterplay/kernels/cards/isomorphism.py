@@ -26,33 +26,20 @@ SUIT_MASK = np.uint64((1 << 16) - 1)
 class RoundTables(NamedTuple):
     """What numbering the hands of one round looks up.  P patterns, C configurations, T rounds so far."""
 
-    ranks: int
-    """Ranks in the deck."""
-    suits: int
-    """Suits in the deck."""
-    cards: np.ndarray
-    """(T,) int64: the cards of each round."""
-    choose: np.ndarray
-    """(14, 14) int64: binomial coefficients."""
-    set_place: np.ndarray
-    """(2**13,) uint16: the place of a set of ranks among those of its size, in colexicographic order."""
-    set_ranks: np.ndarray
-    """(14, 1716) uint16: the set of so many ranks at a place."""
-    pattern_counts: np.ndarray
-    """(P, T) int64: how many cards of a suit came in each round."""
-    pattern_size: np.ndarray
-    """(P,) int64: how many suit indices there are for a pattern."""
+    ranks: int  # ranks in the deck
+    suits: int  # suits in the deck
+    cards: np.ndarray  # (T,) int64: the cards of each round
+    choose: np.ndarray  # (14, 14) int64: binomial coefficients
+    set_place: np.ndarray  # (2**13,) uint16: the colexicographic place of a set of ranks among those of its size
+    set_ranks: np.ndarray  # (14, 1716) uint16: the set of so many ranks at a place
+    pattern_counts: np.ndarray  # (P, T) int64: how many cards of a suit came in each round
+    pattern_size: np.ndarray  # (P,) int64: how many suit indices there are for a pattern
+    # (any, P) int32: the next row from a row with the pattern of the next suit; from the third suit's the configuration
     step: np.ndarray
-    """(any, P) int32: the next row from a row with the pattern of the next suit; from the third suit's, the number
-    of the configuration."""
-    configuration: np.ndarray
-    """(C, 4) int64: the patterns of four suits, falling; those that the deck has not got are empty."""
-    alike: np.ndarray
-    """(C, 4) int64: how many suits have the pattern of a suit, counted from it on."""
-    radix: np.ndarray
-    """(C, 4) int64: what a suit's part in the number of a hand is multiplied with."""
-    offset: np.ndarray
-    """(C + 1,) int64: where the numbers of a configuration begin."""
+    configuration: np.ndarray  # (C, 4) int64: the patterns of four suits, falling; empty for suits not in the deck
+    alike: np.ndarray  # (C, 4) int64: how many suits have the pattern of a suit, counted from it on
+    radix: np.ndarray  # (C, 4) int64: what a suit's part in the number of a hand is multiplied with
+    offset: np.ndarray  # (C + 1,) int64: where the numbers of a configuration begin
 
 
 @kernel

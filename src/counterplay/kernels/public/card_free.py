@@ -24,20 +24,13 @@ _BLOCK = 16
 class Program(NamedTuple):
     """The betting of a round as steps, each after those that it needs.  S steps, L roots."""
 
-    what: Any
-    """(S,) int8."""
-    number: Any
-    """(S,) float64: what a fold pays, in all; what a showdown pays against one hand."""
-    first: Any
-    """(S,) int32: where the steps that it needs begin; of a link, the column of the round below."""
-    count: Any
-    """(S,) int32: how many."""
-    needs: Any
-    """int32."""
-    share: Any
-    """float64: their probabilities, where the opponent acts."""
-    root: Any
-    """(L,) int32: the steps that the round above asks for."""
+    what: Any  # (S,) int8
+    number: Any  # (S,) float64: what a fold pays, in all; what a showdown pays against one hand
+    first: Any  # (S,) int32: where the steps that it needs begin; of a link, the column of the round below
+    count: Any  # (S,) int32: how many
+    needs: Any  # int32
+    share: Any  # float64: their probabilities, where the opponent acts
+    root: Any  # (L,) int32: the steps that the round above asks for
 
 
 class DealArrays(NamedTuple):

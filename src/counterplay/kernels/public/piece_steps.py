@@ -54,12 +54,9 @@ class NodeArrays(NamedTuple):
     matrix: Any
     factor_class: Any
     factor_count: Any
-    runout: Any
-    """(N,) float64: of a link after which there is nothing but a showdown, the stake, if there are matrices."""
-    runout_at: Any
-    """(D,) int64: where the matrix of a deal begins in ``runout_matrix``."""
-    runout_matrix: Any
-    """See ``kernels.public.runouts``."""
+    runout: Any  # (N,) float64: of a link after which there is nothing but a showdown, the stake, if there are matrices
+    runout_at: Any  # (D,) int64: where the matrix of a deal begins in ``runout_matrix``
+    runout_matrix: Any  # see ``kernels.public.runouts``
 
 
 class HandArrays(NamedTuple):

@@ -44,16 +44,12 @@ _NO_HAND = 65535
 class Deck(NamedTuple):
     """The hands of a player for drawing.  R hands can be drawn: real ones where they are cards, else classes.
 
-    Attributes
-    ----------
-    threshold, alias : (R,) float64, (R,) uint32
-        Alias table of the hands.
-    start_reach : (R,) float64
-        The opponent's reach with a drawn hand at the root: its weight over the probability of drawing it.
-    class_at : (D,R) uint16
-        The class of a hand at each deal, NO_HAND where it cannot be held; no rows where hands are not cards.
-    card : (R,2) uint8
-        Its cards; no rows where hands are not cards.
+    * ``threshold``, ``alias`` (R,) float64, (R,) uint32: alias table of the hands
+    * ``start_reach`` (R,) float64: the opponent's reach with a drawn hand at the root: its weight over the probability
+      of drawing it
+    * ``class_at`` (D,R) uint16: the class of a hand at each deal, NO_HAND where it cannot be held; no rows where hands
+      are not cards
+    * ``card`` (R,2) uint8: its cards; no rows where hands are not cards
     """
 
     threshold: Any
@@ -66,14 +62,10 @@ class Deck(NamedTuple):
 class Deals(NamedTuple):
     """Public events for drawing.
 
-    Attributes
-    ----------
-    threshold, alias : (D,) float64, (D,) uint32
-        Alias tables, a row for the deals after each deal, or of each link with deals of its own.
-    lift : (D,) float64
-        What values are multiplied by when they come up the link from this deal.
-    chained : bool
-        Links share the deals after a deal, which are then part of a block; else each link draws its own.
+    * ``threshold``, ``alias`` (D,) float64, (D,) uint32: alias tables, a row for the deals after each deal, or of each
+      link with deals of its own
+    * ``lift`` (D,) float64: what values are multiplied by when they come up the link from this deal
+    * ``chained``: links share the deals after a deal, which are then part of a block; else each link draws its own
     """
 
     threshold: Any

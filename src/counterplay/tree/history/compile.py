@@ -24,8 +24,6 @@ from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import NULL
 from counterplay.tree.history.sizes import BUILD_BYTES_PER_HISTORY, preflight
 
-__all__ = ["compile_game"]
-
 PROBABILITY_TOLERANCE = 1e-9
 PROGRESS_EVERY = 1 << 14
 

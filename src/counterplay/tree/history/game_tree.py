@@ -9,8 +9,6 @@ from counterplay.tree.history.history_arrays import HistoryArrays
 from counterplay.tree.recall.recall_kinds import Recall, classify_recall
 from counterplay.tree.sequence.sequence_form import SequenceForm, build_sequence_form
 
-__all__ = ["GameTree"]
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class GameTree(HistoryArrays):

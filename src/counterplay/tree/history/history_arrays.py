@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 from counterplay.errors import GameError
 from counterplay.game.game import CHANCE, TERMINAL, GameFacts
 
-__all__ = ["NULL", "HistoryArrays", "infosets_digest"]
-
 NULL = -1
 """The index that means "none"."""
 
@@ -37,50 +35,29 @@ Float64 = NDArray[np.float64]
 class HistoryArrays:
     """The arrays of a compiled game.  H histories, I information sets, E entries, Z terminal histories, n players.
 
-    Attributes
-    ----------
-    name : str
-        The name that opens the game again (``Game.spec()``).
-    players : int
-        Number of players n.
-    parent : (H,) int32
-        The history before ``h`` is ``parent[h]``, or NULL at the root.
-    first_child : (H,) int32
-        The children of ``h`` are ``first_child[h] .. first_child[h] + num_children[h] - 1``; NULL at a terminal.
-    num_children : (H,) int32
-        Number of actions at ``h``; 0 at a terminal.
-    depth : (H,) int32
-        Number of moves before ``h``.
-    player : (H,) int8
-        Who acts at ``h``: 0 .. n-1, CHANCE (-1) or TERMINAL (-2).
-    infoset : (H,) int32
-        The information set of decision ``h``; NULL elsewhere.
-    event : (H,) int32
-        The chance event of chance history ``h``, an index into ``event_labels``; NULL elsewhere.
-    outcome : (H,) int32
-        The row of ``utility`` of terminal history ``h``; NULL elsewhere.
-    chance_prob : (H,) float64
-        The probability of the chance move into ``h``; 1 if the move was not chance's.
-    utility : (Z, n) float64
-        What each player wins, by ``outcome``.
-    infoset_player : (I,) int8
-        Whose information set it is.
-    infoset_offset : (I+1,) int64
-        The entries of ``I`` start at ``infoset_offset[I]``.
-    infoset_labels : (I,) int32
-        The actions of ``I``, an index into ``label_sets``.
-    player_infosets : (n+1,) int64
-        The information sets of player ``p`` are ``player_infosets[p] .. player_infosets[p + 1] - 1``.
-    infoset_names : tuple of str
-        What the player knows, as written by the game.
-    label_sets : tuple of tuple of str
-        The different lists of action labels.
-    event_labels : tuple of tuple of str
-        The outcome labels of each chance event.
-    big_blind : float or None
-        Chips in one big blind of a poker game.
-    sampling_scheme : str or None
-        The sampling scheme that was made for the game.
+    * ``name``: the name that opens the game again (``Game.spec()``)
+    * ``players``: number of players n
+    * ``parent`` (H,): the history before ``h`` is ``parent[h]``, or NULL at the root
+    * ``first_child`` (H,): the children of ``h`` are ``first_child[h] .. first_child[h] + num_children[h] - 1``; NULL
+      at a terminal
+    * ``num_children`` (H,): number of actions at ``h``; 0 at a terminal
+    * ``depth`` (H,): number of moves before ``h``
+    * ``player`` (H,): who acts at ``h``: 0 .. n-1, CHANCE (-1) or TERMINAL (-2)
+    * ``infoset`` (H,): the information set of decision ``h``; NULL elsewhere
+    * ``event`` (H,): the chance event of chance history ``h``, an index into ``event_labels``; NULL elsewhere
+    * ``outcome`` (H,): the row of ``utility`` of terminal history ``h``; NULL elsewhere
+    * ``chance_prob`` (H,): the probability of the chance move into ``h``; 1 if the move was not chance's
+    * ``utility`` (Z, n): what each player wins, by ``outcome``
+    * ``infoset_player`` (I,): whose information set it is
+    * ``infoset_offset`` (I+1,): the entries of ``I`` start at ``infoset_offset[I]``
+    * ``infoset_labels`` (I,): the actions of ``I``, an index into ``label_sets``
+    * ``player_infosets`` (n+1,): the information sets of player ``p`` are
+      ``player_infosets[p] .. player_infosets[p + 1] - 1``
+    * ``infoset_names``: what the player knows, as written by the game
+    * ``label_sets``: the different lists of action labels
+    * ``event_labels``: the outcome labels of each chance event
+    * ``big_blind``: chips in one big blind of a poker game
+    * ``sampling_scheme``: the sampling scheme that was made for the game
     """
 
     name: str

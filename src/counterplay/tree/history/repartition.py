@@ -17,14 +17,6 @@ from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import NULL
 from counterplay.tree.sequence.sequence_form import decision_points
 
-__all__ = [
-    "number_parts",
-    "perfect_information_refinement",
-    "perfect_recall_refinement",
-    "reorder_actions",
-    "repartition",
-]
-
 
 def repartition(
     tree: GameTree,

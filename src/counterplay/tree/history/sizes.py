@@ -18,8 +18,6 @@ from counterplay.runtime.memory import check_memory
 if TYPE_CHECKING:
     from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["SizeEstimate", "estimate_size", "preflight", "tree_bytes"]
-
 BUILD_BYTES_PER_HISTORY = 120
 """Bytes that compiling needs for each history at its peak, sequences of the players included (measured on Leduc)."""
 

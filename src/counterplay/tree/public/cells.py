@@ -23,8 +23,6 @@ from counterplay.errors import GameError
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import NULL
 
-__all__ = ["INSTEAD", "Cells", "Points"]
-
 Int64 = NDArray[np.int64]
 
 INSTEAD = "use the history representation"
@@ -34,18 +32,11 @@ INSTEAD = "use the history representation"
 class Points:
     """For each history: the previous decision and the action taken there.
 
-    Attributes
-    ----------
-    before : (H,) int64
-        The last decision before ``h``, or NULL.
-    move : (H,) int64
-        The action that was taken there, as a number.
-    moves : (H,) int64
-        Number of moves of players before ``h``.
-    last : (2, H) int64
-        The information set at which each player last acted before ``h``, or NULL.
-    chance : (H,) float64
-        The product of the chance probabilities before ``h``.
+    * ``before`` (H,) int64: the last decision before ``h``, or NULL
+    * ``move`` (H,) int64: the action that was taken there, as a number
+    * ``moves`` (H,) int64: number of moves of players before ``h``
+    * ``last`` (2, H) int64: the information set at which each player last acted before ``h``, or NULL
+    * ``chance`` (H,) float64: the product of the chance probabilities before ``h``
     """
 
     def __init__(self, tree: GameTree) -> None:
@@ -71,12 +62,9 @@ class Points:
 class Cells:
     """The public partition of the decisions, and the blocks of each player.
 
-    Attributes
-    ----------
-    cell : (H,) int64
-        The first history of the cell in which decision ``h`` lies; NULL elsewhere.
-    block : (2, H) int64
-        The first history of the block of each player in which decision ``h`` lies; NULL for players who will not act.
+    * ``cell`` (H,) int64: the first history of the cell in which decision ``h`` lies; NULL elsewhere
+    * ``block`` (2, H) int64: the first history of the block of each player in which decision ``h`` lies; NULL for
+      players who will not act
     """
 
     def __init__(self, points: Points) -> None:

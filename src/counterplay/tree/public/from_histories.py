@@ -24,8 +24,6 @@ from counterplay.tree.history.history_arrays import NULL
 from counterplay.tree.public.cells import INSTEAD, Cells, Points
 from counterplay.tree.public.public_tree import LINK, MATRIX, NO_HAND, Hands, PublicNode, PublicTree, lay_out
 
-__all__ = ["PublicSplit", "split_public"]
-
 Int64 = NDArray[np.int64]
 
 

@@ -33,11 +33,6 @@ from numpy.typing import NDArray
 
 from counterplay.errors import GameError
 
-__all__ = [
-    "ADDITIVE", "CUT", "FACTORED", "FOLD", "LINK", "MATRIX", "NO_HAND", "SHARED", "SHOWDOWN", "TILTED", "Hands",
-    "PublicTree",
-]  # fmt: skip
-
 LINK, FOLD, SHOWDOWN, MATRIX, FACTORED, ADDITIVE, TILTED = 2, 3, 4, 5, 6, 7, 8
 """Kinds of nodes besides the decisions of players 0 and 1: a link, and the kinds of terminals."""
 
@@ -52,32 +47,20 @@ NO_HAND = 65535
 class Hands:
     """The hands of one player at every deal.  D deals, K classes of hands over all deals, R real hands over all deals.
 
-    Attributes
-    ----------
-    start : (D+1,) int64
-        The classes at deal ``d`` are ``start[d] .. start[d + 1] - 1``; inside the deal they count from 0.
-    parent : (K,) uint16
-        The class at the previous deal that contains this one.
-    multiplicity : (K,) uint16
-        Number of real hands in the class; 1 where hands are not cards.
-    root_reach : (K of deal 0,) float64
-        The weight of each hand as seen by the opponent, before any action.
-    root_weight : (K of deal 0,) float64
-        The weight of each hand in the value of the game.
-    card : (K, 2) uint8
-        Two cards of one real hand of each class, or one and ``53``.  Empty where hands are not cards.
-    rank : (K,) uint16
-        The rank of that hand at the last deals, where the classes of a deal are in the order of their ranks; else 0.
-    twin : (K,) uint16
-        The opponent's class with the same real hand, or NO_HAND.
-    real_start : (D+1,) int64
-        The real hands at deal ``d`` are ``real_start[d] .. real_start[d + 1] - 1``, in the order of their ranks.
-    real_class, real_rank : (R,) uint16
-        The class and the rank of each.
-    real_card : (R, 2) uint8
-        Its cards; one card and ``52`` where hands have one card.
-    labels : tuple of str
-        The hands at deal 0, where they have names; else empty.
+    * ``start`` (D+1,): the classes at deal ``d`` are ``start[d] .. start[d + 1] - 1``, counted from 0 inside the deal
+    * ``parent`` (K,): the class at the previous deal that contains this one
+    * ``multiplicity`` (K,): number of real hands in the class; 1 where hands are not cards
+    * ``root_reach`` (K of deal 0,): the weight of each hand as seen by the opponent, before any action
+    * ``root_weight`` (K of deal 0,): the weight of each hand in the value of the game
+    * ``card`` (K, 2): two cards of one real hand of each class, or one and ``53``.  Empty where hands are not cards
+    * ``rank`` (K,): the rank of that hand at the last deals, where the classes of a deal are in the order of their
+      ranks; else 0
+    * ``twin`` (K,): the opponent's class with the same real hand, or NO_HAND
+    * ``real_start`` (D+1,): the real hands at deal ``d`` are ``real_start[d] .. real_start[d + 1] - 1``, in the order
+      of their ranks
+    * ``real_class``, ``real_rank`` (R,): the class and the rank of each
+    * ``real_card`` (R, 2): its cards; one card and ``52`` where hands have one card
+    * ``labels``: the hands at deal 0, where they have names; else empty
     """
 
     start: NDArray[np.int64]
@@ -135,69 +118,41 @@ class Hands:
 class PublicTree:
     """A compiled game of public actions.  N nodes, D deals; two players, perfect recall.
 
-    Attributes
-    ----------
-    name : str
-        The name that opens the game again.
-    kind : (N,) int8
-        The player who acts (0, 1), or LINK, FOLD, SHOWDOWN, MATRIX, FACTORED, ADDITIVE, TILTED.
-    first_child, num_children : (N,) int32
-        Children of a decision; ``first_child`` of a link is the root of the piece that it leads to, unless each deal
-        has its own root.
-    deal_low, deal_high : (N,) int32
-        The deals at which the node can be.
-    base : (N,) int64
-        Where the entries of a decision begin, see above.
-    block : (N,) int64
-        ``block + deal`` numbers the public states of a player.
-    reach_slot : (2, N) int32
-        For each player, the node of the piece (counted from its root) where the player's reach last changed; the number
-        of nodes in the piece means player 1's reach at the root.
-    piece_size : (N,) int32
-        Number of nodes of the piece that starts here; 0 inside a piece.
-    link_deal : (N,) int32
-        Of a link: SHARED, CUT, or the first of ``num_children`` deals.
-    payoff : (N,) float64
-        Of a terminal: what player 0 wins by a fold, what the winner gets at a showdown; a factor of the other kinds.
-    data : (N,) int64
-        Of a terminal: where its numbers are in ``matrix``.
-    factor : (N,) int32
-        Of a FACTORED terminal: the row of ``factor_class``.
-    deal_parent, deal_first, deal_count : (D,) int32
-        The previous deal; the next deals are ``deal_first .. deal_first + deal_count - 1``.
-    deal_root : (D,) int32
-        The node after this deal, if the link does not determine it.
-    deal_weight : (D,) float64
-        The factor of values passed up: chance times the number of deals that this one represents.
-    deal_prob : (D,) float64
-        The probability of sampling this deal after the previous one.
-    hands : pair of Hands
-        Of players 0 and 1.
-    matrix : float64 array
-        Numbers of the terminals: of MATRIX, player 0's utility times chance, hands of player 0 x hands of player 1; of
-        FACTORED the same by classes; of ADDITIVE, one number for each hand of player 0, then of player 1; of TILTED,
-        what the loser of the showdown pays.
-    factor_class : (2, F, H) uint8
-        The classes of hands at FACTORED terminals, by player and row.
-    factor_count : (2, F) int32
-        Number of classes.
-    pair_hands : bool
-        Hands are two cards, so that card removal counts the same hand twice.
-    scale : float
-        The largest absolute utility times the weights, for the sizes of rounding errors.
-    node_text : tuple of str
-        The actions up to each node, if known; else empty.
-    action_labels : tuple of tuple of str
-        The different lists of actions.
-    node_labels : (N,) int32
-        The actions of a decision, an index into ``action_labels``.
-    deal_text : tuple of str
-        What was dealt, if known; else empty.
-    big_blind : float or None
-        Chips in one big blind of a poker game.
-    other_payoff, other_matrix : arrays or None
-        ``payoff`` and ``matrix`` with what player 1 loses in place of what player 0 wins, where utilities do not add up
-        to 0; None in a zero-sum game.
+    * ``name``: the name that opens the game again
+    * ``kind`` (N,): the player who acts (0, 1), or LINK, FOLD, SHOWDOWN, MATRIX, FACTORED, ADDITIVE, TILTED
+    * ``first_child``, ``num_children`` (N,): children of a decision; ``first_child`` of a link is the root of the piece
+      that it leads to, unless each deal has its own root
+    * ``deal_low``, ``deal_high`` (N,): the deals at which the node can be
+    * ``base`` (N,): where the entries of a decision begin, see above
+    * ``block`` (N,): ``block + deal`` numbers the public states of a player
+    * ``reach_slot`` (2, N): for each player, the node of the piece (counted from its root) where the player's reach
+      last changed; the number of nodes in the piece means player 1's reach at the root
+    * ``piece_size`` (N,): number of nodes of the piece that starts here; 0 inside a piece
+    * ``link_deal`` (N,): of a link: SHARED, CUT, or the first of ``num_children`` deals
+    * ``payoff`` (N,): of a terminal: what player 0 wins by a fold, what the winner gets at a showdown; a factor of the
+      other kinds
+    * ``data`` (N,): of a terminal: where its numbers are in ``matrix``
+    * ``factor`` (N,): of a FACTORED terminal: the row of ``factor_class``
+    * ``deal_parent``, ``deal_first``, ``deal_count`` (D,): the previous deal; the next deals are
+      ``deal_first .. deal_first + deal_count - 1``
+    * ``deal_root`` (D,): the node after this deal, if the link does not determine it
+    * ``deal_weight`` (D,): the factor of values passed up: chance times the number of deals that this one represents
+    * ``deal_prob`` (D,): the probability of sampling this deal after the previous one
+    * ``hands``: of players 0 and 1
+    * ``matrix``: numbers of the terminals: of MATRIX, player 0's utility times chance, hands of player 0 x hands of
+      player 1; of FACTORED the same by classes; of ADDITIVE, one number for each hand of player 0, then of player 1; of
+      TILTED, what the loser of the showdown pays
+    * ``factor_class`` (2, F, H): the classes of hands at FACTORED terminals, by player and row
+    * ``factor_count`` (2, F): number of classes
+    * ``pair_hands``: hands are two cards, so that card removal counts the same hand twice
+    * ``scale``: the largest absolute utility times the weights, for the sizes of rounding errors
+    * ``node_text``: the actions up to each node, if known; else empty
+    * ``action_labels``: the different lists of actions
+    * ``node_labels`` (N,): the actions of a decision, an index into ``action_labels``
+    * ``deal_text``: what was dealt, if known; else empty
+    * ``big_blind``: chips in one big blind of a poker game
+    * ``other_payoff``, ``other_matrix``: ``payoff`` and ``matrix`` with what player 1 loses in place of what player 0
+      wins, where utilities do not add up to 0; None in a zero-sum game
     """
 
     name: str

@@ -13,8 +13,6 @@ import numpy as np
 from counterplay.game.transforms import Tilt
 from counterplay.tree.public.public_tree import FOLD, SHOWDOWN, TILTED, PublicTree
 
-__all__ = ["tilt_public"]
-
 
 def tilt_public(tree: PublicTree, tilt: Tilt, name: str) -> PublicTree:
     """The public tree of a poker game with tilted utilities, from that of the zero-sum game."""

@@ -22,8 +22,6 @@ from counterplay.game.public_play import PlayEnd, PlayPoint, PublicPlay
 from counterplay.runtime.memory import check_memory
 from counterplay.tree.public.public_tree import CUT, FACTORED, LINK, MAX_PIECE, NO_HAND, SHARED, Hands, PublicTree
 
-__all__ = ["count_play", "unfold", "unfolded_bytes"]
-
 NODE_BYTES = 75
 """Bytes of the arrays of a ``PublicTree`` for each node."""
 
@@ -206,16 +204,10 @@ def _template(play: PublicPlay, sizes: list[int], root: int) -> _Template:
 class _Pieces:
     """All pieces of a tree, those that links lead to after those with the links.
 
-    Attributes
-    ----------
-    templates : dict of int to _Template
-        By the point with which a piece starts.
-    point : (P,) int64
-        With which point each piece starts.
-    first : (P+1,) int64
-        Its first node.
-    next : (P,) int64
-        The piece to which its first link leads; the other links lead to the pieces after that one.
+    * ``templates``: by the point with which a piece starts
+    * ``point`` (P,) int64: with which point each piece starts
+    * ``first`` (P+1,) int64: its first node
+    * ``next`` (P,) int64: the piece to which its first link leads; the other links lead to the pieces after that one
     """
 
     def __init__(self, play: PublicPlay, sizes: list[int]) -> None:

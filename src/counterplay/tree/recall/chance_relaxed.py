@@ -27,8 +27,6 @@ from counterplay.tree.recall.leaf_matching import TOLERANCE, Aligned, Comparison
 from counterplay.tree.recall.recall_class import Verdict
 from counterplay.tree.recall.well_formed import WORK, best_scale
 
-__all__ = ["ChanceRelaxedVerdict", "ErrorTerms", "bottleneck", "chance_relaxed", "pair_errors"]
-
 LARGEST_GROUP = 200
 
 Int64: TypeAlias = NDArray[np.int64]

@@ -26,8 +26,6 @@ from counterplay.tree.history.history_arrays import NULL
 from counterplay.tree.history.repartition import number_parts, repartition
 from counterplay.tree.sequence.sequence_form import chance_reach, decision_points, sequences_at
 
-__all__ = ["Futures", "Refinement", "Rows", "build_futures", "refine"]
-
 Int32: TypeAlias = NDArray[np.int32]
 Int64: TypeAlias = NDArray[np.int64]
 Float64: TypeAlias = NDArray[np.float64]

@@ -27,8 +27,6 @@ from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.recall.futures import Futures, Refinement, Rows, build_futures, refine
 from counterplay.tree.recall.recall_class import Witness, find_absent_mindedness
 
-__all__ = ["Aligned", "Comparison", "cluster", "compare", "explain", "intern"]
-
 TOLERANCE = 1e-9
 CHUNK_ROWS = 250_000
 """Rows compared at a time; most failures are found in the first of them."""

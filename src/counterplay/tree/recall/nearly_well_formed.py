@@ -31,9 +31,6 @@ from counterplay.tree.recall.leaf_matching import Aligned, Comparison, explain, 
 from counterplay.tree.recall.recall_class import Verdict, Witness
 from counterplay.tree.recall.well_formed import WellFormedVerdict
 
-__all__ = ["Bijections", "Correspondence", "find_bijections", "nearly_well_formed", "verify_nearly_well_formed",
-           "verify_pair"]  # fmt: skip
-
 BUDGET = 200
 
 Int64: TypeAlias = NDArray[np.int64]

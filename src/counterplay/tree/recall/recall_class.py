@@ -19,10 +19,6 @@ from counterplay.tree.history.repartition import number_parts, repartition
 from counterplay.tree.recall.recall_kinds import Paths
 from counterplay.tree.sequence.sequence_form import decision_points
 
-__all__ = [
-    "Verdict", "Witness", "find_absent_mindedness", "has_a_loss_recall", "has_perfect_recall", "split_to_a_loss",
-]  # fmt: skip
-
 Int64: TypeAlias = NDArray[np.int64]
 
 
@@ -30,19 +26,13 @@ Int64: TypeAlias = NDArray[np.int64]
 class Witness:
     """Why a player does not belong to a class.
 
-    Attributes
-    ----------
-    condition : str
-        What is violated: ``perfect recall``, ``A-loss recall``, ``absent-mindedness``, or the numbers of the conditions
-        of a definition, like ``(iii)``.
-    infoset : str
-        The name of the information set.
-    first, second : tuple of str
-        Two of its histories, as labels of moves; for an absent-minded player the second continues the first.
-    leaf : tuple of str or None
-        A terminal history without a partner, if there is one.
-    detail : str
-        The same in a sentence.
+    * ``condition``: what is violated: ``perfect recall``, ``A-loss recall``, ``absent-mindedness``, or the numbers of
+      the conditions of a definition, like ``(iii)``
+    * ``infoset``: the name of the information set
+    * ``first``, ``second``: two of its histories, as labels of moves; for an absent-minded player the second continues
+      the first
+    * ``leaf``: a terminal history without a partner, if there is one
+    * ``detail``: the same in a sentence
     """
 
     condition: str

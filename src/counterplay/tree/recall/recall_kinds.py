@@ -25,8 +25,6 @@ from numpy.typing import NDArray
 from counterplay.tree.history.history_arrays import NULL
 from counterplay.tree.sequence.sequence_form import SequenceForm
 
-__all__ = ["Paths", "Recall", "classify_recall"]
-
 Recall: TypeAlias = Literal["perfect", "a-loss", "imperfect", "absent-minded"]
 Int64: TypeAlias = NDArray[np.int64]
 

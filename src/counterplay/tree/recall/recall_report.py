@@ -29,8 +29,6 @@ from counterplay.tree.recall.recall_class import (
 from counterplay.tree.recall.recall_kinds import Recall
 from counterplay.tree.recall.well_formed import SkewVerdict, WellFormedVerdict, skew_well_formed, well_formed
 
-__all__ = ["PlayerRecall", "RecallReport", "recall_report"]
-
 CLASSES = {
     "perfect": "perfect recall",
     "well_formed": "well-formed",
@@ -49,18 +47,12 @@ A-loss recall is last because it says nothing about regret; it is independent of
 class PlayerRecall:
     """What one player remembers.
 
-    Attributes
-    ----------
-    player : int
-        The player, from 0.
-    absent_minded : Witness or None
-        A path that reaches an information set twice.
-    perfect, a_loss : Verdict
-        Perfect recall and A-loss recall.
-    well_formed, skew, chance_relaxed, nearly : Verdict
-        The classes relative to the refinement, with their constants.
-    merged : int
-        Number of the player's information sets with more than one part in the refinement.
+    * ``player``: the player, from 0
+    * ``absent_minded``: a path that reaches an information set twice
+    * ``perfect``, ``a_loss``: perfect recall and A-loss recall
+    * ``well_formed``, ``skew``, ``chance_relaxed``, ``nearly``: the classes relative to the refinement, with their
+      constants
+    * ``merged``: number of the player's information sets with more than one part in the refinement
     """
 
     player: int

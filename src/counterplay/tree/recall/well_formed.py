@@ -29,9 +29,6 @@ from counterplay.errors import GameError
 from counterplay.tree.recall.leaf_matching import TOLERANCE, Aligned, Comparison, explain
 from counterplay.tree.recall.recall_class import Verdict
 
-__all__ = ["PairConstants", "SkewVerdict", "WellFormedVerdict", "best_scale", "pair_constants", "skew_well_formed",
-           "well_formed"]  # fmt: skip
-
 WORK = 3e8
 """How many numbers are examined for the smallest δ before bounds are used instead; some seconds."""
 

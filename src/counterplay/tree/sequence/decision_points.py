@@ -24,8 +24,6 @@ from counterplay.game.game import CHANCE, TERMINAL
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.sequence.sequence_form import chance_reach, decision_points, sequences_at, spans
 
-__all__ = ["DecisionPairs", "build_decision_pairs", "optimistic_values"]
-
 Float64 = NDArray[np.float64]
 
 

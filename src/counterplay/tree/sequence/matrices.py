@@ -25,11 +25,6 @@ from counterplay.tree.history.history_arrays import NULL
 from counterplay.tree.recall.recall_class import has_perfect_recall
 from counterplay.tree.sequence.sequence_form import SequenceForm, spans
 
-__all__ = [
-    "SequenceMatrices", "behavioural_strategy", "constraint_matrix", "decision_levels", "payoff_matrix",
-    "payoff_scale", "realisation_plan", "require_perfect_recall", "sequence_matrices",
-]  # fmt: skip
-
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 

@@ -24,11 +24,6 @@ from counterplay.errors import GameError
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import NULL
 
-__all__ = [
-    "MAX_CELLS", "MAX_STRATEGIES", "NormalForm", "behavioural_strategy", "count_strategies", "format_count",
-    "mixed_strategy", "normal_form", "pure_strategies",
-]  # fmt: skip
-
 MAX_STRATEGIES = 100_000
 """Most pure strategies of one player that are listed."""
 

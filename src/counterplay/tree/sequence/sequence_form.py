@@ -28,8 +28,6 @@ from numpy.typing import NDArray
 from counterplay.game.game import TERMINAL
 from counterplay.tree.history.history_arrays import NULL, HistoryArrays
 
-__all__ = ["SequenceForm", "build_sequence_form", "chance_reach", "decision_points", "sequences_at", "spans"]
-
 MAX_DISTINCT_CHANCES = 4096
 MAX_CHANCE_DENOMINATOR = 10**9
 """How many different chance probabilities, and how large a denominator, are tried for whole weights."""
@@ -39,38 +37,27 @@ MAX_CHANCE_DENOMINATOR = 10**9
 class SequenceForm:
     """The players' sequences, decision points and leaves.  S sequences, D decision points, L leaves, n players.
 
-    Attributes
-    ----------
-    players : int
-        Number of players n.
-    sequence_start : (n+1,) int32
-        The sequences of player ``p`` are ``sequence_start[p] .. sequence_start[p + 1] - 1``, the empty one first.
-    decision_start : (n+1,) int32
-        The decision points of player ``p`` are ``decision_start[p] .. decision_start[p + 1] - 1``.
-    decision_parent : (D,) int32
-        The sequence that leads to decision point ``d``.
-    decision_first : (D,) int32
-        The sequences that continue with an action at ``d`` start at ``decision_first[d]``, in the order of actions.
-    decision_actions : (D,) int32
-        How many actions ``d`` has.
-    decision_infoset : (D,) int32
-        The information set that ``d`` belongs to.
-    decision_entry : (D,) int32
-        The first entry (``HistoryArrays.infoset_offset``) of that information set.
-    decision_weight : (D,) float64
-        The share of the information set's histories that lie in ``d``; 1 with perfect recall.
-    leaf_start : (S+1,) int64
-        The leaves in which sequence ``s`` is its owner's whole play are ``leaf_start[s] .. leaf_start[s + 1] - 1``;
-        each leaf with a payoff other than 0 for a player is listed once for that player.
-    leaf_others : (L, n-1) int32
-        The sequences of the other players at the leaf, in the order of players.
-    leaf_payoff : (L,) float64
-        The owner's utility times the weight of chance, summed over the histories of the leaf.  A weight is the
-        probability of chance divided by ``unit``.
-    unit : float
-        What weights are counted in.  Where the probabilities of chance are fractions with a common denominator (deals
-        of cards, dice), ``unit`` is one over it and weights are integers, so that values that are equal in theory
-        are equal in floating point too; otherwise it is 1.
+    * ``players``: number of players n
+    * ``sequence_start`` (n+1,): the sequences of player ``p`` are ``sequence_start[p] .. sequence_start[p + 1] - 1``,
+      the empty one first
+    * ``decision_start`` (n+1,): the decision points of player ``p`` are
+      ``decision_start[p] .. decision_start[p + 1] - 1``
+    * ``decision_parent`` (D,): the sequence that leads to decision point ``d``
+    * ``decision_first`` (D,): the sequences that continue with an action at ``d`` start at ``decision_first[d]``, in
+      the order of actions
+    * ``decision_actions`` (D,): how many actions ``d`` has
+    * ``decision_infoset`` (D,): the information set that ``d`` belongs to
+    * ``decision_entry`` (D,): the first entry (``HistoryArrays.infoset_offset``) of that information set
+    * ``decision_weight`` (D,): the share of the information set's histories that lie in ``d``; 1 with perfect recall
+    * ``leaf_start`` (S+1,): the leaves in which sequence ``s`` is its owner's whole play are
+      ``leaf_start[s] .. leaf_start[s + 1] - 1``; each leaf with a payoff other than 0 for a player is listed once for
+      that player
+    * ``leaf_others`` (L, n-1): the sequences of the other players at the leaf, in the order of players
+    * ``leaf_payoff`` (L,): the owner's utility times the weight of chance, summed over the histories of the leaf.  A
+      weight is the probability of chance divided by ``unit``
+    * ``unit``: what weights are counted in.  Where the probabilities of chance are fractions with a common denominator
+      (deals of cards, dice), ``unit`` is one over it and weights are integers, so that values that are equal in theory
+      are equal in floating point too; otherwise it is 1
     """
 
     players: int
