@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 
-from counterplay.agents import match, open_arena
+from counterplay.agents import match, open_match_game
 from counterplay.strategy import TabularStrategy
 
 GAME = "holdem.limit.2p.reverse_blinds"
@@ -22,7 +22,7 @@ COUNTERPLAY = [sys.executable, "-m", "counterplay"]
 
 def in_process() -> float:
     """Leduc hands per CPU second between two profiles, on one core."""
-    tree = open_arena("leduc").tree
+    tree = open_match_game("leduc").tree
     assert tree is not None
     pair = [TabularStrategy.random(tree, 1), TabularStrategy.random(tree, 2)]
     match("leduc", pair, 100)

@@ -22,7 +22,7 @@ from counterplay.poker.poker_game import poker_game
 from counterplay.poker.postflop.subgame import Subgame
 from counterplay.solvers.cfr import CfrSolver
 from counterplay.solvers.public_cfr import PublicSolver
-from counterplay.strategy.public_tables import public_form
+from counterplay.strategy.public_tables import table_converter
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.public.public_tree import PublicTree
 from tests.registered import LARGE, NAMES
@@ -86,7 +86,7 @@ def check(spec: Any, **options: Any) -> dict[str, FormSize]:
     found = {size.form: size for size in sizes}
     assert has_public_tree(spec) == (found["public"].available or found["public"].too_large)
     if found["public"].available and not isinstance(spec, PublicTree):
-        assert public_form(spec).tree.num_infosets == found["public"].infosets
+        assert table_converter(spec).tree.num_infosets == found["public"].infosets
     return found
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterplay.agents import Agent, Arena, Decision, Estimate, Tally, match, open_arena
+from counterplay.agents import Agent, Decision, Estimate, MatchGame, Tally, match, open_match_game
 from counterplay.agents.agent import Seen, policy_profile
 from counterplay.agents.infoset_names import namer
 from counterplay.agents.matches import Seeds, _dealt_scores, _on_tree, seatings_of
@@ -113,8 +113,8 @@ class TestCallAgainstRaise:
     @pytest.mark.parametrize(("suits", "ranks"), [(3, 4), (2, 5)])
     def test_small_decks_by_enumeration(self, suits: int, ranks: int) -> None:
         """All deals of a small deck: mean and mean square of the caller's winnings in position 0."""
-        arena = open_arena(f"holdem_limit_2p(suits={suits},ranks={ranks})")
-        game = arena.dealt
+        played = open_match_game(f"holdem_limit_2p(suits={suits},ranks={ranks})")
+        game = played.deal_rules
         assert game is not None
         counts = {-70: 0, 0: 0, 70: 0}
         for hole in itertools.combinations(game.deck, 2):
@@ -127,13 +127,13 @@ class TestCallAgainstRaise:
         total = sum(counts.values())
         mean, square = (counts[70] - counts[-70]) * 70 / total, (counts[70] + counts[-70]) * 4900 / total
         assert mean == 0.0
-        plain = Arena(arena.name, arena.game)
-        played = 4000
-        result = match(plain, ["always-call", "always-raise"], played, seed=5, duplicate=False)
-        assert abs(result.estimate(0).mean - mean) <= 4 * math.sqrt(square / played)
+        plain = MatchGame(played.name, played.game)
+        deals = 4000
+        result = match(plain, ["always-call", "always-raise"], deals, seed=5, duplicate=False)
+        assert abs(result.estimate(0).mean - mean) <= 4 * math.sqrt(square / deals)
         share = square / 4900
-        seen = result.tally.products[0][0] / 4900 / played
-        assert abs(seen - share) <= 4 * math.sqrt(share * (1 - share) / played) + 1e-12
+        seen = result.tally.products[0][0] / 4900 / deals
+        assert abs(seen - share) <= 4 * math.sqrt(share * (1 - share) / deals) + 1e-12
 
     def test_leduc_by_the_tree(self) -> None:
         tree = compile_game("leduc")
@@ -195,8 +195,8 @@ class TestPathsAgree:
         profiles = [TabularStrategy.random(tree, seed) for seed in range(2)]
 
         def slow(profile: TabularStrategy) -> Callable[[int], Agent]:
-            arena = open_arena(game)
-            return lambda seed: _Hidden(StrategyAgent(profile, seed, arena.dealt))
+            played = open_match_game(game)
+            return lambda seed: _Hidden(StrategyAgent(profile, seed, played.deal_rules))
 
         result = match(game, [slow(profile) for profile in profiles], 4000, seed=2)
         exact = exact_scores(tree, profiles)

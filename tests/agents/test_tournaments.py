@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from counterplay.agents.arena import open_arena
 from counterplay.agents.entries import make_entries
 from counterplay.agents.external_programs import MatchAbortedError, Times, play_with_programs
+from counterplay.agents.match_game import open_match_game
 from counterplay.agents.ranking import bankroll, run_off
 from counterplay.agents.tally import Estimate
 from counterplay.agents.tournament_report import html_report, markdown_report
@@ -314,21 +314,21 @@ class TestPrograms:
         ]
 
     def test_logs_that_are_complete_are_not_played_again(self, program: str, tmp_path: Path) -> None:
-        arena = open_arena("kuhn.limit.2p")
+        played = open_match_game("kuhn.limit.2p")
         entries = make_entries([f"mine={program}", "uniform"])
-        first = play_with_programs(arena, entries, 15, 3, tmp_path, "m")
+        first = play_with_programs(played, entries, 15, 3, tmp_path, "m")
         written = {path: path.stat().st_mtime_ns for path in tmp_path.glob("m.*log")}
-        assert play_with_programs(arena, entries, 15, 3, tmp_path, "m") == first
+        assert play_with_programs(played, entries, 15, 3, tmp_path, "m") == first
         assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("m.*log")} == written
 
     def test_a_log_that_was_cut_off_goes_on(self, program: str, tmp_path: Path) -> None:
-        arena = open_arena("kuhn.limit.2p")
+        played = open_match_game("kuhn.limit.2p")
         entries = make_entries([f"mine={program}", "always-call"])
-        first = play_with_programs(arena, entries, 15, 3, tmp_path, "m")
+        first = play_with_programs(played, entries, 15, 3, tmp_path, "m")
         for name in ("m.1.log", "m.1.tlog"):
             lines = (tmp_path / name).read_text().splitlines(keepends=True)
             (tmp_path / name).write_text("".join(lines[:9]) + lines[9][:7])
-        assert play_with_programs(arena, entries, 15, 3, tmp_path, "m") == first
+        assert play_with_programs(played, entries, 15, 3, tmp_path, "m") == first
 
     def test_a_program_that_fails(self, tmp_path: Path) -> None:
         """It is named, the other matches are played, and the verdict stands in the report."""
@@ -347,7 +347,7 @@ class TestPrograms:
         lazy.chmod(0o755)
         entries = make_entries([f"lazy=program:{lazy}", "always-call"])
         with pytest.raises(MatchAbortedError, match="lazy did not connect"):
-            play_with_programs(open_arena("kuhn"), entries, 5, 1, tmp_path, "m", Times(start_ms=300))
+            play_with_programs(open_match_game("kuhn"), entries, 5, 1, tmp_path, "m", Times(start_ms=300))
 
     def test_only_poker(self, program: str, tmp_path: Path) -> None:
         with pytest.raises(GameError, match="the protocol cannot play it"):
@@ -474,4 +474,4 @@ class TestVerbs:
 
 
 def test_standard_games_ship() -> None:
-    assert all(open_arena(name).definition() == game for name, game in STANDARD.items())
+    assert all(open_match_game(name).definition() == game for name, game in STANDARD.items())

@@ -15,7 +15,7 @@ import pytest
 
 import counterplay as cp
 from counterplay.abstraction.cards import CardAbstraction
-from counterplay.agents import Dealer, DealerConfig, open_arena
+from counterplay.agents import Dealer, DealerConfig, open_match_game
 from counterplay.cli.main import main
 from counterplay.forms import open_game
 from counterplay.poker.postflop.subgame import Subgame
@@ -277,7 +277,7 @@ def test_agent(kind: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> N
         game = "holdem_limit_2p" if kind == "spot" else facts.game
         refused(capsys, facts.seat, "agent", folder / kind, game, "127.0.0.1", 1)
         return
-    definition = open_arena(facts.game).definition()
+    definition = open_match_game(facts.game).definition()
     dealer = Dealer(DealerConfig("m", definition, 60, 1, ("a", "b"), host="127.0.0.1", log=None), lambda _: None)
     with ThreadPoolExecutor(3) as pool:
         outcome = pool.submit(dealer.play)
@@ -325,9 +325,9 @@ def test_trivial_agents_play_alike_in_evaluate_and_match(name: str) -> None:
         assert all(row[action] == (row[raises[0]] if name == "uniform" else 0.0) for action in raises[1:])
     assert cp.evaluate(name, game).value == pytest.approx(cp.evaluate(profile, tree).value, abs=1e-9)
     exact = exact_scores(tree, [profile, TRIVIAL["50/50"].tabular(tree)])[0]
-    arena = open_arena(game)
-    slow = dataclasses.replace(arena)
+    played = open_match_game(game)
+    slow = dataclasses.replace(played)
     slow.__dict__["tree"] = None  # as in a game that is too large to be compiled: agents see match states
-    for where in (arena, slow):
+    for where in (played, slow):
         result = cp.match(where, [name, "50/50"], 3000, seed=2)  # type: ignore[arg-type]
         assert abs(result.estimate(0).mean - exact) <= 2 * result.estimate(0).half + 1e-9

@@ -12,7 +12,7 @@ import pytest
 
 import counterplay as cp
 from counterplay.abstraction.cards import CardAbstraction
-from counterplay.agents import open_arena
+from counterplay.agents import open_match_game
 from counterplay.errors import GameError
 from counterplay.evaluation import evaluate
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs, measure_buckets
@@ -139,8 +139,8 @@ class TestDefinition:
         assert showdown_tables(STANDARD["rhode"]) is hand_tables()
 
     def test_dealers_know_it(self) -> None:
-        assert open_arena("rhode_island(three_card_hands=true)").definition().three_card_hands
-        assert not open_arena("rhode_island").definition().three_card_hands
+        assert open_match_game("rhode_island(three_card_hands=true)").definition().three_card_hands
+        assert not open_match_game("rhode_island").definition().three_card_hands
 
 
 def by_hand(definition: GameDefinition) -> RhodeIsland:

@@ -18,7 +18,7 @@ from counterplay.evaluation.public_walker import PublicWalker
 from counterplay.kernels.public.piece_steps import match_hands
 from counterplay.solvers.cfr import config_with
 from counterplay.solvers.public_cfr import PublicSolver
-from counterplay.strategy.public_tables import PublicForm, SplitForm, public_form
+from counterplay.strategy.public_tables import SplitConverter, TableConverter, table_converter
 from counterplay.tree.public.from_histories import split_public
 from tests.reference.cfr import regret_matching
 
@@ -28,8 +28,8 @@ TREES = ["leduc", "leduc_limit_2p", "die_roll_poker(sides=3)", "bluff(2,2,sides=
 
 
 @functools.cache
-def form(name: str) -> PublicForm:
-    return public_form(name)
+def form(name: str) -> TableConverter:
+    return table_converter(name)
 
 
 def random_tables(name: str, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -120,7 +120,7 @@ def test_floored_regrets_are_never_negative(name: str) -> None:
 def test_cfr_keeps_its_promises(name: str) -> None:
     """Johanson 2016, theorem 3, at every step, and the folk theorem: exploitability is the mean of the regrets."""
     both = split_public(cp.compile_game(name))
-    histories = SplitForm(both)
+    histories = SplitConverter(both)
     solver, tracker = PublicSolver(both.public, "cfr"), RegretTracker(both.game)
     quantities = [b.player_quantities(both.game, player) for player in (0, 1)]
     walker = PublicWalker(both.public)

@@ -16,7 +16,7 @@ from counterplay.experiments.trivial_agents import COMPUTED
 from counterplay.solvers import make_solver
 from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.solvers.public_sampling import PublicSamplingConfig, PublicSamplingSolver
-from counterplay.strategy.public_tables import public_form
+from counterplay.strategy.public_tables import table_converter
 
 VARIANTS = ("cs", "opcs", "spcs", "pcs")
 P = 0.1
@@ -25,7 +25,7 @@ P = 0.1
 @pytest.mark.parametrize("name", ["kuhn", "one_card_poker(cards=5)"])
 def test_without_public_events_pcs_is_cfr_on_histories(name: str) -> None:
     """Profiles after each of 100 iterations are those of CFR in which players take turns, to 1e-12 (D-10)."""
-    form = public_form(name)
+    form = table_converter(name)
     sampled = PublicSamplingSolver(form.tree, "pcs")
     plain = cp.CfrSolver(name, cp.CfrConfig(alternating=True))
     for _ in range(100):
@@ -40,7 +40,7 @@ def test_without_public_events_pcs_is_cfr_on_histories(name: str) -> None:
 def test_regret_keeps_its_bound(variant: str) -> None:
     """Average regret is at most (1 + 2/√p) Δ M √|A| / √T, but for a share p of the runs (D-37)."""
     tree = cp.compile_game("kuhn")
-    form = public_form(tree)
+    form = table_converter(tree)
     steps, seeds, broken = 40, 10, 0
     for seed in range(seeds):
         solver = PublicSamplingSolver(form.tree, PublicSamplingConfig(variant, seed=seed))  # type: ignore[arg-type]

@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 import counterplay as cp
 from counterplay.abstraction.cards import CardAbstraction
 from counterplay.agents import match
-from counterplay.agents.arena import Arena, open_arena
 from counterplay.agents.entries import Entry, make_entry
+from counterplay.agents.match_game import MatchGame, open_match_game
 from counterplay.agents.matches import Seeds, _bucket_strategies, _dealt_scores, _on_buckets, play_piece, seatings_of
 from counterplay.agents.strategy_agent import StrategyAgent, sharpened
 from counterplay.cli.main import app, main
@@ -35,7 +35,7 @@ from counterplay.solvers.bucket_mccfr import BucketSolver, predicted_tables
 from counterplay.solvers.mccfr import mccfr_config
 from counterplay.strategy.bucket_strategy import BucketStrategy, packed
 from counterplay.strategy.files import load_strategy
-from counterplay.strategy.translation import abstract_node, real_action, translate_size
+from counterplay.strategy.translation import real_action, translate_size, translated_node
 from tests.crosstables import exact_scores
 from tests.poker.test_bucket_game import LEDUC, NO_LIMIT, forgetting, lossless, mixed
 
@@ -236,17 +236,17 @@ def test_agents_play_matches(cards: Path, tmp_path: Path) -> None:
     solver.step(50_000)
     path = tmp_path / "leduc.strategy"
     solver.profile().save(path)
-    result = match(open_arena("leduc_limit_2p"), [str(path), "uniform"], deals=1500, seed=1)
+    result = match(open_match_game("leduc_limit_2p"), [str(path), "uniform"], deals=1500, seed=1)
     assert result.estimate(0).mean > result.estimate(0).half > 0  # it wins, by more than the interval
     entry = make_entry(f"mine={path}?purify=true,translation=nearest")
     assert entry.name == "mine"
-    agent = entry.agent(Arena("leduc", open_arena("leduc_limit_2p").game), 0)
+    agent = entry.agent(MatchGame("leduc", open_match_game("leduc_limit_2p").game), 0)
     assert isinstance(agent, StrategyAgent)
     assert agent.purify
     with pytest.raises(GameError, match="settings of a strategy"):
-        make_entry(f"{path}?nothing=1").agent(open_arena("leduc_limit_2p"), 0)
+        make_entry(f"{path}?nothing=1").agent(open_match_game("leduc_limit_2p"), 0)
     with pytest.raises(GameError, match="another game"):
-        make_entry(str(path)).agent(open_arena("leduc_nolimit_2p"), 0)
+        make_entry(str(path)).agent(open_match_game("leduc_nolimit_2p"), 0)
     with pytest.raises(StrategyError, match="threshold"):
         StrategyAgent(solver.profile(), threshold=1.5)
 
@@ -259,7 +259,7 @@ def test_three_players(tmp_path: Path) -> None:
     real = cp.compile_game("kuhn_limit_3p")
     assert cp.evaluate(solver.profile().lifted(real), real).epsilon < 0.06
     solver.profile().save(path, "uint8")
-    result = match(open_arena("kuhn_limit_3p"), [str(path), "uniform", "uniform"], deals=300, seed=2)
+    result = match(open_match_game("kuhn_limit_3p"), [str(path), "uniform", "uniform"], deals=300, seed=2)
     assert result.estimate(0).mean > 0.0
 
 
@@ -310,10 +310,10 @@ def coarse_no_limit(bets: str) -> BucketGame:
 def test_raises_off_the_tree() -> None:
     abstract = coarse_no_limit("allin")  # raises go to 7 chips at once
     betting = Betting.after(NO_LIMIT, "r4")
-    node = abstract_node(abstract.tree, betting, "nearest")
+    node = translated_node(abstract.tree, betting, "nearest")
     assert node is not None
     assert abstract.tree.text(node) == "r7"
-    assert abstract_node(abstract.tree, betting.act("c"), "nearest") is None  # the abstract hand is over
+    assert translated_node(abstract.tree, betting.act("c"), "nearest") is None  # the abstract hand is over
     choice = {abstract.tree.text(child): real_action(abstract.tree, node, child, betting)
               for child in abstract.tree.children(node)}  # fmt: skip
     assert set(choice.values()) == {"f", "c"}
@@ -352,7 +352,7 @@ def test_a_bet_between_two_is_taken_for_each_as_often_as_the_rule_says() -> None
     betting = start.act(f"r{between}")
     taken = 0
     for hand_id in range(4000):
-        node = abstract_node(
+        node = translated_node(
             abstract.tree, betting, "probabilistic", lambda text, hand=hand_id: agent._draw(hand, text)  # type: ignore[misc]
         )  # fmt: skip
         assert node is not None
@@ -462,8 +462,8 @@ def test_matches_of_one_abstract_game_play_as_its_agents_do(name: str, bets: str
     fast = _on_buckets(profiles, seatings, seeds, 7, count)
     assert np.abs(fast).max() > 0
     np.testing.assert_allclose(fast, slow, atol=1e-12)
-    arena = open_arena(name)
-    result = play_piece(arena, [Entry(f"{k}", profile) for k, profile in enumerate(profiles)], seeds, 7, count)
+    played = open_match_game(name)
+    result = play_piece(played, [Entry(f"{k}", profile) for k, profile in enumerate(profiles)], seeds, 7, count)
     assert result.totals == pytest.approx(fast.sum(axis=0).tolist())
     assert _bucket_strategies([Entry("a", profiles[0]), Entry("b", "uniform")]) is None
 

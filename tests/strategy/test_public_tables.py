@@ -15,7 +15,13 @@ from counterplay.forms import open_game
 from counterplay.game.public_play import PlayEnd, PlayPoint, PublicPlay
 from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.strategy.files import load_strategy
-from counterplay.strategy.public_tables import PlayForm, PokerForm, PublicForm, SplitForm, public_form
+from counterplay.strategy.public_tables import (
+    PlayConverter,
+    PokerConverter,
+    SplitConverter,
+    TableConverter,
+    table_converter,
+)
 from counterplay.tree.public.unfold import count_play, unfold
 from tests.bridge import to_profile
 from tests.reference.best_response import best_response
@@ -34,8 +40,8 @@ PLAYED = ["bluff(sides=3)", "bluff(2,1,sides=2)", "bluff(1,2,sides=3,won=0.25)",
 
 
 @functools.cache
-def form(name: str, isomorphic: bool = True) -> PublicForm:
-    return public_form(name, isomorphic)
+def form(name: str, isomorphic: bool = True) -> TableConverter:
+    return table_converter(name, isomorphic)
 
 
 @functools.cache
@@ -142,19 +148,19 @@ def test_profiles_survive_their_file(tmp_path: object) -> None:
 
 
 def test_where_the_tree_comes_from() -> None:
-    assert isinstance(form("leduc_limit_2p"), PokerForm)
-    assert isinstance(form("bluff(sides=3)"), PlayForm)
-    assert isinstance(form("leduc"), SplitForm)
-    assert isinstance(form("bluff(2,1,sides=2,chain=true)"), SplitForm)
+    assert isinstance(form("leduc_limit_2p"), PokerConverter)
+    assert isinstance(form("bluff(sides=3)"), PlayConverter)
+    assert isinstance(form("leduc"), SplitConverter)
+    assert isinstance(form("bluff(2,1,sides=2,chain=true)"), SplitConverter)
     for name in ("leduc_limit_2p", "bluff(sides=3)", "leduc"):
         assert open_game(name, "public").fingerprint == form(name).tree.fingerprint
     with pytest.raises(GameError, match="imperfect recall"):
-        public_form("bluff(sides=3,recall=2)")
+        table_converter("bluff(sides=3,recall=2)")
     with pytest.raises(GameError, match="two players"):
-        public_form("kuhn_limit_3p")
+        table_converter("kuhn_limit_3p")
     tree = cp.compile_game("kuhn")
     profile = cp.TabularStrategy.random(tree, 1)
-    both = public_form(tree)
+    both = table_converter(tree)
     assert np.abs(both.profile(both.tables(profile)).table - profile.table).max() < 1e-15
 
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from counterplay.agents.agent import Agent, Policy, policy_profile
-from counterplay.agents.arena import Arena
+from counterplay.agents.match_game import MatchGame
 from counterplay.agents.strategy_agent import StrategyAgent
 from counterplay.agents.trivial_agent import TrivialAgent
 from counterplay.errors import GameError, StrategyError
@@ -79,7 +79,7 @@ class Entry:
         """The settings of its agent."""
         return _settings(self.source.partition("?")[2]) if isinstance(self.source, str) and self.file else {}
 
-    def agent(self, arena: Arena, seed: int) -> Agent:
+    def agent(self, played: MatchGame, seed: int) -> Agent:
         """A new agent for a game; ``seed`` is that of its random numbers."""
         if self.trivial is not None:
             return TrivialAgent(self.trivial, seed)
@@ -91,12 +91,12 @@ class Entry:
             return self.source(seed)
         settings = self.settings
         if isinstance(strategy, BucketStrategy):
-            return StrategyAgent(strategy, seed, arena.dealt or arena.definition(), **settings)
+            return StrategyAgent(strategy, seed, played.deal_rules or played.definition(), **settings)
         if "translation" in settings:
             raise GameError(f"translation is for strategies of bucket games; {self.name} has all bets of its game")
-        return StrategyAgent(strategy, seed, arena.dealt, **settings)
+        return StrategyAgent(strategy, seed, played.deal_rules, **settings)
 
-    def on_tree(self, arena: Arena) -> TabularStrategy | None:
+    def on_tree(self, played: MatchGame) -> TabularStrategy | None:
         """The entry as a strategy of the compiled game, for the kernel; None where agents must play.
 
         Raises
@@ -104,23 +104,24 @@ class Entry:
         StrategyError
             If it is a strategy of another game.
         """
-        tree, strategy = arena.tree, self.strategy
+        tree, strategy = played.tree, self.strategy
         if tree is None or self.settings or self.program is not None or isinstance(strategy, BucketStrategy):
             return None
         if self.trivial is not None:
             return self.trivial.tabular(tree)
         if strategy is None:
             assert callable(self.source)
-            made = self.source(0) if arena.dealt is None else None  # others may distinguish match states from decisions
+            # agents may distinguish match states from decisions
+            made = self.source(0) if played.deal_rules is None else None
             return policy_profile(made, tree) if isinstance(made, Policy) else None
         try:
             found = strategy.tabular if isinstance(strategy, PublicStrategy) else strategy
             assert isinstance(found, TabularStrategy)
             found.for_tree(tree)
         except StrategyError:
-            if arena.dealt is not None:
+            if played.deal_rules is not None:
                 return None
-            raise StrategyError(f"the strategy was made for {strategy.game}; it cannot play {arena.name}") from None
+            raise StrategyError(f"the strategy was made for {strategy.game}; it cannot play {played.name}") from None
         return found
 
     def on_buckets(self) -> BucketStrategy | None:
@@ -128,15 +129,15 @@ class Entry:
         strategy = None if self.settings else self.strategy
         return strategy if isinstance(strategy, BucketStrategy) else None
 
-    def check(self, arena: Arena) -> None:
+    def check(self, played: MatchGame) -> None:
         """Refuse an entry that cannot play this game, before anything is played."""
         words = self.program
         if words is not None:
-            arena.definition()
+            played.definition()
             if not words or not os.access(words[0], os.X_OK):
                 raise GameError(f"the program {' '.join(words)!r} of {self.name} cannot be started; is it executable?")
         else:
-            self.agent(arena, 0)
+            self.agent(played, 0)
 
 
 _SETTINGS = ("translation", "threshold", "purify")

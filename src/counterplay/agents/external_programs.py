@@ -19,10 +19,10 @@ from pathlib import Path
 
 import numpy as np
 
-from counterplay.agents.arena import Arena
 from counterplay.agents.client import play_as_client
 from counterplay.agents.dealer import LOOPBACK, Dealer, DealerConfig
 from counterplay.agents.entries import Entry
+from counterplay.agents.match_game import MatchGame
 from counterplay.agents.matches import seatings_of
 from counterplay.agents.tally import Tally
 from counterplay.errors import CounterplayError, GameError
@@ -48,13 +48,14 @@ class Times:
 
 
 def play_with_programs(
-    arena: Arena, entries: Sequence[Entry], hands: int, seed: int, folder: Path, label: str, times: Times | None = None
-) -> Tally:
+    played: MatchGame, entries: Sequence[Entry], hands: int, seed: int, folder: Path, label: str,
+    times: Times | None = None,
+) -> Tally:  # fmt: skip
     """Play a duplicate match through the dealer and return its tally.
 
     Parameters
     ----------
-    arena : Arena
+    played : MatchGame
         A poker game.
     entries : sequence of Entry
         One for each seat.
@@ -75,11 +76,11 @@ def play_with_programs(
         If a player does not connect, does not answer in time, or disconnects.
     """
     scores = np.zeros((hands, len(entries)))
-    seatings = seatings_of(arena.players)
+    seatings = seatings_of(played.players)
     numbers = {entry.name: number for number, entry in enumerate(entries)}
     for turn, seating in enumerate(seatings):
         name = f"{label}.{turn}"
-        log = _play_seating(arena, [entries[agent] for agent in seating], hands, seed, folder, name, times or Times())
+        log = _play_seating(played, [entries[agent] for agent in seating], hands, seed, folder, name, times or Times())
         for record in log.records:
             for who, value in zip(record.names, record.values, strict=True):
                 scores[record.hand_id, numbers[who]] += float(value)
@@ -87,10 +88,10 @@ def play_with_programs(
 
 
 def _play_seating(
-    arena: Arena, seats: Sequence[Entry], hands: int, seed: int, folder: Path, name: str, times: Times
+    played: MatchGame, seats: Sequence[Entry], hands: int, seed: int, folder: Path, name: str, times: Times
 ) -> MatchLog:
     """One seating; read from its log if that is complete."""
-    game = arena.definition()
+    game = played.definition()
     log = folder / f"{name}.log"
     if log.exists():
         with contextlib.suppress(GameError):  # a truncated log is rewritten when the match is resumed
@@ -99,7 +100,7 @@ def _play_seating(
                 return found
     config = DealerConfig(
         name=name, game=game, hands=hands, seed=seed % 2**32, players=tuple(entry.name for entry in seats),
-        game_file=arena.name.replace(" ", ""), log=log, transactions=folder / f"{name}.tlog", append=True,
+        game_file=played.name.replace(" ", ""), log=log, transactions=folder / f"{name}.tlog", append=True,
         response_ms=times.response_ms, hand_ms=times.hand_ms, per_hand_ms=times.per_hand_ms, start_ms=times.start_ms,
     )  # fmt: skip
     said: list[str] = []
@@ -111,7 +112,7 @@ def _play_seating(
             if entry.program is not None:
                 started.append(_start(entry, port, folder / f"{name}.player{number}"))
             else:
-                threads.append(_seat_agent(arena, entry, port, seed + number))
+                threads.append(_seat_agent(played, entry, port, seed + number))
         outcome = dealer.play()
     finally:
         dealer.close()
@@ -146,10 +147,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _seat_agent(arena: Arena, entry: Entry, port: int, seed: int) -> threading.Thread:
+def _seat_agent(played: MatchGame, entry: Entry, port: int, seed: int) -> threading.Thread:
     """One of our agents as a client in a thread."""
-    game = arena.definition()
-    agent = entry.agent(Arena(arena.name, PokerFile(game, arena.name)), seed)
+    game = played.definition()
+    agent = entry.agent(MatchGame(played.name, PokerFile(game, played.name)), seed)
 
     def run() -> None:
         with contextlib.suppress(CounterplayError):  # the dealer reports who was at fault

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.agents.agent import Agent, Decision
-from counterplay.agents.arena import Arena, open_arena
 from counterplay.agents.entries import Entry, Source, make_entries
+from counterplay.agents.match_game import MatchGame, open_match_game
 from counterplay.agents.tally import Estimate, Tally
 from counterplay.errors import GameError
 from counterplay.game.game import CHANCE, TERMINAL, Game
@@ -148,13 +148,13 @@ def seatings_of(players: int) -> list[tuple[int, ...]]:
 
 
 def match(
-    game: str | Arena, agents: Sequence[Entry | Source], deals: int = 10_000, seed: int = 0, duplicate: bool = True
+    game: str | MatchGame, agents: Sequence[Entry | Source], deals: int = 10_000, seed: int = 0, duplicate: bool = True
 ) -> MatchResult:
     """Play a match in this process.
 
     Parameters
     ----------
-    game : str or Arena
+    game : str or MatchGame
         The name of a game, or of a standard poker definition.
     agents : sequence
         One for each seat: names, paths, strategies, entries, or functions from a seed to an agent.
@@ -165,51 +165,51 @@ def match(
     duplicate : bool
         If false, each deal is played once, in the order given.
     """
-    arena = open_arena(game) if isinstance(game, str) else game
+    played = open_match_game(game) if isinstance(game, str) else game
     entries = make_entries(list(agents))
-    if len(entries) != arena.players:
-        raise GameError(f"{arena.name} is played by {arena.players}; got {len(entries)} agents")
+    if len(entries) != played.players:
+        raise GameError(f"{played.name} is played by {played.players}; got {len(entries)} agents")
     if deals < 1:
         raise GameError(f"a match has at least 1 deal; got {deals}")
     for entry in entries:
-        entry.check(arena)
-    seatings = seatings_of(arena.players) if duplicate else [tuple(range(arena.players))]
-    tally = play_piece(arena, entries, Seeds.of(seed), 0, deals, seatings)
-    return MatchResult(arena.name, tuple(entry.name for entry in entries), len(seatings), tally, arena.big_blind)
+        entry.check(played)
+    seatings = seatings_of(played.players) if duplicate else [tuple(range(played.players))]
+    tally = play_piece(played, entries, Seeds.of(seed), 0, deals, seatings)
+    return MatchResult(played.name, tuple(entry.name for entry in entries), len(seatings), tally, played.big_blind)
 
 
 def play_piece(
-    arena: Arena, entries: Sequence[Entry], seeds: Seeds, first: int, deals: int,
+    played: MatchGame, entries: Sequence[Entry], seeds: Seeds, first: int, deals: int,
     seatings: Sequence[tuple[int, ...]] | None = None,
 ) -> Tally:  # fmt: skip
     """Play some deals of a match; pieces with other ``first`` deals, or other seeds, are independent."""
-    table = seatings_of(arena.players) if seatings is None else seatings
-    profiles = _tree_strategies(arena, entries)
+    table = seatings_of(played.players) if seatings is None else seatings
+    profiles = _tree_strategies(played, entries)
     tally = Tally.empty(len(entries))
-    if profiles is not None and arena.tree is not None:
+    if profiles is not None and played.tree is not None:
         for start in range(first, first + deals, CHUNK):
             count = min(CHUNK, first + deals - start)
-            tally += Tally.of(_on_tree(arena.tree, profiles, table, seeds, start, count))
+            tally += Tally.of(_on_tree(played.tree, profiles, table, seeds, start, count))
         return tally
     bucketed = _bucket_strategies(entries)
-    if bucketed is not None and arena.dealt is not None:
+    if bucketed is not None and played.deal_rules is not None:
         return tally + Tally.of(_on_buckets(bucketed, table, seeds, first, deals))
     copies = [
-        [entry.agent(arena, _number((seeds.play, first, turn, seat), 2)) for seat, entry in enumerate(entries)]
+        [entry.agent(played, _number((seeds.play, first, turn, seat), 2)) for seat, entry in enumerate(entries)]
         for turn in range(len(table))
     ]
-    if arena.dealt is not None:
-        rows = _dealt_scores(arena.dealt, copies, table, seeds, first, deals)
+    if played.deal_rules is not None:
+        rows = _dealt_scores(played.deal_rules, copies, table, seeds, first, deals)
     else:
-        rows = _state_scores(arena.game, copies, table, seeds, first, deals)
+        rows = _state_scores(played.game, copies, table, seeds, first, deals)
     return tally + Tally.of(np.array(rows, dtype=np.float64).reshape(deals, len(entries)))
 
 
-def _tree_strategies(arena: Arena, entries: Sequence[Entry]) -> list[TabularStrategy] | None:
+def _tree_strategies(played: MatchGame, entries: Sequence[Entry]) -> list[TabularStrategy] | None:
     """The strategies of all entries for the compiled game, if each has one."""
     found = []
     for entry in entries:
-        profile = entry.on_tree(arena)
+        profile = entry.on_tree(played)
         if profile is None:
             return None
         found.append(profile)

@@ -28,7 +28,7 @@ from counterplay.poker.postflop.subgame import SUBGAME
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.strategy import Strategy
 from counterplay.strategy.tabular import TabularStrategy
-from counterplay.strategy.translation import RULES, Rule, abstract_node, real_action
+from counterplay.strategy.translation import RULES, Rule, real_action, translated_node
 
 _PROTOCOL = {"fold": "f", "check": "c", "call": "c", "bet": "r", "raise": "r"}
 
@@ -116,7 +116,7 @@ class StrategyAgent(Policy):
 
     def _translated(self, strategy: BucketStrategy, seen: MatchState) -> list[tuple[str, float]]:
         game, betting = strategy.abstract, seen.betting
-        node = abstract_node(game.tree, betting, self.translation, lambda text: self._draw(seen.hand_id, text))
+        node = translated_node(game.tree, betting, self.translation, lambda text: self._draw(seen.hand_id, text))
         if node is None:
             return [("c", 1.0)]
         bucket = game.bucket(betting.player, betting.round, seen.deal.hole[betting.player], seen.deal.board)

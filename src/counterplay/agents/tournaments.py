@@ -23,9 +23,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from counterplay.agents.arena import open_arena
 from counterplay.agents.entries import Entry, make_entries
 from counterplay.agents.external_programs import MatchAbortedError, Times, play_with_programs
+from counterplay.agents.match_game import open_match_game
 from counterplay.agents.matches import MatchResult, Seeds, play_piece, seatings_of
 from counterplay.agents.ranking import Round, Scores, bankroll, run_off
 from counterplay.agents.tally import Estimate, Tally
@@ -192,12 +192,12 @@ class Tournament:
             config = kept[0]
         assert config is not None
         self.config = config
-        self.arena = open_arena(config.game)
+        self.played = open_match_game(config.game)
         self.entries = config.made_entries()
-        if len(self.entries) < self.arena.players:
-            raise GameError(f"{config.game} is played by {self.arena.players}; got {len(self.entries)} entries")
+        if len(self.entries) < self.played.players:
+            raise GameError(f"{config.game} is played by {self.played.players}; got {len(self.entries)} entries")
         for entry in self.entries:
-            entry.check(self.arena)
+            entry.check(self.played)
         prints = _fingerprints(self.entries)
         if kept is not None and prints != kept[1]:
             changed = [name for name in prints if prints[name] != kept[1].get(name)]
@@ -207,7 +207,7 @@ class Tournament:
 
     def pieces(self) -> Iterator[Piece]:
         """All pieces of all matches, match by match."""
-        groups = itertools.combinations(range(len(self.entries)), self.arena.players)
+        groups = itertools.combinations(range(len(self.entries)), self.played.players)
         for number, agents in enumerate(groups):
             whole = any(self.entries[agent].program is not None for agent in agents)
             size = self.config.deals if whole else self.config.piece
@@ -269,25 +269,25 @@ class Tournament:
             if tally is None:
                 missing += 1
             else:
-                tallies[piece.agents] = tallies.get(piece.agents, Tally.empty(self.arena.players)) + tally
+                tallies[piece.agents] = tallies.get(piece.agents, Tally.empty(self.played.players)) + tally
         names = tuple(entry.name for entry in self.entries)
         return TournamentResult(
-            self.config, names, self.arena.players, self.arena.big_blind, tallies, missing, tuple(aborted.values())
+            self.config, names, self.played.players, self.played.big_blind, tallies, missing, tuple(aborted.values())
         )
 
 
 def _play(config: TournamentConfig, folder: str, piece: Piece) -> dict[str, Any]:
     """Play a piece; runs in a worker."""
-    arena = open_arena(config.game)
+    played = open_match_game(config.game)
     entries = [config.made_entries()[agent] for agent in piece.agents]
     shared = (config.seed, piece.number) if config.shared_deals else None
     seeds = Seeds.of(config.seed, piece.number, piece.match, shared=shared)
     if all(entry.program is None for entry in entries):
-        return play_piece(arena, entries, seeds, piece.first, piece.deals).as_dict()
+        return play_piece(played, entries, seeds, piece.first, piece.deals).as_dict()
     label = "-".join(entry.name.replace("/", "-") for entry in entries)
     try:
         return play_with_programs(
-            arena, entries, piece.deals, seeds.deal, Path(folder), f"match{piece.match}.{label}", config.times
+            played, entries, piece.deals, seeds.deal, Path(folder), f"match{piece.match}.{label}", config.times
         ).as_dict()
     except MatchAbortedError as error:
         return {"aborted": str(error)}

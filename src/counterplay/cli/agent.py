@@ -19,12 +19,12 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> None:
     """Play a match over TCP, at any dealer that speaks the protocol of the Annual Computer Poker Competition."""
-    from counterplay.agents import Arena, open_arena, play_as_client
+    from counterplay.agents import MatchGame, open_match_game, play_as_client
     from counterplay.poker.poker_game import PokerFile
 
-    definition = open_arena(game).definition()
+    definition = open_match_game(game).definition()
     (entry,) = read_entries([agent])
-    player = entry.agent(Arena(game, PokerFile(definition, game)), seed)
+    player = entry.agent(MatchGame(game, PokerFile(definition, game)), seed)
     report = play_as_client(player, definition, host, port)
     if as_json:
         print_json({"agent": entry.name, "game": game, "hands": report.hands, "actions": report.actions})

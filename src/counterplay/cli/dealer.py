@@ -41,12 +41,12 @@ def command(
     The ports of the seats are the first line on standard output (with --json, on standard error); the score is the
     last.  The exit code is 1 when the match ended early.
     """
-    from counterplay.agents import Dealer, DealerConfig, open_arena
+    from counterplay.agents import Dealer, DealerConfig, open_match_game
     from counterplay.poker.acpc.match_log import format_chips, format_score
 
     config = DealerConfig(
-        name=name, game=open_arena(game).definition(), hands=hands, seed=seed, players=tuple(players), game_file=game,
-        rotate=not fixed, log=Path(f"{name}.log") if log else None,
+        name=name, game=open_match_game(game).definition(), hands=hands, seed=seed, players=tuple(players),
+        game_file=game, rotate=not fixed, log=Path(f"{name}.log") if log else None,
         transactions=Path(f"{name}.tlog") if transactions else None, append=append, host=host, ports=_ports(ports),
         response_ms=t_response, hand_ms=t_hand, per_hand_ms=t_per_hand, start_ms=start_timeout,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from counterplay.cli.common import GAME_HELP, JSON_HELP, note, print_json, say
 from counterplay.errors import GameError
 
 if TYPE_CHECKING:
-    from counterplay.agents import Agent, Arena, Entry, Estimate, MatchResult
+    from counterplay.agents import Agent, Entry, Estimate, MatchGame, MatchResult
 
 TRIVIAL = "always-fold, always-call, always-raise, 50/50, uniform"
 AGENT_HELP = (
@@ -38,9 +38,9 @@ def command(
     from counterplay.agents import match
 
     entries = read_entries(agents)
-    arena = find_arena(game, entries)
+    played = find_match_game(game, entries)
     started = time.process_time()
-    result = match(arena, entries, deals, seed, duplicate)
+    result = match(played, entries, deals, seed, duplicate)
     seconds = time.process_time() - started
     if as_json:
         print_json({**result.as_dict(), "seed": seed, "cpu_seconds": seconds})
@@ -72,15 +72,15 @@ def terminal_agent(_seed: int) -> Agent:
     return HumanAgent(ask, note)
 
 
-def find_arena(game: str | None, entries: tuple[Entry, ...]) -> Arena:
+def find_match_game(game: str | None, entries: tuple[Entry, ...]) -> MatchGame:
     """The game that was named, or that of the first strategy file."""
-    from counterplay.agents import open_arena
+    from counterplay.agents import open_match_game
 
     if game is not None:
-        return open_arena(game)
+        return open_match_game(game)
     for entry in entries:
         if entry.strategy is not None:
-            return open_arena(entry.strategy.game)
+            return open_match_game(entry.strategy.game)
     raise GameError("say what is played, as --game leduc; none of these agents is a strategy of a game")
 
 

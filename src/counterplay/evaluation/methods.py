@@ -160,10 +160,10 @@ def _forgetting(task: Task) -> tuple[GameForms, tuple[str, ...]]:
 
 def public_history(task: Task) -> Measurement:
     """A strategy of a public tree, with a row for each information set."""
-    from counterplay.strategy.public_tables import public_form
+    from counterplay.strategy.public_tables import table_converter
 
     tree = open_game(task.game, "history", memory_limit=task.memory_limit, progress=task.progress)
-    form = public_form(task.game, memory_limit=task.memory_limit)
+    form = table_converter(task.game, memory_limit=task.memory_limit)
     return on_history(tree, form.profile(task.strategy.for_tree(form.tree), task.strategy.provenance))
 
 
@@ -224,9 +224,9 @@ def locked_nodes(tree: PublicTree, locked: NDArray[np.bool_]) -> tuple[str, ...]
 def tabular_public(task: Task) -> Measurement:
     """A tabular strategy that plays isomorphic hands equally."""
     from counterplay.evaluation.public_walker import PublicWalker
-    from counterplay.strategy.public_tables import public_form
+    from counterplay.strategy.public_tables import table_converter
 
-    form = public_form(task.game, memory_limit=task.memory_limit)
+    form = table_converter(task.game, memory_limit=task.memory_limit)
     return on_public(PublicWalker(form.tree, task.threads).measure(form.tables(task.strategy)), form.tree)
 
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from counterplay.abstraction.cards import build_cards, deck_shape, default_cache, parse_recipe
-from counterplay.agents.arena import open_arena
+from counterplay.agents.match_game import open_match_game
 from counterplay.agents.matches import MatchResult, match
 from counterplay.agents.ranking import bankroll
 from counterplay.agents.tally import Estimate
@@ -87,9 +87,9 @@ def run(
             steps.advance("cpu_seconds", target)
             agents.append(solver.profile(storage="uint8"))
         del solver, steps
-    arena = open_arena(game)
+    played = open_match_game(game)
     matches: Matches = {
-        trio: match(arena, [agents[agent] for agent in trio], deals, seed=_match_seed(seed, number))
+        trio: match(played, [agents[agent] for agent in trio], deals, seed=_match_seed(seed, number))
         for number, trio in enumerate(itertools.combinations(range(len(agents)), 3))
     }
     return _told(abstract, agents, matches, held, times, deals)

@@ -20,7 +20,7 @@ from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.solvers.result import AbstractResult, SolveResult
 from counterplay.solvers.solver import Solver
 from counterplay.solvers.word_counts import memory_words
-from counterplay.strategy.public_tables import public_form
+from counterplay.strategy.public_tables import table_converter
 from counterplay.tree.history.sizes import tree_bytes
 
 CHECKPOINT_SECONDS = 60.0
@@ -136,9 +136,9 @@ class Run:
         if tree.num_infosets > NAMED:
             return profile
         try:
-            form = public_form(self.forms.real if self.forms.opened else self.forms.game, memory_limit=limit)
-            if form.tree.fingerprint != tree.fingerprint:
+            converter = table_converter(self.forms.real if self.forms.opened else self.forms.game, memory_limit=limit)
+            if converter.tree.fingerprint != tree.fingerprint:
                 return profile
-            return form.profile(profile.tables, profile.provenance)
+            return converter.profile(profile.tables, profile.provenance)
         except CounterplayError:  # a postflop spot, or a game without names
             return profile

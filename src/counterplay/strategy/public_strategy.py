@@ -21,7 +21,7 @@ from counterplay.forms import open_game
 from counterplay.storage import Arrays, write_container
 from counterplay.strategy.hand_table import HandTable
 from counterplay.strategy.public_lookup import HandStrategy, HandTables, Matrix, PublicIndex, hand_table, normalised
-from counterplay.strategy.public_tables import PublicForm, public_form
+from counterplay.strategy.public_tables import TableConverter, table_converter
 from counterplay.strategy.strategy import Provenance, Row, Strategy
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.public.public_tree import PublicTree
@@ -153,18 +153,18 @@ class PublicStrategy(Strategy):
 
     def infosets(self) -> Iterator[Row]:
         """As ``Strategy.infosets``: one key for all that differ in the names of suits only."""
-        return self._form.rows(self.tables)
+        return self._converter.rows(self.tables)
 
     @functools.cached_property
-    def _form(self) -> PublicForm:
-        form = public_form(self.game)
-        self.for_tree(form.tree)
-        return form
+    def _converter(self) -> TableConverter:
+        converter = table_converter(self.game)
+        self.for_tree(converter.tree)
+        return converter
 
     @functools.cached_property
     def tabular(self) -> TabularStrategy:
         """The same strategy with a row for each infoset of the game."""
-        return self._form.profile(self.tables, self.provenance)
+        return self._converter.profile(self.tables, self.provenance)
 
     def hands(self, node: str = "", board: str | None = None) -> HandTable:
         """As ``Strategy.hands``."""

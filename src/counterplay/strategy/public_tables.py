@@ -42,8 +42,8 @@ NAME_BYTES = 250
 """Bytes of a named information set in a profile, roughly."""
 
 
-class PublicForm(ABC):
-    """A game in its public form.
+class TableConverter(ABC):
+    """Converts profiles of a game to tables of its public tree, and back.
 
     Attributes
     ----------
@@ -72,8 +72,10 @@ class PublicForm(ABC):
         return self.profile(tables).infosets()
 
 
-def public_form(game: GameTree | Game | str, isomorphic: bool = True, memory_limit: int | None = None) -> PublicForm:
-    """The public form of a game.
+def table_converter(
+    game: GameTree | Game | str, isomorphic: bool = True, memory_limit: int | None = None
+) -> TableConverter:
+    """The converter of a game.
 
     Parameters
     ----------
@@ -91,29 +93,29 @@ def public_form(game: GameTree | Game | str, isomorphic: bool = True, memory_lim
     """
     forms = GameForms(game, memory_limit=memory_limit)
     if forms.subgame is not None:
-        return SubgameForm(forms)
+        return SubgameConverter(forms)
     if not forms.compiled and forms.forgotten is None:
         play = forms.game.public_play()
         if play is not None:
-            return PlayForm(play, forms)
+            return PlayConverter(play, forms)
         if forms.poker is not None:
-            return PokerForm(forms, forms.poker, isomorphic)
-    return SplitForm(split_public(forms.history()))
+            return PokerConverter(forms, forms.poker, isomorphic)
+    return SplitConverter(split_public(forms.history()))
 
 
-class SplitForm(PublicForm):
-    """The public form of a compiled game."""
+class SplitConverter(TableConverter):
+    """For a compiled game."""
 
     def __init__(self, split: PublicSplit) -> None:
         self.split = split
         self.tree = split.public
 
     def tables(self, profile: TabularStrategy) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """As ``PublicForm.tables``."""
+        """As ``TableConverter.tables``."""
         return self.split.tables(profile.for_tree(self.split.game))
 
     def profile(self, tables: Tables, provenance: Provenance | None = None) -> TabularStrategy:
-        """As ``PublicForm.profile``."""
+        """As ``TableConverter.profile``."""
         weights = np.maximum(self.split.values(tables).astype(np.float64), 0.0)
         game = self.split.game
         return TabularStrategy.from_tree(game, normalise(weights, game.infoset_offset), provenance)
@@ -129,8 +131,8 @@ class _State:
     names: list[str]
 
 
-class _NamedForm(PublicForm):
-    """A form whose information sets are known by their names."""
+class _NamedConverter(TableConverter):
+    """For a game whose information sets are known by their names."""
 
     name: str
 
@@ -143,7 +145,7 @@ class _NamedForm(PublicForm):
         return name
 
     def tables(self, profile: TabularStrategy) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """As ``PublicForm.tables``."""
+        """As ``TableConverter.tables``."""
         first, second = (np.zeros(size) for size in self.tree.num_entries)
         known, labels = self._keyed(profile)
         for state in self.states():
@@ -178,14 +180,14 @@ class _NamedForm(PublicForm):
         return known, profile.actions
 
     def rows(self, tables: Tables) -> Iterator[Row]:
-        """As ``PublicForm.rows``."""
+        """As ``TableConverter.rows``."""
         for state in self.states():
             shares = normalised(tables[state.player][state.entries].astype(np.float64).reshape(len(state.actions), -1))
             for hand, name in enumerate(state.names):
                 yield state.player, name, dict(zip(state.actions, shares[:, hand].tolist(), strict=True))
 
     def profile(self, tables: Tables, provenance: Provenance | None = None) -> TabularStrategy:
-        """As ``PublicForm.profile``."""
+        """As ``TableConverter.profile``."""
         what = f"a profile with the names of {self.tree.num_infosets:,} information sets"
         check_memory(what, self.tree.num_infosets * NAME_BYTES, None, "keep the profile of the public tree")
         names: tuple[list[str], list[str]] = ([], [])
@@ -208,8 +210,8 @@ class _NamedForm(PublicForm):
         )  # fmt: skip
 
 
-class PlayForm(_NamedForm):
-    """The public form of a game that describes its public play."""
+class PlayConverter(_NamedConverter):
+    """For a game that describes its public play."""
 
     def __init__(self, play: PublicPlay, forms: GameForms) -> None:
         self.play = play
@@ -233,8 +235,8 @@ class PlayForm(_NamedForm):
                     paths[child + number] = (*path, action)
 
 
-class PokerForm(_NamedForm):
-    """The public form of a game of poker; information sets are kept by their names with suits renamed."""
+class PokerConverter(_NamedConverter):
+    """For poker; information sets are kept by their names with suits renamed."""
 
     def __init__(self, forms: GameForms, game: PokerGame, isomorphic: bool = True) -> None:
         self.forms = forms
@@ -251,14 +253,14 @@ class PokerForm(_NamedForm):
         return infoset_name(tuple(parse_cards(part) for part in cards.split("/")), betting, True)
 
     def profile(self, tables: Tables, provenance: Provenance | None = None) -> TabularStrategy:
-        """As ``PublicForm.profile``; where the game itself distinguishes suits, with a row for each of its hands."""
+        """As ``TableConverter.profile``; where the game distinguishes suits, with a row for each of its hands."""
         if not self.isomorphic or self.game.isomorphic:
             return super().profile(tables, provenance)
         rows = {}
         for state in self.states():
             shares = tables[state.player][state.entries].reshape(len(state.actions), -1)
             rows.update({(state.player, name): shares[:, hand] for hand, name in enumerate(state.names)})
-        whole = PokerForm(self.forms, self.game, isomorphic=False)
+        whole = PokerConverter(self.forms, self.game, isomorphic=False)
         first, second = (np.zeros(size) for size in whole.tree.num_entries)
         for state in whole.states():
             columns = [rows[state.player, self.key(name)] for name in state.names]
@@ -279,8 +281,8 @@ class PokerForm(_NamedForm):
                 yield _State(player, tree.entries(node, deal), tree.actions_of(node), names)
 
 
-class SubgameForm(_NamedForm):
-    """A hold'em subgame; an infoset is one real hand of a class, the board and the betting: ``AsKs/QsJh2h:bet50``."""
+class SubgameConverter(_NamedConverter):
+    """For a hold'em subgame; an infoset is a real hand of a class, the board and the betting: ``AsKs/QsJh2h:bet50``."""
 
     def __init__(self, forms: GameForms) -> None:
         self.tree = forms.public()

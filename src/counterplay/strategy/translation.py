@@ -49,7 +49,7 @@ def translate_size(size: float, sizes: Sequence[float], rule: Rule) -> list[tupl
     return [(upper - 1, share), (upper, 1.0 - share)]
 
 
-def abstract_node(
+def translated_node(
     tree: BettingTree, betting: Betting, rule: Rule, uniform: Callable[[str], float] = lambda _: 0.0
 ) -> int | None:
     """The node of a betting tree to which a betting is translated; None where the abstract hand has diverged from it.
@@ -94,7 +94,7 @@ def _child(
         same = next((child for child in raises if tree.action[child] == to), None)
         if same is not None:
             return same
-    sizes = [_abstract_size(tree, node, int(tree.action[child])) for child in raises]
+    sizes = [_size_in_pots(tree, node, int(tree.action[child])) for child in raises]
     size = (to - real.max_spent) / (real.pot + real.max_spent - real.spent[real.player])
     options = translate_size(size, sizes, rule)
     if len(options) == 1 or uniform(f"{real.text()}{action}") < options[0][1]:
@@ -102,7 +102,7 @@ def _child(
     return raises[options[1][0]]
 
 
-def _abstract_size(tree: BettingTree, node: int, to: int) -> float:
+def _size_in_pots(tree: BettingTree, node: int, to: int) -> float:
     """A raise in pots: what it adds to the call, over the pot after the call."""
     spent: list[int] = tree.spent[node].tolist()
     most = max(spent)
@@ -122,5 +122,5 @@ def real_action(tree: BettingTree, node: int, child: int, betting: Betting) -> s
     if tuple(tree.spent[node].tolist()) == betting.spent or action >= stack:
         return betting.nearest_legal(f"r{action}")
     owed = betting.max_spent - betting.spent[player]
-    pots = _abstract_size(tree, node, action)
+    pots = _size_in_pots(tree, node, action)
     return betting.nearest_legal(f"r{betting.max_spent + int(pots * (betting.pot + owed) + 1e-9)}")

@@ -1,4 +1,4 @@
-"""A game to play in: its rules, its competition definition if it is poker, its compiled tree if it is small.
+"""A game to play a match in: its rules, its competition definition if it is poker, its compiled tree if it is small.
 
 Poker from a definition is played with the dealer's cards, everything else on the states of the game.  If the game is
 small enough to be compiled, agents that are policies play on the tree.
@@ -25,8 +25,8 @@ COMPILED_BYTES = 1 << 30
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Arena:
-    """A game to play in."""
+class MatchGame:
+    """A game to play a match in."""
 
     name: str
     game: Game
@@ -42,7 +42,7 @@ class Arena:
         return self.game.big_blind
 
     @property
-    def dealt(self) -> GameDefinition | None:
+    def deal_rules(self) -> GameDefinition | None:
         """The definition by which hands are dealt; None for games that are played on their states."""
         return self.game.definition if isinstance(self.game, PokerGame) else None
 
@@ -66,8 +66,8 @@ class Arena:
 
 
 @functools.lru_cache(maxsize=8)
-def open_arena(name: str) -> Arena:
-    """The arena of a game by its name."""
+def open_match_game(name: str) -> MatchGame:
+    """A game to play a match in, by its name."""
     if name.startswith(SUBGAME):
         raise GameError("a postflop spot starts in the middle of a hand; no match can be played in it")
-    return Arena(name, open_game(name, "states"))
+    return MatchGame(name, open_game(name, "states"))
