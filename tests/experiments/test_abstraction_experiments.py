@@ -70,9 +70,14 @@ def test_checkpoints_are_measurements_of_the_solver() -> None:
     assert curve[0].cpu_seconds <= curve[1].cpu_seconds
 
 
-def test_without_a_game_to_measure_in_nothing_is_told() -> None:
-    (point,) = follow(BucketSolver(small_game("PS2/PS3"), "pcs-boards"), [5])
-    assert (point.abstract, point.real) == (None, None)
+def test_without_pairs_only_the_real_game_is_measured() -> None:
+    game, tree = small_game("PS2/PS3"), open_game(SMALL, "public")
+    pairs, real = count_bucket_pairs(game), RealGame(game, tree)
+    (point,) = follow(BucketSolver(game, "pcs-boards"), [5], None, real)
+    (both,) = follow(BucketSolver(game, "pcs-boards"), [5], pairs, real)
+    assert point.abstract is None
+    assert both.abstract is not None
+    assert point.real == both.real
 
 
 def test_marks_grow() -> None:
@@ -93,7 +98,6 @@ def test_features_that_look_beyond_the_game_are_those_of_the_longer_one(rounds: 
 
 
 def test_families_have_the_published_sizes() -> None:
-    definition = poker_definition("holdem_2_4")
     sizes = []
     for family in FAMILIES:
         recipe = parse_recipe("PS5/PS5" if family == "two-round" else family.partition(":")[0], (13, 4), SHAPE)
@@ -101,7 +105,7 @@ def test_families_have_the_published_sizes() -> None:
         sizes.append(8 * first + 70 * second)
     assert set(sizes) == set(PUBLISHED)
     with pytest.raises(AbstractionError, match="to the river"):
-        family_cards("PS5/PS5:turn", definition)
+        family_cards("PS5/PS5:turn", "holdem_2_4")
 
 
 def test_other_families_and_budgets() -> None:

@@ -23,8 +23,6 @@ from counterplay.analysis.action_problem import ActionProblem
 from counterplay.analysis.domination import SLACK, TOLERANCE, Kind
 from counterplay.lp.highs import maximise
 
-__all__ = ["CutAnswer", "decide_by_cuts"]
-
 Float64 = NDArray[np.float64]
 
 MAX_CELLS = 8_000_000

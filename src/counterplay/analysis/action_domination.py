@@ -41,8 +41,6 @@ from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.sequence.matrices import payoff_scale
 
-__all__ = ["ActionReport", "DominatedAction", "constructed_dominator", "dominated_actions", "dominated_gambit"]
-
 Float64 = NDArray[np.float64]
 
 MAX_RESPONSES = 50_000

@@ -27,8 +27,6 @@ from counterplay.tree.history.history_arrays import NULL
 from counterplay.tree.sequence.matrices import payoff_scale
 from counterplay.tree.sequence.sequence_form import sequences_at
 
-__all__ = ["ActionProblem", "TreeIndex"]
-
 Float64 = NDArray[np.float64]
 OTHER = -2
 """Represents all actions of an information set that do not lead through I."""

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from counterplay.lp.treeplex import plan_of
 from counterplay.solvers.cfr import CfrSolver
 
-__all__ = ["DominationProbe", "ProbedAction", "RegretDiagnostics"]
-
 
 class RegretDiagnostics:
     """Steps a solver and counts.

@@ -36,11 +36,6 @@ from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.sequence.matrices import constraint_matrix, payoff_matrix, payoff_scale
 from counterplay.tree.sequence.normal_form import NormalForm, count_strategies, format_count, normal_form
 
-__all__ = [
-    "DominatedStrategy", "DominatingStrategy", "Kind", "StrategyReport", "check_mixture", "dominated_strategies",
-    "dominating_strategy", "find_dominated", "scaled_program", "strict_program", "weak_program",
-]  # fmt: skip
-
 Kind = Literal["strict", "weak"]
 Float64 = NDArray[np.float64]
 

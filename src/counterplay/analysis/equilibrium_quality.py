@@ -28,10 +28,6 @@ from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = [
-    "Purity", "coarse_correlated_gap", "correlated_gap", "purity", "support_sizes", "undominated_equilibrium",
-]  # fmt: skip
-
 Float64 = NDArray[np.float64]
 
 SUPPORT = 1e-9

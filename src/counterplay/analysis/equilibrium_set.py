@@ -23,8 +23,6 @@ from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.sequence.matrices import behavioural_strategy, payoff_matrix, payoff_scale, realisation_plan
 
-__all__ = ["Equilibria", "ExtremeEquilibrium"]
-
 Float64 = NDArray[np.float64]
 
 VALUE_SLACK = 1e-10

@@ -30,11 +30,6 @@ from counterplay.solvers.mccfr import MccfrConfig, MccfrSolver, payoff_units
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = [
-    "Estimates", "Estimator", "SampledEstimator", "counterfactual_values", "exact_moments", "sample_estimator",
-    "variance_along_cfr",
-]  # fmt: skip
-
 Float64 = NDArray[np.float64]
 
 

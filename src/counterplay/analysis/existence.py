@@ -25,8 +25,6 @@ from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.repartition import perfect_recall_refinement
 
-__all__ = ["Existence", "LiftedEquilibrium", "equilibrium_exists", "equilibrium_from_refinement"]
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class LiftedEquilibrium:

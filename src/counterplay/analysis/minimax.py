@@ -15,8 +15,6 @@ from counterplay.lp.highs import maximise
 from counterplay.tree.sequence.matrices import payoff_scale
 from counterplay.tree.sequence.normal_form import NormalForm
 
-__all__ = ["iterated_regret", "minimax_regret", "minimax_regret_gap", "worst_regret"]
-
 Float64 = NDArray[np.float64]
 
 

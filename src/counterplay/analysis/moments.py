@@ -21,8 +21,6 @@ from counterplay.tree.history.game_tree import GameTree
 if TYPE_CHECKING:
     from counterplay.solvers.mccfr import MccfrConfig
 
-__all__ = ["exact_moments"]
-
 Pair = tuple[float, float]
 """Mean and second moment."""
 

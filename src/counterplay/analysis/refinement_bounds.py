@@ -15,8 +15,6 @@ import math
 
 from counterplay.errors import SolverError
 
-__all__ = ["RefinementBound", "allowed_regret", "refinement_bound", "sampling_times", "support_probability"]
-
 
 def sampling_times(until: int) -> list[int]:
     """The iterations up to ``until`` at which the bound update samples: 1, 2, 4, 8, ... (algorithm 8)."""

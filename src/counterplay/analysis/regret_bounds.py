@@ -22,14 +22,6 @@ from counterplay.errors import GameError
 from counterplay.evaluation.measurement import Measurement
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = [
-    "PlayerQuantities", "average_regret_to_nash", "cfr_bound", "cfr_bound_by_count", "essentially_solved_threshold",
-    "full_regret_bound", "general_sampling_bound", "imbalance", "immediate_regret_bound", "m_value",
-    "near_zero_sum_nash", "own_action_partition", "player_quantities", "positive_regret_sum", "pure_cfr_bound",
-    "regret_matching_bound", "sampling_bound", "sampling_bound_2012", "scaled_estimator_bound",
-    "skew_well_formed_bound", "tilted_nash", "unbiased_estimator_bound", "value_interval", "well_formed_bound",
-]  # fmt: skip
-
 
 @dataclasses.dataclass(frozen=True)
 class PlayerQuantities:

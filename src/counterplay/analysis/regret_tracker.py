@@ -21,8 +21,6 @@ from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy, check_strategy, normalise
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["RegretTracker"]
-
 
 class RegretTracker:
     """Accumulates regrets over a sequence of profiles.

@@ -21,8 +21,6 @@ from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.sequence.sequence_form import chance_reach
 
-__all__ = ["PlayError", "tremble", "unexploitable_errors"]
-
 
 @dataclasses.dataclass(frozen=True)
 class PlayError:

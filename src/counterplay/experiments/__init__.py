@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import inspect
 import math
@@ -50,7 +51,9 @@ EXPERIMENTS = {
     "two-round-sampling": "sampling algorithms in 2-NL hold'em, five buckets (Gibson et al. 2012, figure 2)",
     "two-round-uniform": "2-NL hold'em in five buckets, sizes and the uniform profile (Gibson et al. 2012, section 5)",
 }
-"""Every experiment by name, with one line about it; its module has the same name."""
+"""Every experiment by name, with one line about it; its module has the same name, or one of these."""
+
+MODULES = {"abstract-sizes": "bucket_game_sizes"}
 
 
 def run_experiment(name: str, quick: bool = False, **options: Any) -> Experiment:
@@ -67,10 +70,9 @@ def run_experiment(name: str, quick: bool = False, **options: Any) -> Experiment
     """
     if name not in EXPERIMENTS:
         raise CounterplayError(f"unknown experiment {name!r}; there are {', '.join(EXPERIMENTS)}")
-    module = importlib.import_module(f"counterplay.experiments.{name.replace('-', '_')}")
-    result = module.run(quick=quick, **_checked(name, module.run, options))
-    assert isinstance(result, Experiment)
-    return result
+    module = importlib.import_module(f"counterplay.experiments.{MODULES.get(name, name.replace('-', '_'))}")
+    result: Experiment = module.run(quick=quick, **_checked(name, module.run, options))
+    return dataclasses.replace(result, name=name)
 
 
 def _checked(name: str, run: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:

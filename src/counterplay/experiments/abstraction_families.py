@@ -14,26 +14,14 @@ buckets of E[HS²], looking ahead to the river, where a class of starting hands 
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 
-from counterplay.abstraction.cards import BuildSettings, CardAbstraction, build_cards, deck_shape, parse_recipe
-from counterplay.abstraction.cards.features import CardFeatures, default_cache
-from counterplay.abstraction.cards.two_round import two_round_cards
+from counterplay.abstraction.cards import CardAbstraction
 from counterplay.errors import AbstractionError
-from counterplay.evaluation.bucket_pairs import count_bucket_pairs
-from counterplay.evaluation.lifted_buckets import RealGame
-from counterplay.experiments.shared.experiment import Cell, Experiment
-from counterplay.experiments.shared.real_game_checks import Point, follow, growing
-from counterplay.forms import open_game, poker_definition
-from counterplay.poker.acpc.definition import GameDefinition
-from counterplay.poker.buckets.bucket_game import BucketGame
-from counterplay.solvers.bucket_mccfr import BucketSolver
-from counterplay.solvers.mccfr import MccfrConfig
-from counterplay.tree.public.public_tree import PublicTree
-
-__all__ = ["FAMILIES", "PUBLISHED", "family_cards", "run"]
+from counterplay.experiments.shared.bucket_games import cards_of, five_buckets
+from counterplay.experiments.shared.experiment import Cell, Curves, Experiment
+from counterplay.experiments.shared.real_game_checks import follow_cards, growing
+from counterplay.forms import open_game
 
 GAME = "holdem_2_4"
 RUNOUT = (1, 1)
@@ -51,36 +39,14 @@ PUBLISHED = {1790: 144.0, 41252: 103.0}
 """Exploitability in the real game, mbb/g, by number of information sets."""
 
 
-def family_cards(family: str, definition: GameDefinition, threads: int = 1) -> CardAbstraction:
+def family_cards(family: str, game: str, threads: int = 1) -> CardAbstraction:
     """The card abstraction of a family, such as ``IR169/KE570:river``."""
     if family == "two-round":
-        return two_round_cards(CardFeatures((13, 4), (2, 3, 1, 1), cache=default_cache(), threads=threads))
+        return five_buckets(threads)
     text, colon, ahead = family.partition(":")
     if colon and ahead != "river":
         raise AbstractionError(f"features look ahead to the river, written PS5/PS5:river, or not; got {family!r}")
-    deck, shape = deck_shape(definition)
-    recipe = parse_recipe(text, deck, shape)
-    settings = BuildSettings(runout=RUNOUT if colon else ())
-    return build_cards(deck, shape, recipe, settings, cache=default_cache(), threads=threads)
-
-
-@dataclasses.dataclass(frozen=True)
-class _Solved:
-    """The results of a family."""
-
-    family: str
-    infosets: int
-    curve: list[Point]
-
-
-def _solve(family: str, tree: PublicTree, boards: int, points: int, seed: int, threads: int) -> _Solved:
-    definition = poker_definition(tree.name)
-    cards = family_cards(family, definition, threads)
-    game = BucketGame.build(definition, cards.rounds, name=tree.name)
-    pairs = count_bucket_pairs(game, threads=threads) if cards.recall == "perfect" else None
-    solver = BucketSolver(game, MccfrConfig("public", seed=seed), "pcs-boards")
-    real = RealGame(game, tree, np.float32, threads)
-    return _Solved(family, game.num_infosets, follow(solver, growing(boards, points, 4.0), pairs, real))
+    return cards_of(game, text, threads=threads, runout=RUNOUT if colon else ())
 
 
 def run(
@@ -115,18 +81,19 @@ def run(
     name = game or ("holdem_2_4(ranks=6,suits=3)" if quick else GAME)
     tree = open_game(name, "public")
     boards, points = boards or (400 if quick else 40_000), points or (3 if quick else 4)
-    found = [
-        _solve(family, tree, boards, points, seed, threads) for family in families or (QUICK if quick else FAMILIES)
-    ]
+    marks = growing(boards, points, 4.0)
     rows: list[tuple[Cell, ...]] = []
-    for solved in found:
-        last, best = solved.curve[-1], min(solved.curve, key=lambda point: point.real or 0.0)
+    curves: Curves = {}
+    for family in families or (QUICK if quick else FAMILIES):
+        cards = family_cards(family, tree.name, threads)
+        infosets, (curve,) = follow_cards(tree, cards, marks, [seed], threads, np.float32)
+        last, best = curve[-1], min(curve, key=lambda point: point.real)
         rows.append((
-            solved.family, solved.infosets, last.iterations, last.cpu_seconds, last.abstract, last.real, best.real,
-            best.iterations, PUBLISHED.get(solved.infosets) if name == GAME else None,
+            family, infosets, last.iterations, last.cpu_seconds, last.abstract, last.real, best.real, best.iterations,
+            PUBLISHED.get(infosets) if name == GAME else None,
         ))  # fmt: skip
+        curves[family] = [float(point.iterations) for point in curve], [point.real for point in curve]
     return Experiment(
-        name="abstraction-families",
         title=f"Exploitability of bucket game equilibria in {name}, mbb/g",
         source="Johanson 2016, figures 4.4 and 4.5, A-vs-A",
         columns=("buckets", "information sets", "boards", "CPU s", "in the bucket game", "in the real game",
@@ -136,11 +103,6 @@ def run(
             "The source does not name its features; agreement with its numbers does not prove which they were.",
             "With imperfect recall nothing can be measured inside the bucket game.",
         ),
-        curves={solved.family: _line(solved.curve) for solved in found},
+        curves=curves,
         xlabel="boards",
     )  # fmt: skip
-
-
-def _line(curve: list[Point]) -> tuple[list[float], list[float]]:
-    """Boards and exploitability in the real game, for the plot."""
-    return [float(point.iterations) for point in curve], [point.real or 0.0 for point in curve]

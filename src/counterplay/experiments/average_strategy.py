@@ -8,12 +8,9 @@ touched, so smaller values are run too.
 
 from __future__ import annotations
 
-from counterplay.experiments.shared.comparison import POINTS_PER_DECADE
+from counterplay.experiments.shared.comparison import POINTS_PER_DECADE, Budget, Entrants, race
 from counterplay.experiments.shared.experiment import Cell, Experiment
-from counterplay.experiments.shared.races import Entrants, at, curves_of, race
 from counterplay.forms import open_game
-
-__all__ = ["COMPUTED", "ENTRANTS", "run"]
 
 AS = "average-strategy-sampling"
 ENTRANTS: Entrants = {
@@ -73,17 +70,16 @@ def run(
     nodes = nodes or (10**7 if quick else 10**8)
     seeds = seeds or (3 if quick else 5)
     tree = open_game(game, "history")
-    found = race(tree, ENTRANTS, nodes, seeds, points)
+    found = race(tree, ENTRANTS, Budget(nodes=nodes, points=points), range(seeds))
     rows: list[tuple[Cell, ...]] = []
     for budget in sorted({nodes, *(point for name, point in COMPUTED if name == tree.name and point < nodes)}):
         known = COMPUTED.get((tree.name, budget), {})
         for label in ENTRANTS:
-            mean, half = at(found, label, budget)
+            mean, half = found.at(label, budget)
             theirs, their_half = known.get(label, (None, None))
             rows.append((budget, label, mean, None if seeds < 2 else half, theirs, their_half))
     rows.append((0, "uniform play", found.uniform, None, UNIFORM.get(tree.name), None))
     return Experiment(
-        name="average-strategy",
         title=f"Exploitability in {tree.name} after histories touched, {seeds} seeds",
         source="Gibson et al. 2012, figure 3; Gibson 2014, figure 5.6",
         columns=("nodes", "algorithm", "exploitability", "±", "computed independently", "± there"),
@@ -92,6 +88,6 @@ def run(
             "The source prints 0.784 for uniform play in Bluff(2,1); one round with payoffs ±1 gives 0.8845.",
             "The source finds average strategy sampling best; with β = 10^6 that needs more histories than these.",
         ),
-        curves=curves_of(found),
+        curves=found.curves(),
         xlabel="histories touched",
     )

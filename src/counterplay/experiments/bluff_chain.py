@@ -18,8 +18,6 @@ from counterplay.games.bluff import Bluff
 from counterplay.runs import solve
 from counterplay.strategy.tabular import TabularStrategy
 
-__all__ = ["SolvedRound", "run", "solve_rounds"]
-
 
 @dataclasses.dataclass(frozen=True)
 class SolvedRound:
@@ -90,7 +88,6 @@ def run(quick: bool = False, dice: int = 2, sides: int = 6, exploitability: floa
         for (opener, other), one in solved.items()
     ]
     return Experiment(
-        name="bluff-chain",
         title="Rounds of Bluff, each played for the values of those that may follow",
         source="Johanson 2016, section 3.2.3; Lanctot et al. 2012, section 6",
         columns=("dice", "lost", "won", "value", "exploitability"),

@@ -11,8 +11,6 @@ from counterplay.experiments.shared.experiment import Experiment
 from counterplay.forms import open_game
 from counterplay.games.bluff import count_infosets
 
-__all__ = ["MEMORIES", "run"]
-
 MEMORIES = (1, 2, 3, 4, 5, 6, 8, 11)
 """Numbers of bids remembered; 11 is all of them."""
 
@@ -31,7 +29,6 @@ def run(quick: bool = False, iterations: int | None = None) -> Experiment:
         rows.append((memory, abstraction.num_entries, f"{saved:.2%}", large, *curve[last], sum(curve[last])))
         curves[f"last {memory} bids"] = (list(curve), [sum(regrets) for regrets in curve.values()])
     return Experiment(
-        name="bluff-memory",
         title=f"Average regret in Bluff(1,1) after {last} iterations of CFR, by bids remembered",
         source="Lanctot et al. 2012, figure 1 (bottom), there for Bluff(2,2)",
         columns=("bids", "pairs", "saved", "pairs in Bluff(2,2)", "player 1", "player 2", "sum"),

@@ -7,13 +7,9 @@ on histories would traverse the bids 441 times, once for each pair of rolls, to 
 
 from __future__ import annotations
 
-from typing import Any
-
-from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.experiment import Cell, Curves, Experiment
 from counterplay.experiments.shared.sampler_races import mean_curves, race_samplers, race_table
 from counterplay.forms import open_game
-
-__all__ = ["run"]
 
 PUBLISHED = {"pcs": "much faster", "cs": "slower"}
 """What the source says about Bluff(2,2)."""
@@ -34,24 +30,19 @@ def run(
         Bluff(1,1) alone, 2 CPU seconds and 2 seeds, instead of 60 CPU seconds and 3 seeds.
     games : tuple of str
         The games; ``bluff(d1=2,d2=2)`` needs some 8 GB.
-    seconds : float, optional
-        CPU seconds of each run.
-    seeds : int, optional
-        Number of runs of each sampler.
-    threads : int
-        Threads of each run.
+    seconds, seeds, threads : optional
+        CPU seconds of each run, runs of each sampler, and threads of each run.
     """
     limit = seconds or (2.0 if quick else 60.0)
     runs = seeds or (2 if quick else 3)
     rows: list[tuple[Cell, ...]] = []
-    curves: dict[str, Any] = {}
-    for name in games[:1] if quick else games:
-        tree = open_game(name, "public")
-        found = race_samplers(tree, tuple(PUBLISHED), limit, runs, threads)
+    curves: Curves = {}
+    for game in games[:1] if quick else games:
+        tree = open_game(game, "public")
+        found = race_samplers(tree, {name: name for name in PUBLISHED}, limit, runs, threads)
         rows += [(tree.name, *row, PUBLISHED[str(row[0])]) for row in race_table(found, limit, 1.0)]
         curves |= {f"{tree.name}, {sampler}": curve for sampler, curve in mean_curves(found, 1.0).items()}
     return Experiment(
-        name="bluff-sampling",
         title=f"Exploitability in Bluff after CPU seconds, {runs} seeds",
         source="Johanson 2016, figures 3.5 and 3.6",
         columns=("game", "sampler", f"{limit / 4:g} s", f"{limit / 2:g} s", f"{limit:g} s", "±", "iterations",

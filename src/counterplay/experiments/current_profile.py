@@ -11,13 +11,12 @@ from __future__ import annotations
 import numpy as np
 
 from counterplay.evaluation import expected_values
-from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.regret_curves import powers_of_ten
+from counterplay.experiments.shared.experiment import Cell, Curves, Experiment
 from counterplay.forms import open_game
 from counterplay.solvers.cfr import CfrSolver
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
-
-__all__ = ["run", "seat_value"]
 
 GAMES = ("kuhn", "leduc", "kuhn(players=3)", "leduc(players=3)")
 
@@ -46,12 +45,12 @@ def run(quick: bool = False, games: tuple[str, ...] | None = None, iterations: i
         Another number of iterations.
     """
     rows: list[tuple[Cell, ...]] = []
-    curves: dict[str, tuple[list[float], list[float]]] = {}
+    curves: Curves = {}
     for name in games or (GAMES[:3] if quick else GAMES):
         tree = open_game(name, "history")
         solver = CfrSolver(tree, "cfr")
         total = iterations or (100 if quick else 10_000 if tree.num_histories < 100_000 else 1_000)
-        for checked in sorted({*(10**power for power in range(1, 10) if 10**power < total), total}):
+        for checked in powers_of_ten(total, first=1):
             solver.step(checked - solver.iterations)
             average, current = solver.strategy("average"), solver.strategy("last")
             measured = {"average": solver.measure("average"), "current": solver.measure("last")}
@@ -64,7 +63,6 @@ def run(quick: bool = False, games: tuple[str, ...] | None = None, iterations: i
                 seat_value(tree, current, average), seat_value(tree, average, current),
             ))  # fmt: skip
     return Experiment(
-        name="current-profile",
         title="Current against average profile of vanilla CFR, chips per game",
         source="Gibson 2014, figure 4.7 and section 4.3 (there: three-player hold'em)",
         columns=("game", "T", "epsilon average", "epsilon current", "current among average", "average among current"),

@@ -15,11 +15,10 @@ import numpy as np
 
 from counterplay.analysis.action_domination import dominated_actions
 from counterplay.analysis.diagnostics import DominationProbe
-from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.regret_curves import powers_of_ten
+from counterplay.experiments.shared.experiment import Cell, Curves, Experiment
 from counterplay.forms import open_game
 from counterplay.solvers.cfr import CfrSolver
-
-__all__ = ["run"]
 
 GAMES = ("kuhn", "kuhn(players=3)", "leduc", "leduc(players=3)")
 SAMPLED_SETS = 400
@@ -39,7 +38,7 @@ def run(quick: bool = False, games: tuple[str, ...] | None = None, iterations: i
         Another number of iterations.
     """
     rows: list[tuple[Cell, ...]] = []
-    curves: dict[str, tuple[list[float], list[float]]] = {}
+    curves: Curves = {}
     sampled = []
     for name in games or (GAMES[:2] if quick else GAMES):
         tree = open_game(name, "history")
@@ -52,7 +51,7 @@ def run(quick: bool = False, games: tuple[str, ...] | None = None, iterations: i
         probe = DominationProbe(CfrSolver(tree, "cfr"), found.entries)
         quiet = 0
         x, y = curves.setdefault(name, ([], []))
-        for checked in _checks(iterations or (100 if quick else 1_000 if large else 10_000)):
+        for checked in powers_of_ten(iterations or (100 if quick else 1_000 if large else 10_000)):
             while probe.steps < checked:
                 probe.step()
                 largest = np.maximum.reduceat(probe.solver.regret, tree.infoset_offset[:-1])
@@ -67,26 +66,11 @@ def run(quick: bool = False, games: tuple[str, ...] | None = None, iterations: i
             ))  # fmt: skip
     notes = tuple(f"{name}: {SAMPLED_SETS} information sets, evenly spaced, were examined, once." for name in sampled)
     return Experiment(
-        name="dominated-play",
         title="Iteratively strictly dominated actions under vanilla CFR",
         source="Gibson 2014, theorems 4.2 and 4.3",
-        columns=(
-            "game",
-            "dominated actions",
-            "T",
-            "with negative regret",
-            "largest share of iterations",
-            "largest in current",
-            "largest in average",
-            "share without positive regret",
-        ),
+        columns=("game", "dominated actions", "T", "with negative regret", "largest share of iterations",
+                 "largest in current", "largest in average", "share without positive regret"),
         rows=tuple(rows),
         notes=notes,
         curves=curves,
-    )
-
-
-def _checks(total: int) -> list[int]:
-    """1, 10, 100, ... and the last iteration."""
-    checks = [10**power for power in range(10) if 10**power < total]
-    return [*checks, total]
+    )  # fmt: skip

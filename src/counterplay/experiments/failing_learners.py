@@ -12,8 +12,6 @@ from counterplay.experiments.shared.experiment import Experiment
 from counterplay.forms import open_game
 from counterplay.solvers import Solver, make_solver
 
-__all__ = ["run", "worst_cases"]
-
 
 def worst_cases(solver: Solver, points: list[int]) -> list[float]:
     """What the solver's strategy guarantees player 1 after each number of iterations."""
@@ -33,7 +31,6 @@ def run(quick: bool = False, iterations: int | None = None, x: float = 10.0) -> 
     late = [place for place, point in enumerate(points) if point > 100]
     fictitious = [curves["fictitious-play"][1][place] for place in late]
     return Experiment(
-        name="failing-learners",
         title="What player 1's average strategy is worth in the worst case",
         source="Čermák 2018, figure A.1",
         columns=("learner", "published", "ours at the end", "least after 100", "most after 100", "maxmin value"),

@@ -6,8 +6,6 @@ from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.forms import open_game
 from counterplay.games import bluff, phantom_ttt
 
-__all__ = ["PUBLISHED", "run"]
-
 PUBLISHED: dict[tuple[str, str], tuple[int, float | None]] = {
     ("DRP", "none"): (2610, None),
     ("DRP", "DRP-IR"): (860, 67.05),
@@ -48,7 +46,6 @@ def run(quick: bool = False) -> Experiment:
         ours = None if saved is None else round(100 * (1 - count / full[game]), 3)
         rows.append((game, abstraction, published, count, saved, ours))
     return Experiment(
-        name="forgetful-sizes",
         title="Pairs of information set and action, and what forgetting saves",
         source="Lanctot et al. 2012, table 1",
         columns=("game", "abstraction", "pairs, published", "pairs, ours", "saved %, published", "saved %, ours"),

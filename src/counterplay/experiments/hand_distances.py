@@ -15,8 +15,6 @@ from counterplay.abstraction.cards.opponents import johanson2013
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.poker.cards import parse_cards
 
-__all__ = ["HANDS", "PUBLISHED", "run"]
-
 HANDS = {"44": "4c4d", "66": "6c6d", "TJs": "TsJs", "QKs": "QsKs"}
 
 PUBLISHED = {
@@ -51,7 +49,6 @@ def run(quick: bool = False, threads: int = 1) -> Experiment:
             published[1], round(moved, 4), published[2], *(round(value, 4) for value in by_share),
         ))  # fmt: skip
     return Experiment(
-        name="hand-distances",
         title="Distances between starting hands: E[HS], earth mover's, opponent clusters",
         source="Johanson 2016, figures 5.2 and 5.3",
         columns=("hands", "E[HS], published", "ours", "EMD, published", "ours", "OCHS, published",

@@ -10,8 +10,6 @@ from fractions import Fraction
 
 from counterplay.experiments.shared.experiment import Cell, Experiment
 
-__all__ = ["TABLE", "run"]
-
 TABLE = {"I'": ((0, 10), (1, 0)), "I''": ((0, 1), (10, 0))}
 """Set -> action (c, d) -> value in the left and in the right half."""
 
@@ -40,7 +38,6 @@ def run(quick: bool = False, steps: int | None = None) -> Experiment:
     rows.append(("mean, uniform play", float(uniform[0]), None, float(uniform[1]), None, "published: 2.75", None))
     rows.append(("mean, separated", float(best[0]), None, float(best[1]), None, "published: 5", None))
     return Experiment(
-        name="heuristic-failure",
         title="A game on which the heuristic update alone fails",
         source="Čermák 2018, table 5.1 and section 5.2.3.3",
         columns=("half", "I' c", "I' d", "I'' c", "I'' d", "both prefer", "heuristic update"),

@@ -16,8 +16,6 @@ from counterplay.forms import open_game
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["AGENTS", "PUBLISHED", "kuhn_agent", "run", "run_off", "scores"]
-
 AGENTS = ("Uni", "ND", "NID", "Nash-0", "Nash-0.5", "Nash-1")
 
 PUBLISHED: dict[str, tuple[int | None, ...]] = {
@@ -105,7 +103,6 @@ def run(quick: bool = False) -> Experiment:
     order = " > ".join(" = ".join(group) for group in _ranking(rows[::2]))
     survivors = run_off(AGENTS, table)[-1]
     return Experiment(
-        name="kuhn-tournament",
         title="Mock tournament in Kuhn poker, milli-chips per game",
         source="Gibson 2014, table 4.1",
         columns=("agent", "", *AGENTS, "overall", "exploitability"),

@@ -14,8 +14,6 @@ from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import Progress
 from counterplay.solvers import make_solver
 
-__all__ = ["PUBLISHED", "run"]
-
 PUBLISHED = {
     ("oshi_zumo", 9, "irabnb"): "20 s",
     ("oshi_zumo", 9, "base"): "2 h",
@@ -56,7 +54,6 @@ def run(quick: bool = False, seconds: float | None = None) -> Experiment:
                     [point.iterations for point in known], [getattr(point, side) for point in known],
                 )  # fmt: skip
     return Experiment(
-        name="maxmin-games",
         title="Bounds on the forgetful player's value in Oshi-Zumo and the search game",
         source="Čermák 2018, section 4.5, figure 4.8",
         columns=("game", "remembered", "method", "ended", "lower", "upper", "CPU seconds", "sequences 1 %", "2 %",

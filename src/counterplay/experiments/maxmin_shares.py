@@ -29,8 +29,6 @@ from counterplay.solvers import make_solver
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.recall.recall_class import split_to_a_loss
 
-__all__ = ["PUBLISHED", "run"]
-
 PUBLISHED = {
     (3, 0.3): ((46.1, 2.9), (22.2, 1.8)),
     (3, 0.6): ((58.9, 2.8), (23.3, 2.0)),
@@ -100,7 +98,6 @@ def run(quick: bool = False, instances: int | None = None, seconds: float | None
             kind = "independent" if independent else "walk"
             rows.append((branching, merge, kind, printed[0], ours[0], printed[1], ours[1], counts, times))
     return Experiment(
-        name="maxmin-shares",
         title="Sequences that DOIRABnB needs in random games, per cent; instances solved",
         source="Čermák 2018, table 4.1 and figure 4.7",
         columns=("branching", "p", "utilities", "maximiser, published", "ours", "minimiser, published", "ours",

@@ -5,8 +5,6 @@ from __future__ import annotations
 from counterplay.experiments.shared.experiment import Experiment
 from counterplay.games.oshi_zumo import OshiZumo, relative_sets
 
-__all__ = ["PUBLISHED", "run"]
-
 PUBLISHED = {(10, 0): 3.27, (10, 1): 5.54, (10, 2): 9.30, (11, 0): 1.90, (11, 1): 3.27, (11, 2): 5.64}
 """Coins and moves remembered: per cent of the information sets of the original game."""
 
@@ -16,7 +14,6 @@ def run(quick: bool = False) -> Experiment:
     cells = {key: value for key, value in PUBLISHED.items() if not quick or key[0] == 10}
     states = {coins: OshiZumo(coins=coins).count_histories()["all"] for coins, _ in cells}
     return Experiment(
-        name="oshi-zumo-sizes",
         title="Information sets of the forgetful player, per cent of the original game",
         source="Čermák 2018, table 4.2 (left)",
         columns=("coins", "moves remembered", "published %", "ours %", "histories"),

@@ -11,18 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterplay.abstraction.cards import build_cards, deck_shape, parse_recipe
-from counterplay.evaluation.bucket_pairs import count_bucket_pairs
-from counterplay.evaluation.lifted_buckets import RealGame
-from counterplay.experiments.shared.experiment import Cell, Experiment
-from counterplay.experiments.shared.real_game_checks import Point, follow, growing
-from counterplay.forms import open_game, poker_definition
-from counterplay.poker.buckets.bucket_game import BucketGame
-from counterplay.solvers.bucket_mccfr import BucketSolver
-from counterplay.solvers.mccfr import MccfrConfig
-from counterplay.tree.public.public_tree import PublicTree
-
-__all__ = ["PUBLISHED", "run"]
+from counterplay.experiments.shared.bucket_games import cards_of
+from counterplay.experiments.shared.experiment import Cell, Curves, Experiment
+from counterplay.experiments.shared.real_game_checks import Point, follow_cards, growing
+from counterplay.forms import open_game
 
 BUCKETS = ("PS2/PS12", "IRlossless/KE12")
 """Perfect recall, and imperfect recall; each is coarse about the board."""
@@ -55,20 +47,21 @@ def run(
     """
     boards, seeds = boards or (4000 if quick else 16_000), seeds or (1 if quick else 3)
     tree = open_game(game, "public")
+    marks = growing(boards, int(np.log2(max(boards, 16) / 8)), 2.0)
     rows: list[tuple[Cell, ...]] = []
-    curves: dict[str, tuple[list[float], list[float]]] = {}
+    curves: Curves = {}
     for text in buckets:
-        recall, infosets, mean = _mean_curve(text, tree, boards, seeds)
-        low, last = min(mean, key=lambda point: point.real or 0.0), mean[-1]
-        for name, point in (("lowest", low), ("last", last)):
-            published = PUBLISHED[recall][name == "last"]
-            rows.append((text, recall, infosets, name, point.iterations, point.abstract, point.real, published))
+        cards = cards_of(tree.name, text)
+        infosets, runs = follow_cards(tree, cards, marks, range(seeds))
+        mean = [_mean(points) for points in zip(*runs, strict=True)]
+        low, last = min(mean, key=lambda point: point.real), mean[-1]
+        for name, point, published in zip(("lowest", "last"), (low, last), PUBLISHED[cards.recall], strict=True):
+            rows.append((text, cards.recall, infosets, name, point.iterations, point.abstract, point.real, published))
         xs = [float(point.iterations) for point in mean]
-        curves[f"{text}, real game"] = xs, [point.real or 0.0 for point in mean]
-        if recall == "perfect":
+        curves[f"{text}, real game"] = xs, [point.real for point in mean]
+        if cards.recall == "perfect":
             curves[f"{text}, bucket game"] = xs, [point.abstract or 0.0 for point in mean]
     return Experiment(
-        name="overfitting",
         title=f"Exploitability, mbb/g, {game}, {seeds} seeds",
         source="Johanson 2016, figures 2.6, 4.6 and 4.7",
         columns=("buckets", "recall", "information sets", "real game", "boards", "bucket game, mbb/g",
@@ -83,23 +76,8 @@ def run(
     )  # fmt: skip
 
 
-def _mean_curve(text: str, tree: PublicTree, boards: int, seeds: int) -> tuple[str, int, list[Point]]:
-    """Recall, information sets and the mean of the curves of an abstraction."""
-    definition = poker_definition(tree.name)
-    deck, shape = deck_shape(definition)
-    cards = build_cards(deck, shape, parse_recipe(text, deck, shape))
-    game = BucketGame.build(definition, cards.rounds, name=tree.name)
-    pairs = count_bucket_pairs(game) if cards.recall == "perfect" else None
-    real = RealGame(game, tree)
-    marks = growing(boards, int(np.log2(max(boards, 16) / 8)), 2.0)
-    runs = [
-        follow(BucketSolver(game, MccfrConfig("public", seed=seed), "pcs-boards"), marks, pairs, real)
-        for seed in range(seeds)
-    ]
-    mean = []
-    for points in zip(*runs, strict=True):
-        inside = None if pairs is None else float(np.mean([point.abstract for point in points]))
-        outside = float(np.mean([point.real for point in points]))
-        seconds = float(np.mean([point.cpu_seconds for point in points]))
-        mean.append(Point(points[0].iterations, seconds, inside, outside))
-    return cards.recall, game.num_infosets, mean
+def _mean(points: tuple[Point, ...]) -> Point:
+    """The mean of the checkpoints of several runs after the same iterations."""
+    inside = None if points[0].abstract is None else float(np.mean([point.abstract for point in points]))
+    outside, seconds = (float(np.mean([getattr(point, what) for point in points])) for what in ("real", "cpu_seconds"))
+    return Point(points[0].iterations, seconds, inside, outside)

@@ -12,8 +12,6 @@ from counterplay.experiments.shared.experiment import Experiment
 from counterplay.forms import open_game
 from counterplay.games.phantom_ttt import count_infosets
 
-__all__ = ["run"]
-
 VARIANTS = ("full", "FOSF", "FOI", "FOS", "FOE")
 PUBLISHED = {"full": 11_695_314, "FOSF": 9_347_010, "FOI": 1_147_530, "FOS": 1_484_168, "FOE": 47_818}
 """Pairs of information set and action in the full game (table 1)."""
@@ -33,7 +31,6 @@ def run(quick: bool = False, iterations: int | None = None) -> Experiment:
         rows.append((variant, PUBLISHED[variant], whole, abstraction.num_entries, *curve[last], sum(curve[last])))
         curves[variant] = (list(curve), [sum(regrets) for regrets in curve.values()])
     return Experiment(
-        name="phantom-memory",
         title=f"Average regret in phantom tic-tac-toe ({board}) after {last} iterations of CFR",
         source="Lanctot et al. 2012, figure 1 (middle) and table 1, there for the empty board",
         columns=("variant", "pairs, published", "pairs, ours", "pairs on this board", "player 1", "player 2", "sum"),

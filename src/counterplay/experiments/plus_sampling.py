@@ -7,18 +7,13 @@ number of the iteration; the source has the floor alone, so both are tried, toge
 
 from __future__ import annotations
 
-import dataclasses
-
 from counterplay.errors import CounterplayError
 from counterplay.experiments.shared.comparison import interval
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.forms import open_game
-from counterplay.solvers.cfr import config_with
 from counterplay.solvers.public_cfr import PublicSolver
-from counterplay.solvers.public_sampling import PublicSamplingConfig, PublicSamplingSolver
+from counterplay.solvers.public_sampling import PublicSamplingSolver
 from counterplay.tree.public.public_tree import PublicTree
-
-__all__ = ["RULES", "run"]
 
 RULES = {
     "as in CFR": (False, False),
@@ -36,29 +31,23 @@ STEPS = {"full": 200, "pcs": 20_000, "cs": 200_000}
 """Iterations: all deals, public chance sampling, chance sampling."""
 
 
-@dataclasses.dataclass(frozen=True)
-class _Found:
-    """Exploitability of average and current strategies, one number for each seed."""
-
-    average: list[float]
-    current: list[float]
-
-
-def _full(tree: PublicTree, iterations: int, floor: bool, weighted: bool) -> _Found:
-    config = config_with("cfr", {"regret_floor": floor, "gamma": float(weighted), "alternating": True})
-    solver = PublicSolver(tree, config)
-    solver.step(iterations)
-    return _Found([solver.measure("average").exploitability], [solver.measure("last").exploitability])
-
-
-def _sampled(tree: PublicTree, sampling: str, iterations: int, seeds: int, floor: bool, weighted: bool) -> _Found:
-    found = _Found([], [])
+def _solved(
+    tree: PublicTree, sampling: str, iterations: int, seeds: int, rule: tuple[bool, bool], unit: float
+) -> tuple[list[float], list[float]]:
+    """Exploitability of average and current strategies, in units, one number for each seed."""
+    floor, weighted = rule
+    found: tuple[list[float], list[float]] = ([], [])
+    solver: PublicSolver | PublicSamplingSolver
     for seed in range(seeds):
-        config = PublicSamplingConfig(sampling, seed=seed, regret_floor=floor, linear_average=weighted)  # type: ignore[arg-type]
-        solver = PublicSamplingSolver(tree, config)
+        if sampling == "full":
+            settings = {"regret_floor": floor, "gamma": float(weighted), "alternating": True}
+            solver = PublicSolver.named(tree, "cfr", None, settings)
+        else:
+            settings = {"seed": seed, "regret_floor": floor, "linear_average": weighted}
+            solver = PublicSamplingSolver.named(tree, sampling, None, settings)
         solver.step(iterations)
-        found.average.append(solver.measure("average").exploitability)
-        found.current.append(solver.measure("last").exploitability)
+        found[0].append(unit * solver.measure("average").exploitability)
+        found[1].append(unit * solver.measure("last").exploitability)
     return found
 
 
@@ -92,19 +81,15 @@ def run(
         for sampling, whole in STEPS.items():
             iterations = max(1, round(whole * share / (10 if quick else 1)))
             plain = 0.0
-            for place, (rule, (floor, weighted)) in enumerate(RULES.items()):
-                if sampling == "full":
-                    found = _full(tree, iterations, floor, weighted)
-                else:
-                    found = _sampled(tree, sampling, iterations, runs, floor, weighted)
-                mean, half = interval([unit * one for one in found.average])
-                current, _ = interval([unit * one for one in found.current])
+            for place, (rule, flags) in enumerate(RULES.items()):
+                full = sampling == "full"
+                found = _solved(tree, sampling, iterations, 1 if full else runs, flags, unit)
+                (mean, half), (current, _) = (interval(values) for values in found)
                 plain = plain or mean
-                published = PUBLISHED["full" if sampling == "full" else "sampled"][place]
-                rows.append((tree.name, sampling, iterations, rule, mean, None if sampling == "full" else half,
+                published = PUBLISHED["full" if full else "sampled"][place]
+                rows.append((tree.name, sampling, iterations, rule, mean, None if full else half,
                              mean / plain, current, published))  # fmt: skip
     return Experiment(
-        name="plus-sampling",
         title=f"Exploitability with and without the floor of CFR+, mbb/g, {runs} seeds",
         source="Johanson 2016, section 9.3",
         columns=("game", "sampling", "iterations", "rule", "average", "±", "to the first", "current", "published"),

@@ -7,12 +7,9 @@ so results are given for equal CPU time, as in the source, and for equal histori
 
 from __future__ import annotations
 
-from counterplay.experiments.shared.comparison import POINTS_PER_DECADE
-from counterplay.experiments.shared.experiment import Cell, Experiment
-from counterplay.experiments.shared.races import Entrants, at_equal, curves_of, race
+from counterplay.experiments.shared.comparison import POINTS_PER_DECADE, Budget, Entrants, race
+from counterplay.experiments.shared.experiment import Cell, Curves, Experiment
 from counterplay.forms import open_game
-
-__all__ = ["run"]
 
 ENTRANTS: Entrants = {"MCCFR": ("mccfr-scheme", {}), "probing": ("probing", {}), "ES": ("external-sampling", {})}
 PUBLISHED = {"goofspiel(cards=7)": "31 %", "goofspiel(cards=7,last_bid=false)": "31 %", "bluff(d1=2,d2=2)": "10 %"}
@@ -43,20 +40,19 @@ def run(
     seeds = seeds or (3 if quick else 5)
     games = (game,) if game else ("goofspiel(cards=5)" if quick else "goofspiel(cards=6)", "bluff")
     rows: list[tuple[Cell, ...]] = []
-    curves: dict[str, tuple[list[float], list[float]]] = {}
+    curves: Curves = {}
     for name in games:
         tree = open_game(name, "history")
-        found = race(tree, ENTRANTS, nodes, seeds, points)
-        plain = {axis: at_equal(found, "MCCFR", axis)[0] for axis in ("nodes", "cpu_seconds")}
+        found = race(tree, ENTRANTS, Budget(nodes=nodes, points=points), range(seeds))
+        plain = {axis: found.at_equal("MCCFR", axis)[0] for axis in ("nodes", "cpu_seconds")}
         for label in ENTRANTS:
-            by_nodes, half = at_equal(found, label, "nodes")
-            by_time, _ = at_equal(found, label, "cpu_seconds")
+            by_nodes, half = found.at_equal(label, "nodes")
+            by_time, _ = found.at_equal(label, "cpu_seconds")
             less = [f"{1 - by_nodes / plain['nodes']:.0%}", f"{1 - by_time / plain['cpu_seconds']:.0%}"]
             published = PUBLISHED.get(tree.name) if label == "probing" else None
             rows.append((tree.name, label, by_nodes, None if seeds < 2 else half, less[0], by_time, less[1], published))
-        curves |= {f"{name}, {label}": line for label, line in curves_of(found).items()}
+        curves |= {f"{name}, {label}": line for label, line in found.curves().items()}
     return Experiment(
-        name="probing-convergence",
         title=f"Exploitability after {nodes:,} histories touched, and with equal CPU time, {seeds} seeds",
         source="Gibson 2014, section 5.3.2, figures 5.3b and 5.3c (there: Goofspiel(7) and Bluff(2,2))",
         columns=("game", "algorithm", "equal nodes", "±", "below MCCFR", "equal CPU s", "below MCCFR", "published"),

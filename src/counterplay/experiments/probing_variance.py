@@ -19,8 +19,6 @@ from counterplay.errors import SolverError
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.forms import open_game
 
-__all__ = ["PUBLISHED", "run"]
-
 PUBLISHED = {"mccfr-scheme": 0.295, "probing": 0.133}
 """Means over 1000 iterations of Goofspiel(6), from the text of section 5.3.2."""
 
@@ -73,7 +71,6 @@ def run(
         ratio = means["mccfr-scheme"] / means["probing"]
         rows.append((f"player {bidder}", "ratio", ratio, 0.295 / 0.133 if same else None, None))
     return Experiment(
-        name="probing-variance",
         title=f"Variance of the root's estimated value in Goofspiel({cards}), {iterations} iterations of vanilla CFR",
         source="Gibson 2014, section 5.3.2 and figure 5.3a (Goofspiel(6), 1000 iterations, 1000 samples each)",
         columns=("root of", "estimator", "mean", "published", "mean of the first 150"),

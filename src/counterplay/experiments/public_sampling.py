@@ -10,12 +10,8 @@ from counterplay.experiments.shared.experiment import Experiment
 from counterplay.experiments.shared.sampler_races import mean_curves, race_samplers, race_table, ranking
 from counterplay.forms import open_game
 
-__all__ = ["PUBLISHED", "run"]
-
 PUBLISHED = {"pcs": "fastest", "cs": "second", "opcs": "slower than CS", "spcs": "slower than CS"}
 """What the source says."""
-
-QUICK = "holdem_2_1(ranks=6,suits=3)"
 
 
 def run(
@@ -33,23 +29,17 @@ def run(
         [2-1] hold'em with 18 cards, 4 CPU seconds and 2 seeds, instead of 240 CPU seconds and 3 seeds with all cards.
     game : str, optional
         Another game, such as ``holdem_2_4`` (2 GB).
-    seconds : float, optional
-        CPU seconds of each run.
-    seeds : int, optional
-        Number of runs of each sampler.
-    threads : int
-        Threads of each run.
+    seconds, seeds, threads : optional
+        CPU seconds of each run, runs of each sampler, and threads of each run.
     """
-    name = game or (QUICK if quick else "holdem_2_1")
     limit = seconds or (4.0 if quick else 240.0)
     runs = seeds or (2 if quick else 3)
-    tree = open_game(name, "public")
-    found = race_samplers(tree, tuple(PUBLISHED), limit, runs, threads)
+    tree = open_game(game or ("holdem_2_1(ranks=6,suits=3)" if quick else "holdem_2_1"), "public")
+    found = race_samplers(tree, {name: name for name in PUBLISHED}, limit, runs, threads)
     unit = 1000.0 / tree.big_blind if tree.big_blind else 1.0
     what = "exploitability, mbb/g" if tree.big_blind else "exploitability"
     rows = tuple((*row, PUBLISHED[str(row[0])]) for row in race_table(found, limit, unit))
     return Experiment(
-        name="public-sampling",
         title=f"{what} in {tree.name} after CPU seconds, {runs} seeds",
         source="Johanson 2016, figure 3.2",
         columns=("sampler", f"{limit / 4:g} s", f"{limit / 2:g} s", f"{limit:g} s", "±", "iterations", "public states",

@@ -16,8 +16,6 @@ from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.experiments.shared.refining import SETTINGS, TARGET, mean, pick_games, run_to, solver_for, trees
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["run"]
-
 PUBLISHED = {
     "CFR+": "the reference",
     "B10H90": "near CFR+ in GP5, GS5",
@@ -50,7 +48,6 @@ def run(
             rows.append((name, label, PUBLISHED[algorithm], below[0] if below else None, values[-1], share))
             curves[f"{name} {label}"] = (steps, values)
     return Experiment(
-        name="refining-convergence",
         title=f"NashConv of CFR+ and CFR+IRA after {most} iterations",
         source="Čermák 2018, figures 5.3 and 5.4",
         columns=("game", "algorithm", "published", f"iterations to {TARGET}", "NashConv at the end", "% of sets"),

@@ -24,8 +24,6 @@ from counterplay.experiments.shared.refining import TARGET, Point, pick_games, r
 from counterplay.solvers.word_counts import cfr_words
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["run"]
-
 PUBLISHED = {
     ("GP5", "FPIRA"): (20.5, 109.6), ("GS5", "FPIRA"): (18.2, 23.8), ("P222", "FPIRA"): (43.4, 106.1),
     ("GP5", "B10H90"): (10.7, None), ("GS5", "B10H90"): (3.9, None), ("P222", "B10H90"): (22.1, None),
@@ -64,7 +62,6 @@ def run(
             counted = [(point.nash_conv, point.words.total) for point in points if point.words is not None]
             curves[f"{name} {algorithm}"] = ([left for left, _ in counted], [right for _, right in counted])
     return Experiment(
-        name="refining-memory",
         title=f"What is stored at NashConv {target}",
         source="Čermák 2018, figures 5.6, 5.7, 5.9 and 5.10",
         columns=(

@@ -6,8 +6,6 @@ from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.experiments.shared.refining import GAMES, LARGE, SMALL, TARGET, mean, pick_games, run_to, solver_for
 from counterplay.forms import open_game
 
-__all__ = ["PUBLISHED", "run"]
-
 PUBLISHED = {
     ("GP5", "B10H90"): 9.5, ("GS5", "B10H90"): 3.1, ("P222", "B10H90"): 14.9,
     ("GP5", "FPIRA"): 19.6, ("GS5", "FPIRA"): 15.6, ("P222", "FPIRA"): 42.9,
@@ -54,7 +52,6 @@ def run(
             published = PUBLISHED[name, "double oracle"]
             rows.append((name, tree.num_infosets, "double oracle", published, None, None, None))
     return Experiment(
-        name="refining-sizes",
         title=f"Information sets used at NashConv {target}, % of all",
         source="Čermák 2018, figures 5.5, 5.8 and 5.11",
         columns=("game", "sets", "algorithm", "published %", "ours %", "NashConv", "iterations"),

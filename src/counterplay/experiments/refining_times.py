@@ -5,8 +5,6 @@ from __future__ import annotations
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.experiments.shared.refining import TARGET, pick_games, run_to, solver_for, trees
 
-__all__ = ["run"]
-
 PUBLISHED = {("GP5", "B100H900"): 38.0, ("GP5", "B10H90"): 200.0}
 """Seconds to NashConv 0.01 in the source, on an older machine."""
 
@@ -28,7 +26,6 @@ def run(quick: bool = False, games: str | None = None, iterations: int | None = 
             rows.append((name, algorithm, times[0], times[1], PUBLISHED.get((name, algorithm)), each))
             curves[f"{name} {algorithm}"] = ([point.seconds for point in points], [point.nash_conv for point in points])
     return Experiment(
-        name="refining-times",
         title="CPU seconds until a NashConv",
         source="Čermák 2018, figures 5.12 and 5.13",
         columns=("game", "algorithm", "s to 0.05", "s to 0.01", "published s to 0.01", "ms per iteration"),

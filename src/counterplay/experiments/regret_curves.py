@@ -15,13 +15,16 @@ from counterplay.errors import SolverError
 from counterplay.solvers import CfrSolver
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["checkpoints", "regret_curve"]
-
 
 def checkpoints(last: int) -> list[int]:
     """About ten iterations in each power of ten, up to ``last``."""
     points = {round(10 ** (step / 10)) for step in range(200)}
     return sorted({point for point in points if point < last} | {last})
+
+
+def powers_of_ten(last: int, first: int = 0) -> list[int]:
+    """1, 10, 100 and so on (or from a later power on), and ``last``."""
+    return [*(10**power for power in range(first, 10) if 10**power < last), last]
 
 
 def regret_curve(

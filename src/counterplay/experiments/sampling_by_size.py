@@ -8,18 +8,11 @@ Here the game is [2-4] hold'em, where all boards can be counted, so every measur
 
 from __future__ import annotations
 
-from counterplay.abstraction.cards import build_cards, deck_shape, parse_recipe
-from counterplay.abstraction.cards.features import default_cache
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs
-from counterplay.experiments.shared.comparison import Run, interval
-from counterplay.experiments.shared.experiment import Cell, Experiment
-from counterplay.experiments.shared.sampler_races import mean_curves, run_by_cpu
-from counterplay.forms import poker_definition
-from counterplay.poker.buckets.bucket_game import BucketGame
-from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, BucketSolver
-from counterplay.solvers.solver import with_settings
-
-__all__ = ["PUBLISHED", "run"]
+from counterplay.experiments.shared.bucket_games import bucket_game, cards_of
+from counterplay.experiments.shared.comparison import interval
+from counterplay.experiments.shared.experiment import Cell, Curves, Experiment
+from counterplay.experiments.shared.sampler_races import mean_curves, race_samplers
 
 SAMPLERS = {"CS": "chance-sampling", "PCS": "pcs-boards"}
 
@@ -46,25 +39,20 @@ def run(
         Another game of two players.
     buckets : tuple of str, optional
         Card abstractions with perfect recall, as for ``counterplay abstract --rounds``, with slashes.
-    seconds : float, optional
-        CPU seconds of each run.
-    seeds : int, optional
-        Number of runs of each sampler.
+    seconds, seeds : optional
+        CPU seconds of each run, and runs of each sampler.
     threads : int
         For features and bucket pair counts; solving uses one.
     """
     name = game or ("holdem_2_4(ranks=6,suits=3)" if quick else "holdem_2_4")
     texts = buckets or (("PS2/PS2", "PS4/PS8") if quick else ("PS2/PS2", "PS5/PS5", "PS12/PS12", "PS40/PS40"))
     limit, runs = seconds or (0.25 if quick else 10.0), seeds or (2 if quick else 3)
-    definition = poker_definition(name)
-    deck, shape = deck_shape(definition)
     rows: list[tuple[Cell, ...]] = []
-    curves: dict[str, tuple[list[float], list[float]]] = {}
+    curves: Curves = {}
     for place, text in enumerate(texts):
-        recipe = parse_recipe(text, deck, shape, "perfect")
-        cards = build_cards(deck, shape, recipe, cache=default_cache(), threads=threads)
-        abstract = BucketGame.build(definition, cards.rounds, name=name)
-        found = _race(abstract, limit, runs, threads)
+        abstract = bucket_game(name, cards_of(name, text, "perfect", threads))
+        pairs = count_bucket_pairs(abstract, threads=threads)
+        found = race_samplers(abstract, SAMPLERS, limit, runs, pairs=pairs)
         unit = 1000.0 / (abstract.big_blind or 1.0)
         ends = {label: interval([unit * run.curve[-1].exploitability for run in found[label]]) for label in SAMPLERS}
         cells = [cell for mean, half in ends.values() for cell in (mean, half if runs > 1 else None)]
@@ -73,7 +61,6 @@ def run(
         rows.append((text, abstract.num_infosets, *cells, f"{best} faster", published))
         curves |= {f"{label}, {text}": curve for label, curve in mean_curves(found, unit).items()}
     return Experiment(
-        name="sampling-by-size",
         title=f"mbb/g in bucket games of {name} after {limit:g} CPU seconds, {runs} seeds",
         source="Johanson 2016, figure 3.3",
         columns=("buckets", "information sets", "CS", "±", "PCS", "±", "ours", "published"),
@@ -82,15 +69,3 @@ def run(
         curves=curves,
         xlabel="CPU seconds",
     )
-
-
-def _race(game: BucketGame, seconds: float, seeds: int, threads: int) -> dict[str, list[Run]]:
-    pairs = count_bucket_pairs(game, threads=threads)
-    found: dict[str, list[Run]] = {label: [] for label in SAMPLERS}
-    for label, algorithm in SAMPLERS.items():
-        for seed in range(seeds):
-            config = with_settings(BUCKET_PRESETS[algorithm], {"seed": seed}, algorithm)
-            solver = BucketSolver(game, config, algorithm, pairs=pairs)
-            solver.step(0)  # kernels are compiled before the clock starts
-            found[label].append(run_by_cpu(solver, label, seed, seconds))
-    return found

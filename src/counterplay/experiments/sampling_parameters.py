@@ -7,12 +7,9 @@ game is Bluff(1,1) and the runs are much shorter, so good values of β are small
 
 from __future__ import annotations
 
-from counterplay.experiments.shared.comparison import POINTS_PER_DECADE
+from counterplay.experiments.shared.comparison import POINTS_PER_DECADE, Budget, Entrants, race
 from counterplay.experiments.shared.experiment import Cell, Experiment
-from counterplay.experiments.shared.races import Entrants, curves_of, race
 from counterplay.forms import open_game
-
-__all__ = ["EPSILONS", "entrants", "run"]
 
 EPSILONS = (0.01, 0.05, 0.1, 0.5)
 BETAS = (1.0, 10.0, 1e3, 1e5, 1e6, 1e8)
@@ -59,14 +56,13 @@ def run(
     seeds = seeds or (3 if quick else 5)
     tree = open_game(game, "history")
     chosen = {**entrants(float(beta)), "external sampling": ("external-sampling", {})}
-    found = race(tree, chosen, nodes, seeds, points)
+    found = race(tree, chosen, Budget(nodes=nodes, points=points), range(seeds))
     rows: list[tuple[Cell, ...]] = []
     for label, (_, settings) in chosen.items():
         mean, half = found.final(label)
         values = tuple(settings.get(key) for key in ("epsilon", "tau", "beta"))
         rows.append((*(values if settings else ("all", "all", "all")), mean, None if seeds < 2 else half))
     return Experiment(
-        name="sampling-parameters",
         title=f"Average strategy sampling in {tree.name} after {nodes:,} histories, {seeds} seeds",
         source="Gibson et al. 2012, figure 1; Gibson 2014, figure 5.4 (there: no-limit hold'em, 10^12 histories)",
         columns=("epsilon", "tau", "beta", "exploitability", "±"),
@@ -75,6 +71,6 @@ def run(
             "The row of 'all' is external sampling, which takes every action.",
             "Published, after 10^12 histories: ε = 0.05 with β = 10^5 or 10^6 best; τ = 100 and 1000 best, τ = 1 bad.",
         ),
-        curves=curves_of(found),
+        curves=found.curves(),
         xlabel="histories touched",
     )

@@ -13,8 +13,6 @@ from counterplay.experiments.shared.experiment import Experiment
 from counterplay.forms import open_game
 from counterplay.tree import recall_report
 
-__all__ = ["SKEWS", "run"]
-
 SKEWS = (0.0, 0.05, 0.2, 0.8)
 """The values of δ in Gibson 2014, figure 6.3."""
 
@@ -35,7 +33,6 @@ def run(quick: bool = False, iterations: int | None = None) -> Experiment:
         rows.append((skew, report.strongest, *curve[last], sum(curve[last]), *bounds))
         curves[f"skew {skew:g}"] = (list(curve), [sum(regrets) for regrets in curve.values()])
     return Experiment(
-        name="skewed-dice",
         title=f"Average regret in the full game after {last} iterations of CFR",
         source="Lanctot et al. 2012, figure 1 (top); Gibson 2014, figure 6.3",
         columns=("skew", "class", "player 1", "player 2", "sum", "bound for player 1", "bound for player 2"),

@@ -12,15 +12,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from typing import Any
 
-from counterplay.abstraction.cards import build_cards, deck_shape, default_cache, parse_recipe
 from counterplay.agents.match_game import open_match_game
 from counterplay.agents.matches import MatchResult, match
 from counterplay.agents.ranking import bankroll
 from counterplay.agents.tally import Estimate
 from counterplay.errors import GameError
-from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.bucket_games import bucket_game, cards_of
+from counterplay.experiments.shared.experiment import Cell, Curves, Experiment
 from counterplay.forms import poker_definition
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.pacing import PacedSteps
@@ -28,12 +27,7 @@ from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.solvers.mccfr import mccfr_config
 from counterplay.strategy.bucket_strategy import BucketStrategy
 
-__all__ = ["ENTRANTS", "run"]
-
-ENTRANTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "ES": ("external-sampling", {"profile": "last"}),
-    "Pure CFR": ("pure-cfr", {"profile": "last"}),
-}
+ENTRANTS = {"ES": "external-sampling", "Pure CFR": "pure-cfr"}
 """The algorithms; both keep only regrets and play the current strategy."""
 
 CHECKPOINTS = 4
@@ -61,12 +55,8 @@ def run(
         A poker game of three players.
     cards : str, optional
         The buckets, as for ``counterplay abstract``; two in each round by default.
-    seconds : float, optional
-        CPU seconds of each run.
-    deals : int, optional
-        Deals of each match.
-    seed : int
-        Of runs and matches.
+    seconds, deals, seed : optional
+        CPU seconds of each run, deals of each match, seed of both.
     threads : int
         For the features of the hands, which take minutes the first time.
     """
@@ -74,12 +64,16 @@ def run(
     deals = deals or (2_000 if quick else 20_000)
     if not seconds > 0.0:
         raise GameError(f"seconds must be above 0; got {seconds!r}")
-    abstract = _bucket_game(game, cards, threads)
+    rules = poker_definition(game)
+    if rules.players != 3:
+        raise GameError(f"the round robin needs a game for three players; {game} has {rules.players} players")
+    made = cards_of(game, cards or ",".join(["PS2"] * rules.rounds), "imperfect", threads)
+    abstract = bucket_game(game, made)
     times = [seconds / 2**later for later in range(CHECKPOINTS - 1, -1, -1)]
     agents: list[BucketStrategy] = []
     held = {}
-    for label, (algorithm, settings) in ENTRANTS.items():
-        solver = BucketSolver(abstract, mccfr_config(algorithm, {**settings, "seed": seed}), algorithm)
+    for label, algorithm in ENTRANTS.items():
+        solver = BucketSolver(abstract, mccfr_config(algorithm, {"profile": "last", "seed": seed}), algorithm)
         held[label] = solver.table_bytes
         solver.step(0)  # compiled before the clock starts
         steps = PacedSteps(solver)
@@ -89,35 +83,20 @@ def run(
         del solver, steps
     played = open_match_game(game)
     matches: Matches = {
-        trio: match(played, [agents[agent] for agent in trio], deals, seed=_match_seed(seed, number))
+        trio: match(played, [agents[agent] for agent in trio], deals, seed=1_000_000 * seed + number)
         for number, trio in enumerate(itertools.combinations(range(len(agents)), 3))
     }
-    return _told(abstract, agents, matches, held, times, deals)
+    return _results(abstract, agents, matches, held, times, deals)
 
 
-def _bucket_game(game: str, cards: str | None, threads: int) -> BucketGame:
-    """The bucket game of a three-player game."""
-    rules = poker_definition(game)
-    if rules.players != 3:
-        raise GameError(f"the round robin needs a game for three players; {game} has {rules.players} players")
-    deck, shape = deck_shape(rules)
-    recipe = parse_recipe(cards or ",".join(["PS2"] * rules.rounds), deck, shape, "imperfect")
-    made = build_cards(deck, shape, recipe, cache=default_cache(), threads=threads)
-    return BucketGame.build(rules, made.rounds, name=game)
-
-
-def _match_seed(seed: int, number: int) -> int:
-    return 1_000_000 * seed + number
-
-
-def _told(
+def _results(
     game: BucketGame, agents: list[BucketStrategy], matches: Matches, held: Mapping[str, int], times: list[float],
     deals: int,
 ) -> Experiment:  # fmt: skip
     scores = {trio: [match.mbb(seat) for seat in range(3)] for trio, match in matches.items()}
     won = dict(bankroll(scores, range(len(agents))))
     rows: list[tuple[Cell, ...]] = []
-    curves: dict[str, tuple[list[float], list[float]]] = {label: (times, []) for label in ENTRANTS}
+    curves: Curves = {label: (times, []) for label in ENTRANTS}
     for number, spent in enumerate(times):
         both = [number + CHECKPOINTS * place for place in range(len(ENTRANTS))]
         for label, agent in zip(ENTRANTS, both, strict=True):
@@ -128,7 +107,6 @@ def _told(
         published = "level" if number == CHECKPOINTS - 1 else None
         rows.append((spent, "Pure CFR minus ES", None, None, published, gain.mean, gain.half))
     return Experiment(
-        name="three-player-sampling",
         title=f"Winnings in {game.name}, {game.num_infosets:,} information sets, round robin of {len(agents)} agents",
         source="Gibson 2014, figure 5.7c",
         columns=("CPU seconds", "algorithm", "iterations", "table bytes", "published", "mbb/g", "±"),

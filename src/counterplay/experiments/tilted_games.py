@@ -14,14 +14,12 @@ from __future__ import annotations
 from counterplay.analysis.regret_bounds import imbalance, tilted_nash
 from counterplay.errors import GameError
 from counterplay.evaluation import evaluate
-from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.experiment import Cell, Curves, Experiment
 from counterplay.forms import open_game
 from counterplay.game.transforms import TILTS, TiltedGame
-from counterplay.solvers.cfr import CfrSolver
+from counterplay.solvers.cfr import CfrSolver, ProfileKind
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
-
-__all__ = ["run"]
 
 PERCENTS = (0.0, 7.0, 14.0, 35.0)
 
@@ -40,7 +38,7 @@ def run(quick: bool = False, games: tuple[str, ...] = ("kuhn", "leduc"), iterati
     """
     total = iterations or (300 if quick else 10_000)
     rows: list[tuple[Cell, ...]] = []
-    curves: dict[str, tuple[list[float], list[float]]] = {}
+    curves: Curves = {}
     for name in games:
         plain = open_game(name, "history")
         if plain.players != 2:
@@ -52,50 +50,33 @@ def run(quick: bool = False, games: tuple[str, ...] = ("kuhn", "leduc"), iterati
                 tree = open_game(TiltedGame(open_game(name, "states"), TILTS[tilt](percent)), "history")
                 rows.append(_row(name, tilt, percent, plain, tree, total, curves))
     return Experiment(
-        name="tilted-games",
         title=f"CFR on tilted games, {total} iterations, chips per game",
         source="Gibson 2014, figure 4.5 (there: 2-1 hold'em with public chance sampling)",
-        columns=(
-            "game",
-            "tilt",
-            "percent",
-            "mean best response",
-            "epsilon",
-            "bound",
-            "|u1+u2|",
-            "exploitability untilted",
-            "current epsilon",
-        ),
+        columns=("game", "tilt", "percent", "mean best response", "epsilon", "bound", "|u1+u2|",
+                 "exploitability untilted", "current epsilon"),
         rows=tuple(rows),
         notes=(
             "The bound is Δ w / 50 (theorem 4.4), Δ of the game before the tilt; the average's ε ends below it.",
             "As in the thesis, the average approaches an equilibrium for w = 0 and the current profile does not.",
         ),
         curves=curves,
-    )
+    )  # fmt: skip
 
 
 def _row(
-    name: str,
-    tilt: str,
-    percent: float,
-    plain: GameTree,
-    tree: GameTree,
-    total: int,
-    curves: dict[str, tuple[list[float], list[float]]],
+    name: str, tilt: str, percent: float, plain: GameTree, tree: GameTree, total: int, curves: Curves
 ) -> tuple[Cell, ...]:
     """One run: its row of the table, and its curves of the mean best-response value."""
     solver = CfrSolver(tree, "cfr")
     label = f"{name} {tilt} {percent:g}%" if percent else f"{name} untilted"
-    kinds = ("average", "last") if percent == 0.0 else ("average",)
-    lines = {kind: curves.setdefault(f"{label}, {'current' if kind == 'last' else kind}", ([], [])) for kind in kinds}
+    kinds: dict[str, ProfileKind] = {"average": "average"} if percent else {"average": "average", "current": "last"}
     check = 1
     while check <= total:
         solver.step(check - solver.iterations)
-        for kind, (x, y) in lines.items():
-            best = solver.measure("last" if kind == "last" else "average").best_response
+        for name_of, kind in kinds.items():
+            x, y = curves.setdefault(f"{label}, {name_of}", ([], []))
             x.append(float(check))
-            y.append(sum(best) / 2)
+            y.append(sum(solver.measure(kind).best_response) / 2)
         check = total if check < total < 2 * check else 2 * check
     average = solver.measure("average")
     untilted = evaluate(TabularStrategy.from_tree(plain, solver.strategy("average")), plain)

@@ -15,8 +15,6 @@ from counterplay.forms import open_game
 from counterplay.poker.poker_game import PokerGame
 from counterplay.strategy.trivial import trivial
 
-__all__ = ["COMPUTED", "run"]
-
 AGENTS = ("always-fold", "always-call", "always-raise", "50/50")
 
 COMPUTED: dict[str, dict[str, tuple[float, float, float]]] = {
@@ -80,7 +78,6 @@ def run(quick: bool = False, games: tuple[str, ...] = tuple(COMPUTED), threads: 
             ours = (round((dealer + blind) / 2, 4), round(dealer, 4), round(blind, 4))
             rows.append((name, agent, *ours, *known))
     return Experiment(
-        name="trivial-agents",
         title="What a best response wins from players who do not look at their cards, mbb/g",
         source="Johanson 2016, section 2.6, table 2.1",
         columns=("game", "agent", "exploitability", "as dealer", "as big blind", "computed independently",

@@ -7,19 +7,9 @@ are smaller and runs shorter, and β, which counts visits, is scaled with them; 
 
 from __future__ import annotations
 
-from counterplay.abstraction.cards.features import CardFeatures, default_cache
-from counterplay.abstraction.cards.two_round import two_round_cards
-from counterplay.evaluation.bucket_pairs import BucketPairs, count_bucket_pairs, measure_buckets
-from counterplay.experiments.shared.comparison import Budget, Comparison, Run, run_solver
-from counterplay.experiments.shared.experiment import Cell, Experiment
-from counterplay.experiments.shared.races import Entrants, at, curves_of
-from counterplay.forms import open_game
-from counterplay.poker.buckets.bucket_game import BucketGame
-from counterplay.poker.poker_game import PokerGame
-from counterplay.solvers.bucket_mccfr import BucketSolver
-from counterplay.solvers.mccfr import mccfr_config
-
-__all__ = ["ENTRANTS", "STACKS", "run"]
+from counterplay.experiments.shared.bucket_games import two_round_games
+from counterplay.experiments.shared.comparison import Budget, Entrants, race
+from counterplay.experiments.shared.experiment import Cell, Curves, Experiment
 
 AS = "average-strategy-sampling"
 ENTRANTS: Entrants = {
@@ -55,28 +45,21 @@ def run(
     stacks = (stack,) if stack else STACKS[:1] if quick else STACKS
     nodes = nodes or (3 * 10**6 if quick else 10**8)
     seeds = seeds or (2 if quick else 5)
-    cards = two_round_cards(CardFeatures((13, 4), (2, 3, 1, 1), cache=default_cache(), threads=threads))
-    pairs: BucketPairs | None = None
     rows: list[tuple[Cell, ...]] = []
-    curves: dict[str, tuple[list[float], list[float]]] = {}
-    for chips in stacks:
-        rules = open_game(f"holdem_2_nolimit(stack={chips})", "states")
-        assert isinstance(rules, PokerGame)
-        game = BucketGame.build(rules.definition, cards.rounds, name=rules.spec())
-        pairs = pairs or count_bucket_pairs(game)
-        found = _race(game, pairs, Budget(nodes=nodes), seeds)
+    curves: Curves = {}
+    for chips, game, pairs in two_round_games(stacks, threads):
+        found = race(game, ENTRANTS, Budget(nodes=nodes), range(seeds), pairs=pairs)
         unit = 1000 / game.big_blind
-        external = at(found, "ES", nodes)[0]
+        external = found.at("ES", nodes)[0]
         rows.append((chips, "uniform play", None, round(unit * found.uniform, 2), None, None))
         for label in ENTRANTS:
-            mean, half = at(found, label, nodes)
+            mean, half = found.at(label, nodes)
             cells = (unit * mean, None if seeds < 2 else unit * half, round(mean / external, 3))
             rows.append((chips, label, PUBLISHED.get(label), *cells))
-        for label, (x, values) in curves_of(found).items():
+        for label, (x, values) in found.curves().items():
             name = label if len(stacks) == 1 else f"{label}; {chips} chips"
             curves[name] = x, [unit * y for y in values]
     return Experiment(
-        name="two-round-sampling",
         title=f"Exploitability in the bucket game, 2-NL hold'em, five buckets, {nodes:,} histories, {seeds} seeds",
         source="Gibson et al. 2012, figures 2a and 2b",
         columns=("stack", "algorithm", "published", "mbb/g", "±", "relative to ES"),
@@ -88,14 +71,3 @@ def run(
         curves=curves,
         xlabel="histories touched",
     )
-
-
-def _race(game: BucketGame, pairs: BucketPairs, budget: Budget, seeds: int) -> Comparison:
-    """All algorithms with all seeds, measured inside the bucket game."""
-    runs = []
-    for label, (algorithm, settings) in ENTRANTS.items():
-        for seed in range(seeds):
-            config = mccfr_config(algorithm, {**settings, "seed": seed})
-            solver = BucketSolver(game, config, algorithm, pairs=pairs)
-            runs.append(Run(label, seed, tuple(run_solver(solver, budget))))
-    return Comparison(game.name, budget, tuple(runs), measure_buckets(game, pairs).exploitability)

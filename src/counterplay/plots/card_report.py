@@ -12,8 +12,6 @@ from counterplay.abstraction.cards import CardAbstraction
 from counterplay.abstraction.cards.bucket_report import RoundReport
 from counterplay.storage import write_text
 
-__all__ = ["write_card_report"]
-
 SHOWN = 200
 """Buckets of a round in the table; the picture has all."""
 

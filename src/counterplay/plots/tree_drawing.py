@@ -26,8 +26,6 @@ from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import NULL
 from counterplay.tree.history.sizes import estimate_size
 
-__all__ = ["FORMATS", "Picture", "draw"]
-
 FORMATS = (".svg", ".png", ".pdf")
 COLOURS = ("#1f5fa8", "#c4501b", "#2c7d3f", "#7b3f9c", "#8a6d00", "#0f7f86", "#a8326e", "#555555")
 MARKERS = ("o", "s", "^", "p", "h", "8", "v", "P")

@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import NULL
 
-__all__ = ["Joint", "Layout", "Link", "find_joints", "find_links", "lay_out", "place_lanes"]
-
 Float64 = NDArray[np.float64]
 Outline = list[tuple[float, float]]
 

@@ -11,7 +11,7 @@ import dataclasses
 import math
 import numbers
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -19,19 +19,23 @@ from numpy.typing import NDArray
 
 from counterplay.errors import SolverError
 from counterplay.evaluation import exploitability
+from counterplay.evaluation.bucket_pairs import BucketPairs, measure_buckets
 from counterplay.forms import open_game
 from counterplay.game.game import Game
+from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.pacing import PacedSteps
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.solvers import ALGORITHMS, Solver, check_algorithm, make_solver
+from counterplay.solvers.bucket_tables import BucketTables
 from counterplay.solvers.solver import setting_value
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["Band", "Budget", "Comparison", "Run", "compare", "interval", "parse_algorithms", "read_off", "run_solver"]
-
 Axis: TypeAlias = Literal["iterations", "nodes", "seconds", "cpu_seconds"]
 AXES: tuple[Literal["iterations", "nodes", "seconds"], ...] = ("iterations", "nodes", "seconds")
+
+Entrants: TypeAlias = Mapping[str, tuple[str, Mapping[str, Any]]]
+"""A name for each entrant of a race, with its algorithm and settings."""
 
 POINTS_PER_DECADE = 8
 """Measurements of exploitability per decade of the budget."""
@@ -121,6 +125,22 @@ class Comparison:
     def final(self, algorithm: str) -> tuple[float, float]:
         """Mean of the final exploitability, and half the width of its 95 % interval (NaN for a single run)."""
         return interval([run.curve[-1].exploitability for run in self.of(algorithm)])
+
+    def at(self, algorithm: str, nodes: float) -> tuple[float, float]:
+        """The same at the first measurement after a number of histories."""
+        curves = [run.curve for run in self.of(algorithm)]
+        points = [next((point for point in curve if point.nodes >= nodes), curve[-1]) for curve in curves]
+        return interval([point.exploitability for point in points])
+
+    def at_equal(self, algorithm: str, axis: Axis) -> tuple[float, float]:
+        """The same where the fastest run of all has spent its budget, measured along another axis."""
+        end = min(float(getattr(run.curve[-1], axis)) for run in self.runs)
+        return interval([read_off(run.curve, axis, end) for run in self.of(algorithm)])
+
+    def curves(self) -> dict[str, tuple[list[float], list[float]]]:
+        """The mean curves over histories touched, for the plot."""
+        bands = {algorithm: self.band(algorithm, "nodes") for algorithm in self.algorithms}
+        return {algorithm: (list(band.x), list(band.mean)) for algorithm, band in bands.items()}
 
     def band(self, algorithm: str, axis: Axis) -> Band:
         """The curve of an algorithm over one axis."""
@@ -242,15 +262,29 @@ def compare(
     tree = open_game(game, "history", memory_limit=memory_limit)
     for name, settings in chosen.values():
         make_solver(tree, name, memory_limit, **settings)  # reports a wrong setting before the first run
+    return race(tree, chosen, budget, marks, memory_limit=memory_limit, callback=callback)
+
+
+def race(
+    game: GameTree | BucketGame, entrants: Entrants, budget: Budget, seeds: Sequence[int], *,
+    pairs: BucketPairs | None = None, memory_limit: int | None = None, callback: ProgressCallback | None = None,
+) -> Comparison:  # fmt: skip
+    """The same for an opened game and algorithms with names of their own; a bucket game is measured by its pairs."""
     runs = []
-    for label, (name, settings) in chosen.items():
+    for label, (name, settings) in entrants.items():
         seeded = ALGORITHMS[name].seeded and "seed" not in settings
-        for seed in marks if seeded else [None]:
+        for seed in seeds if seeded else [None]:
             own = settings if seed is None else {**settings, "seed": seed}
-            solver = make_solver(tree, name, memory_limit, **own)
+            solver = make_solver(game, name, memory_limit, **own)
+            if isinstance(solver, BucketTables):
+                solver.pairs = pairs
             curve = tuple(run_solver(solver, budget, _named(callback, label, seed)))
             runs.append(Run(label, seed, curve))
-    return Comparison(tree.name, budget, tuple(runs), exploitability(TabularStrategy.uniform(tree), tree))
+    if isinstance(game, GameTree):
+        uniform = exploitability(TabularStrategy.uniform(game), game)
+    else:
+        uniform = math.nan if pairs is None else measure_buckets(game, pairs).exploitability
+    return Comparison(game.name, budget, tuple(runs), uniform)
 
 
 def _seeds(seeds: int | Sequence[int]) -> list[int]:

@@ -6,9 +6,8 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-__all__ = ["Cell", "Experiment"]
-
 Cell: TypeAlias = str | int | float | None
+Curves: TypeAlias = dict[str, tuple[list[float], list[float]]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,8 +16,6 @@ class Experiment:
 
     Attributes
     ----------
-    name : str
-        Its name in ``counterplay experiment``.
     title : str
         What it shows.
     source : str
@@ -33,9 +30,10 @@ class Experiment:
         Name to (x, y) of what is plotted.
     xlabel : str
         What x is.
+    name : str
+        Its name in ``counterplay experiment``, which ``run_experiment`` adds.
     """
 
-    name: str
     title: str
     source: str
     columns: tuple[str, ...]
@@ -43,6 +41,7 @@ class Experiment:
     notes: tuple[str, ...] = ()
     curves: Mapping[str, tuple[Sequence[float], Sequence[float]]] = dataclasses.field(default_factory=dict)
     xlabel: str = "iterations"
+    name: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """The experiment for JSON."""

@@ -8,34 +8,29 @@ are CPU seconds of solving alone.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
-from counterplay.evaluation.bucket_pairs import BucketPairs, measure_buckets
+import numpy as np
+
+from counterplay.abstraction.cards import CardAbstraction
+from counterplay.evaluation.bucket_pairs import BucketPairs, count_bucket_pairs, measure_buckets
 from counterplay.evaluation.lifted_buckets import RealGame
+from counterplay.experiments.shared.bucket_games import bucket_game
 from counterplay.solvers.bucket_mccfr import BucketSolver
-
-__all__ = ["Point", "follow", "growing"]
+from counterplay.solvers.mccfr import MccfrConfig
+from counterplay.tree.public.public_tree import PublicTree
 
 
 class Point(NamedTuple):
-    """A strategy at a checkpoint.
-
-    Attributes
-    ----------
-    iterations : int
-        Done so far.
-    cpu_seconds : float
-        Spent on them.
-    abstract, real : float or None
-        Exploitability in the bucket game and in the real game, in mbb/g if there are blinds, otherwise in milli-chips;
-        None if it is not measured.
+    """A strategy at a checkpoint: iterations, the CPU seconds spent on them, and its exploitability in the bucket game
+    (None if it is not measured) and in the real game, in mbb/g if there are blinds, otherwise in milli-chips.
     """
 
     iterations: int
     cpu_seconds: float
     abstract: float | None
-    real: float | None
+    real: float
 
 
 def growing(last: int, points: int, ratio: float) -> list[int]:
@@ -43,21 +38,10 @@ def growing(last: int, points: int, ratio: float) -> list[int]:
     return sorted({max(1, round(last / ratio**back)) for back in range(points)})
 
 
-def follow(
-    solver: BucketSolver, marks: Sequence[int], pairs: BucketPairs | None = None, real: RealGame | None = None
-) -> list[Point]:
-    """Solve, and measure after given numbers of iterations.
+def follow(solver: BucketSolver, marks: Iterable[int], pairs: BucketPairs | None, real: RealGame) -> list[Point]:
+    """Run a fresh solver of a bucket game, and measure after given numbers of iterations, ascending.
 
-    Parameters
-    ----------
-    solver : BucketSolver
-        A fresh one.
-    marks : sequence of int
-        Numbers of iterations, ascending.
-    pairs : BucketPairs, optional
-        To measure in the bucket game, which needs perfect recall.
-    real : RealGame, optional
-        To measure in the real game.
+    ``pairs`` are for measuring in the bucket game, which needs perfect recall.
     """
     unit = 1000.0 / (solver.game.big_blind or 1.0)
     curve: list[Point] = []
@@ -69,6 +53,25 @@ def follow(
         spent += time.process_time() - before
         strategy = solver.strategy()
         inside = None if pairs is None else unit * measure_buckets(solver.game, pairs, strategy).exploitability
-        outside = None if real is None else unit * real.measure(strategy, valued=False).exploitability
+        outside = unit * real.measure(strategy, valued=False).exploitability
         curve.append(Point(solver.iterations, spent, inside, outside))
     return curve
+
+
+def follow_cards(
+    tree: PublicTree,
+    cards: CardAbstraction,
+    marks: Sequence[int],
+    seeds: Iterable[int],
+    threads: int = 1,
+    kind: Any = np.float64,
+) -> tuple[int, list[list[Point]]]:
+    """Public chance sampling by the buckets of a card abstraction: the information sets, and a curve for each seed.
+
+    ``kind`` is that of the tables of the real game; threads count bucket pairs and measure, solving uses one.
+    """
+    game = bucket_game(tree.name, cards)
+    pairs = count_bucket_pairs(game, threads=threads) if cards.recall == "perfect" else None
+    real = RealGame(game, tree, kind, threads)
+    solvers = (BucketSolver(game, MccfrConfig("public", seed=seed), "pcs-boards") for seed in seeds)
+    return game.num_infosets, [follow(solver, marks, pairs, real) for solver in solvers]

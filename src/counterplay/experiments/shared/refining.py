@@ -17,10 +17,6 @@ from counterplay.solvers import CfrIra, DoubleOracle, Fpira, Solver, make_solver
 from counterplay.solvers.word_counts import MemoryWords, memory_words
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = [
-    "GAMES", "LARGE", "SETTINGS", "SMALL", "TARGET", "Point", "mean", "pick_games", "run_to", "solver_for", "trees",
-]  # fmt: skip
-
 GAMES = {
     "GP4": "graph_pursuit(4)",
     "GP5": "graph_pursuit(5)",

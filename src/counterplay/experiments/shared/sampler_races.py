@@ -1,53 +1,51 @@
-"""Shared by experiments that compare CS, OPCS, SPCS and PCS over CPU seconds on one public tree."""
+"""Shared by experiments that compare CS, OPCS, SPCS and PCS over CPU seconds on a public tree or in a bucket game."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
-from counterplay.errors import CounterplayError
+from counterplay.evaluation.bucket_pairs import BucketPairs
 from counterplay.experiments.shared.comparison import Run, interval, read_off
-from counterplay.experiments.shared.experiment import Cell
+from counterplay.experiments.shared.experiment import Cell, Curves
+from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.pacing import PacedSteps
 from counterplay.runtime.progress import Progress
-from counterplay.solvers.public_sampling import DRAWN_HANDS, PublicSamplingConfig, PublicSamplingSolver
-from counterplay.solvers.solver import Solver
+from counterplay.solvers import Solver, make_solver
+from counterplay.solvers.bucket_tables import BucketTables
 from counterplay.tree.public.public_tree import PublicTree
-
-__all__ = ["mean_curves", "race_samplers", "race_table", "ranking", "run_by_cpu"]
 
 POINTS = 8
 """Measurements of a run, each at twice the CPU seconds of the previous one."""
 
 
 def race_samplers(
-    tree: PublicTree, samplers: Sequence[str], seconds: float, seeds: int, threads: int = 1
-) -> dict[str, list[Run]]:
-    """Run each sampler with each seed for some CPU seconds; only its own steps count."""
-    unknown = sorted(set(samplers) - set(DRAWN_HANDS))
-    if unknown or not samplers:
-        raise CounterplayError(f"samplers are {', '.join(DRAWN_HANDS)}; got {unknown[0] if unknown else 'none'!r}")
-    return {name: [_run(tree, name, seed, seconds, threads) for seed in range(seeds)] for name in samplers}
+    game: PublicTree | BucketGame, samplers: Mapping[str, str], seconds: float, seeds: int, threads: int = 1,
+    pairs: BucketPairs | None = None,
+) -> dict[str, list[Run]]:  # fmt: skip
+    """Run each sampler, an algorithm by its label, with each seed for some CPU seconds; only its own steps count."""
+    found: dict[str, list[Run]] = {label: [] for label in samplers}
+    for label, algorithm in samplers.items():
+        for seed in range(seeds):
+            solver = make_solver(game, algorithm, seed=seed, threads=threads)
+            if isinstance(solver, BucketTables):
+                solver.pairs = pairs
+            found[label].append(Run(label, seed, tuple(_curve(solver, seconds))))
+    return found
 
 
-def _run(tree: PublicTree, name: str, seed: int, seconds: float, threads: int) -> Run:
-    solver = PublicSamplingSolver(tree, PublicSamplingConfig(name, seed=seed, threads=threads))  # type: ignore[arg-type]
+def _curve(solver: Solver, seconds: float) -> list[Progress]:
     solver.step(0)  # kernels are compiled before the clock starts
     solver.measure()
-    for table in solver.player_tables:  # and memory is allocated
+    for table in getattr(solver, "player_tables", ()):  # and memory is allocated
         table.regret[:] = 0.0
         table.average[:] = 0.0
-    return run_by_cpu(solver, name, seed, seconds)
-
-
-def run_by_cpu(solver: Solver, label: str, seed: int, seconds: float) -> Run:
-    """Run a solver for some CPU seconds, of which only its own steps count."""
     steps = PacedSteps(solver)
-    curve: list[Progress] = []
+    curve = []
     for doubling in range(POINTS - 1, -1, -1):
         steps.advance("cpu_seconds", seconds / 2**doubling)
         found, done, spent = solver.measure().exploitability, solver.iterations, solver.cpu_seconds
         curve.append(Progress(done, spent, spent, found, done, solver.nodes))
-    return Run(label, seed, tuple(curve))
+    return curve
 
 
 def race_table(found: dict[str, list[Run]], seconds: float, unit: float) -> list[tuple[Cell, ...]]:
@@ -70,7 +68,7 @@ def ranking(found: dict[str, list[Run]]) -> tuple[str, ...]:
     return tuple(sorted(ends, key=lambda name: ends[name]))
 
 
-def mean_curves(found: dict[str, list[Run]], unit: float) -> dict[str, tuple[list[float], list[float]]]:
+def mean_curves(found: dict[str, list[Run]], unit: float) -> Curves:
     """Mean exploitability against CPU seconds, for the plot."""
     curves = {}
     for name, runs in found.items():

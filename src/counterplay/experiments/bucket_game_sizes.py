@@ -7,8 +7,6 @@ from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.poker.acpc.standard import STANDARD
 from counterplay.poker.buckets.bucket_counts import count_bucket_game
 
-__all__ = ["PUBLISHED", "run"]
-
 TWO, THREE = "holdem.limit.2p.reverse_blinds", "holdem.limit.3p"
 
 PUBLISHED: tuple[tuple[str, str, int | str], ...] = (
@@ -41,7 +39,6 @@ def run(quick: bool = False) -> Experiment:
         by_round = size.infosets_by_round
         rows.append((game, text, published, size.infosets, *by_round, *[None] * (4 - len(by_round))))
     return Experiment(
-        name="abstract-sizes",
         title="Information sets of bucket games",
         source="Johanson 2016, table 5.2 and sections 2.6, 4.4, 11.3; Gibson 2014, sections 3.4, 4.4 and 8",
         columns=("game", "buckets", "published", "ours", "round 1", "round 2", "round 3", "round 4"),
