@@ -75,6 +75,13 @@ _REASONS = {
 }
 """Why a storage is not measured by a method."""
 
+_STORAGES = {
+    TabularStrategy: "tabular", PublicStrategy: "public", BucketStrategy: "bucket", CardFree: "trivial",
+    RandomStrategy: "random",
+}  # fmt: skip
+
+_NO_SETTINGS = Settings()
+
 _FILE_METHODS = {"shortcut": "card-free", "general": "split"}
 """The names of the methods in the files of interrupted evaluations."""
 
@@ -137,8 +144,8 @@ def _measured(task: Task, method: str) -> Measurement:
     storage, settings = _storage(task.strategy), task.settings
     _check_settings(storage, method, settings)
     asked = method
-    if method == "auto" and (_prepared(task.game) or (storage, "auto") not in _TABLE):
-        method = _fitting(storage, task)
+    if method == "auto":
+        method = _open_method(task.game) or ("auto" if (storage, "auto") in _TABLE else _fitting(storage, task))
     if (storage, method) not in _TABLE:
         raise StrategyError(f"{_described(storage)} is not measured by {method}: {_REASONS[method]}")
     if settings.checkpoint is not None and method not in _FILE_METHODS.values():
@@ -159,11 +166,13 @@ def _with_origin(found: Measurement, strategy: Any) -> Measurement:
         return dataclasses.replace(found, provenance=Provenance(name), facts={"strategy": name, **found.facts})
     if isinstance(strategy, RandomStrategy):
         return dataclasses.replace(found, provenance=Provenance("random", seed=strategy.seed))
-    origin = getattr(strategy, "provenance", Provenance("by hand"))
-    return dataclasses.replace(found, provenance=origin)
+    origin = getattr(strategy, "provenance", None) or Provenance("by hand")
+    return found if found.provenance is origin else dataclasses.replace(found, provenance=origin)
 
 
 def _settings(settings: Mapping[str, Any]) -> Settings:
+    if not settings:
+        return _NO_SETTINGS
     known = [field.name for field in dataclasses.fields(Settings)]
     for name in settings:
         if name not in known:
@@ -189,9 +198,7 @@ def _resolved(strategy: Any, game: Any, settings: Settings) -> tuple[Any, Any]:
 
 
 def _storage(strategy: Any) -> str:
-    storages = {TabularStrategy: "tabular", PublicStrategy: "public", BucketStrategy: "bucket", CardFree: "trivial",
-                RandomStrategy: "random"}  # fmt: skip
-    for storage, name in storages.items():
+    for storage, name in _STORAGES.items():
         if isinstance(strategy, storage):
             return name
     if hasattr(strategy, "matrix"):
@@ -214,21 +221,18 @@ def _check_settings(storage: str, method: str, settings: Settings) -> None:
         raise StrategyError("drawn_round and training belong to bounds; say how many boards to sample")
 
 
-def _prepared(game: Any) -> bool:
+def _open_method(game: Any) -> str | None:
+    """The method of a form that is already open."""
+    if isinstance(game, GameTree):
+        return "history"
     from counterplay.evaluation.bucket_pairs import BucketPairs
     from counterplay.evaluation.lifted_buckets import RealGame
 
-    return isinstance(game, GameTree | PublicTree | BucketPairs | RealGame)
+    return "buckets" if isinstance(game, BucketPairs) else "public" if isinstance(game, PublicTree | RealGame) else None
 
 
 def _fitting(storage: str, task: Task) -> str:
-    """The method that ``auto`` means: that of a form which is already open, or else of the storage."""
-    from counterplay.evaluation.bucket_pairs import BucketPairs
-
-    if isinstance(task.game, GameTree):
-        return "history"
-    if _prepared(task.game):
-        return "buckets" if isinstance(task.game, BucketPairs) else "public"
+    """The method that ``auto`` means for a storage."""
     if storage != "trivial":
         return {"public": "public", "function": "public"}.get(storage, "history")
     if isinstance(task.game, str) and task.game.startswith(SUBGAME):

@@ -151,12 +151,11 @@ class Measurement:
         return found
 
 
-def measure_strategy(tree: GameTree, form: FormArrays, strategy: NDArray[np.float64]) -> Measurement:
-    """Measure a profile given by the probabilities of its entries."""
+def measure_strategy(tree: GameTree, form: FormArrays, strategy: NDArray[np.float64], **known: Any) -> Measurement:
+    """Measure a profile given by the probabilities of its entries; ``known`` are other fields of the measurement."""
     from counterplay.kernels.history.passes import measure  # reading a profile must not cost the import of numba
 
-    expected = np.empty(tree.players)
-    best = np.empty(tree.players)
-    choice = np.empty(tree.sequences.num_decisions, np.int32)
-    measure(form, np.ascontiguousarray(strategy, dtype=np.float64), expected, best, choice)
-    return Measurement(tuple(expected.tolist()), tuple(best.tolist()))
+    found = np.empty((2, tree.players))
+    measure(form, np.ascontiguousarray(strategy, dtype=np.float64), found)
+    value, best = found.tolist()
+    return Measurement(tuple(value), tuple(best), **known)

@@ -65,7 +65,7 @@ class Settings:
             raise StrategyError(f"training is a number of boards; got {self.training}")
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass
 class Task:
     """A strategy to be measured.
 
@@ -111,13 +111,15 @@ def on_history(tree: GameTree, strategy: TabularStrategy) -> Measurement:
     """A tabular strategy on a compiled history tree."""
     from counterplay.kernels.history.passes import form_arrays
 
-    found = measure_strategy(tree, form_arrays(tree.sequences), strategy.for_tree(tree))
     facts: dict[str, Any] = {
         "recall": list(tree.recall), "information_sets": tree.num_infosets, "histories": tree.num_histories,
     }  # fmt: skip
     if strategy.partial:
         facts["information_sets_covered"] = len(strategy.infoset_names)
-    return dataclasses.replace(found, game=tree.name, method="history", big_blind=tree.big_blind, facts=facts)
+    return measure_strategy(
+        tree, form_arrays(tree.sequences), strategy.for_tree(tree), game=tree.name, method="history",
+        big_blind=tree.big_blind, provenance=strategy.provenance, facts=facts,
+    )  # fmt: skip
 
 
 def tabular_history(task: Task) -> Measurement:

@@ -10,6 +10,7 @@ by the reach of everybody else (Gibson 2014, section 2.2.2).  Values and the reg
 from __future__ import annotations
 
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -33,16 +34,21 @@ class FormArrays(NamedTuple):
     unit: float
 
 
+_ARRAYS: WeakKeyDictionary[SequenceForm, FormArrays] = WeakKeyDictionary()
+
+
 def form_arrays(form: SequenceForm) -> FormArrays:
-    """The arrays of a sequence form, for kernels.
+    """The arrays of a sequence form, for kernels; made once for each form.
 
     Ids are passed as unsigned numbers: numba then leaves out its test for negative indices, which is half as
     fast again on small games.  None of these arrays holds NULL.
     """
-    fields = (getattr(form, name) for name in FormArrays._fields)
-    return FormArrays(
-        *(field.view(np.uint32) if getattr(field, "dtype", None) == np.int32 else field for field in fields)
-    )
+    found = _ARRAYS.get(form)
+    if found is None:
+        fields = (getattr(form, name) for name in FormArrays._fields)
+        ids = (field.view(np.uint32) if getattr(field, "dtype", None) == np.int32 else field for field in fields)
+        found = _ARRAYS[form] = FormArrays(*ids)
+    return found
 
 
 @kernel
@@ -128,13 +134,12 @@ def backward_best(
 def measure(
     form: FormArrays,  # IN
     strategy: np.ndarray,  # IN  (E,) float64
-    expected: np.ndarray,  # OUT (n,) float64: expected value of each player
-    best: np.ndarray,  # OUT (n,) float64: value of each player's best response to the others
-    choice: np.ndarray,  # OUT (D,) int32: the best responses themselves
+    found: np.ndarray,  # OUT (2,n) float64: expected value of each player, and value of the best response to the others
 ) -> None:
     """Expected values and best responses of all players."""
-    players = len(expected)
+    players = found.shape[1]
     sequences = form.sequence_start[players]
+    choice = np.empty(form.decision_start[players], np.int32)
     reach = np.empty(sequences)
     value = np.empty(sequences)
     regret = np.zeros(len(strategy))
@@ -147,6 +152,6 @@ def measure(
         for sequence in range(root, form.sequence_start[player + 1]):
             value[sequence] = leaves[sequence]
         backward_values(form, player, strategy, value, regret)
-        expected[player] = value[root] * form.unit
+        found[0, player] = value[root] * form.unit
         backward_best(form, player, leaves, choice)
-        best[player] = leaves[root] * form.unit
+        found[1, player] = leaves[root] * form.unit
