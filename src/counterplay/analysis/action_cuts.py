@@ -17,10 +17,9 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from counterplay.analysis.action_problem import ActionProblem
-from counterplay.analysis.domination import SLACK, TOLERANCE, Kind
+from counterplay.analysis.domination import SLACK, TOLERANCE, Kind, largest_margin
 from counterplay.lp.highs import maximise
 
 Float64 = NDArray[np.float64]
@@ -53,9 +52,8 @@ class _Opponent:
         self.position = {sequence: number for number, sequence in enumerate(self.sequences)}
         self.points: list[tuple[int, list[int], bool]] = []  # parent, children, whether other actions are possible
         for decision in sorted({int(index.decision_of[sequence]) for sequence in relevant}):
-            first, entry = int(form.decision_first[decision]), int(form.decision_entry[decision])
-            allowed = [m for m in range(int(form.decision_actions[decision])) if not problem.removed[entry + m]]
-            children = [self.position[first + m] for m in allowed if first + m in self.position]
+            allowed = problem.allowed(decision)
+            children = [self.position[sequence] for sequence in allowed if sequence in self.position]
             parent = self.position[int(form.decision_parent[decision])]
             self.points.append((parent, children, len(children) < len(allowed)))
         self.forced = {
@@ -152,20 +150,16 @@ class _Cuts:
 
     def propose(self, rows: list[tuple[Float64, float]], goal: Float64 | None) -> tuple[float, Float64]:
         """The plan with the largest least gain by the constraints so far; or the best by ``goal`` without a loss."""
-        width = len(self.columns)
-        gains = np.array([own[self.columns] for own, _ in rows]).reshape(len(rows), width)
+        gains = np.array([own[self.columns] for own, _ in rows]).reshape(len(rows), len(self.columns))
         reach = np.array([least for _, least in rows])
-        extra = np.full((len(rows), 1), 1.0 if goal is None else 0.0)
-        objective = np.append(np.zeros(width) if goal is None else goal[self.columns], 1.0 if goal is None else 0.0)
-        bound = 2.0 * float(np.abs(self.problem.leaf_payoff).sum()) + 1.0  # nothing gains more
-        value, solution = maximise(
-            objective, "a dominated action",
-            at_most=(np.hstack((-gains, extra)), -reach + (0.0 if goal is None else SLACK)),
-            equal=(sparse.hstack((self.matrix, sparse.csr_array((len(self.right), 1)))).tocsr(), self.right),
-            lower=np.append(np.zeros(width), -bound), upper=np.append(np.full(width, np.inf), bound),
-        )  # fmt: skip
+        plans = self.matrix, self.right
+        if goal is None:
+            bound = 2.0 * float(np.abs(self.problem.leaf_payoff).sum()) + 1.0  # nothing gains more
+            value, solution = largest_margin(gains, reach, plans, "a dominated action", bound)
+        else:
+            value, solution = maximise(goal[self.columns], "a dominated action", (-gains, -reach + SLACK), plans)
         plan = np.zeros(len(self.problem.sequences))
-        plan[self.columns] = np.maximum(solution[:width], 0.0)
+        plan[self.columns] = np.maximum(solution, 0.0)
         return value, plan
 
 

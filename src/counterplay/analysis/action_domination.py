@@ -27,11 +27,10 @@ from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from counterplay.analysis.action_cuts import decide_by_cuts
 from counterplay.analysis.action_problem import ActionProblem, TreeIndex
-from counterplay.analysis.domination import SLACK, TOLERANCE, Kind
+from counterplay.analysis.domination import SLACK, TOLERANCE, Kind, check_kind, largest_margin
 from counterplay.errors import GameError
 from counterplay.forms import open_game
 from counterplay.game.game import CHANCE, TERMINAL, Game
@@ -120,8 +119,7 @@ def dominated_actions(
     limit : int
         Most joint pure strategies of the others that are listed for an information set.
     """
-    if kind not in ("strict", "weak"):
-        raise GameError(f"domination is strict or weak; got {kind!r}")
+    check_kind(kind)
     tree = open_game(game, "history")
     index = TreeIndex(tree)
     wanted = list(range(tree.num_infosets)) if infosets is None else list(infosets)
@@ -138,10 +136,9 @@ def dominated_actions(
         found: list[DominatedAction] = []
         undecided: list[int] = []
         for infoset in wanted:
-            problem = ActionProblem(index, infoset, removed)
-            here, open_entries = _dominated_here(problem, kind, limit, round_number)
+            here, unsettled = _dominated_here(ActionProblem(index, infoset, removed), kind, limit, round_number)
             found += here
-            undecided += open_entries
+            undecided += unsettled
         dominated += found
         removed[[one.entry for one in found]] = True
         if not found or not iterated:
@@ -198,25 +195,16 @@ def _dominating_plan(
     with the largest sum of gains among those that never lose.
     """
     columns = problem.other_columns(position)
-    matrix, right = problem.plan_rows(position, columns)
-    width = len(columns)
-    equal = sparse.hstack((matrix, sparse.csr_array((len(right), 1)))).tocsr()
+    plans = problem.plan_rows(position, columns)
     gains = leaves[:, columns]
-    goal = np.append(np.zeros(width), 1.0)
-    value, solution = maximise(
-        goal, "a dominated action",
-        at_most=(np.hstack((-gains, np.ones((len(gains), 1)))), -target), equal=(equal, right),
-        lower=np.append(np.zeros(width), -np.inf),
-    )  # fmt: skip
+    value, solution = largest_margin(gains, target, plans, "a dominated action")
     if value < -SLACK or (kind == "strict" and value <= TOLERANCE):
         return None
     if kind == "weak" and value <= TOLERANCE:
-        _, solution = maximise(
-            gains.sum(axis=0), "a dominated action",
-            at_most=(-gains, -target + max(0.0, -value)), equal=(matrix, right),
-        )  # fmt: skip
+        floor = -target + max(0.0, -value)
+        _, solution = maximise(gains.sum(axis=0), "a dominated action", at_most=(-gains, floor), equal=plans)
     plan = np.zeros(len(problem.sequences))
-    plan[columns] = np.maximum(solution[:width], 0.0)
+    plan[columns] = np.maximum(solution, 0.0)
     return problem.snapped(position, plan)
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from counterplay.analysis.history_values import infoset_members
 from counterplay.errors import GameError
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import NULL
@@ -49,13 +50,9 @@ class TreeIndex:
         self.remembers = [form.has_perfect_recall(player) for player in range(tree.players)]
 
     @functools.cached_property
-    def members(self) -> dict[int, NDArray[np.int64]]:
+    def members(self) -> list[NDArray[np.int64]]:
         """The histories of each information set."""
-        decisions = np.flatnonzero(self.tree.player >= 0)
-        sets = self.tree.infoset[decisions]
-        order = np.argsort(sets, kind="stable")
-        bounds = np.searchsorted(sets[order], np.arange(self.tree.num_infosets + 1))
-        return {i: decisions[order[bounds[i] : bounds[i + 1]]] for i in range(self.tree.num_infosets)}
+        return infoset_members(self.tree)
 
     @functools.cached_property
     def sequences(self) -> list[NDArray[np.int32]]:
@@ -121,12 +118,16 @@ class ActionProblem:
         self.ways = self._ways_in()
 
     def _add_children(self, decision: int) -> list[int]:
+        allowed = self.allowed(decision)
+        positions = list(range(len(self.sequences), len(self.sequences) + len(allowed)))
+        self.sequences += allowed
+        return positions
+
+    def allowed(self, decision: int) -> list[int]:
+        """The sequences of a decision point whose last actions have not been removed."""
         form = self.index.tree.sequences
         first, entry = int(form.decision_first[decision]), int(form.decision_entry[decision])
-        allowed = [move for move in range(int(form.decision_actions[decision])) if not self.removed[entry + move]]
-        positions = list(range(len(self.sequences), len(self.sequences) + len(allowed)))
-        self.sequences += [first + move for move in allowed]
-        return positions
+        return [first + move for move in range(int(form.decision_actions[decision])) if not self.removed[entry + move]]
 
     def _collect_leaves(self) -> None:
         form = self.index.tree.sequences
@@ -225,14 +226,12 @@ class ActionProblem:
         if known is not None:
             return (known,)
         form = self.index.tree.sequences
-        first, entry = int(form.decision_first[decision]), int(form.decision_entry[decision])
+        first = int(form.decision_first[decision])
         owner = int(self.index.tree.infoset_player[form.decision_infoset[decision]])
-        allowed = [move for move in range(int(form.decision_actions[decision])) if not self.removed[entry + move]]
-        through = [move for move in allowed if first + move in relevant]
-        if not self.index.remembers[
-            owner
-        ]:  # an action off the path here may be on the path at another point of the same set
+        allowed = [sequence - first for sequence in self.allowed(decision)]
+        if not self.index.remembers[owner]:  # what is off the path here may be on it at another point of the same set
             return allowed
+        through = [move for move in allowed if first + move in relevant]
         return through + ([OTHER] if len(through) < len(allowed) else [])
 
     def responses(self, limit: int) -> tuple[Float64, list[tuple[int, ...]]] | None:

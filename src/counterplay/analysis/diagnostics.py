@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from counterplay.analysis.history_values import history_values, infoset_members, others_reach
 from counterplay.lp.treeplex import plan_of
 from counterplay.solvers.cfr import CfrSolver
 
@@ -44,7 +45,7 @@ class RegretDiagnostics:
             strategy = self.solver.strategy("last")
             self.played += strategy > 0
             self._supports.append(strategy > 0)
-            self._reaches.append(_opponent_reach(self.solver, strategy))
+            self._reaches.append(_counterfactual_reach(self.solver, strategy))
             self.solver.step()
             largest = np.maximum.reduceat(self.solver.regret, offset)
             self.without_positive += bool((largest <= 0).any())
@@ -66,26 +67,14 @@ class RegretDiagnostics:
         return self.reached(infoset, delta) >= share * self.steps
 
 
-def _opponent_reach(solver: CfrSolver, strategy: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Counterfactual reach: Σ over the histories of each information set of the reach of all but its player."""
+def _counterfactual_reach(solver: CfrSolver, strategy: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Σ over the histories of each information set of the reach of all but its player."""
     tree = solver.tree
-    reach = np.ones((tree.num_histories, tree.players + 1))
-    for node in range(1, tree.num_histories):
-        before = tree.parent[node]
-        reach[node] = reach[before]
-        mover = tree.player[before]
-        if mover >= 0:
-            move = node - tree.first_child[before]
-            reach[node, mover] *= strategy[tree.infoset_offset[tree.infoset[before]] + move]
-        else:
-            reach[node, -1] *= tree.chance_prob[node]
-    total = np.zeros(tree.num_infosets)
-    decisions = np.flatnonzero(tree.player >= 0)
-    movers = tree.player[decisions]
-    others = reach[decisions]
-    others[np.arange(len(decisions)), movers] = 1.0
-    np.add.at(total, tree.infoset[decisions], others.prod(axis=1))
-    return total
+    reach = history_values(tree, strategy).reach
+    owners = tree.infoset_player.tolist()
+    return np.array(
+        [others_reach(reach[nodes], owner).sum() for nodes, owner in zip(infoset_members(tree), owners, strict=True)]
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -150,14 +139,8 @@ class DominationProbe:
             player = int(tree.infoset_player[infoset])
             decision = int(np.flatnonzero(form.decision_infoset == infoset)[0])
             sequence = int(form.decision_first[decision]) + entry - int(tree.infoset_offset[infoset])
-            found.append(
-                ProbedAction(
-                    entry=entry,
-                    played=int(self.played[number]),
-                    regret=float(self.solver.regret[entry]),
-                    negative_since=int(self.not_negative[number]) + 1,
-                    current=float(current[entry]),
-                    average=float(plans[player][sequence - int(form.sequence_start[player])]),
-                )
-            )
+            found.append(ProbedAction(
+                entry, int(self.played[number]), float(self.solver.regret[entry]), int(self.not_negative[number]) + 1,
+                float(current[entry]), float(plans[player][sequence - int(form.sequence_start[player])]),
+            ))  # fmt: skip
         return found

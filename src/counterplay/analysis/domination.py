@@ -19,7 +19,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,25 +102,41 @@ def scaled_program(table: Float64, target: Float64) -> tuple[float, Float64]:
     return -value, weights
 
 
+def check_kind(kind: str) -> None:
+    """Refuse what is neither strict nor weak."""
+    if kind not in ("strict", "weak"):
+        raise GameError(f"domination is strict or weak; got {kind!r}")
+
+
+def largest_margin(
+    gains: Float64, target: Float64, plans: tuple[Any, Float64], what: str, bound: float = np.inf
+) -> tuple[float, Float64]:
+    """The largest ε, up to ``bound``, such that a plan x ≥ 0 has gains @ x ≥ target + ε, and x.
+
+    ``plans`` are the matrix and the right side of the equations of x.
+    """
+    width, (matrix, right) = gains.shape[1], plans
+    value, solution = maximise(
+        np.append(np.zeros(width), 1.0), what,
+        at_most=(np.hstack((-gains, np.ones((len(gains), 1)))), -target),
+        equal=(sparse.hstack((matrix, sparse.csr_array((len(right), 1)))).tocsr(), right),
+        lower=np.append(np.zeros(width), -bound), upper=np.append(np.full(width, np.inf), bound),
+    )  # fmt: skip
+    return value, solution[:-1]
+
+
 def strict_program(table: Float64, target: Float64, enough: float = -np.inf) -> tuple[float, Float64]:
     """The largest ε such that a mixture p of rows has p @ table ≥ target + ε; strictly dominated if ε > 0.
 
     Columns are added to the program when a solution violates them.  The search ends early, with an upper bound on ε,
     once it is known to be at most ``enough``.
     """
-    rows = len(table)
     active = _first_columns(table, target)
     while True:
-        value, solution = maximise(
-            np.append(np.zeros(rows), 1.0),
-            "strict domination",
-            at_most=(np.hstack((-table[:, active].T, np.ones((len(active), 1)))), -target[active]),
-            equal=(np.append(np.ones(rows), 0.0)[None, :], np.ones(1)),
-            lower=np.append(np.zeros(rows), -np.inf),
-        )
-        fresh = _violated(table, target + value, solution[:-1], active)
+        value, weights = largest_margin(table[:, active].T, target[active], mixtures(table), "strict domination")
+        fresh = _violated(table, target + value, weights, active)
         if not len(fresh) or value <= enough:
-            return value, solution[:-1]
+            return value, weights
         active = np.union1d(active, fresh)
 
 
@@ -132,16 +148,17 @@ def weak_program(table: Float64, target: Float64) -> tuple[float, Float64] | Non
     active = _first_columns(table, target)
     floor = target - max(0.0, -margin)
     while True:
-        value, weights = maximise(
-            table.sum(axis=1),
-            "weak domination",
-            at_most=(-table[:, active].T, -floor[active]),
-            equal=(np.ones((1, len(table))), np.ones(1)),
-        )
+        rows = -table[:, active].T, -floor[active]
+        value, weights = maximise(table.sum(axis=1), "weak domination", at_most=rows, equal=mixtures(table))
         fresh = _violated(table, floor, weights, active)
         if not len(fresh):
             return value - float(target.sum()), weights
         active = np.union1d(active, fresh)
+
+
+def mixtures(table: Float64) -> tuple[Float64, Float64]:
+    """The equation of the weights of rows: their sum is 1."""
+    return np.ones((1, len(table))), np.ones(1)
 
 
 def _first_columns(table: Float64, target: Float64) -> NDArray[np.int64]:
@@ -254,11 +271,9 @@ def find_dominated(
             proven, least, most, exact = checked
             names = remaining[player]
             mixture = {int(names[other]): float(proven[other]) for other in np.flatnonzero(proven)}
-            found.append(
-                DominatedStrategy(
-                    player, int(names[row]), kind, round_number, mixture, least / scale, most / scale, exact
-                )
-            )  # fmt: skip
+            found.append(DominatedStrategy(
+                player, int(names[row]), kind, round_number, mixture, least / scale, most / scale, exact,
+            ))  # fmt: skip
     return found
 
 
@@ -305,24 +320,18 @@ def dominated_strategies(
     GameError
         If the game has too many pure strategies; the message says how many.
     """
-    if kind not in ("strict", "weak"):
-        raise GameError(f"domination is strict or weak; got {kind!r}")
+    check_kind(kind)
     form = game if isinstance(game, NormalForm) else _listed(open_game(game, "history"), reduced)
     remaining = [np.arange(size) for size in form.shape]
     dominated: list[DominatedStrategy] = []
     round_number = 0
     while True:
         round_number += 1
-        found = [
-            one
-            for player in range(form.players)
-            for one in find_dominated(form, player, remaining, kind, pure, round_number)
-        ]
-        dominated += found
-        for player in range(form.players):
-            gone = [one.strategy for one in found if one.player == player]
-            remaining[player] = np.setdiff1d(remaining[player], gone)
-        if not found or not iterated:
+        found = [find_dominated(form, player, remaining, kind, pure, round_number) for player in range(form.players)]
+        for player, here in enumerate(found):
+            dominated += here
+            remaining[player] = np.setdiff1d(remaining[player], [one.strategy for one in here])
+        if not any(found) or not iterated:
             return StrategyReport(form, tuple(dominated), tuple(remaining))
 
 

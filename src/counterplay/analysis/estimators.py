@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from counterplay.analysis.history_values import history_values, others_reach
 from counterplay.analysis.moments import exact_moments
 from counterplay.errors import SolverError
 from counterplay.forms import open_game
@@ -227,27 +228,8 @@ def variance_along_cfr(
 
 def counterfactual_values(tree: GameTree, strategy: Float64, player: int) -> Float64:
     """v_i(I→a) of every entry of a player, exactly (Gibson 2014, section 2.2.2); 0 at the others' entries."""
-    moves = tree.player >= 0
-    entry = np.full(tree.num_histories, -1, np.int64)  # the entry of the move into each history
-    child = np.arange(1, tree.num_histories)
-    before = tree.parent[child]
-    decided = child[moves[before]]
-    source = tree.parent[decided]
-    entry[decided] = tree.infoset_offset[tree.infoset[source]] + decided - tree.first_child[source]
-    chance = tree.chance_prob.copy()
-    chance[decided] = strategy[entry[decided]]
-    own = np.zeros(tree.num_histories, np.bool_)
-    own[decided] = tree.player[source] == player
-    value = np.zeros(tree.num_histories)
-    ends = tree.outcome >= 0
-    value[ends] = tree.utility[tree.outcome[ends], player]
-    others = np.ones(tree.num_histories)
-    levels = [np.flatnonzero(tree.depth == depth) for depth in range(int(tree.depth.max(initial=0)) + 1)]
-    for level in levels[1:]:
-        others[level] = others[tree.parent[level]] * np.where(own[level], 1.0, chance[level])
-    for level in reversed(levels[1:]):
-        np.add.at(value, tree.parent[level], chance[level] * value[level])
+    entry, reach, value = history_values(tree, strategy)
+    mine = np.flatnonzero((entry >= 0) & (tree.player[tree.parent] == player))
     found = np.zeros(tree.num_entries)
-    mine = np.flatnonzero(own)
-    np.add.at(found, entry[mine], others[mine] * value[mine])
+    np.add.at(found, entry[mine], others_reach(reach[mine], player) * value[mine, player])
     return found

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.lp.highs import maximise
+from counterplay.analysis.domination import largest_margin, mixtures
 from counterplay.tree.sequence.matrices import payoff_scale
 from counterplay.tree.sequence.normal_form import NormalForm
 
@@ -28,15 +28,8 @@ def minimax_regret(form: NormalForm, player: int) -> tuple[float, Float64]:
     """The least regret that a mixed strategy of the player can have, and that strategy; by linear programming."""
     scale = payoff_scale(form.table(player))
     table = scale * form.table(player)
-    rows, columns = table.shape
-    value, solution = maximise(
-        np.append(np.zeros(rows), -1.0),
-        "minimax regret",
-        at_most=(np.hstack((-table.T, -np.ones((columns, 1)))), -table.max(axis=0)),
-        equal=(np.append(np.ones(rows), 0.0)[None, :], np.ones(1)),
-        lower=np.append(np.zeros(rows), -np.inf),
-    )
-    return -value / scale, solution[:-1]
+    value, weights = largest_margin(table.T, table.max(axis=0), mixtures(table), "minimax regret")
+    return -value / scale, weights
 
 
 def minimax_regret_gap(form: NormalForm, mixtures: list[Float64]) -> float:

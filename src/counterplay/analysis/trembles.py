@@ -11,15 +11,14 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterplay.analysis.history_values import history_values, infoset_members, others_reach
 from counterplay.errors import StrategyError
 from counterplay.forms import open_game
-from counterplay.game.game import CHANCE, Game
+from counterplay.game.game import Game
 from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
-from counterplay.tree.sequence.sequence_form import chance_reach
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,51 +70,17 @@ def unexploitable_errors(
     """Information sets where the strategy loses more than ``threshold`` to an action, the worst first."""
     tree = open_game(game, "history")
     strategy = np.asarray(profile.for_tree(tree), dtype=np.float64)
-    value, reach = _values_and_reach(tree, strategy)
-    chance = chance_reach(tree)
+    _, reach, value = history_values(tree, strategy)
     errors = []
-    for infoset, nodes in enumerate(_members(tree)):
+    for infoset, nodes in enumerate(infoset_members(tree)):
         player = int(tree.infoset_player[infoset])
         span = len(tree.actions_of(infoset))
         children = tree.first_child[nodes][:, None] + np.arange(span)
-        weight = chance[nodes] / chance[nodes].sum()
+        weight = reach[nodes, -1] / reach[nodes, -1].sum()
         actions = weight @ value[children, player]
         first = int(tree.infoset_offset[infoset])
         loss = float(actions.max() - strategy[first : first + span] @ actions)
-        others = np.delete(reach[nodes], player, axis=1).prod(axis=1).sum()
+        others = others_reach(reach[nodes], player).sum()
         if loss > threshold and not (only_unreached and others > 0.0):
             errors.append(PlayError(player, infoset, int(np.argmax(actions)), loss, float(others)))
     return sorted(errors, key=lambda error: -error.loss)
-
-
-def _members(tree: GameTree) -> list[NDArray[np.int64]]:
-    decisions = np.flatnonzero(tree.player >= 0)
-    order = np.argsort(tree.infoset[decisions], kind="stable")
-    bounds = np.searchsorted(tree.infoset[decisions][order], np.arange(tree.num_infosets + 1))
-    return [decisions[order[bounds[i] : bounds[i + 1]]] for i in range(tree.num_infosets)]
-
-
-def _values_and_reach(tree: GameTree, strategy: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """For each history: all expected values from there on, and the reach of each player and, last, of chance."""
-    size = tree.num_histories
-    move = np.ones(size)
-    inner = np.flatnonzero(tree.parent >= 0)
-    before = tree.parent[inner]
-    moved = tree.player[before]
-    own = moved != CHANCE
-    entry = tree.infoset_offset[tree.infoset[before[own]]] + inner[own] - tree.first_child[before[own]]
-    move[inner] = tree.chance_prob[inner]
-    move[inner[own]] = strategy[entry]
-    value = np.zeros((size, tree.players))
-    ends = tree.outcome >= 0
-    value[ends] = tree.utility[tree.outcome[ends]]
-    reach = np.ones((size, tree.players + 1))
-    deepest = int(tree.depth.max())
-    for depth in range(1, deepest + 1):
-        level = np.flatnonzero(tree.depth == depth)
-        reach[level] = reach[tree.parent[level]]
-        reach[level, tree.player[tree.parent[level]]] *= move[level]  # chance is -1, the last column
-    for depth in range(deepest, 0, -1):
-        level = np.flatnonzero(tree.depth == depth)
-        np.add.at(value, tree.parent[level], move[level, None] * value[level])
-    return value, reach
