@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from counterplay.cli.common import (
-    GAME_HELP,
-    JSON_HELP,
-    MEMORY_HELP,
-    check_writable,
-    note,
-    print_json,
-    read_memory,
-    say,
-    table,
-)  # fmt: skip
+from counterplay.cli import options as o
+from counterplay.cli.common import check_writable, note, print_json, read_memory, say, table
+from counterplay.cli.running import live_progress
 from counterplay.errors import AbstractionError, CounterplayError, MemoryLimitError
 from counterplay.runtime.memory import format_bytes
 from counterplay.runtime.progress import Progress, ProgressCallback
@@ -59,7 +49,7 @@ Cache = Annotated[
 
 
 def command(
-    game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)],
+    game: o.GameName,
     rounds: Rounds,
     recall: Recall = None,
     families: Families = "PS",
@@ -75,9 +65,9 @@ def command(
     bins: Annotated[int, typer.Option(help="Bins of the histograms of hand strength.")] = 50,
     threads: Annotated[int, typer.Option(help="Threads.")] = 1,
     cache: Cache = None,
-    memory: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
+    memory: o.MemoryLimit = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress lines.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+    as_json: o.AsJson = False,
 ) -> None:
     """Build a card abstraction, or report its size."""
     from counterplay.abstraction.cards import BuildSettings, build_cards, deck_shape, default_cache, parse_recipe
@@ -237,33 +227,14 @@ def _write_report(folder: Path, made: CardAbstraction, cache: Path, bins: int, t
     write_card_report(folder, made, report_cards(made, features, seed=seed))
 
 
-@contextmanager
-def _progress(quiet: bool) -> Iterator[ProgressCallback | None]:
+def _progress(quiet: bool) -> AbstractContextManager[ProgressCallback | None]:
     """A bar for each stage on a terminal; a line for each stage elsewhere."""
-    if quiet:
-        yield None
-        return
-    if not sys.stderr.isatty():
-        stages: list[str] = []
+    stages: list[str] = []
 
-        def line(now: Progress) -> None:
-            if not stages or stages[-1] != now.stage:
-                stages.append(now.stage)
-                note(now.stage)
+    def line(now: Progress) -> None:
+        if not stages or stages[-1] != now.stage:
+            stages.append(now.stage)
+            note(now.stage)
 
-        yield line
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with Bar(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
-        tasks: dict[str, Any] = {}
-
-        def draw(now: Progress) -> None:
-            if now.stage not in tasks:
-                tasks[now.stage] = bar.add_task(now.stage, total=1.0)
-            bar.update(tasks[now.stage], completed=now.share)
-
-        yield draw
+    columns = ("{task.description}", "bar", "percent", "elapsed", "remaining")
+    return live_progress(quiet, line, columns, lambda now: (now.stage, {"completed": now.share}))

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from counterplay.cli.common import JSON_HELP, note, print_json
+from counterplay.cli import options as o
+from counterplay.cli.common import note, print_json
 from counterplay.cli.match import AGENT_HELP, read_entries
 
 
@@ -16,7 +17,7 @@ def command(
     host: Annotated[str, typer.Argument(help="Where the dealer is.")],
     port: Annotated[int, typer.Argument(help="The port of this seat.")],
     seed: Annotated[int, typer.Option(help="Seed of the agent's random numbers.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+    as_json: o.AsJson = False,
 ) -> None:
     """Play a match over TCP, at any dealer that speaks the protocol of the Annual Computer Poker Competition."""
     from counterplay.agents import MatchGame, open_match_game, play_as_client

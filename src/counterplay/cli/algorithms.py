@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from counterplay.cli.common import JSON_HELP, print_json, say
+from counterplay.cli import options as o
+from counterplay.cli.common import print_json, say
 
 
-def command(as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False) -> None:
+def command(as_json: o.AsJson = False) -> None:
     """List the algorithms that solve games."""
     from counterplay.solvers import ALGORITHMS
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from counterplay.cli import options as o
 from counterplay.cli.abstract import ROUNDS_HELP
-from counterplay.cli.common import GAME_HELP, JSON_HELP, MEMORY_HELP, note, print_json, read_memory, say, table
-from counterplay.cli.running import interruptible
+from counterplay.cli.common import note, print_json, read_memory, say, table
+from counterplay.cli.running import interruptible, live_progress
 
 if TYPE_CHECKING:
     from counterplay.runtime.progress import Progress, ProgressCallback
@@ -23,7 +22,7 @@ QUIET_SECONDS = 30.0
 
 
 def command(
-    game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)],
+    game: o.GameName,
     preset: Annotated[
         str, typer.Option(help="tiny (seconds), laptop (ten minutes on two cores) or evening (two hours).")
     ] = "laptop",
@@ -45,9 +44,9 @@ def command(
     cache: Annotated[
         Path | None, typer.Option(help="Folder for features; by default $COUNTERPLAY_CACHE or the user's cache.")
     ] = None,
-    memory: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
+    memory: o.MemoryLimit = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+    as_json: o.AsJson = False,
 ) -> int:
     """Build an agent: card abstraction, solution of the bucket game, evaluation.
 
@@ -112,33 +111,15 @@ def _seats(report: dict[str, Any]) -> range:
     return range(poker_definition(report["game"]).players)
 
 
-@contextmanager
-def _progress(quiet: bool) -> Iterator[ProgressCallback | None]:
+def _progress(quiet: bool) -> AbstractContextManager[ProgressCallback | None]:
     """A bar for each stage on a terminal; a line for each stage, and at intervals, elsewhere."""
-    if quiet:
-        yield None
-        return
-    if not sys.stderr.isatty():
-        yield _lines()
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
 
-    columns = (
-        TextColumn("{task.description:<32}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(),
-        TextColumn("{task.fields[state]}"),
-    )  # fmt: skip
-    with Bar(*columns, console=Console(stderr=True)) as bar:
-        tasks: dict[str, Any] = {}
+    def show(step: Progress) -> tuple[str, dict[str, Any]]:
+        state = "" if step.share == 1.0 else f"{step.detail}{_left(step)}"
+        return step.stage, {"completed": step.share, "state": state}
 
-        def draw(step: Progress) -> None:
-            if step.stage not in tasks:
-                tasks[step.stage] = bar.add_task(step.stage, total=1.0, state="")
-            state = "" if step.share == 1.0 else f"{step.detail}{_left(step)}"
-            bar.update(tasks[step.stage], completed=step.share, state=state)
-
-        yield draw
+    columns = ("{task.description:<32}", "bar", "percent", "elapsed", "{task.fields[state]}")
+    return live_progress(quiet, _lines(), columns, show)
 
 
 def _lines() -> ProgressCallback:
@@ -158,8 +139,5 @@ def _lines() -> ProgressCallback:
 def _left(step: Progress) -> str:
     if step.seconds_left is None:
         return ""
-    return (
-        f" ({step.seconds_left / 60:.0f} minutes left)"
-        if step.seconds_left > 90
-        else f" ({step.seconds_left:.0f} seconds left)"
-    )
+    number, unit = (step.seconds_left / 60, "minutes") if step.seconds_left > 90 else (step.seconds_left, "seconds")
+    return f" ({number:.0f} {unit} left)"

@@ -14,12 +14,7 @@ from typing import Any
 from counterplay.errors import CounterplayError, SolverError
 from counterplay.runtime.progress import ProgressCallback
 
-GAME_HELP = (
-    "A name (leduc), with parameters (leduc(ranks=4)), a file (my_game.py:MyGame, x.efg, x.game) or openspiel:NAME."
-)
-JSON_HELP = "Print one JSON object on standard output and nothing else there."
 PLOT_FORMATS = (".png", ".svg", ".pdf")
-MEMORY_HELP = "Memory that may be used, such as 500MiB or 2GiB; by default the free memory."
 
 
 def print_json(values: Mapping[str, Any]) -> None:

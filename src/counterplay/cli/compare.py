@@ -7,19 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from counterplay.cli.common import (
-    GAME_HELP,
-    JSON_HELP,
-    MEMORY_HELP,
-    check_plot,
-    check_writable,
-    compile_status,
-    note,
-    print_json,
-    read_memory,
-    say,
-)
-from counterplay.cli.options import FORGET_HELP
+from counterplay.cli import options as o
+from counterplay.cli.common import check_plot, check_writable, compile_status, note, print_json, read_memory, say
 from counterplay.errors import SolverError
 from counterplay.forms import GameForms
 
@@ -31,7 +20,7 @@ DEFAULT_SECONDS = 10.0
 
 
 def command(
-    game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)],
+    game: o.GameName,
     algorithms: Annotated[
         str,
         typer.Option(
@@ -45,10 +34,10 @@ def command(
     plot: Annotated[
         Path | None, typer.Option(help="Draw curves against iterations, histories and seconds (.png, .svg).")
     ] = None,
-    forget: Annotated[list[str] | None, typer.Option(help=FORGET_HELP)] = None,
-    memory_limit: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
+    forget: o.Forget = None,
+    memory_limit: o.MemoryLimit = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress lines.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+    as_json: o.AsJson = False,
 ) -> None:
     """Run algorithms on a game with several seeds and report their exploitability with 95 % intervals.
 

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from counterplay.cli.common import JSON_HELP, note, print_json
+from counterplay.cli import options as o
+from counterplay.cli.common import note, print_json
 from counterplay.errors import GameError
 
 ABORTED = 1
@@ -34,7 +35,7 @@ def command(
     start_timeout: Annotated[
         int, typer.Option("--start_timeout", help="How long to wait for the players; negative: forever.")
     ] = -1,
-    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+    as_json: o.AsJson = False,
 ) -> int:
     """Deal a match to programs that speak the protocol of the Annual Computer Poker Competition.
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from counterplay.cli.common import GAME_HELP, JSON_HELP, MEMORY_HELP, compile_status, print_json, read_memory, say
-from counterplay.cli.options import FORGET_HELP
+from counterplay.cli import options as o
+from counterplay.cli.common import compile_status, print_json, read_memory, say
 from counterplay.errors import GameError
 from counterplay.forms import GameForms
 
@@ -22,7 +22,7 @@ SHOWN = 40
 
 
 def command(
-    game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)],
+    game: o.GameName,
     kind: Annotated[str, typer.Option(help="strict, or weak (which includes strict).")] = "strict",
     what: Annotated[str, typer.Option(help="actions, strategies or both.")] = "both",
     once: Annotated[bool, typer.Option("--once", help="One round, without removing what was found.")] = False,
@@ -30,9 +30,9 @@ def command(
     gambit: Annotated[
         bool, typer.Option("--gambit", help="Actions in the narrower sense of Gambit: one better whatever follows.")
     ] = False,
-    forget: Annotated[list[str] | None, typer.Option(help=FORGET_HELP)] = None,
-    memory_limit: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+    forget: o.Forget = None,
+    memory_limit: o.MemoryLimit = None,
+    as_json: o.AsJson = False,
 ) -> None:
     """List dominated strategies and actions, each with a verified dominating one."""
     if kind not in ("strict", "weak"):

@@ -8,19 +8,20 @@ from typing import Annotated
 import typer
 
 from counterplay.abstraction import split_name
-from counterplay.cli.common import GAME_HELP, JSON_HELP, check_writable, print_json, say
+from counterplay.cli import options as o
+from counterplay.cli.common import check_writable, print_json, say
 from counterplay.forms import open_game
 from counterplay.plots.tree_drawing import FORMATS, draw
 
 
 def command(
-    game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)],
+    game: o.GameName,
     out: Annotated[Path, typer.Option(help=f"The picture to write: {', '.join(FORMATS)}.")] = Path("tree.svg"),
     player: Annotated[
         int | None, typer.Option(min=1, help="Show the information sets of this player (1, 2, ...) only.")
     ] = None,
     max_histories: Annotated[int, typer.Option(min=1, help="Refuse a game with more histories.")] = 300,
-    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+    as_json: o.AsJson = False,
 ) -> None:
     """Draw the tree of a small game: players, actions, chance probabilities, payoffs and information sets."""
     check_writable(out)

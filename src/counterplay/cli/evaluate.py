@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from counterplay.cli.common import (
-    GAME_HELP,
-    JSON_HELP,
-    MEMORY_HELP,
-    check_writable,
-    note,
-    print_json,
-    read_memory,
-    say,
-    table,
-)  # fmt: skip
-from counterplay.cli.running import interruptible
+from counterplay.cli import options as o
+from counterplay.cli.common import check_writable, note, print_json, read_memory, say, table
+from counterplay.cli.running import interruptible, live_progress
 from counterplay.errors import StrategyError
 
 if TYPE_CHECKING:
@@ -48,7 +37,7 @@ CHECKPOINT_HELP = "Save the progress of split or card-free here, every minute."
 def command(
     profile: Annotated[Path | None, typer.Argument(metavar="[PROFILE]", help="A strategy file.")] = None,
     game: Annotated[
-        str | None, typer.Option(help=f"The game to measure in, if not the strategy's own. {GAME_HELP}")
+        str | None, typer.Option(help=f"The game to measure in, if not the strategy's own. {o.GAME_HELP}")
     ] = None,
     strategy: Annotated[str | None, typer.Option(help=STRATEGY_HELP)] = None,
     seed: Annotated[int, typer.Option(help="Seed of --strategy random, of --boards and of --bounds.")] = 0,
@@ -60,9 +49,9 @@ def command(
     threads: Annotated[int, typer.Option(help="Threads that share the work; results are the same.")] = 1,
     checkpoint: Annotated[Path | None, typer.Option(help=CHECKPOINT_HELP)] = None,
     resume: Annotated[Path | None, typer.Option(help="Resume an evaluation from its checkpoint.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")] = False,
-    memory_limit: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+    quiet: o.Quiet = False,
+    memory_limit: o.MemoryLimit = None,
+    as_json: o.AsJson = False,
 ) -> None:
     """Measure a strategy: its value, best responses to it, its exploitability."""
     from counterplay.evaluation import evaluate
@@ -162,28 +151,16 @@ def _gain(found: Measurement) -> str:
     return text if exact else f"at most {text}, if it remembers"
 
 
-@contextmanager
-def _progress(quiet: bool) -> Iterator[ProgressCallback | None]:
+def _progress(quiet: bool) -> AbstractContextManager[ProgressCallback | None]:
     """A live bar with the time left on a terminal; a plain line at intervals elsewhere."""
-    if quiet:
-        yield None
-        return
-    if not sys.stderr.isatty():
-        yield _plain_lines()
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
 
-    columns = (TextColumn("{task.fields[state]}"), BarColumn(), TextColumn("{task.fields[left]}"), TimeElapsedColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("evaluating", total=None, state="evaluating", left="")
+    def show(now: Progress) -> tuple[str, dict[str, Any]]:
+        left = f"{_time(now.seconds_left)} left" if now.total else ""
+        return "evaluating", {"total": now.total, "completed": now.iterations, "state": _state(now), "left": left}
 
-        def draw(now: Progress) -> None:
-            left = f"{_time(now.seconds_left)} left" if now.total else ""
-            bar.update(task, total=now.total, completed=now.iterations, state=_state(now), left=left)
-
-        yield draw
+    columns = ("{task.fields[state]}", "bar", "{task.fields[left]}", "elapsed")
+    start = ("evaluating", {"total": None, "state": "evaluating", "left": ""})
+    return live_progress(quiet, _plain_lines(), columns, show, start, transient=True)
 
 
 def _plain_lines() -> ProgressCallback:

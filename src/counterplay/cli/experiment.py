@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from counterplay.cli.common import JSON_HELP, check_writable, note, print_json, say
+from counterplay.cli import options as o
+from counterplay.cli.common import check_writable, note, print_json, say
 from counterplay.cli.solve import read_settings
 from counterplay.errors import CounterplayError
 from counterplay.experiments import EXPERIMENTS, Cell, Experiment, run_experiment
@@ -24,7 +25,7 @@ def command(
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the numbers to this JSON file.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the curves into this file (.png, .svg).")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+    as_json: o.AsJson = False,
 ) -> None:
     """Reproduce a published table or figure and print it with the published numbers."""
     if name is None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from counterplay.cli.common import JSON_HELP, print_json, say
+from counterplay.cli import options as o
+from counterplay.cli.common import print_json, say
 from counterplay.game.game import format_value
 from counterplay.game.registry import games
 
 
-def command(as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False) -> None:
+def command(as_json: o.AsJson = False) -> None:
     """List the games and their parameters."""
     entries = games()
     if as_json:

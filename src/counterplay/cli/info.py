@@ -8,17 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from counterplay.cli.common import (
-    GAME_HELP,
-    JSON_HELP,
-    MEMORY_HELP,
-    compile_status,
-    print_json,
-    read_memory,
-    say,
-    table,
-)  # fmt: skip
-from counterplay.cli.options import FORGET_HELP
+from counterplay.cli import options as o
+from counterplay.cli.common import compile_status, print_json, read_memory, say, table
 from counterplay.errors import GameError
 from counterplay.runtime.memory import format_bytes
 
@@ -29,8 +20,8 @@ if TYPE_CHECKING:
 
 
 def command(
-    game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)],
-    forget: Annotated[list[str] | None, typer.Option(help=FORGET_HELP)] = None,
+    game: o.GameName,
+    forget: o.Forget = None,
     recall: Annotated[
         bool,
         typer.Option("--recall", help="Classify what each player remembers, with a witness against each other class."),
@@ -40,8 +31,8 @@ def command(
         typer.Option(help="A card abstraction (.cpa) of a poker game: sizes in buckets.  Once, or for each player."),
     ] = None,
     bets: Annotated[str | None, typer.Option(help="With --cards: betting abstraction of a no-limit game.")] = None,
-    memory_limit: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+    memory_limit: o.MemoryLimit = None,
+    as_json: o.AsJson = False,
 ) -> None:
     """Show the forms of a game and their sizes; count histories; classify recall; estimate memory."""
     if cards and (forget or recall):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from counterplay.cli.common import JSON_HELP, check_writable, print_json, say
+from counterplay.cli import options as o
+from counterplay.cli.common import check_writable, print_json, say
 from counterplay.errors import StrategyError
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def command(
     ] = False,
     hands: Annotated[bool, typer.Option("--hands", help="List single hands instead of the grid.")] = False,
     png: Annotated[Path | None, typer.Option(help="Draw the grid into this file (.png, .svg, .pdf).")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+    as_json: o.AsJson = False,
 ) -> int:
     """Show how a solved strategy plays its hands at a decision.
 

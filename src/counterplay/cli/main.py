@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -11,25 +12,13 @@ import typer
 from typer.core import TyperGroup
 
 from counterplay import __version__
-from counterplay.cli import (
-    abstract,
-    agent,
-    algorithms,
-    build,
-    compare,
-    dealer,
-    dominated,
-    draw,
-    evaluate,
-    experiment,
-    games,
-    info,
-    inspect,
-    match,
-    solve,
-    tournament,
-)  # fmt: skip
 from counterplay.errors import CounterplayError
+
+VERBS = (
+    "games", "algorithms", "info", "solve", "compare", "evaluate", "abstract", "build", "experiment", "dominated",
+    "draw", "inspect", "match", "dealer", "agent", "tournament",
+)  # fmt: skip
+"""Each is a module of this package with a function ``command``, in the order of the help."""
 
 INTERRUPTED = 130
 MISUSE = 2
@@ -72,22 +61,8 @@ def _options(
         print(context.get_help())
 
 
-app.command("games")(games.command)
-app.command("algorithms")(algorithms.command)
-app.command("info")(info.command)
-app.command("solve")(solve.command)
-app.command("compare")(compare.command)
-app.command("evaluate")(evaluate.command)
-app.command("abstract")(abstract.command)
-app.command("build")(build.command)
-app.command("experiment")(experiment.command)
-app.command("dominated")(dominated.command)
-app.command("draw")(draw.command)
-app.command("inspect")(inspect.command)
-app.command("match")(match.command)
-app.command("dealer")(dealer.command)
-app.command("agent")(agent.command)
-app.command("tournament")(tournament.command)
+for _verb in VERBS:
+    app.command(_verb)(importlib.import_module(f"counterplay.cli.{_verb}").command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

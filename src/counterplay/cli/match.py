@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from counterplay.cli.common import GAME_HELP, JSON_HELP, note, print_json, say
+from counterplay.cli import options as o
+from counterplay.cli.common import note, print_json, say
 from counterplay.errors import GameError
 
 if TYPE_CHECKING:
     from counterplay.agents import Agent, Entry, Estimate, MatchGame, MatchResult
 
 TRIVIAL = "always-fold, always-call, always-raise, 50/50, uniform"
+PLAYED_HELP = f"What is played, if not the game of the strategies. {o.GAME_HELP} Or a standard .game name."
 AGENT_HELP = (
     f"An agent: {TRIVIAL}, human, or a strategy file; NAME=AGENT gives it a name. A strategy takes settings: "
     "FILE?threshold=0.05,purify=true, of a bucket game also translation=nearest."
@@ -23,16 +25,13 @@ AGENT_HELP = (
 
 def command(
     agents: Annotated[list[str], typer.Argument(metavar="AGENT AGENT...", help=AGENT_HELP)],
-    game: Annotated[
-        str | None,
-        typer.Option(help=f"What is played, if not the game of the strategies. {GAME_HELP} Or a standard .game name."),
-    ] = None,
+    game: Annotated[str | None, typer.Option(help=PLAYED_HELP)] = None,
     deals: Annotated[int, typer.Option(help="Different deals; each is played in all seatings.")] = 10_000,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
     duplicate: Annotated[
         bool, typer.Option(help="Play every deal in all seatings (two players: 2, three: 6), or once.")
     ] = True,
-    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+    as_json: o.AsJson = False,
 ) -> None:
     """Play a match in this process and report the winnings, with 95 % confidence intervals over deals."""
     from counterplay.agents import match

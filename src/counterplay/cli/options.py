@@ -7,14 +7,16 @@ from typing import Annotated
 
 import typer
 
-from counterplay.cli.common import GAME_HELP, JSON_HELP, MEMORY_HELP
-
-FORGET_HELP = (
+GAME_HELP = (
+    "A name (leduc), with parameters (leduc(ranks=4)), a file (my_game.py:MyGame, x.efg, x.game) or openspiel:NAME."
+)
+_FORGET = (
     "What players forget, such as last-bids=2 (counterplay games lists what a game offers), initial, match=PATTERN, "
     "map=FILE.  Can be repeated."
 )
 _SPOT = "A hold'em subgame (solve holdem)"
 
+GameName = Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)]
 OptionalGame = Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_HELP)]
 AlgorithmName = Annotated[
     str | None, typer.Option("--algorithm", "-a", help="cfr+ by default; `counterplay algorithms` lists them.")
@@ -41,7 +43,7 @@ Epsilon = Annotated[
     typer.Option(help="With maxmin and double-oracle: the gap to stop at, relative to the largest utility."),
 ]
 Exact = Annotated[bool, typer.Option("--exact", help="With lp: the value as a fraction; small games.")]
-Forget = Annotated[list[str] | None, typer.Option(help=FORGET_HELP)]
+Forget = Annotated[list[str] | None, typer.Option(help=_FORGET)]
 MapOut = Annotated[Path | None, typer.Option(help="Write the abstraction to this file, for map=FILE.")]
 Cards = Annotated[
     list[Path] | None,
@@ -62,7 +64,9 @@ Representation = Annotated[
         "history, or if that does not fit public with full-width algorithms and states with sampling ones."
     ),
 ]
-MemoryLimit = Annotated[str | None, typer.Option(help=MEMORY_HELP)]
+MemoryLimit = Annotated[
+    str | None, typer.Option(help="Memory that may be used, such as 500MiB or 2GiB; by default the free memory.")
+]
 Board = Annotated[str | None, typer.Option(help="3, 4 or 5 cards, QsJh2h.", rich_help_panel=_SPOT)]
 Pot = Annotated[float | None, typer.Option(help="Chips in the pot.", rich_help_panel=_SPOT)]
 Stack = Annotated[float | None, typer.Option(help="Remaining stack of each player.", rich_help_panel=_SPOT)]
@@ -99,7 +103,9 @@ Lock = Annotated[
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")]
-AsJson = Annotated[bool, typer.Option("--json", help=JSON_HELP)]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else there.")
+]
 
 
 def option_name(name: str) -> str:

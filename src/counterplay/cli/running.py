@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from counterplay.cli.common import note
 
 if TYPE_CHECKING:
     from counterplay.runtime.pacing import Until
-    from counterplay.runtime.progress import Progress
+    from counterplay.runtime.progress import Progress, ProgressCallback
     from counterplay.solvers import SolveResult
 
 
@@ -47,35 +47,56 @@ def interruptible() -> Iterator[None]:
 
 
 @contextmanager
-def progress_line(goal: Until, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
-    """A live line with a bar on a terminal; a plain line at intervals elsewhere."""
-    if quiet:
-        yield None
+def live_progress(
+    quiet: bool,
+    lines: ProgressCallback,
+    columns: Sequence[str],
+    show: Callable[[Progress], tuple[str, dict[str, Any]]],
+    first: tuple[str, dict[str, Any]] | None = None,
+    transient: bool = False,
+) -> Iterator[ProgressCallback | None]:
+    """Bars on a terminal, ``lines`` elsewhere, nothing if quiet.
+
+    ``columns`` are bar, percent, elapsed, remaining, or a text with the fields of a task.  ``show`` gives the title of
+    the bar of a progress, and its fields; every title has its own bar.  ``first`` is shown before any progress.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield None if quiet else lines
         return
-    if not sys.stderr.isatty():
-        yield _plain_lines()
-        return
+    from rich import progress as rich
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (
-        TextColumn("{task.fields[iterations]:>12,} iterations"),
-        BarColumn(),
-        TextColumn("{task.fields[state]}"),
-        TimeElapsedColumn(),
+    kinds = {"bar": rich.BarColumn, "percent": rich.TaskProgressColumn, "elapsed": rich.TimeElapsedColumn,
+             "remaining": rich.TimeRemainingColumn}  # fmt: skip
+    made = [kinds[name]() if name in kinds else rich.TextColumn(name) for name in columns]
+    with rich.Progress(*made, console=Console(stderr=True), transient=transient) as bars:
+        tasks: dict[str, Any] = {}
+
+        def put(title: str, fields: dict[str, Any]) -> None:
+            if title not in tasks:
+                tasks[title] = bars.add_task(title, **{"total": 1.0, **fields})
+            bars.update(tasks[title], **fields)
+
+        if first is not None:
+            put(*first)
+        yield lambda now: put(*show(now))
+
+
+def progress_line(goal: Until, quiet: bool) -> AbstractContextManager[ProgressCallback | None]:
+    """A live line with a bar on a terminal; a plain line at intervals elsewhere."""
+    first = math.nan
+
+    def show(now: Progress) -> tuple[str, dict[str, Any]]:
+        nonlocal first
+        if math.isnan(first) and now.measured_at > 0:
+            first = now.exploitability
+        done = _fraction(goal, now, first)
+        return "solving", {"completed": done, "iterations": now.iterations, "state": _state(now)}
+
+    columns = ("{task.fields[iterations]:>12,} iterations", "bar", "{task.fields[state]}", "elapsed")
+    return live_progress(
+        quiet, _plain_lines(), columns, show, ("solving", {"iterations": 0, "state": "preparing kernels"})
     )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("solving", total=1.0, iterations=0, state="preparing kernels")
-        first = math.nan
-
-        def draw(now: Any) -> None:
-            nonlocal first
-            if math.isnan(first) and now.measured_at > 0:
-                first = now.exploitability
-            done = _fraction(goal, now, first)
-            bar.update(task, completed=done, iterations=now.iterations, state=_state(now))
-
-        yield draw
 
 
 def _state(now: Progress) -> str:
@@ -87,7 +108,7 @@ def _state(now: Progress) -> str:
     return f"exploitability {now.exploitability:.3e}"
 
 
-def _plain_lines() -> Callable[[Progress], None]:
+def _plain_lines() -> ProgressCallback:
     due = wait = 2.0
 
     def draw(now: Progress) -> None:

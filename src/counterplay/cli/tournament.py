@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from counterplay.cli.common import GAME_HELP, JSON_HELP, note, print_json, say
+from counterplay.cli import options as o
+from counterplay.cli.common import note, print_json, say
 from counterplay.cli.match import TRIVIAL
 from counterplay.errors import GameError
 from counterplay.runtime.progress import Progress
@@ -21,7 +22,7 @@ def command(
     folder: Annotated[Path, typer.Argument(help="Folder of the tournament; an existing one is resumed.")],
     entries: Annotated[list[str] | None, typer.Argument(metavar="[ENTRY]...", help=ENTRY_HELP)] = None,
     game: Annotated[
-        str | None, typer.Option(help=f"What is played. {GAME_HELP} Or a standard .game by its name.")
+        str | None, typer.Option(help=f"What is played. {o.GAME_HELP} Or a standard .game by its name.")
     ] = None,
     deals: Annotated[int, typer.Option(help="Deals of each match; each is played in all seatings.")] = 10_000,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
@@ -30,7 +31,7 @@ def command(
     workers: Annotated[int, typer.Option(help="Processes that play.")] = 1,
     t_response: Annotated[int, typer.Option("--t_response", help="Longest answer of a program, in ms.")] = 600_000,
     t_per_hand: Annotated[int, typer.Option("--t_per_hand", help="Budget of a program for each hand, in ms.")] = 7_000,
-    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+    as_json: o.AsJson = False,
 ) -> int:
     """Play or resume a tournament; writes report.md and report.html into its folder.
 
