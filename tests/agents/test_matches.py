@@ -14,7 +14,7 @@ import pytest
 from counterplay.agents import Agent, Decision, Estimate, MatchGame, Tally, match, open_match_game
 from counterplay.agents.agent import Seen, policy_profile
 from counterplay.agents.infoset_names import namer
-from counterplay.agents.matches import Seeds, _dealt_scores, _on_tree, seatings_of
+from counterplay.agents.matches import Seeds, _by_agents, _on_tree, seatings_of
 from counterplay.agents.strategy_agent import StrategyAgent
 from counterplay.agents.terminal_player import HumanAgent
 from counterplay.agents.trivial_agent import TrivialAgent
@@ -215,9 +215,8 @@ class TestPathsAgree:
             def observe(self, state: MatchState) -> None:
                 seen[self.number].append((state.position or 0, state))
 
-        game = STANDARD[HOLDEM]
         copies = [[Watcher(0), Watcher(0)], [Watcher(1), Watcher(1)]]
-        _dealt_scores(game, copies, seatings_of(2), Seeds.of(1), 0, 20)
+        _by_agents(open_match_game(HOLDEM), copies, seatings_of(2), Seeds.of(1), 0, 20)
         assert len(seen[0]) == 40
         for (one, first), (two, second) in zip(seen[0], seen[1], strict=True):
             assert one == two

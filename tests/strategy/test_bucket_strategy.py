@@ -18,7 +18,7 @@ from counterplay.abstraction.cards import CardAbstraction
 from counterplay.agents import match
 from counterplay.agents.entries import Entry, make_entry
 from counterplay.agents.match_game import MatchGame, open_match_game
-from counterplay.agents.matches import Seeds, _bucket_strategies, _dealt_scores, _on_buckets, play_piece, seatings_of
+from counterplay.agents.matches import Seeds, _bucket_strategies, _by_agents, _on_buckets, play_piece, seatings_of
 from counterplay.agents.strategy_agent import StrategyAgent, sharpened
 from counterplay.cli.main import app, main
 from counterplay.errors import AbstractionError, GameError, MemoryLimitError, SolverError, StrategyError
@@ -458,11 +458,11 @@ def test_matches_of_one_abstract_game_play_as_its_agents_do(name: str, bets: str
     profiles = [pure(game, seed) for seed in range(rules.players)]
     seatings, seeds, count = seatings_of(rules.players), Seeds.of(3), 150
     copies = [[StrategyAgent(profile, definition=rules) for profile in profiles] for _ in seatings]
-    slow = _dealt_scores(rules, copies, seatings, seeds, 7, count)
+    played = open_match_game(name)
+    slow = _by_agents(played, copies, seatings, seeds, 7, count)
     fast = _on_buckets(profiles, seatings, seeds, 7, count)
     assert np.abs(fast).max() > 0
     np.testing.assert_allclose(fast, slow, atol=1e-12)
-    played = open_match_game(name)
     result = play_piece(played, [Entry(f"{k}", profile) for k, profile in enumerate(profiles)], seeds, 7, count)
     assert result.totals == pytest.approx(fast.sum(axis=0).tolist())
     assert _bucket_strategies([Entry("a", profiles[0]), Entry("b", "uniform")]) is None

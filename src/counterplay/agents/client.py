@@ -20,30 +20,17 @@ VERSION = "VERSION:2.0.0"
 
 @dataclasses.dataclass(frozen=True)
 class ClientReport:
-    """What a client has seen: hands that ended, actions sent, chips won where that could be seen."""
+    """What a client has seen: hands that are over, actions sent."""
 
     hands: int
     actions: int
 
 
 def play_as_client(agent: Agent, game: GameDefinition, host: str, port: int) -> ClientReport:
-    """Play a match at a dealer's table until it is over.
+    """Play a match until it is over, at the table of the dealer who listens for this seat at ``host`` and ``port``.
 
-    Parameters
-    ----------
-    agent : Agent
-        Who plays.
-    game : GameDefinition
-        What is played; the protocol does not say.
-    host, port : str, int
-        Where the dealer listens for this seat.
-
-    Raises
-    ------
-    GameError
-        If the dealer sends something that is not a state of this game.
-    CounterplayError
-        If there is no dealer.
+    The protocol does not say which game is played.  Raises GameError if the dealer sends something that is not a state
+    of ``game``, and CounterplayError if there is no dealer.
     """
     connection = connect(host, port)
     try:

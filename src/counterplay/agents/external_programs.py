@@ -51,29 +51,11 @@ def play_with_programs(
     played: MatchGame, entries: Sequence[Entry], hands: int, seed: int, folder: Path, label: str,
     times: Times | None = None,
 ) -> Tally:  # fmt: skip
-    """Play a duplicate match through the dealer and return its tally.
+    """Play a duplicate match of poker through the dealer and return its tally.
 
-    Parameters
-    ----------
-    played : MatchGame
-        A poker game.
-    entries : sequence of Entry
-        One for each seat.
-    hands : int
-        Hands of each seating, which are the deals of the match.
-    seed : int
-        Of the cards and of our agents.
-    folder : Path
-        Folder of the logs and of the output of programs.
-    label : str
-        The name of the files.
-    times : Times, optional
-        Time limits.
-
-    Raises
-    ------
-    MatchAbortedError
-        If a player does not connect, does not answer in time, or disconnects.
+    ``hands`` are those of each seating, which are the deals of the match.  Logs and the output of programs are written
+    into ``folder``, in files that start with ``label``.  Raises MatchAbortedError if a player does not connect, does
+    not answer in time, or disconnects.
     """
     scores = np.zeros((hands, len(entries)))
     seatings = seatings_of(played.players)

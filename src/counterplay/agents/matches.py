@@ -28,12 +28,12 @@ from counterplay.errors import GameError
 from counterplay.game.game import CHANCE, TERMINAL, Game
 from counterplay.kernels.history.matches import play_deals
 from counterplay.kernels.walks import walk_arrays
-from counterplay.poker.acpc.dealing import deal_array
+from counterplay.poker.acpc.dealing import Deal, deal_array
 from counterplay.poker.acpc.dealing import deals as deal_stream
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.match_state import MatchState, hand_values
 from counterplay.poker.buckets.deal_sampler import DealSampler
-from counterplay.poker.rules import Betting
+from counterplay.poker.rules import Betting, Chips
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
@@ -67,20 +67,9 @@ def _number(words: Sequence[int], kind: int) -> int:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class MatchResult:
-    """The result of a match.
+    """The result of a match of the agents ``names``; ``seatings`` is how often each deal was played.
 
-    Attributes
-    ----------
-    game : str
-        What was played.
-    names : tuple of str
-        The agents.
-    seatings : int
-        How often each deal was played.
-    tally : Tally
-        Sums over deals, in chips a hand.
-    big_blind : float or None
-        Chips in one big blind.
+    ``tally`` has the sums over deals, in chips a hand; ``big_blind`` is in chips, None outside poker.
     """
 
     game: str
@@ -198,11 +187,7 @@ def play_piece(
         [entry.agent(played, _number((seeds.play, first, turn, seat), 2)) for seat, entry in enumerate(entries)]
         for turn in range(len(table))
     ]
-    if played.deal_rules is not None:
-        rows = _dealt_scores(played.deal_rules, copies, table, seeds, first, deals)
-    else:
-        rows = _state_scores(played.game, copies, table, seeds, first, deals)
-    return tally + Tally.of(np.array(rows, dtype=np.float64).reshape(deals, len(entries)))
+    return tally + Tally.of(_by_agents(played, copies, table, seeds, first, deals))
 
 
 def _tree_strategies(played: MatchGame, entries: Sequence[Entry]) -> list[TabularStrategy] | None:
@@ -239,7 +224,7 @@ def _bucket_strategies(entries: Sequence[Entry]) -> list[BucketStrategy] | None:
 def _on_buckets(
     profiles: Sequence[BucketStrategy], seatings: Sequence[tuple[int, ...]], seeds: Seeds, first: int, deals: int
 ) -> NDArray[np.float64]:
-    """Hands on a betting tree, with the cards of ``_dealt_scores``; nobody leaves the bucket game."""
+    """Hands on a betting tree, with the dealer's cards; nobody leaves the bucket game."""
     game = profiles[0].abstract
     dealt = deal_array(game.definition, _deal_seed(seeds, first), deals).astype(np.uint8)
     sampler, walks, table = DealSampler(game, min(deals, BATCH)), game.walks(), np.array(seatings, np.int64)
@@ -260,54 +245,52 @@ def _deal_seed(seeds: Seeds, first: int) -> int:
     return _number((seeds.deal, first), 3) % 2**32
 
 
-def _dealt_scores(
-    game: GameDefinition, copies: Sequence[Sequence[Agent]], seatings: Sequence[tuple[int, ...]], seeds: Seeds,
-    first: int, deals: int,
-) -> list[list[float]]:  # fmt: skip
-    """Hands with the competition dealer's cards."""
-    stream = deal_stream(game, _deal_seed(seeds, first))
-    rows = []
-    for hand_id in range(first, first + deals):
-        deal = next(stream)
-        row = [0.0] * game.players
-        for agents, seating in zip(copies, seatings, strict=True):
-            betting = Betting.start(game)
-            while not betting.finished:
-                position = betting.player
-                seen = MatchState(hand_id, betting, deal).seen_by(position)
-                betting = betting.act(agents[seating[position]].act(seen))
-            final = MatchState(hand_id, betting, deal)
-            for position, value in enumerate(hand_values(betting, deal)):
-                row[seating[position]] += float(value)
-                agents[seating[position]].observe(final.seen_by(position))
-        rows.append([won / len(seatings) for won in row])
-    return rows
-
-
-def _state_scores(
-    game: Game, copies: Sequence[Sequence[Agent]], seatings: Sequence[tuple[int, ...]], seeds: Seeds, first: int,
+def _by_agents(
+    played: MatchGame, copies: Sequence[Sequence[Agent]], seatings: Sequence[tuple[int, ...]], seeds: Seeds, first: int,
     deals: int,
-) -> list[list[float]]:  # fmt: skip
-    """Hands on the states of any game."""
-    rows = []
-    for hand_id in range(first, first + deals):
-        row = [0.0] * game.players
+) -> NDArray[np.float64]:  # fmt: skip
+    """Hands of agents that see match states or decisions; each seating has its own copies."""
+    rules, scores = played.deal_rules, np.zeros((deals, played.players))
+    stream = None if rules is None else deal_stream(rules, _deal_seed(seeds, first))
+    for hand_id, row in enumerate(scores, first):
+        deal = None if stream is None else next(stream)
         for agents, seating in zip(copies, seatings, strict=True):
-            chance = random.Random(_number((seeds.deal, hand_id), 4))  # the k-th event uses the k-th number
-            state = game.root()
-            while state.player != TERMINAL:
-                if state.player == CHANCE:
-                    outcomes = state.chance()
-                    moves = [move for move, _ in outcomes]
-                    state = state.child(chance.choices(moves, [share for _, share in outcomes])[0])
-                    continue
-                labels = {str(action): action for action in state.actions()}
-                seen = Decision(hand_id, state.player, str(state.infoset()), tuple(labels))
-                action = agents[seating[state.player]].act(seen)
-                if action not in labels:
-                    raise GameError(f"{action!r} is not possible at {seen.infoset!r}; choose one of {list(labels)}")
-                state = state.child(labels[action])
-            for position, value in enumerate(state.utilities()):
-                row[seating[position]] += float(value)
-        rows.append([won / len(seatings) for won in row])
-    return rows
+            seated = [agents[agent] for agent in seating]
+            won: Sequence[Chips | float]
+            if rules is not None and deal is not None:
+                won = _dealt_hand(rules, deal, hand_id, seated)
+            else:
+                won = _state_hand(played.game, seeds, hand_id, seated)
+            row[list(seating)] += [float(chips) for chips in won]
+    return scores / len(seatings)
+
+
+def _dealt_hand(game: GameDefinition, deal: Deal, hand_id: int, seated: Sequence[Agent]) -> Sequence[Chips]:
+    """What each position wins in a hand with the competition dealer's cards."""
+    betting = Betting.start(game)
+    while not betting.finished:
+        seen = MatchState(hand_id, betting, deal).seen_by(betting.player)
+        betting = betting.act(seated[betting.player].act(seen))
+    final = MatchState(hand_id, betting, deal)
+    for position, agent in enumerate(seated):
+        agent.observe(final.seen_by(position))
+    return hand_values(betting, deal)
+
+
+def _state_hand(game: Game, seeds: Seeds, hand_id: int, seated: Sequence[Agent]) -> Sequence[float]:
+    """What each position wins in a hand on the states of any game."""
+    chance = random.Random(_number((seeds.deal, hand_id), 4))  # the k-th event uses the k-th number
+    state = game.root()
+    while state.player != TERMINAL:
+        if state.player == CHANCE:
+            outcomes = state.chance()
+            moves = [move for move, _ in outcomes]
+            state = state.child(chance.choices(moves, [share for _, share in outcomes])[0])
+            continue
+        labels = {str(action): action for action in state.actions()}
+        seen = Decision(hand_id, state.player, str(state.infoset()), tuple(labels))
+        action = seated[state.player].act(seen)
+        if action not in labels:
+            raise GameError(f"{action!r} is not possible at {seen.infoset!r}; choose one of {list(labels)}")
+        state = state.child(labels[action])
+    return state.utilities()

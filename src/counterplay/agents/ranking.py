@@ -31,15 +31,8 @@ class Round:
 def bankroll(scores: Scores, agents: Iterable[int], shared_deals: bool = False) -> list[tuple[int, Estimate]]:
     """Agents by their mean winnings over all matches among them, the best first.
 
-    Parameters
-    ----------
-    scores : mapping
-        The matches.
-    agents : iterable of int
-        Who is ranked; matches with others are left out.
-    shared_deals : bool
-        Whether matches were played with the same deals.  Their errors may then be correlated, and the intervals are as
-        wide as if they were perfectly correlated.
+    With ``shared_deals`` matches were played with the same deals.  Their errors may then be correlated, and the
+    intervals are as wide as if they were perfectly correlated.
     """
     ranked = sorted(agents)
     chosen = set(ranked)

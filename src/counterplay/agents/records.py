@@ -62,14 +62,7 @@ def read_transactions(path: Path) -> list[Transaction]:
 class MatchFiles:
     """The log and the transaction log, open for writing; either may be missing.
 
-    Parameters
-    ----------
-    log, transactions : path, optional
-        Where they are written.
-    append : bool
-        Append to existing files.
-    kept : sequence of Transaction
-        With ``append``: the transactions recorded so far.
+    With ``append`` existing files are continued, and ``kept`` are the transactions recorded so far.
     """
 
     def __init__(
@@ -93,9 +86,8 @@ class MatchFiles:
 
     def close(self) -> None:
         """Close both."""
-        for file in (self._log, self._transactions):
-            if file is not None:
-                file.close()
+        for file in filter(None, (self._log, self._transactions)):
+            file.close()
 
 
 def _put(file: IO[str] | None, text: str) -> None:

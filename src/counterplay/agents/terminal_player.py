@@ -12,14 +12,9 @@ from counterplay.poker.cards import cards_text
 
 
 class HumanAgent(Agent):
-    """Shows each situation and asks for an action until a legal one is given.
+    """Shows each situation by ``tell`` and asks for an action until a legal one is given.
 
-    Parameters
-    ----------
-    ask : callable
-        Shows a prompt and returns the answer; raises ``EOFError`` when there will be none.
-    tell : callable
-        Shows a line.
+    ``ask`` shows a prompt and returns the answer; it raises ``EOFError`` when there will be none.
     """
 
     def __init__(self, ask: Callable[[str], str], tell: Callable[[str], None]) -> None:

@@ -10,15 +10,7 @@ from counterplay.strategy.trivial import CardFree, Uniform, trivial
 
 
 class TrivialAgent(Policy):
-    """Plays a strategy that does not look at its cards.
-
-    Parameters
-    ----------
-    strategy : str or CardFree
-        The strategy, or its name.
-    seed : int
-        Of the random numbers that sample actions.
-    """
+    """Plays a strategy that does not look at its cards, given itself or by name."""
 
     def __init__(self, strategy: str | CardFree, seed: int = 0) -> None:
         super().__init__(seed)
