@@ -47,13 +47,7 @@ class Agent:
 
 
 class Policy(Agent):
-    """An agent whose probabilities depend only on what it sees now.
-
-    Parameters
-    ----------
-    seed : int
-        Of the random numbers with which actions are drawn.
-    """
+    """An agent whose probabilities depend only on what it sees now; ``seed`` is that of the actions drawn."""
 
     def __init__(self, seed: int = 0) -> None:
         self.random = random.Random(seed)

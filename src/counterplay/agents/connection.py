@@ -46,10 +46,7 @@ class Connection:
     def read(self, deadline: float | None = None) -> str | None:
         """The next line without its end; None at the end of the conversation.
 
-        Parameters
-        ----------
-        deadline : float, optional
-            A time of ``time.monotonic``; without one there is no limit.
+        ``deadline`` is a time of ``time.monotonic``; without one there is no limit.
         """
         while True:
             end = self._buffer.find(b"\n")

@@ -43,18 +43,14 @@ class DealerConfig:
     ----------
     name, game_file : str
         As written in the header of the log.
-    game : GameDefinition
-        What is played.
     hands, seed : int
         How many hands, and the seed of the cards.
     players : tuple of str
         The names, by seat.
     rotate : bool
         Whether seats change their position from hand to hand.
-    log, transactions : Path, optional
-        Files to write.
-    append : bool
-        Append to those files; with transactions, resume the recorded match.
+    log, transactions, append : Path, Path, bool
+        Files to write, and whether to append to them; with transactions, that resumes the recorded match.
     host, ports : str, tuple of int
         Where to listen; without ports the system chooses.
     response_ms, hand_ms, per_hand_ms : int
@@ -104,22 +100,16 @@ class DealerConfig:
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """How a match has ended.
+    """How a match has ended, after how many hands.
 
     Attributes
     ----------
     score : tuple, or None
         What each seat has won over all hands; None if the match was ended early.
-    reason : str
-        Why it was ended early.
-    seat : int or None
-        The seat at fault.
-    hands : int
-        Hands that were finished.
-    warnings : tuple of int
-        Answers of each seat that were not accepted unchanged.
-    seconds : tuple of float
-        Thinking time of each seat.
+    reason, seat : str, int or None
+        Why it was ended early, and the seat at fault.
+    warnings, seconds : tuple of int, tuple of float
+        Answers of each seat that were not accepted unchanged, and its thinking time.
     """
 
     score: tuple[Chips, ...] | None
@@ -141,18 +131,9 @@ class _MatchEndedError(CounterplayError):
 class Dealer:
     """Deals one match.
 
-    Parameters
-    ----------
-    config : DealerConfig
-        The match.
-    tell : callable, optional
-        Called with every message of the dealer, without a newline.
-    verbose : bool
-        Whether lines sent and received are reported too, not only warnings and errors.
-
-    Notes
-    -----
-    ``ports`` are open once the dealer is made; ``play`` waits for the players there and returns when all is over.
+    ``tell`` is called with every message of the dealer, without a newline: warnings and errors, and if ``verbose`` also
+    lines sent and received.  ``ports`` are open once the dealer is made; ``play`` waits for the players there and
+    returns when all is over.
     """
 
     def __init__(
@@ -191,13 +172,7 @@ class Dealer:
             self._files.close()
 
     def play(self) -> Outcome:
-        """Play the match.
-
-        Raises
-        ------
-        GameError
-            If the transaction log of a match to resume does not fit it.
-        """
+        """Play the match; raises GameError if the transaction log of a match to resume does not fit it."""
         finished = 0
         score: tuple[Chips, ...] | None = None
         reason, fault = "", None

@@ -99,10 +99,7 @@ class Entry:
     def on_tree(self, played: MatchGame) -> TabularStrategy | None:
         """The entry as a strategy of the compiled game, for the kernel; None where agents must play.
 
-        Raises
-        ------
-        StrategyError
-            If it is a strategy of another game.
+        Raises StrategyError if it is a strategy of another game.
         """
         tree, strategy = played.tree, self.strategy
         if tree is None or self.settings or self.program is not None or isinstance(strategy, BucketStrategy):

@@ -25,13 +25,7 @@ def definition_for(game: Game) -> GameDefinition | None:
 
 
 def namer(game: Game, played: GameDefinition) -> Namer:
-    """The names of the states of a match in a solved game.
-
-    Raises
-    ------
-    GameError
-        If the game is not the one that is played.
-    """
+    """The names of the states of a match in a solved game; raises GameError if another game is played."""
     own = definition_for(game)
     if own is None or not same_rules(own, played):
         raise GameError(f"a strategy for {game.spec()} cannot play this match: its rules are those of another game")

@@ -38,10 +38,8 @@ class StrategyAgent(Policy):
 
     Parameters
     ----------
-    strategy : Strategy
-        Of any storage.
-    seed : int
-        Of the random numbers that sample actions and translate raises.
+    strategy, seed : Strategy, int
+        Of any storage; of the random numbers that sample actions and translate raises.
     definition : GameDefinition, optional
         What is played, when match states will be seen; the strategy must be of a game with these rules.
     translation : {"probabilistic", "nearest"}
@@ -53,14 +51,9 @@ class StrategyAgent(Policy):
     """
 
     def __init__(
-        self,
-        strategy: Strategy,
-        seed: int = 0,
-        definition: GameDefinition | None = None,
-        translation: Rule = "probabilistic",
-        threshold: float = 0.0,
-        purify: bool = False,
-    ) -> None:
+        self, strategy: Strategy, seed: int = 0, definition: GameDefinition | None = None,
+        translation: Rule = "probabilistic", threshold: float = 0.0, purify: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(seed)
         if strategy.game.startswith(SUBGAME):
             raise GameError("a strategy of a postflop spot starts in the middle of a hand; it cannot play a match")

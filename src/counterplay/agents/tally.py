@@ -42,17 +42,7 @@ class Estimate(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Tally:
-    """Sums over deals; tallies of different deals add up.
-
-    Attributes
-    ----------
-    deals : int
-        Number of deals.
-    totals : tuple of float
-        The sum of the scores of each agent.
-    products : tuple of tuples of float
-        The sum of the products of the scores of each two agents.
-    """
+    """Sums over deals, of the scores of each agent and of their products; tallies of different deals add up."""
 
     deals: int
     totals: tuple[float, ...]

@@ -42,16 +42,11 @@ class TournamentConfig:
 
     Attributes
     ----------
-    game : str
-        What is played.
     entries : tuple of str
         The participants, as ``name=agent``.
-    deals : int
-        Deals of each match, every one in all seatings.
-    seed : int
-        Of everything random.
-    piece : int
-        Deals that are played and recorded at a time.  Agents that learn are reset with each piece.
+    deals, piece : int
+        Deals of each match, every one in all seatings, and deals that are played and recorded at a time.  Agents that
+        learn are reset with each piece.
     shared_deals : bool
         Whether all matches are played with the same deals.
     times : Times
@@ -171,15 +166,7 @@ class TournamentResult:
 
 
 class Tournament:
-    """A tournament in a folder.
-
-    Parameters
-    ----------
-    folder : path
-        Created if missing.  If it holds a tournament, it must be this one.
-    config : TournamentConfig, optional
-        What is played; by default that of the folder.
-    """
+    """A tournament in a folder, which is created if missing; if it holds a tournament, it must be this one."""
 
     def __init__(self, folder: str | os.PathLike[str], config: TournamentConfig | None = None) -> None:
         self.folder = Path(folder)
@@ -215,15 +202,7 @@ class Tournament:
                 yield Piece(number, place, agents, first, min(size, self.config.deals - first))
 
     def run(self, workers: int = 1, progress: ProgressCallback | None = None) -> TournamentResult:
-        """Play the missing pieces.
-
-        Parameters
-        ----------
-        workers : int
-            Processes that play; 1 plays in this one.
-        progress : callable, optional
-            Called after each piece.
-        """
+        """Play the missing pieces, by some processes or in this one; ``progress`` is called after each piece."""
         if workers < 1:
             raise GameError(f"a tournament needs at least 1 worker; got {workers}")
         with _results_file(self.folder / RESULTS) as file:

@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from counterplay.errors import GameError
+from counterplay.evaluation.bucket_pairs import sample_boards
 from counterplay.kernels.buckets.board_response import choose_actions, reach_links, respond_round
 from counterplay.kernels.buckets.bucket_pcs import Board
 from counterplay.poker.buckets.board_sampler import BoardSampler, betting_pieces, every_board
@@ -147,7 +148,7 @@ def bound_exploitability(
         raise GameError(f"an interval needs two boards or more; got {boards}")
     walker = BoardWalker(profile, drawn)
     rows, weight = _boards(game, drawn, boards, seed)
-    lessons = _drawn_boards(game, drawn, training, seed + 1)
+    lessons = sample_boards(game, drawn, training, seed + 1)
     own = _learn(walker, lessons) if training and drawn else profile.weights
     found = np.zeros((len(rows), 2))
     for number, cards in enumerate(rows):
@@ -169,14 +170,8 @@ def _mean(found: Vector, weight: Vector | None) -> Bound:
 def _boards(game: BucketGame, drawn: int, boards: int | None, seed: int) -> tuple[Cards, Vector | None]:
     """The boards of a round in the order dealt; how many each represents if these are all."""
     if boards is not None and game.definition.board_ends[drawn]:
-        return _drawn_boards(game, drawn, boards, seed), None
+        return sample_boards(game, drawn, boards, seed), None
     return every_board(game, drawn)
-
-
-def _drawn_boards(game: BucketGame, drawn: int, boards: int, seed: int) -> Cards:
-    draw, deck = np.random.default_rng(seed), np.array(game.definition.deck, np.uint8)
-    size = game.definition.board_ends[drawn]
-    return np.array([draw.choice(deck, size, replace=False) for _ in range(boards)], np.uint8).reshape(boards, size)
 
 
 def _learn(walker: BoardWalker, lessons: Cards) -> Vector:
@@ -218,15 +213,7 @@ class _Place(NamedTuple):
 
 
 class BoardWalker:
-    """Walks over the continuations of a sampled board.
-
-    Parameters
-    ----------
-    profile : BucketStrategy
-        The strategy to respond to.
-    drawn : int
-        The round whose boards are given.
-    """
+    """Walks over the continuations of a sampled board of round ``drawn``, responding to a strategy."""
 
     def __init__(self, profile: BucketStrategy, drawn: int) -> None:
         game = profile.abstract

@@ -100,7 +100,11 @@ def count_bucket_pairs(
     """
     if game.players != 2:
         raise GameError(f"best responses over buckets are for two players; {game.name} has {game.players}")
-    shared, weights, exact = _boards(game, boards, seed)
+    exact = boards is None or not game.definition.board_ends[-1]
+    if exact or boards is None:
+        shared, weights = every_board(game)
+    else:
+        shared, weights = sample_boards(game, game.rounds - 1, boards, seed), np.ones(boards)
     counter = _Counter(game)
     parts: dict[int, _Counts] = {}
 
@@ -171,17 +175,7 @@ class _Counter:
 
 
 def measure_buckets(game: BucketGame, pairs: BucketPairs, strategy: NDArray[np.float64] | None = None) -> Measurement:
-    """Value and best responses of a profile inside a bucket game.
-
-    Parameters
-    ----------
-    game : BucketGame
-        The game.
-    pairs : BucketPairs
-        The joint distribution of its buckets.
-    strategy : (E,) float64, optional
-        The probabilities of all entries; the uniform profile by default.
-    """
+    """Value and best responses of a profile inside a bucket game, by default of the uniform one."""
     if strategy is not None and strategy.shape != (game.num_entries,):
         raise StrategyError(f"{game.name} has {game.num_entries} entries; got an array of {strategy.shape}")
     chances = np.zeros(0) if strategy is None else np.ascontiguousarray(strategy, dtype=np.float64)
@@ -200,16 +194,11 @@ def measure_buckets(game: BucketGame, pairs: BucketPairs, strategy: NDArray[np.f
     return Measurement(tuple(found[0]), tuple(found[1]))
 
 
-def _boards(game: BucketGame, boards: int | None, seed: int) -> tuple[NDArray[np.uint8], NDArray[np.float64], bool]:
-    """Boards of the last round in the order dealt, how many each represents, and whether these are all."""
-    rules = game.definition
-    shape = tuple(count for count in rules.board_cards if count)
-    if boards is not None and shape:
-        draw = np.random.default_rng(seed)
-        deck = np.array(rules.deck, np.uint8)
-        rows = [draw.choice(deck, sum(shape), replace=False) for _ in range(boards)]
-        return np.array(rows, np.uint8).reshape(boards, sum(shape)), np.ones(boards), False
-    return *every_board(game), True
+def sample_boards(game: BucketGame, turn: int, boards: int, seed: int) -> NDArray[np.uint8]:
+    """Boards of a round, sampled at random, in the order dealt."""
+    draw, deck = np.random.default_rng(seed), np.array(game.definition.deck, np.uint8)
+    size = game.definition.board_ends[turn]
+    return np.array([draw.choice(deck, size, replace=False) for _ in range(boards)], np.uint8).reshape(boards, size)
 
 
 def _remember(known: NDArray[np.int64], now: NDArray[np.int64], then: NDArray[np.int64], who: int, turn: int) -> None:
@@ -230,18 +219,12 @@ def _marginals(
     exact: bool,
 ) -> BucketPairs:  # fmt: skip
     """The matrices of all rounds from those of the last."""
+    parents = [(np.maximum(one, 0), np.maximum(other, 0)) for one, other in before]  # weight 0 where there is none
     every = [(likely, ahead)]
     for turn in range(len(before) - 1, 0, -1):
-        one, other = (
-            np.maximum(before[turn][0], 0),
-            np.maximum(before[turn][1], 0),
-        )  # buckets that never occur have weight 0
-        shape = (len(before[turn - 1][0]), len(before[turn - 1][1]))
-        fewer = []
-        for matrix in every[0]:
-            found = np.zeros(shape)
+        one, other = parents[turn]
+        fewer = np.zeros((2, len(before[turn - 1][0]), len(before[turn - 1][1])))
+        for found, matrix in zip(fewer, every[0], strict=True):
             np.add.at(found, (one[:, None], other[None, :]), matrix)
-            fewer.append(found)
         every.insert(0, (fewer[0], fewer[1]))
-    parents = tuple((np.maximum(one, 0), np.maximum(other, 0)) for one, other in before)
-    return BucketPairs(tuple(row[0] for row in every), tuple(row[1] for row in every), parents, boards, exact)
+    return BucketPairs(tuple(row[0] for row in every), tuple(row[1] for row in every), tuple(parents), boards, exact)

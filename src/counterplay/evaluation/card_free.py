@@ -146,14 +146,8 @@ class _Betting:
 def run_program(program: Program, below: Vector, ahead: Vector) -> Vector:
     """All steps of a round for some hands: steps x hands.
 
-    Parameters
-    ----------
-    program : Program
-        The round.
-    below : (hands, columns) array
-        The values that links lead to.
-    ahead : (hands,) array
-        Number of hands that each beats minus number that beat it, for showdowns.
+    ``below`` has the values that links lead to, hands x columns; ``ahead`` is for showdowns: for each hand the number
+    of hands that it beats minus the number that beat it.
     """
     value = np.zeros((len(program.what), len(ahead)))
     for step, what in enumerate(program.what):
@@ -173,23 +167,12 @@ def run_program(program: Program, below: Vector, ahead: Vector) -> Vector:
 
 
 def evaluate_card_free(
-    game: PokerGame,
-    agents: Sequence[Agent],
-    threads: int = 1,
-    checkpoint: str | os.PathLike[str] | None = None,
-    resume: str | os.PathLike[str] | None = None,
-    progress: ProgressCallback | None = None,
-) -> list[Measurement]:
+    game: PokerGame, agents: Sequence[Agent], threads: int = 1, checkpoint: str | os.PathLike[str] | None = None,
+    resume: str | os.PathLike[str] | None = None, progress: ProgressCallback | None = None,
+) -> list[Measurement]:  # fmt: skip
     """Measure players who do not look at their cards exactly, several pairs of them at once.
 
-    The parameters are those of ``evaluate_split``.
-
-    Raises
-    ------
-    GameError
-        If the game cannot be split at its first deal.
-    StrategyError
-        If ``resume`` is of another evaluation.
+    The parameters, and what is raised, are those of ``evaluate_split``.
     """
     betting = _Betting(SplitGame(game), agents)
     header = {**game_header(game), "strategies": "; ".join(map(strategy_text, agents)), "method": "shortcut"}

@@ -209,13 +209,9 @@ def randomised_response(
         sizes = np.diff(offset)
         start = weights / np.repeat(np.add.reduceat(weights, offset[:-1]), sizes)
         climbed = minimize(
-            lambda own: -_value(tree, player, leaves, own),
-            start,
-            method="SLSQP",
-            bounds=[(0.0, 1.0)] * offset[-1],
-            constraints=sums,
-            options={"ftol": 1e-14, "maxiter": 500},
-        )
+            lambda own: -_value(tree, player, leaves, own), start, method="SLSQP", bounds=[(0.0, 1.0)] * offset[-1],
+            constraints=sums, options={"ftol": 1e-14, "maxiter": 500},
+        )  # fmt: skip
         own = np.clip(climbed.x, 0.0, None)
         own /= np.repeat(np.add.reduceat(own, offset[:-1]), sizes)
         value = _value(tree, player, leaves, own)

@@ -28,10 +28,7 @@ Vector = NDArray[np.float64]
 def hand_values(profile: PublicStrategy, node: str = "", board: str | None = None) -> HandTable:
     """What each hand does at a public state of a card game, with its expected value and equity.
 
-    Raises
-    ------
-    GameError
-        If there is no such decision or board, or hands are not cards.
+    Raises GameError if there is no such decision or board, or hands are not cards.
     """
     table = profile.hands(node, board)
     if table.labels:

@@ -36,13 +36,7 @@ BYTES = 24
 
 
 class LiftedStrategy:
-    """A ``BucketStrategy`` as a strategy of public states: the ``HandStrategy`` of either player.
-
-    Parameters
-    ----------
-    profile : BucketStrategy
-        The strategy; its bets must be those of the real game.
-    """
+    """A ``BucketStrategy`` with the bets of the real game as a strategy of public states: a ``HandStrategy``."""
 
     def __init__(self, profile: BucketStrategy) -> None:
         if profile.abstract.bets is not None:
@@ -137,14 +131,9 @@ class RealGame:
         return normalised(strategy[first + np.arange(actions)[:, None]].astype(np.float64))
 
     def measure(self, strategy: NDArray[Any], valued: bool = True) -> Measurement:
-        """Value and best responses of a profile of the bucket game.
+        """Value and best responses of a profile, given by weights of all entries of the bucket game.
 
-        Parameters
-        ----------
-        strategy : (E,) array
-            Weights of all entries of the bucket game.
-        valued : bool
-            Whether to compute the value too; see ``PublicWalker.measure``.
+        ``valued`` is whether to compute the value too; see ``PublicWalker.measure``.
         """
         if strategy.shape != (self.game.num_entries,):
             raise StrategyError(f"{self.game.name} has {self.game.num_entries} entries; got {strategy.shape}")
@@ -158,13 +147,7 @@ def real_infosets(game: GameDefinition) -> int:
 
 
 def check_real_game(game: BucketGame, memory_limit: int | None = None) -> None:
-    """Refuse bucket games whose real game has no public tree, or one that is too large.
-
-    Raises
-    ------
-    GameError
-        The message says why.
-    """
+    """Refuse bucket games whose real game has no public tree, or one that is too large."""
     if game.players != 2:
         raise GameError(f"best responses in the real game are for two players; {game.name} has {game.players}")
     if game.bets is not None:

@@ -113,12 +113,9 @@ class Measurement:
     def numbers(self) -> dict[str, Any]:
         """The numbers by their keys in JSON; None for unknown ones."""
         found: dict[str, Any] = {
-            "value": list(self.value),
-            "best_response": list(self.best_response),
-            "nash_conv": self.nash_conv,
-            "exploitability": self.exploitability,
-            "epsilon": self.epsilon,
-        }
+            "value": list(self.value), "best_response": list(self.best_response), "nash_conv": self.nash_conv,
+            "exploitability": self.exploitability, "epsilon": self.epsilon,
+        }  # fmt: skip
         if self.big_blind is not None:
             found["exploitability_mbb"] = self.exploitability_mbb
             found["best_response_mbb"] = [1000 * value / self.big_blind for value in self.best_response]

@@ -138,10 +138,8 @@ class PublicWalks:
 
     Parameters
     ----------
-    tree : PublicTree
-        The game.
-    threads : int
-        Threads of a walk.
+    tree, threads : PublicTree, int
+        The game, and the threads of a walk.
     hands : int, optional
         The most hands of a deal, if trees with larger deals are to be loaded.
     kind : type
@@ -198,16 +196,10 @@ class PublicWalks:
 
         Parameters
         ----------
-        player : int
-            The player who is evaluated.
+        player, tables : int, Tables
+            The player who is evaluated, and the player's tables.
         mode : int
             What is done at the player's decisions: RESPONSE, VALUE or UPDATE of ``kernels.public.piece_steps``.
-        tables : Tables
-            The player's tables.
-        opponent : Opponent
-            The other player's strategy.
-        start : Start
-            Where to start.
         locked : (N,) bool array, optional
             Decisions that do not change, whatever the mode.
         rule : Rule

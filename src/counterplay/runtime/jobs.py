@@ -82,12 +82,8 @@ def run_jobs(
 
     Parameters
     ----------
-    work : callable
-        Does a job.
-    jobs : iterable
-        They are submitted as there is room.
-    executor : Executor
-        Where they run.
+    work, jobs : callable, iterable
+        Does a job; they are submitted as there is room.
     keep : callable
         Called in the caller's thread with each job and its result.  Whatever stops the run, jobs that are running then
         are waited for and kept.
@@ -123,14 +119,10 @@ class JobList:
     ----------
     header : mapping
         What is computed; a file is resumed only if its header is the same.
-    total : int
-        Number of jobs.
-    shape : tuple of int
-        The shape of each result.
-    path : path, optional
-        Where results are kept, every minute and at the end.
-    resume : path, optional
-        A file to resume from.
+    total, shape : int, tuple of int
+        Number of jobs, and the shape of each result.
+    path, resume : path, optional
+        Where results are kept, every minute and at the end, and a file to resume from.
     """
 
     def __init__(

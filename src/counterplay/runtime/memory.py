@@ -68,23 +68,14 @@ def _machine_memory() -> int:
 def check_memory(
     what: str, needed: int, limit: int | None, advice: str = "try storage float32 or an abstraction"
 ) -> None:
-    """Refuse what does not fit, before it is allocated.
+    """Refuse what does not fit, before it is allocated, by a MemoryLimitError.
 
     Parameters
     ----------
-    what : str
-        What is about to be allocated, as the subject of the message.
-    needed : int
-        Its bytes.
-    limit : int or None
-        Bytes that may be used; None for the free memory of the machine.
-    advice : str
-        What the user can do instead.
-
-    Raises
-    ------
-    MemoryLimitError
-        If it does not fit.
+    what, advice : str
+        What is about to be allocated, as the subject of the message, and what the user can do instead.
+    needed, limit : int
+        Its bytes, and those that may be used; None for the free memory of the machine.
     """
     return_memory()
     allowed = available_memory() if limit is None else limit

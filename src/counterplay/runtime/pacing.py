@@ -63,14 +63,7 @@ class Until:
 def next_check(iteration: int, ratio: float = CHECK_RATIO, every: int | None = None) -> int:
     """The next iteration at which a run is measured; the same for every run.
 
-    Parameters
-    ----------
-    iteration : int
-        Iterations done.
-    ratio : float
-        The ratio of the iterations of successive measurements.
-    every : int, optional
-        Measure at the multiples of this number instead.
+    The iterations of successive measurements have the given ratio, or are the multiples of ``every``.
     """
     if every is not None:
         return (iteration // every + 1) * every
@@ -83,12 +76,7 @@ def next_check(iteration: int, ratio: float = CHECK_RATIO, every: int | None = N
 class Pace:
     """The number of iterations of the next call, so that it takes about ``seconds``.
 
-    Parameters
-    ----------
-    least : int
-        Fewest iterations of a call: at least one for each thread.
-    seconds : float
-        How long a call should take.
+    ``least`` is the fewest iterations of a call: at least one for each thread.
     """
 
     def __init__(self, least: int = 1, seconds: float = CALL_SECONDS) -> None:

@@ -34,10 +34,7 @@ SPACE = 128
 class ThreadPool:
     """Some threads, started when they are first needed and kept until the pool is no longer used.
 
-    Parameters
-    ----------
-    threads : int
-        Number of threads; one means the caller's own thread.
+    One thread means the caller's own.
     """
 
     def __init__(self, threads: int = 1) -> None:

@@ -170,13 +170,7 @@ class BucketStrategy(Strategy):
     def from_file(
         cls, path: Path, header: Mapping[str, Any], arrays: Arrays, cards: BucketGame | Sequence[AnyPath] | None = None
     ) -> BucketStrategy:
-        """The strategy in the header and arrays of a file; ``load_strategy`` calls it.
-
-        Parameters
-        ----------
-        cards : BucketGame or sequence of paths, optional
-            Its game, or where the card files are now; by default where they were, or next to the strategy.
-        """
+        """The strategy in the header and arrays of a file; ``load_strategy`` calls it, and says what ``cards`` are."""
         try:
             if isinstance(cards, BucketGame):
                 game = cards

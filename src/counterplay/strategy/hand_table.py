@@ -19,23 +19,16 @@ from counterplay.poker.cards import CARDS, MAX_RANKS, MAX_SUITS, RANKS, cards_te
 
 Vector = NDArray[np.float64]
 
+NOTHING = 53
+"""The second card of a hand of one card."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """One cell of a grid: a class of hands such as ``AKs``.
+    """One cell of a grid: a class of hands such as ``AKs``, and how many they are.
 
-    Attributes
-    ----------
-    name : str
-        The class.
-    hands : int
-        Number of possible hands of the class.
-    weight : float
-        The probability that the player holds one of them.
-    frequencies : tuple of float
-        Of the actions.
-    value, equity : float or None
-        Means over the hands, where they were computed.
+    ``weight`` is the probability that the player holds one of them, ``frequencies`` are those of the actions, ``value``
+    and ``equity`` means over the hands, where they were computed.
     """
 
     name: str
@@ -98,10 +91,7 @@ class HandTable:
     def grid(self) -> list[list[Cell | None]]:
         """The 13 x 13 grid, aces first: suited hands above the diagonal, offsuit ones below; None: no such hand.
 
-        Raises
-        ------
-        GameError
-            If hands are not cards.
+        Raises GameError if hands are not cards.
         """
         if self.labels:
             raise GameError("hands are not cards in this game; there is no grid to draw")

@@ -16,10 +16,7 @@ from counterplay.errors import GameError
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.cards import cards_text, parse_cards
 from counterplay.poker.rules import Betting
-from counterplay.strategy.hand_table import HandTable
-
-NOTHING = 53
-"""The second card of a hand of one card."""
+from counterplay.strategy.hand_table import NOTHING, HandTable
 
 Vector = NDArray[np.float64]
 Seen = tuple[tuple[int, ...], ...]
@@ -32,10 +29,7 @@ Rows = Callable[[Betting, list[Seen]], list[dict[str, float]]]
 def poker_hand_table(rules: GameDefinition, rows: Rows, node: str = "", board: str | None = None) -> HandTable:
     """The hands of the player who acts after ``node``, a betting such as ``rc/cr``, on a board.
 
-    Raises
-    ------
-    GameError
-        If there is no such decision, or no such board.
+    Raises GameError if there is no such decision, or no such board.
     """
     betting = Betting.after(rules, node.strip())
     if betting.finished:
@@ -80,13 +74,7 @@ def _seen(rules: GameDefinition, turn: int, holes: NDArray[np.uint8], board: Seq
 
 
 def parse_infoset(name: str) -> tuple[tuple[int, ...], tuple[int, ...], str]:
-    """Hole cards, board and betting of an infoset's key, as ``AsKs/2c7dTh:rc/``.
-
-    Raises
-    ------
-    GameError
-        If it is not written so.
-    """
+    """Hole cards, board and betting of an infoset's key, as ``AsKs/2c7dTh:rc/``."""
     cards, colon, betting = name.partition(":")
     if not colon:
         raise GameError(f"an infoset of poker is written as AsKs/2c7dTh:rc/; got {name!r}")

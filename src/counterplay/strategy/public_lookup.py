@@ -16,16 +16,13 @@ from numpy.typing import NDArray
 
 from counterplay.errors import GameError
 from counterplay.poker.cards import CARDS, MAX_SUITS, parse_cards
-from counterplay.strategy.hand_table import HandTable
+from counterplay.strategy.hand_table import NOTHING, HandTable
 from counterplay.tree.public.public_tree import CUT, LINK, Hands, PublicTree
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 Path = list[tuple[int, int, int]]
 """The path to a public state: node, deal there, and the action taken (0 at links); the state itself last."""
-
-NOTHING = 53
-"""The second card of a hand of one card."""
 
 
 class HandStrategy(Protocol):
@@ -55,13 +52,7 @@ def normalised(weights: Matrix) -> Matrix:
 
 
 class PublicIndex:
-    """Finds decisions, boards and hands of a public tree.
-
-    Parameters
-    ----------
-    tree : PublicTree
-        Any; boards and hands are found where hands are cards.
-    """
+    """Finds decisions of any public tree; boards and hands where hands are cards."""
 
     def __init__(self, tree: PublicTree) -> None:
         self.tree = tree
@@ -75,10 +66,7 @@ class PublicIndex:
     def node(self, text: str) -> int:
         """The decision after public actions.
 
-        Raises
-        ------
-        GameError
-            If there is none; the message lists the legal actions where the actions leave the tree.
+        Raises GameError if there is none; the message lists the legal actions where the actions leave the tree.
         """
         tree = self.tree
         if not tree.node_text:
@@ -93,10 +81,7 @@ class PublicIndex:
     def board(self, node: int, board: str | None) -> tuple[int, tuple[int, ...]]:
         """The deal of a board at a node, and the renaming of suits that turns the board into that of the deal.
 
-        Raises
-        ------
-        GameError
-            If the board is not possible there.
+        Raises GameError if the board is not possible there.
         """
         tree = self.tree
         low, high = int(tree.deal_low[node]), int(tree.deal_high[node])
@@ -141,10 +126,7 @@ class PublicIndex:
     def infoset(self, player: int, name: str) -> tuple[int, int, int]:
         """The decision, deal and class of hands of an infoset, by its key such as ``AsKs/2c7dTh:rc/``.
 
-        Raises
-        ------
-        GameError
-            If the player has no such infoset.
+        Raises GameError if the player has no such infoset.
         """
         cards, colon, betting = name.partition(":")
         hole, *boards = cards.split("/")

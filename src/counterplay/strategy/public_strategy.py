@@ -58,13 +58,7 @@ def _hand_names(tree: PublicTree, player: int, deal: int) -> list[str]:
 
 
 def fill_table(tree: PublicTree, player: int, strategy: HandStrategy, kind: Any = np.float64) -> NDArray[Any]:
-    """The table of a player who plays a strategy.
-
-    Raises
-    ------
-    StrategyError
-        If a row is not a distribution.
-    """
+    """The table of a player who plays a strategy; raises StrategyError if a row is not a distribution."""
     table = np.zeros(tree.num_entries[player], kind)
     for node, deal in tree.states_of(player):
         rows = strategy.matrix(tree, node, deal)

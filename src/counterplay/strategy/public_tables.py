@@ -43,13 +43,7 @@ NAME_BYTES = 250
 
 
 class TableConverter(ABC):
-    """Converts profiles of a game to tables of its public tree, and back.
-
-    Attributes
-    ----------
-    tree : PublicTree
-        Its public tree.
-    """
+    """Converts profiles of a game to tables of its public tree, and back."""
 
     tree: PublicTree
 
@@ -57,10 +51,7 @@ class TableConverter(ABC):
     def tables(self, profile: TabularStrategy) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The strategies of a profile as tables of the public tree.
 
-        Raises
-        ------
-        StrategyError
-            If the profile belongs to another game, or distinguishes isomorphic suits.
+        Raises StrategyError if the profile belongs to another game, or distinguishes isomorphic suits.
         """
 
     @abstractmethod
@@ -75,21 +66,10 @@ class TableConverter(ABC):
 def table_converter(
     game: GameTree | Game | str, isomorphic: bool = True, memory_limit: int | None = None
 ) -> TableConverter:
-    """The converter of a game.
+    """The converter of a game; one that is already compiled is split unchanged.
 
-    Parameters
-    ----------
-    game : GameTree, Game or str
-        The game; one that is already compiled is split unchanged.
-    isomorphic : bool
-        Whether a game of cards takes suits as one that can be renamed.
-    memory_limit : int, optional
-        Bytes that may be used; by default what the machine has free.
-
-    Raises
-    ------
-    GameError
-        If the game has no public tree; the message says why.
+    With ``isomorphic``, a game of cards takes suits as one that can be renamed.  Raises GameError if the game has no
+    public tree; the message says why.
     """
     forms = GameForms(game, memory_limit=memory_limit)
     if forms.subgame is not None:
@@ -235,7 +215,25 @@ class PlayConverter(_NamedConverter):
                     paths[child + number] = (*path, action)
 
 
-class PokerConverter(_NamedConverter):
+class _CardConverter(_NamedConverter):
+    """For a game of cards."""
+
+    @abstractmethod
+    def names(self, held: list[list[int]], dealt: list[str], betting: str) -> list[str]:
+        """The names of the information sets of some hands, after the board cards of each round."""
+
+    def states(self) -> Iterator[_State]:
+        """All decisions, from the first on."""
+        tree = self.tree
+        for node in np.flatnonzero(tree.kind < LINK).tolist():
+            player, text = int(tree.kind[node]), tree.node_text[node]
+            hands = tree.hands[player]
+            for deal in range(int(tree.deal_low[node]), int(tree.deal_high[node])):
+                names = self.names(hands.card[hands.slice(deal)].tolist(), tree.deal_text[deal].split(), text)
+                yield _State(player, tree.entries(node, deal), tree.actions_of(node), names)
+
+
+class PokerConverter(_CardConverter):
     """For poker; information sets are kept by their names with suits renamed."""
 
     def __init__(self, forms: GameForms, game: PokerGame, isomorphic: bool = True) -> None:
@@ -267,35 +265,22 @@ class PokerConverter(_NamedConverter):
             (first, second)[state.player][state.entries] = np.array(columns).T.ravel()
         return whole.profile((first, second), provenance)
 
-    def states(self) -> Iterator[_State]:
-        """All decisions, from the first on."""
-        tree, definition = self.tree, self.game.definition
-        for node in np.flatnonzero(tree.kind < LINK).tolist():
-            player, text = int(tree.kind[node]), tree.node_text[node]
-            hands, rounds = tree.hands[player], definition.board_cards[: text.count("/") + 1]
-            for deal in range(int(tree.deal_low[node]), int(tree.deal_high[node])):
-                dealt = iter(tree.deal_text[deal].split())
-                board = [parse_cards(next(dealt)) if cards else () for cards in rounds]
-                held = hands.card[hands.slice(deal), : definition.hole_cards].tolist()
-                names = [infoset_name((tuple(hole), *board), text, self.isomorphic) for hole in held]
-                yield _State(player, tree.entries(node, deal), tree.actions_of(node), names)
+    def names(self, held: list[list[int]], dealt: list[str], betting: str) -> list[str]:
+        """As ``_CardConverter.names``."""
+        definition, boards = self.game.definition, iter(dealt)
+        rounds = definition.board_cards[: betting.count("/") + 1]
+        board = [parse_cards(next(boards)) if cards else () for cards in rounds]
+        holes = [tuple(hand[: definition.hole_cards]) for hand in held]
+        return [infoset_name((hole, *board), betting, self.isomorphic) for hole in holes]
 
 
-class SubgameConverter(_NamedConverter):
+class SubgameConverter(_CardConverter):
     """For a hold'em subgame; an infoset is a real hand of a class, the board and the betting: ``AsKs/QsJh2h:bet50``."""
 
     def __init__(self, forms: GameForms) -> None:
         self.tree = forms.public()
         self.name = self.tree.name
 
-    def states(self) -> Iterator[_State]:
-        """All decisions, from the first on."""
-        tree = self.tree
-        for node in np.flatnonzero(tree.kind < LINK).tolist():
-            player, text = int(tree.kind[node]), tree.node_text[node]
-            hands = tree.hands[player]
-            for deal in range(int(tree.deal_low[node]), int(tree.deal_high[node])):
-                board = "/".join(tree.deal_text[deal].split())
-                held = hands.card[hands.slice(deal)].tolist()
-                names = [f"{cards_text(hole)}/{board}:{text}" for hole in held]
-                yield _State(player, tree.entries(node, deal), tree.actions_of(node), names)
+    def names(self, held: list[list[int]], dealt: list[str], betting: str) -> list[str]:
+        """As ``_CardConverter.names``."""
+        return [f"{cards_text(hole)}/{'/'.join(dealt)}:{betting}" for hole in held]

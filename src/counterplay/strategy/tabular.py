@@ -74,23 +74,14 @@ class TabularStrategy(Strategy):
     ) -> TabularStrategy:
         """A profile of a compiled game from the probabilities of its entries.
 
-        Raises
-        ------
-        StrategyError
-            If they are not one distribution for each information set.
+        Raises StrategyError if they are not one distribution for each information set.
         """
         values = check_strategy(tree, probabilities).copy()  # what the caller does to the array is not ours
+        actions = tuple(tree.actions_of(infoset) for infoset in range(tree.num_infosets))
         return cls(
-            game=tree.name,
-            digest=tree.digest,
-            players=tree.players,
-            infoset_player=tree.infoset_player,
-            infoset_offset=tree.infoset_offset,
-            infoset_names=tree.infoset_names,
-            actions=tuple(tree.actions_of(infoset) for infoset in range(tree.num_infosets)),
-            table=values,
-            provenance=provenance or Provenance("by hand"),
-        )
+            tree.name, tree.digest, tree.players, tree.infoset_player, tree.infoset_offset, tree.infoset_names, actions,
+            values, provenance or Provenance("by hand"),
+        )  # fmt: skip
 
     @classmethod
     def uniform(cls, tree: GameTree) -> TabularStrategy:
@@ -158,12 +149,8 @@ class TabularStrategy(Strategy):
     def for_tree(self, tree: GameTree) -> NDArray[np.float64]:
         """The probabilities for the entries of a tree, after checking that it is the same game.
 
-        A profile that covers only part of its game plays uniformly elsewhere.
-
-        Raises
-        ------
-        StrategyError
-            If the tree has other information sets or actions.
+        A profile that covers only part of its game plays uniformly elsewhere.  Raises StrategyError if the tree has
+        other information sets or actions.
         """
         if self.partial:
             return self._spread(tree)
@@ -183,11 +170,9 @@ class TabularStrategy(Strategy):
         """The probabilities for the entries of a tree, by the names of information sets; uniform where none is."""
         sizes = np.diff(tree.infoset_offset)
         values = np.repeat(1.0 / sizes, sizes)
-        keys = zip(self.infoset_player.tolist(), self.infoset_names, strict=True)
-        known = {key: number for number, key in enumerate(keys)}
         met = 0
         for infoset, key in enumerate(zip(tree.infoset_player.tolist(), tree.infoset_names, strict=True)):
-            number = known.get(key)
+            number = self._numbers.get(key)
             if number is None:
                 continue
             if self.actions[number] != tree.actions_of(infoset):
@@ -195,7 +180,7 @@ class TabularStrategy(Strategy):
             first, last = self.infoset_offset[number : number + 2]
             values[tree.infoset_offset[infoset] : tree.infoset_offset[infoset + 1]] = self.table[first:last]
             met += 1
-        if met != len(known) or self.players != tree.players:
+        if met != len(self._numbers) or self.players != tree.players:
             raise StrategyError(
                 f"this profile was made for {self.game}; {tree.name} lacks information sets of it, or has other actions"
             )
@@ -225,17 +210,11 @@ class TabularStrategy(Strategy):
         """The strategy in the header and arrays of a file; ``load_strategy`` calls it."""
         try:
             labels = [tuple(row) for row in header["label_sets"]]
+            actions = tuple(labels[number] for number in arrays["infoset_labels"].tolist())
             profile = cls(
-                game=header["game"],
-                digest=header["digest"],
-                players=header["players"],
-                infoset_player=arrays["infoset_player"],
-                infoset_offset=arrays["infoset_offset"],
-                infoset_names=unpack_texts("name", arrays),
-                actions=tuple(labels[number] for number in arrays["infoset_labels"].tolist()),
-                table=arrays["probabilities"],
-                provenance=Provenance(**header["provenance"]),
-            )
+                header["game"], header["digest"], header["players"], arrays["infoset_player"], arrays["infoset_offset"],
+                unpack_texts("name", arrays), actions, arrays["probabilities"], Provenance(**header["provenance"]),
+            )  # fmt: skip
         except (KeyError, TypeError, IndexError, UnicodeDecodeError) as error:
             raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}") from None
         profile._check_arrays(path)
@@ -266,10 +245,7 @@ class TabularStrategy(Strategy):
 def check_strategy(tree: GameTree, probabilities: ArrayLike) -> NDArray[np.float64]:
     """Probabilities of the entries of a tree as a flat array, after checking them: kernels trust what they get.
 
-    Raises
-    ------
-    StrategyError
-        If they are not one distribution for each information set.
+    Raises StrategyError if they are not one distribution for each information set.
     """
     try:
         values = np.ascontiguousarray(probabilities, dtype=np.float64)

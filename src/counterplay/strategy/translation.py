@@ -54,17 +54,8 @@ def translated_node(
 ) -> int | None:
     """The node of a betting tree to which a betting is translated; None where the abstract hand has diverged from it.
 
-    Parameters
-    ----------
-    tree : BettingTree
-        The abstract betting.
-    betting : Betting
-        The real one.
-    rule : {"nearest", "probabilistic"}
-        How a raise is translated that the tree does not have.
-    uniform : callable
-        A number in [0, 1) for a betting string, with which the probabilistic rule chooses; it must be the same for the
-        same string throughout a hand, so that a raise is always translated equally.
+    ``uniform`` gives a number in [0, 1) for a betting string, with which the probabilistic rule chooses; it must be the
+    same for the same string throughout a hand, so that a raise is always translated equally.
     """
     node = 0
     real = Betting.start(betting.game)

@@ -48,10 +48,7 @@ class CardFree:
     def row(self, actions: Sequence[str]) -> Matrix:
         """The probabilities of actions, of which raises are listed smallest first.
 
-        Raises
-        ------
-        GameError
-            If they are not fold, call and raise.
+        Raises GameError if they are not fold, call and raise.
         """
         kinds = [_kind(action, actions) for action in actions]
         if CALL not in kinds:
