@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -12,13 +11,31 @@ import typer
 from typer.core import TyperGroup
 
 from counterplay import __version__
+from counterplay.cli import (
+    abstract,
+    agent,
+    algorithms,
+    build,
+    compare,
+    dealer,
+    dominated,
+    draw,
+    evaluate,
+    experiment,
+    games,
+    info,
+    inspect,
+    match,
+    solve,
+    tournament,
+)
 from counterplay.errors import CounterplayError
 
 VERBS = (
-    "games", "algorithms", "info", "solve", "compare", "evaluate", "abstract", "build", "experiment", "dominated",
-    "draw", "inspect", "match", "dealer", "agent", "tournament",
+    games, algorithms, info, solve, compare, evaluate, abstract, build, experiment, dominated, draw, inspect, match,
+    dealer, agent, tournament,
 )  # fmt: skip
-"""Each is a module of this package with a function ``command``, in the order of the help."""
+"""In the order of the help."""
 
 INTERRUPTED = 130
 MISUSE = 2
@@ -62,7 +79,7 @@ def _options(
 
 
 for _verb in VERBS:
-    app.command(_verb)(importlib.import_module(f"counterplay.cli.{_verb}").command)
+    app.command(_verb.__name__.rpartition(".")[2])(_verb.command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
