@@ -157,6 +157,14 @@ class Game:
         offer = ", ".join(self.forgets) or "nothing by name"
         raise GameError(f"{self.spec()} cannot forget {what!r}; it can forget {offer}")
 
+    def kept_count(self, what: str, value: str) -> int:
+        """How much remains after ``what``, one of ``forgets``: a non-negative integer from the user."""
+        if what not in self.forgets:
+            Game.forget(self, what, value)
+        if not value.isdecimal():
+            raise GameError(f"{self.spec()}: {what} must be a non-negative integer; got {value!r}")
+        return int(value)
+
     def parameters(self) -> dict[str, Any]:
         """The parameters of this game by name, in their declared order."""
         if not dataclasses.is_dataclass(self):

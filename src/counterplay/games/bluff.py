@@ -20,6 +20,7 @@ Bids do not depend on the dice, so all deals share one bidding tree, which is bu
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 import re
@@ -96,17 +97,15 @@ class Point:
         return point
 
 
+@dataclasses.dataclass(slots=True, eq=False)
 class BluffState:
     """The finished rounds (text), the rolls of the current one, and a node of its bidding tree."""
 
-    __slots__ = ("game", "past", "player", "point", "rolls")
-
-    def __init__(self, game: Bluff, past: str, rolls: tuple[str, ...], point: Point, player: int) -> None:
-        self.game = game
-        self.past = past
-        self.rolls = rolls
-        self.point = point
-        self.player = player
+    game: Bluff
+    past: str
+    rolls: tuple[str, ...]
+    point: Point
+    player: int
 
     def chance(self) -> list[tuple[str, float]]:
         return self.point.table.rolls[len(self.rolls)]

@@ -20,13 +20,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any
 
 from counterplay.errors import GameError
 from counterplay.game.game import CHANCE, TERMINAL, Game
 from counterplay.game.registry import parameter, register
-
-LETTER = {"check": "k", "call": "c", "bet": "b", "raise": "r", "fold": "f"}
+from counterplay.games.leduc import CommunityState, rank_names
+from counterplay.games.one_card_poker import LETTER
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -40,17 +39,10 @@ class Betting:
     won: tuple[tuple[float, float], ...]  # utilities at a terminal node, by result: tie, first player wins, second wins
 
 
-class GenericPokerState:
-    """The ranks of the players' cards dealt so far, the rank on the board or -1, a node of the betting tree."""
+class GenericPokerState(CommunityState):
+    """A state whose cards are ranks."""
 
-    __slots__ = ("betting", "board", "deal", "game", "player")
-
-    def __init__(self, game: GenericPoker, deal: tuple[int, ...], board: int, betting: Betting) -> None:
-        self.game = game
-        self.deal = deal
-        self.board = board
-        self.betting = betting
-        self.player = betting.player
+    __slots__ = ()
 
     def chance(self) -> list[tuple[int, float]]:
         game = self.game
@@ -58,24 +50,10 @@ class GenericPokerState:
         left = [game.copies - self.deal.count(rank) for rank in range(game.types)]
         return [(rank, count / total) for rank, count in enumerate(left) if count]
 
-    def actions(self) -> tuple[str, ...]:
-        return self.betting.actions
-
-    def child(self, action: Any) -> GenericPokerState:
-        if self.player >= 0:
-            return GenericPokerState(self.game, self.deal, self.board, self.betting.children[action])
-        if len(self.deal) == 2:
-            return GenericPokerState(self.game, self.deal, action, self.betting.children[""])
-        deal = (*self.deal, action)
-        dealt = self.betting if len(deal) < 2 else self.betting.children[""]
-        return GenericPokerState(self.game, deal, -1, dealt)
-
-    def infoset(self) -> str:
-        return f"{self.game.seen[self.deal[self.player]][self.board]}:{self.betting.text}"
-
     def utilities(self) -> tuple[float, float]:
         first, second = self.deal
-        return self.betting.won[self.game.results[first][second][self.board]]
+        won: tuple[float, float] = self.betting.won[self.game.results[first][second][self.board]]
+        return won
 
 
 @register("generic_poker")
@@ -111,8 +89,7 @@ class GenericPoker(Game):
     @functools.cached_property
     def seen(self) -> list[list[str]]:
         """What a player sees of the cards: ``seen[own][board]``, and ``seen[own][-1]`` before the board is dealt."""
-        letters = "JQK" if self.types == 3 else "23456789TJQKA"[-self.types :]
-        ranks = [letters[rank] if self.types <= 13 else f"{rank + 1}." for rank in range(self.types)]
+        ranks = rank_names(self.types)
         return [[*(own + board for board in ranks), own] for own in ranks]
 
     @functools.cached_property

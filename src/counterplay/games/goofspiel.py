@@ -25,7 +25,6 @@ import re
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
-from counterplay.errors import GameError
 from counterplay.game.game import CHANCE, TERMINAL, Game, Scheme
 from counterplay.game.registry import parameter, register
 
@@ -34,21 +33,20 @@ PAYOFFS = ("win", "points")
 VIEWS = ("outcome", "bids")
 
 
+def outcome_of(own: int, other: int) -> str:
+    """How a round went for the player who bid ``own``: w won, t tied, l lost."""
+    return "t" if own == other else "w" if own > other else "l"
+
+
 class GoofspielState:
     """The hands, what each player has seen, the bid that is face down (0 if none) and the first player's lead."""
 
     __slots__ = ("bid", "game", "hands", "lead", "player", "prize", "prizes", "seen")
 
     def __init__(
-        self,
-        game: Goofspiel,
-        hands: tuple[tuple[int, ...], tuple[int, ...]],
-        prizes: tuple[int, ...],
-        prize: int,
-        seen: tuple[str, str],
-        lead: int,
-        bid: int,
-    ) -> None:
+        self, game: Goofspiel, hands: tuple[tuple[int, ...], tuple[int, ...]], prizes: tuple[int, ...], prize: int,
+        seen: tuple[str, str], lead: int, bid: int,
+    ) -> None:  # fmt: skip
         self.game = game
         self.hands = hands
         self.prizes = prizes  # those not turned up yet
@@ -145,11 +143,7 @@ class Goofspiel(Game):
 
     def forget(self, what: str, value: str) -> Callable[[str], str]:
         """``last-bids``: of the rounds before the last N, only the outcomes and which cards are gone."""
-        if what != "last-bids":
-            return super().forget(what, value)
-        if not value.isdecimal():
-            raise GameError(f"{self.spec()}: last-bids must be a non-negative integer; got {value!r}")
-        keep = int(value)
+        keep = self.kept_count(what, value)
         round_seen = re.compile(r"(?:(\d+):)?(?:(\d+)(?:([wlt])|-(\d+)))?")
 
         def left(name: str) -> str:
@@ -159,7 +153,7 @@ class Goofspiel(Game):
             parts = []
             for number, (prize, bid, outcome, answer) in enumerate(rounds):
                 if bid and not outcome:
-                    outcome = f"-{answer}" if kept[number] else _compare(int(bid), int(answer))
+                    outcome = f"-{answer}" if kept[number] else outcome_of(int(bid), int(answer))
                 parts.append((f"{prize}:" if prize else "") + (f"{kept[number]}{outcome}" if bid else ""))
             return " ".join(parts) + " spent " + " ".join(str(bid) for bid in sorted(bids))
 
@@ -174,7 +168,3 @@ class ImperfectInformationGoofspiel(Goofspiel):
     payoff: str = dataclasses.field(init=False, default="points")
     observe: str = dataclasses.field(init=False, default="outcome")
     last_bid: bool = dataclasses.field(init=False, default=True)
-
-
-def _compare(bid: int, answer: int) -> str:
-    return "t" if bid == answer else "w" if bid > answer else "l"

@@ -21,13 +21,14 @@ defender's ``7,13 3,9[5]`` has seen the attacker on 5.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from counterplay.errors import GameError
 from counterplay.game.game import TERMINAL, Game
 from counterplay.game.registry import parameter, register
+from counterplay.games.search_game import last_rounds
 
 EDGES: dict[int, tuple[int, ...]] = {
     0: (1, 4), 1: (2, 5), 2: (1, 3, 6), 3: (2, 7), 4: (5, 8), 5: (1, 4, 6, 9, 10), 6: (2, 10), 7: (3, 6),
@@ -36,32 +37,25 @@ EDGES: dict[int, tuple[int, ...]] = {
 START, GOAL, UNITS = 0, 10, (7, 13)
 
 
+@dataclasses.dataclass(slots=True, eq=False)
 class PursuitState:
     """All positions, what both sides have seen, and the attacker's move while the defender chooses."""
 
-    __slots__ = ("attacker", "game", "heading", "player", "rounds", "seen", "units", "won")
-
-    def __init__(
-        self, game: GraphPursuit, rounds: int, attacker: int, units: tuple[int, int], seen: tuple[str, str]
-    ) -> None:
-        self.game = game
-        self.rounds = rounds
-        self.attacker = attacker
-        self.units = units
-        self.seen = seen
-        self.heading = -1
-        self.player = 0
-        self.won = 0.0
+    game: GraphPursuit
+    rounds: int
+    attacker: int
+    units: tuple[int, int]
+    seen: tuple[str, str]
+    heading: int = -1
+    player: int = 0
+    won: float = 0.0
 
     def actions(self) -> tuple[int, ...] | tuple[tuple[int, int], ...]:
         return EDGES[self.attacker] if self.player == 0 else self.game.unit_moves[self.units]
 
     def child(self, action: Any) -> PursuitState:
         if self.player == 0:
-            after = PursuitState(self.game, self.rounds, self.attacker, self.units, self.seen)
-            after.heading = action
-            after.player = 1
-            return after
+            return PursuitState(self.game, self.rounds, self.attacker, self.units, self.seen, action, 1)
         return self.game.arrive(self, action)
 
     def infoset(self) -> str:
@@ -121,24 +115,11 @@ class GraphPursuit(Game):
         caught = node in units or swapped
         if not (caught or rounds == self.moves or (self.goal_absorbing and node == GOAL)):
             return PursuitState(self, rounds, node, units, self.observe(before.seen, node, units))
-        end = PursuitState(self, rounds, node, units, before.seen)
-        end.player = TERMINAL
+        won = -1.0 if caught else self.tie
         if node == GOAL and (self.goal_first or not caught):
-            end.won = 2.0
-        else:
-            end.won = -1.0 if caught else self.tie
-        return end
+            won = 2.0
+        return PursuitState(self, rounds, node, units, before.seen, -1, TERMINAL, won)
 
     def forget(self, what: str, value: str) -> Callable[[str], str]:
         """``last-moves``: the round, and the entries of this round and of the previous N."""
-        if what != "last-moves":
-            return super().forget(what, value)
-        if not value.isdecimal():
-            raise GameError(f"{self.spec()}: last-moves must be a non-negative integer; got {value!r}")
-        keep = int(value) + 1
-
-        def left(name: str) -> str:
-            entries = name.split()
-            return f"round {len(entries)}: {' '.join(entries[-keep:])}"
-
-        return left
+        return functools.partial(last_rounds, keep=self.kept_count(what, value))

@@ -21,14 +21,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from counterplay.errors import GameError
 from counterplay.game.game import CHANCE, TERMINAL, Game
 from counterplay.game.registry import parameter, register
-from counterplay.games.one_card_poker import betting_letters
-
-LETTER = {"check": "k", "call": "c", "bet": "b", "raise": "r", "fold": "f"}
+from counterplay.games.one_card_poker import LETTER, betting_letters
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,36 +41,49 @@ class Betting:
     live: tuple[int, ...]
 
 
-class LeducState:
-    """The cards dealt so far (a card is rank * suits + suit), the board card or -1, a node of the betting tree."""
+class CommunityState:
+    """One private card each and a community card: those dealt so far, the board or -1, a node of the betting tree."""
 
     __slots__ = ("betting", "board", "deal", "game", "player")
 
-    def __init__(self, game: Leduc, deal: tuple[int, ...], board: int, betting: Betting) -> None:
+    def __init__(self, game: Any, deal: tuple[int, ...], board: int, betting: Any) -> None:
         self.game = game
         self.deal = deal
         self.board = board
         self.betting = betting
         self.player = betting.player
 
-    def chance(self) -> list[tuple[int, float]]:
-        left = [card for card in range(self.game.ranks * self.game.suits) if card not in self.deal]
-        return [(card, 1 / len(left)) for card in left]
-
     def actions(self) -> tuple[str, ...]:
-        return self.betting.actions
+        actions: tuple[str, ...] = self.betting.actions
+        return actions
 
-    def child(self, action: Any) -> LeducState:
+    def child(self, action: Any) -> Self:
         if self.player >= 0:
-            return LeducState(self.game, self.deal, self.board, self.betting.children[action])
+            return type(self)(self.game, self.deal, self.board, self.betting.children[action])
         if len(self.deal) == self.game.players:
-            return LeducState(self.game, self.deal, action, self.betting.children[""])
+            return type(self)(self.game, self.deal, action, self.betting.children[""])
         deal = (*self.deal, action)
         dealt = self.betting if len(deal) < self.game.players else self.betting.children[""]
-        return LeducState(self.game, deal, -1, dealt)
+        return type(self)(self.game, deal, -1, dealt)
 
     def infoset(self) -> str:
         return f"{self.game.seen[self.deal[self.player]][self.board]}:{self.betting.text}"
+
+
+def rank_names(ranks: int) -> list[str]:
+    """How ranks are written in information sets, from the lowest."""
+    letters = "JQK" if ranks == 3 else "23456789TJQKA"[-ranks:]
+    return [letters[rank] if ranks <= 13 else f"{rank + 1}." for rank in range(ranks)]
+
+
+class LeducState(CommunityState):
+    """A state whose cards are rank * suits + suit."""
+
+    __slots__ = ()
+
+    def chance(self) -> list[tuple[int, float]]:
+        left = [card for card in range(self.game.ranks * self.game.suits) if card not in self.deal]
+        return [(card, 1 / len(left)) for card in left]
 
     def utilities(self) -> list[float]:
         betting = self.betting
@@ -123,8 +134,7 @@ class Leduc(Game):
     @functools.cached_property
     def seen(self) -> list[list[str]]:
         """What a player sees of the cards: ``seen[hole][board]``, and ``seen[hole][-1]`` before the board is dealt."""
-        letters = "JQK" if self.ranks == 3 else "23456789TJQKA"[-self.ranks :]
-        ranks = [letters[rank] if self.ranks <= 13 else f"{rank + 1}." for rank in range(self.ranks)]
+        ranks = rank_names(self.ranks)
         suits = "cdhs" if self.suits <= 4 else [f"_{suit + 1}" for suit in range(self.suits)]
         cards = [(rank, suit) for rank in range(self.ranks) for suit in range(self.suits)]
         table = []

@@ -18,7 +18,8 @@ from counterplay.game.registry import parameter, register
 
 OPEN = ("check", "bet")
 FACING_BET = ("fold", "call")
-LETTER = {"check": "k", "bet": "b", "fold": "f", "call": "c"}
+LETTER = {"check": "k", "call": "c", "bet": "b", "raise": "r", "fold": "f"}
+"""The letter of each action in a betting string."""
 
 
 def betting_letters(rounds: Sequence[Sequence[str]]) -> str:

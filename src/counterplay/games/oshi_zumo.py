@@ -24,9 +24,9 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from counterplay.errors import GameError
 from counterplay.game.game import TERMINAL, Game
 from counterplay.game.registry import parameter, register
+from counterplay.games.goofspiel import outcome_of
 
 ALL = -1
 """The value of ``remembered`` that means everything."""
@@ -38,14 +38,9 @@ class OshiZumoState:
     __slots__ = ("bid", "coins", "game", "player", "position", "rounds", "seen")
 
     def __init__(
-        self,
-        game: OshiZumo,
-        coins: tuple[int, int],
-        position: int,
-        rounds: tuple[tuple[int, int], ...],
-        seen: tuple[str, str],
-        bid: int | None,
-    ) -> None:
+        self, game: OshiZumo, coins: tuple[int, int], position: int, rounds: tuple[tuple[int, int], ...],
+        seen: tuple[str, str], bid: int | None,
+    ) -> None:  # fmt: skip
         self.game = game
         self.coins = coins
         self.position = position
@@ -113,27 +108,26 @@ class OshiZumo(Game):
         if rounds:
             bid, answer = rounds[-1]
             for player, (own, other) in enumerate(((bid, answer), (answer, bid))):
-                shown = f"{own}-{other}" if self.opponent_bids_observed else f"{own}{outcome(own, other)}"
+                shown = f"{own}-{other}" if self.opponent_bids_observed else f"{own}{outcome_of(own, other)}"
                 both[player] = f"{seen[player]} {shown}" if seen[player] else shown
         if self.remembered != ALL:
-            outcomes = "".join(outcome(*bids) for bids in rounds)
+            outcomes = "".join(outcome_of(*bids) for bids in rounds)
             both[0] = _what_is_left(outcomes, coins, [bid for bid, _ in rounds], self.remembered)
         return both[0], both[1]
 
     def forget(self, what: str, value: str) -> Callable[[str], str]:
         """``last-moves``: the coins left, the outcomes and the last N own bids; the same names as ``remembered=N``."""
-        if what != "last-moves" or self.remembered != ALL:
+        if self.remembered != ALL:
             return super().forget(what, value)
-        if not value.isdecimal():
-            raise GameError(f"{self.spec()}: last-moves must be a non-negative integer; got {value!r}")
+        keep = self.kept_count(what, value)
 
         def left(name: str) -> str:
             bids, outcomes = [], ""
             for text in name.split() if name != "start" else []:
                 own, _, other = text.partition("-")
                 bids.append(int(own if other else own[:-1]))
-                outcomes += outcome(bids[-1], int(other)) if other else own[-1]
-            return _what_is_left(outcomes, self.coins - sum(bids), bids, int(value))
+                outcomes += outcome_of(bids[-1], int(other)) if other else own[-1]
+            return _what_is_left(outcomes, self.coins - sum(bids), bids, keep)
 
         return left
 
@@ -178,7 +172,7 @@ class OshiZumo(Game):
                     last = last if remembered == ALL else last[max(0, len(last) - remembered) :]
                     for second in playing:
                         for answer in self.bids[second]:
-                            known = (outcomes + outcome(bid, answer), first - bid, last)
+                            known = (outcomes + outcome_of(bid, answer), first - bid, last)
                             following.setdefault(known, set()).add(second - answer)
             level = following
         return counts
@@ -193,11 +187,6 @@ def relative_sets(coins: int, remembered: int) -> float:
     game = OshiZumo(coins=coins)
     sets, histories = game.count_sets(remembered), game.count_histories()
     return (sets["decision"] + sets["terminal"]) / (histories["first"] + histories["terminal"])
-
-
-def outcome(own: int, other: int) -> str:
-    """How a round went for the player who bid ``own``: w won, t tied, l lost."""
-    return "t" if own == other else "w" if own > other else "l"
 
 
 def _what_is_left(outcomes: str, coins: int, bids: list[int], remembered: int) -> str:

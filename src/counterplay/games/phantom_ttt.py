@@ -23,6 +23,7 @@ has 16.9 billion histories, so ``count_histories`` and ``count_infosets`` count 
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -104,20 +105,15 @@ VARIANTS: dict[str, Callable[[str], str]] = {
 # ---------------------------------------------------------------------------------- the game
 
 
+@dataclasses.dataclass(slots=True, eq=False)
 class PhantomState:
     """The marks on the board and what each player has tried since the start."""
 
-    __slots__ = ("game", "marks", "memories", "player", "tried")
-
-    def __init__(
-        self, game: PhantomTicTacToe, player: int, marks: tuple[int, int], tried: tuple[int, int],
-        memories: tuple[str, str],
-    ) -> None:  # fmt: skip
-        self.game = game
-        self.player = player
-        self.marks = marks
-        self.tried = tried  # squares that X, and O, knows to be taken
-        self.memories = memories
+    game: PhantomTicTacToe
+    player: int
+    marks: tuple[int, int]
+    tried: tuple[int, int]  # squares that X, and O, knows to be taken
+    memories: tuple[str, str]
 
     def actions(self) -> tuple[int, ...]:
         return SQUARES[ALL ^ self.tried[self.player]]

@@ -20,11 +20,11 @@ abstraction for the defender: the round, both positions, the tracks on them, and
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from counterplay.errors import GameError
 from counterplay.game.game import TERMINAL, Game
 from counterplay.game.registry import parameter, register
 
@@ -43,31 +43,20 @@ COLUMNS = (frozenset((4, 5, 6)), frozenset((10, 11, 12)))
 WAIT = "wait"
 
 
+@dataclasses.dataclass(slots=True, eq=False)
 class SearchState:
     """All positions, the tracks, what both have seen, and the attacker's move while the defender chooses."""
 
-    __slots__ = ("attacker", "game", "heading", "player", "rounds", "seen", "tracks", "units", "waits", "won")
-
-    def __init__(
-        self,
-        game: SearchGame,
-        rounds: int,
-        attacker: int,
-        waits: bool,
-        tracks: frozenset[int],
-        units: tuple[int, int],
-        seen: tuple[str, str],
-    ) -> None:
-        self.game = game
-        self.rounds = rounds
-        self.attacker = attacker
-        self.waits = waits
-        self.tracks = tracks
-        self.units = units
-        self.seen = seen
-        self.heading = ""
-        self.player = 0
-        self.won = 0.0
+    game: SearchGame
+    rounds: int
+    attacker: int
+    waits: bool
+    tracks: frozenset[int]
+    units: tuple[int, int]
+    seen: tuple[str, str]
+    heading: str = ""
+    player: int = 0
+    won: float = 0.0
 
     def actions(self) -> tuple[str, ...] | tuple[tuple[int, int], ...]:
         if self.player == 1:
@@ -77,10 +66,8 @@ class SearchState:
     def child(self, action: Any) -> SearchState:
         if self.player == 1:
             return self.game.arrive(self, action)
-        after = SearchState(self.game, self.rounds, self.attacker, self.waits, self.tracks, self.units, self.seen)
-        after.heading = action
-        after.player = 1
-        return after
+        units, seen = self.units, self.seen
+        return SearchState(self.game, self.rounds, self.attacker, self.waits, self.tracks, units, seen, action, 1)
 
     def infoset(self) -> str:
         return self.game.recollect(self.seen[1]) if self.player == 1 else self.seen[0]
@@ -134,7 +121,7 @@ class SearchGame(Game):
 
     def recollect(self, seen: str) -> str:
         """What the defender knows, given all that was seen."""
-        return seen if self.remembered < 0 else _last(seen, self.remembered)
+        return seen if self.remembered < 0 else last_rounds(seen, self.remembered)
 
     def arrive(self, before: SearchState, units: tuple[int, int]) -> SearchState:
         """The state after both sides have moved."""
@@ -147,10 +134,8 @@ class SearchGame(Game):
         swapped = any(was == node and now == before.attacker for was, now in zip(before.units, units, strict=True))
         caught = node in units or swapped
         if caught or node == GOAL or rounds == self.moves:
-            end = SearchState(self, rounds, node, slowly, tracks, units, before.seen)
-            end.player = TERMINAL
-            end.won = -1.0 if caught else float(node == GOAL)
-            return end
+            won = -1.0 if caught else float(node == GOAL)
+            return SearchState(self, rounds, node, slowly, tracks, units, before.seen, "", TERMINAL, won)
         first, second = (f"{unit}*" if unit in tracks else f"{unit}" for unit in units)
         entered = "." if heading == WAIT else heading
         seen = (f"{before.seen[0]} {entered}", f"{before.seen[1]} {first},{second}")
@@ -158,14 +143,12 @@ class SearchGame(Game):
 
     def forget(self, what: str, value: str) -> Callable[[str], str]:
         """``last-moves``: the round, and the entries of this round and of the previous N."""
-        if what != "last-moves" or self.remembered >= 0:
+        if self.remembered >= 0:
             return super().forget(what, value)
-        if not value.isdecimal():
-            raise GameError(f"{self.spec()}: last-moves must be a non-negative integer; got {value!r}")
-        return functools.partial(_last, keep=int(value))
+        return functools.partial(last_rounds, keep=self.kept_count(what, value))
 
 
-def _last(seen: str, keep: int) -> str:
+def last_rounds(seen: str, keep: int) -> str:
     """The round, what is seen now and in the ``keep`` rounds before."""
     entries = seen.split()
     return f"round {len(entries)}: {' '.join(entries[-keep - 1 :])}"
