@@ -8,24 +8,14 @@ those of ``deal_cards``, computed by one kernel for all boards.
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from counterplay.errors import GameError
 from counterplay.poker.acpc.definition import GameDefinition
-from counterplay.poker.board_tree import (
-    TRASH,
-    DealTree,
-    _Deal,
-    _next_deals,
-    _pair_mass,
-    _Renamings,
-    hole_hands,
-)  # fmt: skip
+from counterplay.poker.board_tree import TRASH, DealTree, PublicDeal, Renamings, deal_tree, deals_below, hole_hands
 from counterplay.poker.cards import cards_text
 from counterplay.poker.three_cards import showdown_tables
 from counterplay.tree.public.public_tree import Hands
@@ -60,11 +50,12 @@ class FirstDeals:
         self.deck, self.hole_cards = game.deck, game.hole_cards
         self._tables = showdown_tables(game)
         self.holes = hole_hands(game.deck, game.hole_cards)
-        self._full = np.ones(len(self.holes))
-        self._names = _Renamings(game.suits, self.holes, (self._full, self._full), isomorphic)
-        self._start = _Deal((), "", np.arange(len(self._names.card)), -1, 1.0, 1.0)
-        self._first = _next_deals(self.deck, self._names, self._start, 0, self.rounds[0], 2 * self.hole_cards)
-        self._mass = _pair_mass(self.holes, (self._full, self._full), (), self.hole_cards)
+        full = np.ones(len(self.holes))
+        self._names = Renamings(game.suits, self.holes, (full, full), isomorphic)
+        self._start = PublicDeal((), "", np.arange(len(self._names.card)), -1, 1.0, 1.0)
+        first = deals_below(self.deck, self._names, [[self._start]], self.rounds[:1], 2 * self.hole_cards)
+        self._first = first[0][1:]
+        self._mass = float(len(self.holes) * self.others(0))  # pairs of hands
 
     def __len__(self) -> int:
         return len(self._first)
@@ -81,24 +72,9 @@ class FirstDeals:
     def deals(self, number: int) -> DealTree:
         """The start, one first deal as deal 1, and all deals after it."""
         levels = [[self._start], [self._first[number]]]
-        first_of_level = 1
-        for cards in self.rounds[1:]:
-            above = levels[-1]
-            levels.append([
-                after for i, deal in enumerate(above)
-                for after in _next_deals(self.deck, self._names, deal, first_of_level + i, cards, 2 * self.hole_cards)
-            ])  # fmt: skip
-            first_of_level += len(above)
-        deals = list(itertools.chain.from_iterable(levels))
-        parent = np.array([deal.parent for deal in deals], np.int32)
-        count = np.bincount(parent[1:], minlength=len(deals)).astype(np.int32)
-        first = np.where(count > 0, 1 + np.cumsum(count) - count, -1).astype(np.int32)
-        starts = (0, *itertools.accumulate(len(level) for level in levels))
-        hands = self._hands(deals, parent, starts[-2])
-        return DealTree(
-            parent, first, count, np.array([deal.weight for deal in deals]), np.array([deal.prob for deal in deals]),
-            starts, (hands, hands), tuple(deal.text for deal in deals),
-        )  # fmt: skip
+        deals, starts = deals_below(self.deck, self._names, levels, self.rounds[1:], 2 * self.hole_cards)
+        hands = self._hands(deals, starts[-2])
+        return deal_tree(deals, starts, (hands, hands))
 
     @functools.cached_property
     def _hand_set(self) -> HandSet:
@@ -117,7 +93,7 @@ class FirstDeals:
         least = np.unique(self._names.hand.min(axis=0))
         return tuple(cards_text(hand[: self.hole_cards]) for hand in self.holes[least])
 
-    def _hands(self, deals: list[_Deal], parent: NDArray[np.int32], last: int) -> Hands:
+    def _hands(self, deals: list[PublicDeal], last: int) -> Hands:
         from counterplay.kernels.cards.hand_classes import ClassArrays, class_hands
 
         sizes = np.array([len(deal.cards) for deal in deals])
@@ -131,9 +107,8 @@ class FirstDeals:
         renaming_start = np.cumsum([0, *(len(deal.renamings) for deal in deals)])
         renaming = np.concatenate([deal.renamings for deal in deals])
         made = ClassArrays(start, short[0], short[1], cards[0], short[2], real_start, short[3], short[4], cards[1])
-        classes = class_hands(
-            self._tables, self._hand_set, board, sizes, parent, renaming_start, renaming, last, made
-        )  # fmt: skip
+        parent = np.array([deal.parent for deal in deals], np.int32)
+        classes = class_hands(self._tables, self._hand_set, board, sizes, parent, renaming_start, renaming, last, made)
         twin = np.arange(classes, dtype=np.int64) - np.repeat(start[:-1], np.diff(start))
         reach = np.ones(int(start[1]))
         return Hands(

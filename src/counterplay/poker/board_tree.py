@@ -55,16 +55,18 @@ def hole_hands(deck: Sequence[int], hole_cards: int) -> NDArray[np.uint8]:
 
 
 @dataclasses.dataclass
-class _Deal:
+class PublicDeal:
+    """A deal and the renamings of suits that preserve it."""
+
     cards: tuple[int, ...]
     text: str
-    renamings: NDArray[np.int64]  # rows of ``_Renamings``
+    renamings: NDArray[np.int64]  # rows of ``Renamings``
     parent: int
     weight: float
     prob: float
 
 
-class _Renamings:
+class Renamings:
     """All renamings of suits that preserve the ranges, applied to cards and to hands."""
 
     def __init__(
@@ -117,28 +119,37 @@ def deal_cards(
         Another order of hands than the usual one (``counterplay.poker.three_cards``).
     """
     holes = hole_hands(deck, hole_cards)
-    names = _Renamings(suits, holes, ranges, isomorphic)
+    names = Renamings(suits, holes, ranges, isomorphic)
     start = _stabiliser(names, np.arange(len(names.card)), tuple(board))
-    levels = [[_Deal(tuple(board), cards_text(board), start, -1, 1.0, 1.0)]]
-    first_of_level = 0
-    for number in rounds:
-        above, below = levels[-1], []
-        for i, deal in enumerate(above):
-            below += _next_deals(deck, names, deal, first_of_level + i, number, 2 * hole_cards)
-        first_of_level += len(above)
-        levels.append(below)
-    deals = list(itertools.chain.from_iterable(levels))
+    levels = [[PublicDeal(tuple(board), cards_text(board), start, -1, 1.0, 1.0)]]
+    deals, starts = deals_below(deck, names, levels, rounds, 2 * hole_cards)
+    return deal_tree(deals, starts, _hands(holes, names, deals, starts[-2], ranges, hole_cards, tables))
+
+
+def deals_below(
+    deck: Sequence[int], names: Renamings, levels: list[list[PublicDeal]], rounds: Sequence[int], held: int
+) -> tuple[list[PublicDeal], tuple[int, ...]]:
+    """The deals of some levels and all deals after them, and where each level starts; ``held`` cards are in hands."""
+    levels = list(levels)
+    for cards in rounds:
+        first = sum(map(len, levels[:-1]))
+        levels.append([
+            after for i, deal in enumerate(levels[-1])
+            for after in _next_deals(deck, names, deal, first + i, cards, held)
+        ])  # fmt: skip
+    return list(itertools.chain(*levels)), (0, *itertools.accumulate(map(len, levels)))
+
+
+def deal_tree(deals: list[PublicDeal], starts: tuple[int, ...], hands: tuple[Hands, Hands]) -> DealTree:
+    """The arrays of deals that are in the order of their levels."""
     parent = np.array([deal.parent for deal in deals], np.int32)
     count = np.bincount(parent[1:], minlength=len(deals)).astype(np.int32)
     first = np.where(count > 0, 1 + np.cumsum(count) - count, -1).astype(np.int32)
-    starts = (0, *itertools.accumulate(len(level) for level in levels))
-    return DealTree(
-        parent, first, count, np.array([deal.weight for deal in deals]), np.array([deal.prob for deal in deals]),
-        starts, _hands(holes, names, deals, starts[-2], ranges, hole_cards, tables), tuple(deal.text for deal in deals),
-    )  # fmt: skip
+    weight, prob = np.array([deal.weight for deal in deals]), np.array([deal.prob for deal in deals])
+    return DealTree(parent, first, count, weight, prob, starts, hands, tuple(deal.text for deal in deals))
 
 
-def _stabiliser(names: _Renamings, among: NDArray[np.int64], cards: tuple[int, ...]) -> NDArray[np.int64]:
+def _stabiliser(names: Renamings, among: NDArray[np.int64], cards: tuple[int, ...]) -> NDArray[np.int64]:
     """Which renamings preserve a set of cards."""
     if len(among) == 1 or not cards:
         return among
@@ -146,7 +157,9 @@ def _stabiliser(names: _Renamings, among: NDArray[np.int64], cards: tuple[int, .
     return np.asarray(among[(image == np.sort(cards)).all(axis=1)])
 
 
-def _next_deals(deck: Sequence[int], names: _Renamings, deal: _Deal, number: int, cards: int, held: int) -> list[_Deal]:
+def _next_deals(
+    deck: Sequence[int], names: Renamings, deal: PublicDeal, number: int, cards: int, held: int
+) -> list[PublicDeal]:
     """The deals after one, each representing its images under renaming; ``held`` cards are in hands."""
     left = np.array(sorted(set(deck) - set(deal.cards)), np.int64)
     raw = left[:, None] if cards == 1 else np.array(list(itertools.combinations(left.tolist(), cards)), np.int64)
@@ -159,14 +172,14 @@ def _next_deals(deck: Sequence[int], names: _Renamings, deal: _Deal, number: int
         dealt = tuple((value // 64 ** np.arange(cards - 1, -1, -1) % 64).tolist())
         keep = _stabiliser(names, deal.renamings, dealt)
         text = f"{deal.text} {cards_text(dealt)}".strip()
-        after.append(_Deal((*deal.cards, *dealt), text, keep, number, chance * orbit, orbit / len(raw)))
+        after.append(PublicDeal((*deal.cards, *dealt), text, keep, number, chance * orbit, orbit / len(raw)))
     return after
 
 
 def _hands(
     holes: NDArray[np.uint8],
-    names: _Renamings,
-    deals: list[_Deal],
+    names: Renamings,
+    deals: list[PublicDeal],
     last: int,
     ranges: tuple[NDArray[np.float64], NDArray[np.float64]],
     hole_cards: int,
@@ -188,11 +201,11 @@ def _hands(
         for mine, other in ((pair[0], pair[1]), (pair[1], pair[0])) if not same else ((pair[0], pair[0]),):
             mine.twins.add(other.number[mine.last])
     first, second = made[0], made[-1]
-    disjoint = _pair_mass(holes, ranges, deals[0].cards, hole_cards)
+    disjoint = pair_mass(holes, ranges, deals[0].cards, hole_cards)
     return first.finish(ranges[0], ranges[1], disjoint), second.finish(ranges[1], ranges[0], disjoint)
 
 
-def _pair_mass(
+def pair_mass(
     holes: NDArray[np.uint8],
     ranges: tuple[NDArray[np.float64], NDArray[np.float64]],
     board: tuple[int, ...],
@@ -240,7 +253,7 @@ class _Classes:
         self.real_classes, self.real_ranks, self.real_hands = _Numbers(), _Numbers(), _Numbers()
         self.numbers: list[NDArray[np.uint16]] = []  # ``number`` of each deal that has deals after it
 
-    def add(self, deal: _Deal, names: _Renamings, live: NDArray[np.bool_], rank: NDArray[np.uint16]) -> None:
+    def add(self, deal: PublicDeal, names: Renamings, live: NDArray[np.bool_], rank: NDArray[np.uint16]) -> None:
         """The classes at the next deal."""
         hands = np.flatnonzero(live & self.held)
         hands = hands[np.argsort(rank[hands], kind="stable")]

@@ -170,20 +170,12 @@ class HandIndexer:
         alike, radix = self._parts(configurations)
         place, sets = _rank_sets()
         return RoundTables(
-            ranks=self.ranks,
-            suits=self.suits,
-            cards=np.array(shape, dtype=np.int64),
+            ranks=self.ranks, suits=self.suits, cards=np.array(shape, dtype=np.int64),
             choose=np.array([[math.comb(n, k) for k in range(14)] for n in range(14)], dtype=np.int64),
-            set_place=place,
-            set_ranks=sets,
-            pattern_counts=patterns.astype(np.int64),
-            pattern_size=pattern_size,
-            step=_steps(numbered.tolist(), len(patterns)),
-            configuration=numbered,
-            alike=alike,
-            radix=radix,
+            set_place=place, set_ranks=sets, pattern_counts=patterns.astype(np.int64), pattern_size=pattern_size,
+            step=_steps(numbered.tolist(), len(patterns)), configuration=numbered, alike=alike, radix=radix,
             offset=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        )
+        )  # fmt: skip
 
     def _parts(self, configurations: Sequence[tuple[Pattern, ...]]) -> tuple[Ints, Ints]:
         """For each suit of a configuration: suits of its pattern from it on, and the weight of their index."""

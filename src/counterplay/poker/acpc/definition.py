@@ -126,20 +126,20 @@ class GameDefinition:
 def _check_betting(game: GameDefinition) -> None:
     _between("numRounds", game.rounds, 1, MAX_ROUNDS)
     _between("numPlayers", game.players, 2, MAX_PLAYERS)
-    _length("stack", game.stacks, game.players, "player")
-    _length("blind", game.blinds, game.players, "player")
+    _each("stack", game.stacks, game.players, "player")
+    _each("blind", game.blinds, game.players, "player")
     for position, (blind, stack) in enumerate(zip(game.blinds, game.stacks, strict=True)):
         _between(f"stack of position {position}", stack, 0, UNLIMITED)
         if not 0 <= blind <= stack:
             raise GameError(f"the blind of position {position} must lie between 0 and its stack {stack}; got {blind}")
     if game.limit:
-        _length("raiseSize", game.raise_sizes, game.rounds, "round")
+        _each("raiseSize", game.raise_sizes, game.rounds, "round")
         for size in game.raise_sizes:
             _between("raiseSize", size, 0, UNLIMITED)
-    _length("firstPlayer", game.first_players, game.rounds, "round")
+    _each("firstPlayer", game.first_players, game.rounds, "round")
     for first in game.first_players:
         _between("firstPlayer", first + 1, 1, game.players)
-    _length("maxRaises", game.max_raises, game.rounds, "round")
+    _each("maxRaises", game.max_raises, game.rounds, "round")
     for most in game.max_raises:
         _between("maxRaises", most, 0, NO_CAP)
 
@@ -148,7 +148,7 @@ def _check_cards(game: GameDefinition) -> None:
     _between("numSuits", game.suits, 1, MAX_SUITS)
     _between("numRanks", game.ranks, 1, MAX_RANKS)
     _between("numHoleCards", game.hole_cards, 1, MAX_HOLE_CARDS)
-    _length("numBoardCards", game.board_cards, game.rounds, "round")
+    _each("numBoardCards", game.board_cards, game.rounds, "round")
     for count in game.board_cards:
         _between("numBoardCards", count, 0, MAX_BOARD_CARDS)
     _between("the sum of numBoardCards", sum(game.board_cards), 0, MAX_BOARD_CARDS)
@@ -165,8 +165,8 @@ def _between(what: str, value: int, least: int, most: int) -> None:
         raise GameError(f"{what} must lie between {least} and {most}; got {value}")
 
 
-def _length(what: str, values: Sequence[int], wanted: int, each: str) -> None:
-    if len(values) != wanted:
+def _each(what: str, values: Sequence[int], wanted: int, each: str, more: bool = False) -> None:
+    if len(values) < wanted or (len(values) > wanted and not more):
         raise GameError(f"{what} needs one value for each {each}, {wanted} in all; got {list(values)}")
 
 
@@ -220,26 +220,18 @@ def parse_definition(text: str) -> GameDefinition:
     players, rounds = single["numplayers"], single["numrounds"]
     _between("numRounds", rounds, 1, MAX_ROUNDS)
     _between("numPlayers", players, 2, MAX_PLAYERS)
-    for key, name, count, each in (("stack", "stack", players, "player"), ("blind", "blind", players, "player")):
-        _enough(name, lists[key], count, each)
+    _each("stack", lists["stack"], players, "player", more=True)
+    _each("blind", lists["blind"], players, "player", more=True)
     if limit:
-        _enough("raiseSize", lists["raisesize"], rounds, "round")
-    _enough("numBoardCards", lists["numboardcards"], rounds, "round")
+        _each("raiseSize", lists["raisesize"], rounds, "round", more=True)
+    _each("numBoardCards", lists["numboardcards"], rounds, "round", more=True)
     return GameDefinition(
-        limit=limit,
-        players=players,
-        rounds=rounds,
-        stacks=tuple(lists["stack"][:players]),
-        blinds=tuple(lists["blind"][:players]),
-        raise_sizes=tuple(lists["raisesize"][:rounds]) if limit else (),
+        limit, players, rounds, tuple(lists["blind"][:players]), single["numsuits"], single["numranks"],
+        single["numholecards"], board_cards=tuple(lists["numboardcards"][:rounds]),
+        raise_sizes=tuple(lists["raisesize"][:rounds]), stacks=tuple(lists["stack"][:players]),
         first_players=tuple(position - 1 for position in kept["firstplayer"][:rounds]),
-        max_raises=tuple(kept["maxraises"][:rounds]),
-        suits=single["numsuits"],
-        ranks=single["numranks"],
-        hole_cards=single["numholecards"],
-        board_cards=tuple(lists["numboardcards"][:rounds]),
-        three_card_hands=three_card_hands,
-    )
+        max_raises=tuple(kept["maxraises"][:rounds]), three_card_hands=three_card_hands,
+    )  # fmt: skip
 
 
 def _values(key: str, text: str) -> list[int]:
@@ -252,11 +244,6 @@ def _values(key: str, text: str) -> list[int]:
         values.append(value)
         place = found.end()
     return values
-
-
-def _enough(what: str, values: Sequence[int], wanted: int, each: str) -> None:
-    if len(values) < wanted:
-        raise GameError(f"{what} needs one value for each {each}, {wanted} in all; got {list(values)}")
 
 
 def format_definition(game: GameDefinition) -> str:

@@ -83,20 +83,11 @@ def betting_pieces(game: BucketGame) -> Pieces:
     turn[piece[nodes]] = tree.round[nodes]
     exits = _exits(game, piece, led)
     return Pieces(
-        turn,
-        decisions.reshape(2, -1).sum(axis=0) + exits.kinds[:, :2].sum(axis=1),
-        np.stack((start[: pieces + 1], start[pieces:])),
-        1 + (before[start[1:]] - before[start[:-1]]).reshape(2, -1),
-        np.where(root[order], 0, led[tree.player[order], order]),
-        actions,
-        game.node_offset[order].astype(np.int64),
-        exits.start,
-        exits.size[:, 0].copy(),
-        exits.size[:, :2].sum(axis=1),
-        exits.led,
-        exits.amount,
-        exits.link,
-    )
+        turn, decisions.reshape(2, -1).sum(axis=0) + exits.kinds[:, :2].sum(axis=1),
+        np.stack((start[: pieces + 1], start[pieces:])), 1 + (before[start[1:]] - before[start[:-1]]).reshape(2, -1),
+        np.where(root[order], 0, led[tree.player[order], order]), actions, game.node_offset[order].astype(np.int64),
+        exits.start, exits.size[:, 0].copy(), exits.size[:, :2].sum(axis=1), exits.led, exits.amount, exits.link,
+    )  # fmt: skip
 
 
 def _sequences(tree: BettingTree, root: NDArray[np.bool_], first: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError, MemoryLimitError
-from counterplay.poker.board_tree import DealTree, deal_cards
+from counterplay.poker.board_tree import DealTree, deal_cards, pair_mass
 from counterplay.poker.cards import card_text, deck, parse_cards
 from counterplay.poker.poker_public_tree import add_links, assemble_nodes
 from counterplay.poker.postflop.bet_sizes import PLAYERS, STREETS, BetSize, StreetSizes, bet_amount, parse_sizes
@@ -117,12 +117,7 @@ class Subgame:
     def pair_weight(self) -> float:
         """The total weight of pairs of hands that can be held together."""
         first, second = self.ranges
-        hands = holdem_hands()
-        by_card = np.zeros(52)
-        for column in (0, 1):
-            np.add.at(by_card, hands[:, column], second)
-        beside = second.sum() - by_card[hands].sum(axis=1) + second
-        weight = float(first @ beside)
+        weight = pair_mass(holdem_hands(), self.ranges, self.cards, 2)
         return weight if weight > 1e-12 * float(first.sum() * second.sum()) else 0.0
 
     @functools.cached_property
