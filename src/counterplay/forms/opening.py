@@ -71,15 +71,7 @@ def open_game(spec: GameLike, form: Literal["states"], **options: Unpack[_Option
 def open_game(spec: GameLike, form: str = "auto", **options: Unpack[_Options]) -> Any: ...
 
 
-def open_game(
-    spec: GameLike,
-    form: str = "auto",
-    *,
-    cards: Paths | None = None,
-    bets: str | None = None,
-    memory_limit: int | None = None,
-    progress: ProgressCallback | None = None,
-) -> Any:
+def open_game(spec: GameLike, form: str = "auto", **options: Unpack[_Options]) -> Any:
     """Open a game in a form.
 
     Parameters
@@ -108,7 +100,7 @@ def open_game(
     MemoryLimitError
         If the form is too large.
     """
-    return GameForms(spec, cards=cards, bets=bets, memory_limit=memory_limit, progress=progress).open(form)
+    return GameForms(spec, **options).open(form)
 
 
 def has_public_tree(spec: GameLike, memory_limit: int | None = None) -> bool:
@@ -145,29 +137,25 @@ class GameForms:
     ----------
     name : str
         The name of the game.
+    subgame : Subgame or None
+        The hold'em subgame, if it is one.
     """
 
     def __init__(
-        self,
-        spec: GameLike,
-        *,
-        forget: Sequence[str] = (),
-        cards: Paths | None = None,
-        bets: str | None = None,
-        memory_limit: int | None = None,
-        progress: ProgressCallback | None = None,
-    ) -> None:
+        self, spec: GameLike, *, forget: Sequence[str] = (), cards: Paths | None = None, bets: str | None = None,
+        memory_limit: int | None = None, progress: ProgressCallback | None = None,
+    ) -> None:  # fmt: skip
         self.opened: AnyForm | None = None if isinstance(spec, str | type) else spec
         self.cards = tuple(cards) if cards else ()
         self.bets = bets
         self.memory_limit = memory_limit
         self._progress = progress
-        self._subgame: Subgame | None = None
+        self.subgame: Subgame | None = None
         self._too_large: MemoryLimitError | None = None
         self._plain, self.forgotten = spec, ",".join(forget) or None
         if isinstance(spec, str):
             if spec.startswith(SUBGAME):
-                self._subgame = parse_subgame(spec)
+                self.subgame = parse_subgame(spec)
             else:
                 self._plain, what = split_name(spec)
                 if what is not None and forget:
@@ -193,7 +181,7 @@ class GameForms:
     def _fitting(self) -> Any:
         if self.cards:
             return self.buckets()
-        if self._subgame is not None:
+        if self.subgame is not None:
             return self.public()
         try:
             return self.history()
@@ -211,7 +199,7 @@ class GameForms:
         if isinstance(self.opened, GameTree | PublicTree | BucketGame):
             name = self.opened.name
             raise GameError(f"{name} is compiled in another form already; name the game, or give the game itself")
-        if self._subgame is not None:
+        if self.subgame is not None:
             raise GameError("a hold'em subgame has a public tree only: its states cannot be walked")
         return _make(self._plain)
 
@@ -252,8 +240,8 @@ class GameForms:
         """The public tree; of poker up to the names of suits by default."""
         if isinstance(self.opened, PublicTree):
             return self.opened
-        if self._subgame is not None:
-            return self._subgame.tree()
+        if self.subgame is not None:
+            return self.subgame.tree()
         if isinstance(self.opened, GameTree) or self.forgotten is not None:
             return split_public(self.history()).public
         game, refusal = self.game, self.public_refusal()
@@ -306,7 +294,7 @@ class GameForms:
         """Whether the public tree does not need the histories."""
         if isinstance(self.opened, GameTree | BucketGame) or self.forgotten is not None:
             return False
-        if isinstance(self.opened, PublicTree) or self._subgame is not None:
+        if isinstance(self.opened, PublicTree) or self.subgame is not None:
             return True
         return self.poker is not None or self.game.public_play() is not None
 
@@ -335,7 +323,7 @@ class GameForms:
         if isinstance(self.opened, BucketGame):
             return f"{self.name} in buckets has no public tree"
         if self.made_from_rules:
-            if isinstance(self.opened, PublicTree) or self._subgame is not None:
+            if isinstance(self.opened, PublicTree) or self.subgame is not None:
                 return None
             return None if self.poker is None else public_tree_refusal(self.poker.definition)
         try:
@@ -345,11 +333,6 @@ class GameForms:
         except GameError as error:
             return str(error)
         return None
-
-    @property
-    def subgame(self) -> Subgame | None:
-        """The hold'em subgame, if it is one."""
-        return self._subgame
 
     @property
     def compiled(self) -> bool:

@@ -88,16 +88,9 @@ def terminal(*utilities: float) -> TerminalNode:
 
 
 class ExplicitGame(Game):
-    """A game given as a nested tree of nodes.
+    """A game given as a nested tree of nodes, from ``chance``, ``decision`` and ``terminal``.
 
-    Parameters
-    ----------
-    root : Node
-        The root, from ``chance``, ``decision`` or ``terminal``.
-    players : int, optional
-        Number of players; by default the number of utilities at the first terminal node.
-    name : str
-        What the game is called in output and strategy files.
+    ``players`` is by default the number of utilities at the first terminal node; the name is used in output and files.
     """
 
     def __init__(self, root: Node, players: int | None = None, name: str = "hand-written") -> None:

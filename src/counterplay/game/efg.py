@@ -98,21 +98,13 @@ def write_efg(game: Game, path: str | os.PathLike[str], title: str | None = None
 
 
 def format_efg(game: Game, title: str | None = None) -> str:
-    """The text of an ``.efg`` file that holds a game.
+    """The text of an ``.efg`` file that holds a finite game with any recall.
 
-    Parameters
-    ----------
-    game : Game
-        Any finite game, with any recall.
-    title : str, optional
-        The title in the file; by default the name that opens the game again.
-
-    Notes
-    -----
-    Utilities are written so that reading gives back the same floats.  Gambit wants the probabilities of a chance
-    event to add up to 1 exactly, which floats seldom do.  They are written as fractions where each float is (to
-    rounding) a fraction with a small denominator and these add up to 1; otherwise as decimals equal to the floats,
-    but for the largest, which is what the others leave of 1 and so may move by up to 1e-9.
+    The title in the file is by default the name that opens the game again.  Utilities are written so that reading
+    gives back the same floats.  Gambit wants the probabilities of a chance event to add up to 1 exactly, which floats
+    seldom do.  They are written as fractions where each float is (to rounding) a fraction with a small denominator and
+    these add up to 1; otherwise as decimals equal to the floats, but for the largest, which is what the others leave
+    of 1 and so may move by up to 1e-9.
     """
     return "".join(line + "\n" for line in _Writer(game).lines(game.spec() if title is None else title))
 

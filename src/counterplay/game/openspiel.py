@@ -52,15 +52,7 @@ class OpenSpielState:
 
 
 class OpenSpielGame(Game):
-    """A game of OpenSpiel.
-
-    Parameters
-    ----------
-    wrapped : pyspiel.Game
-        A sequential game.
-    name : str
-        The game string that loads it (or the simultaneous game it was converted from).
-    """
+    """A sequential game of OpenSpiel; ``name`` loads it, or the simultaneous game that it was converted from."""
 
     def __init__(self, wrapped: Any, name: str) -> None:
         self.wrapped = wrapped
@@ -83,20 +75,10 @@ class _ZeroSumOpenSpielGame(OpenSpielGame):
 
 
 def load_openspiel(name: str, parameters: Mapping[str, Any]) -> Game:
-    """Load a game of OpenSpiel.
+    """Load a game by its game string; further ``parameters`` override those written in it.
 
-    Parameters
-    ----------
-    name : str
-        A game string of OpenSpiel.
-    parameters : mapping
-        Further parameters; they override those written in ``name``.
-
-    Raises
-    ------
-    GameError
-        If OpenSpiel is not installed, does not know the game or its parameters, or if the game is of a kind that
-        has no tree of information sets.
+    Raises GameError if OpenSpiel is not installed, does not know the game or its parameters, or if the game is of a
+    kind that has no tree of information sets.
     """
     try:
         pyspiel: Any = importlib.import_module("pyspiel")

@@ -31,6 +31,10 @@ from counterplay.game.game import Game, Scheme
 
 _REGISTRY: dict[str, type[Game]] = {}
 _CLASS = TypeVar("_CLASS", bound=type[Game])
+_FILES = (
+    (".efg", "an .efg", "counterplay.game.efg", "read_efg"),
+    (".game", "a .game", "counterplay.poker.poker_game", "poker_game"),
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,26 +58,13 @@ class GameEntry:
 
 
 def parameter(
-    default: Any,
-    text: str,
-    least: int | None = None,
-    choices: Iterable[str] = (),
+    default: Any, text: str, least: int | None = None, choices: Iterable[str] = (),
     check: tuple[Callable[[Any], bool], str] | None = None,
-) -> Any:
-    """A dataclass field with a help text, for the parameters of a game.
+) -> Any:  # fmt: skip
+    """A dataclass field with a help ``text``, for the parameters of a game.
 
-    Parameters
-    ----------
-    default : int, float, bool or str
-        The default.
-    text : str
-        The help text.
-    least : int, optional
-        The least value that is accepted.
-    choices : iterable of str
-        The texts that are accepted, if not all are.
-    check : (callable, str), optional
-        Whether a value is accepted, and what it must be (``"at least 2"``).
+    Accepted are values of at least ``least``, one of ``choices``, or those that pass a ``check``: whether a value is
+    accepted, and what it must be (``"at least 2"``).
     """
     if least is not None:
         check = (lambda value: value >= least, f"at least {least}")
@@ -145,17 +136,12 @@ def make(spec: str | Game | type[Game], **parameters: Any) -> Game:
         from counterplay.game.openspiel import load_openspiel
 
         return load_openspiel(spec.removeprefix("openspiel:"), parameters)
-    if spec.lower().endswith(".efg"):
-        from counterplay.game.efg import read_efg
-
-        if parameters:
-            raise GameError(f"{spec}: an .efg file takes no parameters; got {sorted(parameters)}")
-        return read_efg(spec)
-    if spec.lower().endswith(".game"):
-        if parameters:
-            raise GameError(f"{spec}: a .game file takes no parameters; got {sorted(parameters)}")
-        made: Game = importlib.import_module("counterplay.poker.poker_game").poker_game(spec)
-        return made
+    for ending, kind, module, read in _FILES:
+        if spec.lower().endswith(ending):
+            if parameters:
+                raise GameError(f"{spec}: {kind} file takes no parameters; got {sorted(parameters)}")
+            made: Game = getattr(importlib.import_module(module), read)(spec)
+            return made
     name, written = parse_spec(spec)
     cls = _class_from_file(name) if ".py" in name else _registered(name)
     return _construct(cls, name, {**_with_names(cls, name, written), **parameters})

@@ -106,19 +106,7 @@ class TiltedState:
 class TiltedGame(Game):
     """A poker game with tilted utilities; histories and information sets are those of the game below.
 
-    Parameters
-    ----------
-    game : Game
-        The game below.
-    tilt : Tilt
-        How utilities change.
-    fold : str, optional
-        The name of the action of folding; by default what the game below says.
-
-    Raises
-    ------
-    GameError
-        If nobody can fold.
+    ``fold`` names the action of folding; by default what the game below says.  Raises GameError if nobody can fold.
     """
 
     def __init__(self, game: Game, tilt: Tilt, fold: str = "") -> None:

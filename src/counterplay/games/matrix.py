@@ -44,22 +44,13 @@ class ChoiceState:
 class TensorGame(Game):
     """A normal-form game from one payoff array for each player, with one axis for each player's choice.
 
-    Parameters
-    ----------
-    payoffs : sequence of array_like
-        ``payoffs[i][a_1, ..., a_n]`` is the utility of player i.
-    action_names : sequence of sequence of str, optional
-        Names of each player's choices; by default 1, 2, 3, ...
-    name : str
-        What the game is called.
+    ``payoffs[i][a_1, ..., a_n]`` is the utility of player i; choices are named 1, 2, 3, ... by default.
     """
 
     def __init__(
-        self,
-        payoffs: Sequence[ArrayLike],
-        action_names: Sequence[Sequence[str]] | None = None,
+        self, payoffs: Sequence[ArrayLike], action_names: Sequence[Sequence[str]] | None = None,
         name: str = "normal form",
-    ) -> None:
+    ) -> None:  # fmt: skip
         tensors: list[NDArray[np.float64]] = [np.asarray(payoff, dtype=float) for payoff in payoffs]
         shapes = {tensor.shape for tensor in tensors}
         if len(shapes) != 1 or len(next(iter(shapes))) != len(tensors) or 0 in next(iter(shapes)):

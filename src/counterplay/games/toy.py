@@ -68,14 +68,9 @@ def forgotten_choice() -> Node:
     def second(u_c: float, u_d: float) -> Node:
         return decision(1, "J", {"c": end(-u_c), "d": end(-u_d)})
 
-    return decision(
-        0,
-        "root",
-        {
-            "A": decision(1, "I", {"a": second(4, 0), "b": second(0, 0)}),
-            "B": decision(1, "I", {"a": second(0, 0), "b": second(0, 4)}),
-        },
-    )
+    after_a = decision(1, "I", {"a": second(4, 0), "b": second(0, 0)})
+    after_b = decision(1, "I", {"a": second(0, 0), "b": second(0, 4)})
+    return decision(0, "root", {"A": after_a, "B": after_b})
 
 
 @register_toy(
@@ -135,14 +130,9 @@ def dominated_plans() -> Node:
         after_d = decision(1, "d", {"g": end(dg), "h": end(dh)})
         return decision(1, "first", {"c": after_c, "d": after_d})
 
-    return decision(
-        0,
-        "first",
-        {
-            "a": decision(0, "a", {"e": answer("ae"), "f": answer("af")}),
-            "b": decision(0, "b", {"e": answer("be"), "f": answer("bf")}),
-        },
-    )
+    after_a = decision(0, "a", {"e": answer("ae"), "f": answer("af")})
+    after_b = decision(0, "b", {"e": answer("be"), "f": answer("bf")})
+    return decision(0, "first", {"a": after_a, "b": after_b})
 
 
 @register_toy("toy_queen")
@@ -170,14 +160,8 @@ def deadlock(xi: float) -> Node:
         second = decision(1, deal + "c", {"p": end(passed), "c": last})
         return 0.25, decision(0, first_set, {"p": end(0), "c": second})
 
-    return chance(
-        {
-            "a": dealt("a", "I1", -xi, -1),
-            "b": dealt("b", "I1", xi, 1),
-            "d": dealt("d", "I2", xi, -1),
-            "e": dealt("e", "I2", -xi, 1),
-        }
-    )
+    deals = (("a", "I1", -xi, -1), ("b", "I1", xi, 1), ("d", "I2", xi, -1), ("e", "I2", -xi, 1))
+    return chance({deal[0]: dealt(*deal) for deal in deals})
 
 
 @register_toy(

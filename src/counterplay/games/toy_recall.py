@@ -42,9 +42,8 @@ def _two_ways(left: tuple[Node, Node], right: tuple[Node, Node]) -> Node:
     """Chance, then player 1 reaches one set by different actions; payoffs of l and r on either side."""
     one = decision(0, "I", {"l": left[0], "r": left[1]})
     other = decision(0, "I", {"l": right[0], "r": right[1]})
-    return chance(
-        {"L": (0.5, decision(0, "J1", {"out": end(0), "m": one})), "R": (0.5, decision(0, "J2", {"n": other}))}
-    )
+    first, second = decision(0, "J1", {"out": end(0), "m": one}), decision(0, "J2", {"n": other})
+    return chance({"L": (0.5, first), "R": (0.5, second)})
 
 
 @register_toy("toy_well_formed")
@@ -117,11 +116,8 @@ def failing_learners(x: float) -> Node:
     """Fictitious play and CFR miss the maxmin value -1 although recall is A-loss (Čermák 2018, figure 3.5)."""
     after_a = decision(0, "I2", {"g": end(0), "h": end(-x)})
     after_b = decision(0, "I2", {"g": end(-x), "h": end(0)})
-    return decision(
-        0,
-        "I1",
-        {"a": decision(1, "a", {"c": end(-1), "d": after_a}), "b": decision(1, "b", {"e": after_b, "f": end(-1)})},
-    )
+    left = decision(1, "a", {"c": end(-1), "d": after_a})
+    return decision(0, "I1", {"a": left, "b": decision(1, "b", {"e": after_b, "f": end(-1)})})
 
 
 @register_toy("toy_never_best_response")

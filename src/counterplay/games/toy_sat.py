@@ -64,14 +64,8 @@ def _assign(clause: Clause, leaf: Callable[[bool], Node]) -> Node:
         if not variables:
             return leaf(satisfied)
         variable, *rest = variables
-        return decision(
-            1,
-            variable,
-            {
-                "true": node(tuple(rest), satisfied or clause[variable]),
-                "false": node(tuple(rest), satisfied or not clause[variable]),
-            },
-        )
+        true = node(tuple(rest), satisfied or clause[variable])
+        return decision(1, variable, {"true": true, "false": node(tuple(rest), satisfied or not clause[variable])})
 
     return node(tuple(clause), False)
 

@@ -33,6 +33,9 @@ CALL = 0
 MAX_ROWS = 4_000_000
 """Most nodes of one level with different futures in counting."""
 
+COUNTED_ROWS = 100_000
+"""Most of them for which betting is counted to report the size of a game."""
+
 Rows: TypeAlias = NDArray[np.int32]
 
 # Columns of a level; followed by the spent chips of each position, then the once-only sizes each has used, as bits.
@@ -146,16 +149,7 @@ def count_betting(
 ) -> BettingCounts:
     """Count the nodes of a betting tree, or of its part after the betting string ``after``.
 
-    Parameters
-    ----------
-    game : GameDefinition
-        What is played.
-    bets : BetAbstraction, optional
-        The betting abstraction of a no-limit game; none by default.
-    after : str
-        Where to start.
-    max_rows : int
-        Most nodes with different futures in memory at once; beyond that the game is refused.
+    A game with more than ``max_rows`` nodes with different futures at one depth is refused.
     """
     rules = _Rules(game, bets)
     rows = rules.start(after)

@@ -25,19 +25,11 @@ if TYPE_CHECKING:
 
 
 class FirstDeals:
-    """The first public deals of a game in which each player can hold every hand.
+    """The first public deals of a game of two players in which each can hold every hand.
 
-    Parameters
-    ----------
-    game : GameDefinition
-        A game of two players that deals cards to the board after its first round.
-    isomorphic : bool
-        Merge deals and hands that differ only by a renaming of suits.
+    ``isomorphic`` merges deals and hands that differ only by a renaming of suits.
 
-    Raises
-    ------
-    GameError
-        If the game deals no board cards, or some before the first action.
+    Raises GameError if the game deals no board cards, or some before the first action.
     """
 
     def __init__(self, game: GameDefinition, isomorphic: bool = True) -> None:

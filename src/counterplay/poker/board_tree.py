@@ -11,7 +11,7 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from counterplay.tree.public.public_tree import NO_HAND, Hands
 
 if TYPE_CHECKING:
     from counterplay.kernels.cards.evaluator import HandTables
+
+Ranges: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""The weight of each hand for each player."""
 
 TRASH, NOTHING = 52, 53
 """The second card of a hand of one card: a dummy whose sum is never read."""
@@ -88,29 +91,17 @@ class Renamings:
 
 
 def deal_cards(
-    deck: Sequence[int],
-    suits: int,
-    hole_cards: int,
-    board: Sequence[int],
-    rounds: Sequence[int],
-    ranges: tuple[NDArray[np.float64], NDArray[np.float64]],
-    isomorphic: bool = True,
-    tables: HandTables | None = None,
-) -> DealTree:
-    """The deals after a board.
+    deck: Sequence[int], suits: int, hole_cards: int, board: Sequence[int], rounds: Sequence[int], ranges: Ranges,
+    isomorphic: bool = True, tables: HandTables | None = None,
+) -> DealTree:  # fmt: skip
+    """The deals after a board, which is that of deal 0.
 
     Parameters
     ----------
-    deck : cards
-        All cards of the game.
-    suits : int
-        Number of suits of the deck.
-    hole_cards : int
-        1 or 2.
-    board : cards
-        The board at deal 0.
+    deck, suits
+        All cards of the game, and their number of suits.
     rounds : sequence of int
-        Cards dealt at each level after that.
+        Cards dealt at each level after the board.
     ranges : pair of float64 arrays
         The weight of each hand of ``hole_hands`` for each player; 0 leaves it out.
     isomorphic : bool
@@ -177,14 +168,9 @@ def _next_deals(
 
 
 def _hands(
-    holes: NDArray[np.uint8],
-    names: Renamings,
-    deals: list[PublicDeal],
-    last: int,
-    ranges: tuple[NDArray[np.float64], NDArray[np.float64]],
-    hole_cards: int,
+    holes: NDArray[np.uint8], names: Renamings, deals: list[PublicDeal], last: int, ranges: Ranges, hole_cards: int,
     tables: HandTables | None,
-) -> tuple[Hands, Hands]:
+) -> tuple[Hands, Hands]:  # fmt: skip
     """The classes of hands at each deal, for both players; ``last`` is the first deal at which ranks count."""
     same = np.array_equal(ranges[0] > 0, ranges[1] > 0)
     made = [_Classes(holes, weights, hole_cards) for weights in ranges[: 1 if same else 2]]
@@ -205,12 +191,7 @@ def _hands(
     return first.finish(ranges[0], ranges[1], disjoint), second.finish(ranges[1], ranges[0], disjoint)
 
 
-def pair_mass(
-    holes: NDArray[np.uint8],
-    ranges: tuple[NDArray[np.float64], NDArray[np.float64]],
-    board: tuple[int, ...],
-    hole_cards: int,
-) -> float:
+def pair_mass(holes: NDArray[np.uint8], ranges: Ranges, board: tuple[int, ...], hole_cards: int) -> float:
     """The total weight of pairs of hands that can be dealt together with the board."""
     live = ~np.isin(holes, board).any(axis=1)
     by_card = np.zeros((2, 64))
@@ -283,9 +264,8 @@ class _Classes:
         if self.hole_cards == 1:
             real_card[:, 1] = TRASH
         first = shown[: self.start[1]]
-        weight = (
-            own[first] * self.multiplicities.array()[: len(first)] / disjoint if disjoint > 0 else np.zeros(len(first))
-        )
+        weight = own[first] * self.multiplicities.array()[: len(first)]
+        weight = weight / disjoint if disjoint > 0 else np.zeros(len(first))
         return Hands(
             np.array(self.start, np.int64), self.parents.array(), self.multiplicities.array(),
             own[first].astype(np.float64), weight, card, self.ranks.array(), self.twins.array(),

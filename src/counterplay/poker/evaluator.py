@@ -77,18 +77,7 @@ def rank_hand(cards: Iterable[int]) -> int:
 
 
 def rank_hands(hands: npt.ArrayLike) -> npt.NDArray[np.uint16]:
-    """The ranks of many hands that have the same number of cards.
-
-    Parameters
-    ----------
-    hands : array (N, n) of integers
-        The n cards of each hand, 1 to 7.  ``uint8`` is used directly, other types are copied.
-
-    Returns
-    -------
-    array (N,) of uint16
-        The ``rank_hand`` of each.
-    """
+    """The ``rank_hand`` of many hands with the same number of cards: (N, n) integers; ``uint8`` is not copied."""
     from counterplay.kernels.cards import evaluator as kernels
 
     cards = cards_array(hands)
@@ -102,21 +91,10 @@ def rank_hands(hands: npt.ArrayLike) -> npt.NDArray[np.uint16]:
 
 
 def rank_holes(board: Sequence[int], holes: npt.ArrayLike, tables: HandTables | None = None) -> npt.NDArray[np.uint16]:
-    """The ranks of hands that share a board.
+    """The ranks of hands, (N, n) cards, that share a board, which may be empty.
 
-    Parameters
-    ----------
-    board : cards
-        The cards that all hands share; may be empty.
-    holes : array (N, n) of integers
-        The cards of each hand besides the board, 1 to 7 with it.
-    tables : HandTables, optional
-        Another order of hands than the usual one (``counterplay.poker.three_cards``).
-
-    Returns
-    -------
-    array (N,) of uint16
-        0 for impossible hands, with a card twice or one of the board.
+    0 for impossible hands, with a card twice or one of the board.  ``tables`` gives another order of hands than the
+    usual one (``counterplay.poker.three_cards``).
     """
     from counterplay.kernels.cards import evaluator as kernels
 

@@ -25,12 +25,9 @@ from counterplay.game.registry import parameter, register
 from counterplay.poker.acpc.definition import GameDefinition, read_definition
 from counterplay.poker.acpc.match_state import rank_cards
 from counterplay.poker.acpc.standard import STANDARD
-from counterplay.poker.betting import BettingCounts, count_betting
+from counterplay.poker.betting import COUNTED_ROWS, BettingCounts, count_betting
 from counterplay.poker.cards import RANKS, card_text, cards_text, parse_cards
 from counterplay.poker.rules import Betting, Chips
-
-COUNTED_ROWS = 100_000
-"""Most different futures at one depth for which the betting of a game is counted to report its size."""
 
 
 class _Point:

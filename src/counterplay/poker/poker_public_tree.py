@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from counterplay.errors import GameError
 from counterplay.game.game import TERMINAL
 from counterplay.poker.acpc.definition import GameDefinition
-from counterplay.poker.betting import BettingTree, build_betting_tree, count_betting
+from counterplay.poker.betting import COUNTED_ROWS, BettingTree, build_betting_tree, count_betting
 from counterplay.poker.board_tree import DealTree, deal_cards, hole_hands
 from counterplay.poker.isomorphism import HandIndexer
 from counterplay.poker.raise_sizes import BetAbstraction
@@ -35,23 +35,10 @@ def public_tree_refusal(game: GameDefinition) -> str | None:
 def build_public_tree(
     game: GameDefinition, bets: BetAbstraction | None = None, isomorphic: bool = True, name: str = "poker"
 ) -> PublicTree:
-    """The public tree of a whole game of poker.
+    """The public tree of a whole game of poker, with a betting abstraction if given; ``name`` opens the game again.
 
-    Parameters
-    ----------
-    game : GameDefinition
-        What is played.
-    bets : BetAbstraction, optional
-        The betting abstraction of a no-limit game.
-    isomorphic : bool
-        Merge deals and hands that differ only by a renaming of suits.
-    name : str
-        The name that opens the game again.
-
-    Raises
-    ------
-    GameError
-        If the game has no public tree.
+    ``isomorphic`` merges deals and hands that differ only by a renaming of suits.  Raises GameError if the game has no
+    public tree.
     """
     refusal = public_tree_refusal(game)
     if refusal is not None:
@@ -65,9 +52,6 @@ def build_public_tree(
 
 NODE_BYTES = 700
 """Bytes that a node of the betting takes while a tree is assembled."""
-
-COUNTED_ROWS = 100_000
-"""Most betting sequences with different futures at one depth for which betting is counted."""
 
 
 def public_tree_bytes(game: GameDefinition, bets: BetAbstraction | None = None) -> int:

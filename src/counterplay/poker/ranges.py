@@ -50,19 +50,9 @@ def hand_number(first: int, second: int) -> int:
 
 
 def parse_range(text: str, name: str = "range") -> Weights:
-    """The weight of each of the 1326 hands.
+    """The weight of each of the 1326 hands; spaces are ignored, and ``name`` is the name of the range in errors.
 
-    Parameters
-    ----------
-    text : str
-        The range; spaces are ignored.
-    name : str
-        Its name in errors.
-
-    Raises
-    ------
-    GameError
-        If a word cannot be parsed or a weight is not from 0 to 1; the message names the word.
+    Raises GameError if a word cannot be parsed or a weight is not from 0 to 1; the message names the word.
     """
     weights = np.zeros(HANDS)
     words = text.split(",")
@@ -133,12 +123,11 @@ def _upwards(least: Class) -> list[Class]:
 def _between(one: Class, other: Class, where: str) -> list[Class]:
     (high, low, suited), (other_high, other_low, other_suited) = one, other
     if suited == other_suited and (high == low) == (other_high == other_low):
+        between = range(min(low, other_low), max(low, other_low) + 1)
         if high - low == other_high - other_low:
-            ends = sorted((low, other_low))
-            return [(rank + high - low, rank, suited) for rank in range(ends[0], ends[1] + 1)]
+            return [(rank + high - low, rank, suited) for rank in between]
         if high == other_high:
-            ends = sorted((low, other_low))
-            return [(high, rank, suited) for rank in range(ends[0], ends[1] + 1)]
+            return [(high, rank, suited) for rank in between]
     raise GameError(
         f"the ends of {where}, do not match; write A5s-A2s (one first card), 88-55 or T9s-65s (one distance)"
     )

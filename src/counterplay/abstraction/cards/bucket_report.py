@@ -41,20 +41,9 @@ def random_deals(cards: npt.NDArray[Any], size: int, deals: int, seed: int) -> n
 def report_cards(
     abstraction: CardAbstraction, features: CardFeatures, deals: int = 100_000, examples: int = 4, seed: int = 0
 ) -> tuple[RoundReport, ...]:
-    """Report on the buckets of every round.
+    """Report on the buckets of every round by random deals; ``examples`` hands of each bucket are shown.
 
-    Parameters
-    ----------
-    abstraction : CardAbstraction
-        The abstraction.
-    features : CardFeatures
-        Features of the same cards.
-    deals : int
-        Random deals that are looked up.
-    examples : int
-        Hands shown of each bucket.
-    seed : int
-        Of the deals.
+    The features must be of the same cards.
     """
     shape, hole = abstraction.shape, abstraction.shape[0]
     dealt = random_deals(features.cards, sum(shape), deals, seed)

@@ -10,6 +10,7 @@ class, and the classes are split for each earlier bucket.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import os
 import time
@@ -136,7 +137,6 @@ class _Builder:
         self.config = KMeansConfig(settings.seed, settings.restarts, settings.iterations)
         self.objectives: dict[str, float] = {}
         self._tables: dict[int, BucketTable] = {}
-        self._clusters: OpponentClusters | None = None
 
     def table(self, turn: int) -> BucketTable:
         """The buckets of a round."""
@@ -286,7 +286,7 @@ class _Builder:
             np.cumsum(histogram[:, :-1], axis=1, dtype=histogram.dtype, out=cumulative)
             return cumulative, np.full(features.bins - 1, 1 / features.runouts(turn)), "absolute"
         if family == "KO":
-            clusters = self.clusters()
+            clusters = self.clusters
             small = features.size(turn) > 20_000_000
             kind = np.uint8 if small else np.uint16
             value = features.opponents(turn, clusters.cluster_of, clusters.count, kind)
@@ -301,19 +301,13 @@ class _Builder:
         counts = features.transitions(turn, table, following.count)
         return counts, np.full(following.count, 1 / counts[0].sum()), "euclidean"
 
+    @functools.cached_property
     def clusters(self) -> OpponentClusters:
-        """The clusters of opponents."""
-        if self._clusters is None:
-            wanted = self.settings.opponents
-            holdem = (self.features.deck, self.features.shape[0]) == ((13, 4), 2)
-            if wanted == "johanson2013" and holdem:
-                self._clusters = johanson2013()
-            else:
-                self._clusters = self._make_clusters(8 if isinstance(wanted, str) else wanted)
-        return self._clusters
-
-    def _make_clusters(self, count: int) -> OpponentClusters:
-        """Starting hands by earth mover's distance; in games of one round by strength."""
+        """The clusters of opponents: starting hands by earth mover's distance; in games of one round by strength."""
+        wanted = self.settings.opponents
+        if wanted == "johanson2013" and (self.features.deck, self.features.shape[0]) == ((13, 4), 2):
+            return johanson2013()
+        count = 8 if isinstance(wanted, str) else wanted
         points, place = self._points(0, "KE")
         found = k_means(points, min(count, len(points.rows)), KMeansConfig(seed=self.settings.seed, restarts=4))
         return opponent_clusters(self.features.deck, self.features.shape[0], found.label[place])

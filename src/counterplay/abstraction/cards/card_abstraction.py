@@ -26,6 +26,7 @@ import numpy.typing as npt
 import counterplay
 from counterplay.errors import AbstractionError
 from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.buckets.bucket_game import look_up
 from counterplay.poker.isomorphism import HandIndexer
 from counterplay.storage import read_container, write_container
 
@@ -54,13 +55,6 @@ class BucketTable:
     def bytes(self) -> int:
         """Memory of the arrays."""
         return sum(0 if array is None else array.nbytes for array in (self.table, self.cuts))
-
-    def look_up(self, index: npt.NDArray[np.int64], before: npt.NDArray[np.int32] | None) -> npt.NDArray[np.int32]:
-        """The buckets of hands by their indices, after the buckets of the previous round."""
-        classes = index if self.table is None else self.table[index]
-        if self.cuts is not None:
-            classes = self.cuts[before, classes]
-        return classes.astype(np.int32)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -125,19 +119,10 @@ class CardAbstraction:
         return tuple(table.count for table in self.rounds)
 
     def buckets(self, hole: npt.ArrayLike, board: npt.ArrayLike) -> npt.NDArray[np.int32]:
-        """The buckets of many deals of one player, in every round that the board reaches.
+        """The buckets of many deals of one player: (N, rounds), a column for each round that the board reaches.
 
-        Parameters
-        ----------
-        hole : array (N, hole cards)
-            The player's own cards.
-        board : array (N, b)
-            The board, in the order of the rounds, up to any round: b may be 0, 3, 4 or 5 in hold'em.
-
-        Returns
-        -------
-        array (N, rounds) of int32
-            One column for each round that the board reaches.
+        ``hole`` has a row of own cards for each deal, ``board`` a row of board cards in the order of the rounds, up to
+        any round: 0, 3, 4 or 5 in hold'em.
         """
         own, shared = np.asarray(hole), np.asarray(board)
         if own.ndim != 2 or shared.ndim != 2 or len(own) != len(shared) or own.shape[1] != self.shape[0]:
@@ -153,7 +138,7 @@ class CardAbstraction:
         found = np.empty((len(own), reached), dtype=np.int32)
         for turn in range(reached):
             index = self._indexers[turn].indices(cards[:, : self.shape[0] + ends[turn]])
-            found[:, turn] = self.rounds[turn].look_up(index, found[:, turn - 1] if turn else None)
+            found[:, turn] = look_up(self.rounds[turn], index, found[:, turn - 1] if turn else None)
         return found
 
     def check_game(self, game: GameDefinition) -> None:
@@ -170,56 +155,36 @@ class CardAbstraction:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a ``.cpa`` file, atomically; docs/card-abstraction.md describes its contents."""
         header = {
-            "deck": list(self.deck),
-            "shape": list(self.shape),
-            "recall": self.recall,
+            "deck": list(self.deck), "shape": list(self.shape), "recall": self.recall,
             "rounds": [{"shape": list(table.shape), "count": table.count, "name": table.name} for table in self.rounds],
             "provenance": dict(self.provenance),
-        }
-        arrays = {}
-        for turn, table in enumerate(self.rounds):
-            for part, array in (("table", table.table), ("cuts", table.cuts)):
-                if array is not None:
-                    arrays[f"{part}_{turn}"] = array
+        }  # fmt: skip
+        parts = {f"table_{turn}": table.table for turn, table in enumerate(self.rounds)}
+        parts |= {f"cuts_{turn}": table.cuts for turn, table in enumerate(self.rounds)}
+        arrays = {name: array for name, array in parts.items() if array is not None}
         write_container(path, KIND, header, arrays)
 
     @classmethod
     def load(
         cls, path: str | os.PathLike[str], game: GameDefinition | None = None, verify: bool = True
     ) -> CardAbstraction:
-        """Read a ``.cpa`` file; the tables are memory maps.
+        """Read a ``.cpa`` file, which must fit the ``game`` if one is given; the tables are memory maps.
 
-        Parameters
-        ----------
-        path : path
-            The file.
-        game : GameDefinition, optional
-            The game that it must fit.
-        verify : bool
-            Whether to compare the checksum, which reads the whole file.
+        ``verify`` compares the checksum, which reads the whole file.
 
-        Raises
-        ------
-        StrategyError
-            If the file is damaged, truncated or of another kind.
-        AbstractionError
-            If its tables do not fit its cards, or it is for other cards than the game's.
+        Raises StrategyError if the file is damaged, truncated or of another kind; AbstractionError if its tables do
+        not fit its cards, or it is for other cards than the game's.
         """
         header, arrays = read_container(path, KIND, verify)
         try:
             rounds = tuple(
                 BucketTable(
-                    tuple(entry["shape"]),
-                    entry["count"],
-                    arrays.get(f"table_{turn}"),
-                    arrays.get(f"cuts_{turn}"),
+                    tuple(entry["shape"]), entry["count"], arrays.get(f"table_{turn}"), arrays.get(f"cuts_{turn}"),
                     entry["name"],
                 )
                 for turn, entry in enumerate(header["rounds"])
-            )
-            made = cls(
-                tuple(header["deck"]), tuple(header["shape"]), rounds, header["recall"], header["provenance"]
             )  # fmt: skip
+            made = cls(tuple(header["deck"]), tuple(header["shape"]), rounds, header["recall"], header["provenance"])
         except (KeyError, TypeError) as error:
             raise AbstractionError(f"{path} is damaged: its header lacks {error}") from None
         except AbstractionError as error:

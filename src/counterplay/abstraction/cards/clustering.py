@@ -98,38 +98,15 @@ class KMeansConfig:
 
 
 def k_means(
-    points: Points,
-    count: int,
-    config: KMeansConfig | None = None,
-    *,
-    threads: int = 1,
-    start: npt.NDArray[np.float32] | None = None,
-    progress: ProgressCallback | None = None,
-    stage: str = "clustering",
-) -> Clustering:
-    """Cluster distinct points.
+    points: Points, count: int, config: KMeansConfig | None = None, *, threads: int = 1,
+    start: npt.NDArray[np.float32] | None = None, progress: ProgressCallback | None = None, stage: str = "clustering",
+) -> Clustering:  # fmt: skip
+    """Cluster distinct points (``merge_points``) into ``count`` clusters; the result does not depend on ``threads``.
 
-    Parameters
-    ----------
-    points : Points
-        Distinct points; see ``merge_points``.
-    count : int
-        Number of clusters.
-    config : KMeansConfig, optional
-        How it runs.
-    threads : int
-        Number of threads; the result does not depend on it.
-    start : (count, d) float32, optional
-        The first centres, scaled, instead of seeding.
-    progress : callable, optional
-        Called with the progress in iterations.
-    stage : str
-        Name of the stage in the progress.
+    ``start`` (count, d) gives the first centres, scaled, instead of seeding.  ``progress`` is called with the progress
+    in iterations of the ``stage``.
 
-    Raises
-    ------
-    AbstractionError
-        If there are fewer points than clusters.
+    Raises AbstractionError if there are fewer points than clusters.
     """
     if not 1 <= count <= len(points.rows):
         raise AbstractionError(

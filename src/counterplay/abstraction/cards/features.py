@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
 import itertools
 import math
 import os
@@ -69,33 +70,16 @@ class HandSums:
 
 
 class CardFeatures:
-    """The features of all hands of a deck and a shape.
+    """The features of all hands of a deck (ranks, suits) and a shape: hole cards, board cards of each later round.
 
-    Parameters
-    ----------
-    deck : (ranks, suits)
-        The deck.
-    shape : tuple of int
-        Hole cards, then the board cards of each later round.
-    cache : path, optional
-        The folder where features are cached; None keeps them in memory only.
-    threads : int
-        Number of threads.
-    progress : callable, optional
-        Called with the progress of each stage.
-    bins : int
-        Bins of the histograms.
+    ``cache`` is the folder where features are cached; None keeps them in memory only.  ``progress`` is called with the
+    progress of each stage; histograms have ``bins`` bins.
     """
 
     def __init__(
-        self,
-        deck: tuple[int, int],
-        shape: tuple[int, ...],
-        cache: str | os.PathLike[str] | None = None,
-        threads: int = 1,
-        progress: ProgressCallback | None = None,
-        bins: int = BINS,
-    ) -> None:
+        self, deck: tuple[int, int], shape: tuple[int, ...], cache: str | os.PathLike[str] | None = None,
+        threads: int = 1, progress: ProgressCallback | None = None, bins: int = BINS,
+    ) -> None:  # fmt: skip
         self.deck = deck
         self.shape = tuple(shape)
         self.cards = np.array(cards_of(*deck), dtype=np.uint8)
@@ -176,12 +160,11 @@ class CardFeatures:
 
         numbers = np.empty(given.size(), dtype=np.uint32)
         now, then = given.tables(), wanted.tables()
-        self.in_chunks(
-            f"hands of {sum(given.shape)} cards",
-            len(numbers),
-            1 << 18,
-            lambda first, last: project_hands(now, then, skip, first, last, numbers),
-        )
+
+        def work(first: int, last: int) -> None:
+            project_hands(now, then, skip, first, last, numbers)
+
+        self.in_chunks(f"hands of {sum(given.shape)} cards", len(numbers), 1 << 18, work)
         return numbers
 
     # ------------------------------------------------------------------------------------------ strength
@@ -197,12 +180,11 @@ class CardFeatures:
             sizes = np.array([self.shape[0], self._hands(last_round), len(hand_codes())])
             strength = np.zeros(self.size(last_round), dtype=np.uint16)
             tables, codes = self.indexer(last_round).tables(), hand_tables()
-            self.in_chunks(
-                "hand strength at the showdown",
-                len(boards),
-                256,
-                lambda first, last: showdown_strengths(codes, tables, self.cards, boards[first:last], sizes, strength),
-            )
+
+            def work(first: int, last: int) -> None:
+                showdown_strengths(codes, tables, self.cards, boards[first:last], sizes, strength)
+
+            self.in_chunks("hand strength at the showdown", len(boards), 256, work)
             return {"strength": strength}
 
         return self.kept("strength", make)["strength"]
@@ -258,7 +240,7 @@ class CardFeatures:
         ``cluster_of`` is the cluster of hole cards, by their cards as digits of base 64.
         """
         kind = np.dtype(dtype)
-        digest = _digest(cluster_of)
+        digest = hashlib.sha256(cluster_of.tobytes()).hexdigest()[:12]
         name = f"opponents-{turn}-{kind.name}-{digest}"
         return self.kept(name, lambda: self._make_opponents(turn, cluster_of, clusters, kind))["value"]
 
@@ -330,12 +312,11 @@ class CardFeatures:
         more, ways = self._next(turn)
         count = np.zeros((self.size(turn), classes), dtype=np.min_scalar_type(ways))
         now, then = self.indexer(turn).tables(), self.indexer(turn + 1).tables()
-        self.in_chunks(
-            f"transitions from round {turn + 1}",
-            len(count),
-            max(1, (1 << 20) // ways),
-            lambda first, last: fold_classes(now, then, self.cards, np.array([first, last, more, ways]), table, count),
-        )
+
+        def work(first: int, last: int) -> None:
+            fold_classes(now, then, self.cards, np.array([first, last, more, ways]), table, count)
+
+        self.in_chunks(f"transitions from round {turn + 1}", len(count), max(1, (1 << 20) // ways), work)
         return count
 
     def spread(
@@ -434,9 +415,3 @@ def _cached(path: Path, make: Callable[[], dict[str, npt.NDArray[Any]]]) -> Mapp
         ) from None
     write_container(path, KIND, {"name": path.name}, arrays)
     return read_container(path, KIND, verify=False)[1]
-
-
-def _digest(array: npt.NDArray[Any]) -> str:
-    import hashlib
-
-    return hashlib.sha256(array.tobytes()).hexdigest()[:12]

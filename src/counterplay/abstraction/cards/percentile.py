@@ -17,23 +17,9 @@ import numpy.typing as npt
 def percentile(
     values: npt.NDArray[Any], weights: npt.NDArray[Any], count: int, groups: npt.NDArray[Any] | None = None
 ) -> npt.NDArray[np.int32]:
-    """Split hands into ``count`` buckets of equal weight.
+    """Split hands into ``count`` buckets of equal weight, 0 .. count - 1 from the weakest, in each group separately.
 
-    Parameters
-    ----------
-    values : (N,) unsigned integers
-        What the hands are ranked by.
-    weights : (N,) integers
-        Number of deals that each represents.
-    count : int
-        Buckets, in each group.
-    groups : (N,) integers, optional
-        Hands of different groups are split separately.
-
-    Returns
-    -------
-    array (N,) of int32
-        0 .. count - 1, the weakest first.
+    ``values`` are unsigned integers that rank the hands, ``weights`` the numbers of deals that each represents.
     """
     if not len(values):
         return np.zeros(0, dtype=np.int32)

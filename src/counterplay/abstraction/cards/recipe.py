@@ -150,15 +150,7 @@ def _parse_round(text: str, family: str, turn: int, rounds: int, size: int, reca
     if text.lower().removeprefix("ir") in ("lossless", "c"):
         return RoundRecipe("lossless", size, forgets=forgets or (text.lower().startswith("ir") and not last))
     ranges = _RANGES.fullmatch(text)
-    if ranges is not None:
-        forgets = forgets or (bool(ranges["ir"]) and not last)
-        if ranges["ir"] and recall == "perfect":
-            raise AbstractionError(f"{text!r} forgets, which is not perfect recall; leave out one of them")
-        entry = _parse_points(text, ranges["family"].upper(), ranges["points"])
-        entry = dataclasses.replace(entry, textures=bool(ranges["textures"]), forgets=forgets)
-        _check_round(entry, text, turn, rounds, size)
-        return entry
-    match = _ENTRY.fullmatch(text)
+    match = ranges or _ENTRY.fullmatch(text)
     if match is None:
         raise AbstractionError(
             f"buckets of a round are written like 169, PE5, PS5, PHS5x2, KE570, KO570, PA100, "
@@ -166,11 +158,16 @@ def _parse_round(text: str, family: str, turn: int, rounds: int, size: int, reca
         )
     if match["ir"] and recall == "perfect":
         raise AbstractionError(f"{text!r} forgets, which is not perfect recall; leave out one of them")
+    forgets = forgets or (bool(match["ir"]) and not last)
+    if ranges is not None:
+        entry = _parse_points(text, match["family"].upper(), match["points"])
+        entry = dataclasses.replace(entry, textures=bool(match["textures"]), forgets=forgets)
+        _check_round(entry, text, turn, rounds, size)
+        return entry
     count, split = int(match["count"]), int(match["split"] or 1)
     named = (match["family"] or ("PHS" if match["split"] else family)).upper()
     if named not in FAMILIES or named == "lossless":
         raise AbstractionError(f"families of buckets are {', '.join(FAMILIES)}; got {named!r}")
-    forgets = forgets or (bool(match["ir"]) and not last)
     if count == size and match["split"] is None and not match["textures"]:
         return RoundRecipe("lossless", size, forgets=forgets)
     entry = RoundRecipe(named, count, split, bool(match["textures"]), forgets)

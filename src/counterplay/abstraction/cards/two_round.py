@@ -19,14 +19,9 @@ HOLDEM = (2, 3, 1, 1)
 
 
 def two_round_cards(features: CardFeatures | None = None, count: int = 5) -> CardAbstraction:
-    """The abstraction for games with two hole cards and a flop, full deck.
+    """The abstraction for games with two hole cards and a flop, full deck; ``count`` buckets at each chance event.
 
-    Parameters
-    ----------
-    features : CardFeatures, optional
-        Features of hold'em; computed if not given, which takes minutes.
-    count : int
-        Buckets at each chance event.
+    The features of hold'em are computed if not given, which takes minutes.
     """
     made = features or CardFeatures((13, 4), HOLDEM)
     metric, weight = made.sums(0).square, made.orbits(0).astype(np.int64)

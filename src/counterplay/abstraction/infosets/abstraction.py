@@ -54,10 +54,9 @@ class Abstraction:
             raise AbstractionError(
                 f"{self.name}: the map has {len(self.action_map)} actions; its sets have {self._real_offset[-1]}"
             )
-        expected = np.arange(len(self.action_map)) - np.repeat(self._real_offset[:-1], np.diff(self._real_offset))
         owner = np.repeat(np.arange(len(self.infoset_map)), np.diff(self._real_offset))
         order = np.lexsort((self.action_map, owner))
-        wrong = self.action_map[order] != expected
+        wrong = self.action_map[order] != places(self._real_offset)
         if wrong.any():
             real = int(owner[np.flatnonzero(wrong)[0]])
             row = self.action_map[self._real_offset[real] : self._real_offset[real + 1]].tolist()
@@ -107,7 +106,7 @@ class Abstraction:
         join different players or numbers of actions; the set is named.
         """
         self._check(tree)
-        if not np.array_equal(self.action_map, _identity(tree.infoset_offset)):
+        if not np.array_equal(self.action_map, places(tree.infoset_offset)):
             tree = reorder_actions(tree, self.action_map)
         decided = tree.infoset != NULL  # empty in a game without decisions
         part = np.full(tree.num_histories, NULL, np.int64)
@@ -156,26 +155,19 @@ class Abstraction:
     @functools.cached_property
     def entry_map(self) -> NDArray[np.int64]:
         """The abstract entry of each real entry."""
-        starts = np.concatenate(([0], np.cumsum([len(row) for row in self.set_actions]))).astype(np.int64)
-        return np.repeat(starts[self.infoset_map], np.diff(self._real_offset)) + self.action_map
+        ends = np.cumsum([0, *map(len, self.set_actions)], dtype=np.int64)
+        return np.repeat(ends[self.infoset_map], np.diff(self._real_offset)) + self.action_map
 
     def then(self, other: Abstraction) -> Abstraction:
         """Compose this abstraction with one of the abstract game."""
         if other.digest != self.abstract_digest:
             raise AbstractionError(f"{other.name} abstracts {other.game}, not {self.abstract_name}")
-        starts = np.concatenate(([0], np.cumsum([len(row) for row in self.set_actions])))
-        if len(other.action_map) != starts[-1]:
+        if len(other.action_map) != self.num_entries:
             raise AbstractionError(f"{other.name} does not fit {self.abstract_name}")
-        return Abstraction(
-            name=f"{self.name}, {other.name}",
-            game=self.game,
-            digest=self.digest,
-            infoset_map=other.infoset_map[self.infoset_map],
-            action_map=other.action_map[self.entry_map],
-            set_player=other.set_player,
-            set_names=other.set_names,
-            set_actions=other.set_actions,
-        )
+        return dataclasses.replace(
+            other, name=f"{self.name}, {other.name}", game=self.game, digest=self.digest,
+            infoset_map=other.infoset_map[self.infoset_map], action_map=other.action_map[self.entry_map],
+        )  # fmt: skip
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the abstraction to a file, atomically."""
@@ -201,22 +193,17 @@ class Abstraction:
         try:
             labels = [tuple(row) for row in header["label_sets"]]
             return cls(
-                name=header["name"],
-                game=header["game"],
-                digest=header["digest"],
-                infoset_map=arrays["infoset_map"],
-                action_map=arrays["action_map"],
-                set_player=arrays["set_player"],
-                set_names=unpack_texts("name", arrays),
-                set_actions=tuple(labels[row] for row in arrays["set_labels"].tolist()),
-            )
+                header["name"], header["game"], header["digest"], arrays["infoset_map"], arrays["action_map"],
+                arrays["set_player"], unpack_texts("name", arrays),
+                tuple(labels[row] for row in arrays["set_labels"].tolist()),
+            )  # fmt: skip
         except (KeyError, TypeError, IndexError, UnicodeDecodeError) as error:
             raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}") from None
 
     @functools.cached_property
     def _real_offset(self) -> NDArray[np.int64]:
         sizes = np.array([len(row) for row in self.set_actions], np.int64)
-        return np.concatenate(([0], np.cumsum(sizes[self.infoset_map]))).astype(np.int64)
+        return np.append(0, np.cumsum(sizes[self.infoset_map]))
 
     def _check(self, tree: GameTree) -> None:
         if tree.digest == self.digest:
@@ -228,6 +215,6 @@ class Abstraction:
         )
 
 
-def _identity(offset: NDArray[np.int64]) -> NDArray[np.int64]:
+def places(offset: NDArray[np.int64]) -> NDArray[np.int64]:
     """The position of each entry among the actions of its information set."""
     return np.asarray(np.arange(offset[-1]) - np.repeat(offset[:-1], np.diff(offset)))

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.abstraction.infosets.abstraction import Abstraction
+from counterplay.abstraction.infosets.abstraction import Abstraction, places
 from counterplay.errors import AbstractionError
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import NULL
@@ -22,32 +22,15 @@ Match = Literal["label", "position"]
 
 
 def from_classes(
-    tree: GameTree,
-    classes: Sequence[Hashable],
-    name: str,
-    match: Match = "label",
+    tree: GameTree, classes: Sequence[Hashable], name: str, match: Match = "label",
     names: Mapping[Hashable, str] | None = None,
-) -> Abstraction:
-    """Merge the information sets of each class.
+) -> Abstraction:  # fmt: skip
+    """Merge the information sets of each class, with ``names`` of the classes; by default the class as text.
 
-    Parameters
-    ----------
-    tree : GameTree
-        The real game.
-    classes : sequence of hashables
-        The class of each information set; sets of different players are never merged.
-    name : str
-        The name of the abstraction.
-    match : {"label", "position"}
-        How the actions of merged sets are matched.
-    names : mapping, optional
-        Names of the classes; by default the class as text.
+    ``classes`` has the class of each information set; sets of different players are never merged.
 
-    Raises
-    ------
-    AbstractionError
-        If merged sets have different numbers of actions, or different labels when those are matched; both sets are
-        named.
+    Raises AbstractionError if merged sets have different numbers of actions, or different labels when those are
+    matched; both sets are named.
     """
     if len(classes) != tree.num_infosets:
         raise AbstractionError(f"{name}: {len(classes)} classes for the {tree.num_infosets} sets of {tree.name}")
@@ -63,16 +46,10 @@ def from_classes(
         places = _match_actions(tree, leaders[abstract], infoset, match, name)
         action_map[tree.infoset_offset[infoset] : tree.infoset_offset[infoset + 1]] = places
     texts = [str(key) if names is None else names[key] for _, key in number]
-    return Abstraction(
-        name=name,
-        game=tree.name,
-        digest=tree.digest,
-        infoset_map=infoset_map,
-        action_map=action_map,
-        set_player=tree.infoset_player[leaders].astype(np.int8),
-        set_names=_distinct(texts, [player for player, _ in number]),
-        set_actions=tuple(tree.actions_of(leader) for leader in leaders),
-    )
+    set_names = _distinct(texts, [player for player, _ in number])
+    set_actions = tuple(tree.actions_of(leader) for leader in leaders)
+    players = tree.infoset_player[leaders].astype(np.int8)
+    return Abstraction(name, tree.name, tree.digest, infoset_map, action_map, players, set_names, set_actions)
 
 
 def null_abstraction(tree: GameTree) -> Abstraction:
@@ -162,17 +139,10 @@ def abstraction_between(fine: GameTree, coarse: GameTree) -> Abstraction:
     if len(wrong):
         infoset = fine.infoset_names[fine.infoset[wrong[0]]]
         raise AbstractionError(f"{coarse.name} does not abstract {fine.name}: it splits the set {infoset!r}")
-    sizes = np.diff(fine.infoset_offset)
     return Abstraction(
-        name=coarse.name,
-        game=fine.name,
-        digest=fine.digest,
-        infoset_map=infoset_map,
-        action_map=(np.arange(fine.num_entries) - np.repeat(fine.infoset_offset[:-1], sizes)).astype(np.int32),
-        set_player=coarse.infoset_player,
-        set_names=coarse.infoset_names,
-        set_actions=tuple(coarse.actions_of(infoset) for infoset in range(coarse.num_infosets)),
-    )
+        coarse.name, fine.name, fine.digest, infoset_map, places(fine.infoset_offset).astype(np.int32),
+        coarse.infoset_player, coarse.infoset_names, tuple(map(coarse.actions_of, range(coarse.num_infosets))),
+    )  # fmt: skip
 
 
 def _match_actions(tree: GameTree, leader: int, infoset: int, match: Match, name: str) -> list[int]:

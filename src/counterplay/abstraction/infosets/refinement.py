@@ -19,20 +19,10 @@ from counterplay.tree.history.game_tree import GameTree
 def from_map(
     tree: GameTree, infoset_map: NDArray[np.integer], action_map: NDArray[np.integer], name: str
 ) -> Abstraction:
-    """The abstraction that merges information sets with equal numbers.
+    """The abstraction that merges information sets with equal numbers in ``infoset_map`` (I,); any numbers.
 
-    Parameters
-    ----------
-    tree : GameTree
-        The real game.
-    infoset_map : (I,) integers
-        The number of each information set; any numbers.
-    action_map : (E,) integers
-        The position of each real entry among the actions of its abstract set.
-    name : str
-        The name of the abstraction.
-
-    The abstract sets are numbered player by player in the order of their first members, and named after them.
+    ``action_map`` (E,) is the position of each real entry among the actions of its abstract set.  The abstract sets
+    are numbered player by player in the order of their first members, and named after them.
     """
     _, first, numbers, sizes = np.unique(infoset_map, return_index=True, return_inverse=True, return_counts=True)
     order = np.argsort(first, kind="stable")
@@ -47,15 +37,9 @@ def from_map(
         row = tree.actions_of(leader)
         labels.append(tuple(row[move] for move in np.argsort(places, kind="stable")))
     return Abstraction(
-        name=name,
-        game=tree.name,
-        digest=tree.digest,
-        infoset_map=rank[numbers].astype(np.int32),
-        action_map=np.asarray(action_map, np.int32),
-        set_player=tree.infoset_player[leaders].astype(np.int8),
-        set_names=tuple(names),
-        set_actions=tuple(labels),
-    )
+        name, tree.name, tree.digest, rank[numbers].astype(np.int32), np.asarray(action_map, np.int32),
+        tree.infoset_player[leaders].astype(np.int8), tuple(names), tuple(labels),
+    )  # fmt: skip
 
 
 def refine(

@@ -21,16 +21,9 @@ def table_words(abstraction: Abstraction, tables: int = 2) -> int:
 
 
 def map_words(abstraction: Abstraction, tree: GameTree, singletons: bool = False) -> int:
-    """Words of the map from information sets to abstract sets.
+    """Words of the map from information sets of the real game to abstract sets, which must lie inside the classes.
 
-    Parameters
-    ----------
-    abstraction : Abstraction
-        Its merged sets must lie inside the classes.
-    tree : GameTree
-        The real game.
-    singletons : bool
-        Also count singleton sets that were split off.
+    ``singletons`` also counts singleton sets that were split off.
     """
     sizes = np.asarray(abstraction.sizes)
     leader = np.full(abstraction.num_sets, -1)

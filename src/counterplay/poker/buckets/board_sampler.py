@@ -147,16 +147,8 @@ def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 class BoardSampler:
     """Samples the boards of a bucket game of two players, and holds the work arrays of walks over them.
 
-    Each thread needs its own.
-
-    Parameters
-    ----------
-    game : BucketGame
-        A game of two players with hands of one or two cards.
-    pieces : Pieces
-        Its betting tree.
-    last : int, optional
-        The round whose board this is, by default the last one; later rounds are unknown.
+    Each thread needs its own.  ``pieces`` is the betting tree; ``last`` the round whose board this is, by default the
+    last one; later rounds are unknown.
     """
 
     def __init__(self, game: BucketGame, pieces: Pieces, last: int | None = None) -> None:
@@ -197,13 +189,7 @@ class BoardSampler:
         return hands * by_hand + fixed + 8 * (3 * sum(entries) + sum(chances) + longest) + 4096
 
     def draw(self, state: NDArray[np.uint64]) -> Board:
-        """A board, sampled uniformly; overwritten by the next call.
-
-        Parameters
-        ----------
-        state : (1,) uint64
-            State of the random numbers; advanced.
-        """
+        """A board, sampled uniformly; overwritten by the next call.  The ``state`` of the random numbers advances."""
         deal_cards(self.deck, state, self._stock, self._dealt)
         return self.board(self._dealt[0])
 

@@ -34,6 +34,7 @@ from counterplay.errors import AbstractionError, GameError
 from counterplay.game.game import TERMINAL
 from counterplay.poker.acpc.definition import GameDefinition, format_definition
 from counterplay.poker.betting import BettingTree, build_betting_tree
+from counterplay.poker.evaluator import MAX_HAND
 from counterplay.poker.isomorphism import HandIndexer
 from counterplay.poker.raise_sizes import BetAbstraction
 from counterplay.poker.rules import Betting
@@ -43,9 +44,6 @@ if TYPE_CHECKING:
 
 MAX_PLAYERS = 6
 """The hands of six players have 4,683 orders."""
-
-MAX_HAND = 7
-"""Hands of more cards are not ranked in batches."""
 
 
 class RoundBuckets(Protocol):
@@ -103,27 +101,11 @@ class BucketGame:
     ) -> BucketGame:
         """Build the betting tree and number the entries.
 
-        Parameters
-        ----------
-        definition : GameDefinition
-            What is played.
-        buckets : sequence
-            The buckets of each round, for all players; or such a sequence for each player.
-        bets : BetAbstraction, optional
-            The betting abstraction of a no-limit game.
-        name : str
-            The name of the game.
-        cards : sequence of str
-            The files that the buckets are from, to be recorded in checkpoints and strategies.
-        max_nodes : int
-            Most nodes of the betting tree.
+        ``buckets`` are those of each round, for all players; or such a sequence for each player.  ``cards`` are the
+        files that they are from, to be recorded in checkpoints and strategies.
 
-        Raises
-        ------
-        AbstractionError
-            If the buckets are for other cards.
-        MemoryLimitError
-            If the betting tree is too large.
+        Raises AbstractionError if the buckets are for other cards; MemoryLimitError if the betting tree has more than
+        ``max_nodes``.
         """
         by_player = _by_player(definition, buckets)
         tree = build_betting_tree(definition, bets, max_nodes)
@@ -209,8 +191,8 @@ class BucketGame:
             first -= 1
         found = 0
         for table, end in zip(tables[first : turn + 1], ends[first : turn + 1], strict=True):
-            found = _look_up(table, self._indexer(tuple(table.shape)).index((*hole, *board[:end])), found)
-        return found
+            found = look_up(table, self._indexer(tuple(table.shape)).index((*hole, *board[:end])), found)
+        return int(found)
 
     def blocks(self) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
         """The entries of each slot and bucket: first, last, and the offsets of the decisions, with the end."""
@@ -378,9 +360,10 @@ def _check_range(table: RoundBuckets, number: int, size: int) -> None:
             raise AbstractionError(f"round {number} has {table.cuts.shape[1]} classes of hands; got {classes + 1}")
 
 
-def _look_up(table: RoundBuckets, index: int, before: int) -> int:
-    found = index if table.table is None else int(table.table[index])
-    return found if table.cuts is None else int(table.cuts[before, found])
+def look_up(table: RoundBuckets, index: Any, before: Any) -> Any:
+    """The bucket of a hand by its index, or of many, after the bucket of the previous round."""
+    found = index if table.table is None else table.table[index]
+    return found if table.cuts is None else table.cuts[before, found]
 
 
 def _digest(table: RoundBuckets) -> bytes:

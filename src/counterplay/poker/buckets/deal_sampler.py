@@ -14,20 +14,12 @@ from numpy.typing import NDArray
 from counterplay.kernels.buckets.deal_batches import deal_cards, gather_hands, shift_buckets, shift_showdowns
 from counterplay.kernels.cards.evaluator import rank_hands
 from counterplay.kernels.cards.isomorphism import index_hands
-from counterplay.poker.buckets.bucket_game import BucketGame, hand_indexer, weak_orders
+from counterplay.poker.buckets.bucket_game import BucketGame, RoundBuckets, hand_indexer, weak_orders
 from counterplay.poker.three_cards import showdown_tables
 
 
 class DealSampler:
-    """Samples the deals of a bucket game; each thread needs its own.
-
-    Parameters
-    ----------
-    game : BucketGame
-        The game.
-    size : int
-        Most deals at a time.
-    """
+    """Samples the deals of a bucket game, at most ``size`` at a time; each thread needs its own."""
 
     def __init__(self, game: BucketGame, size: int) -> None:
         rules = game.definition
@@ -56,12 +48,7 @@ class DealSampler:
     def deal(self, state: NDArray[np.uint64], count: int) -> NDArray[np.int64]:
         """Deals in the format of walks, (count, slots); overwritten by the next call.
 
-        Parameters
-        ----------
-        state : (1,) uint64
-            State of the random numbers; advanced.
-        count : int
-            Number of deals, at most ``size``.
+        The ``state`` of the random numbers advances.
         """
         dealt = self._dealt[:count]
         deal_cards(self.deck, state, self._stock, dealt)
@@ -89,17 +76,12 @@ class DealSampler:
 def plain_tables(game: BucketGame) -> list[list[tuple[Any, NDArray[Any] | None, NDArray[Any] | None]]]:
     """By player and round: the tables that index hands, the class of each index, and the cuts, for kernels."""
     rules = game.definition
-    return [
-        [
-            (
-                hand_indexer(tuple(table.shape), rules.ranks, rules.suits).tables(),
-                _plain(table.table),
-                _plain(table.cuts),
-            )
-            for table in tables
-        ]
-        for tables in game.buckets
-    ]
+
+    def plain(table: RoundBuckets) -> tuple[Any, NDArray[Any] | None, NDArray[Any] | None]:
+        indexer = hand_indexer(tuple(table.shape), rules.ranks, rules.suits)
+        return indexer.tables(), _plain(table.table), _plain(table.cuts)
+
+    return [[plain(table) for table in tables] for tables in game.buckets]
 
 
 def _plain(array: NDArray[Any] | None) -> NDArray[Any] | None:

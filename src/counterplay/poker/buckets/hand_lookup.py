@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.kernels.cards.isomorphism import index_hands
-from counterplay.poker.buckets.bucket_game import BucketGame, RoundBuckets, hand_indexer
+from counterplay.poker.buckets.bucket_game import BucketGame, hand_indexer, look_up
 
 
 def hand_buckets(
@@ -21,10 +21,5 @@ def hand_buckets(
         hands = np.hstack([holes, np.broadcast_to(board[:end], (len(holes), end))]).astype(np.uint8)
         index = np.empty(len(hands), np.int64)
         index_hands(hand_indexer(tuple(table.shape), rules.ranks, rules.suits).tables(), hands, index)
-        found.append(_look_up(table, index, found[-1] if found else None))
+        found.append(look_up(table, index, found[-1] if found else None).astype(np.int64))
     return found
-
-
-def _look_up(table: RoundBuckets, index: NDArray[np.int64], before: NDArray[np.int64] | None) -> NDArray[np.int64]:
-    classes = index if table.table is None else table.table[index].astype(np.int64)
-    return classes if table.cuts is None else table.cuts[before, classes].astype(np.int64)

@@ -126,20 +126,8 @@ def _read(word: str) -> BetSize | None:
 def bet_amount(size: BetSize, pot: float, before: float, stack: float, streets: int, raises: int) -> float | None:
     """The chips on this street after a bet or raise, before rounding and limits; None if it is not allowed.
 
-    Parameters
-    ----------
-    size : BetSize
-        The size.
-    pot : float
-        The pot after the previous bet is called.
-    before : float
-        The previous bet on this street.
-    stack : float
-        The remaining stack then.
-    streets : int
-        Number of remaining streets, including this one.
-    raises : int
-        Bets and raises on this street so far.
+    ``pot`` and ``stack`` are what they are after calling the previous bet, which is ``before``; ``streets`` counts the
+    remaining ones, including this, ``raises`` bets and raises on this street so far.
     """
     if size.kind == "allin":
         return before + stack
