@@ -194,7 +194,7 @@ def _brute_rows(abstraction: CardAbstraction, family: str, deals: Sequence[tuple
         from counterplay.abstraction.cards.build_cards import _Builder
 
         recipe = parse_recipe("2,KO4,PE2", deck, shape, "imperfect")
-        clusters = _Builder(features, recipe, BuildSettings(opponents=3)).clusters()
+        clusters = _Builder(features, recipe, BuildSettings(opponents=3)).clusters
         share = np.sqrt(clusters.shares("mass"))
         start = features.indexer(0)
     for deal in set(deals):
