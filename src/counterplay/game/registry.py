@@ -31,10 +31,6 @@ from counterplay.game.game import Game, Scheme
 
 _REGISTRY: dict[str, type[Game]] = {}
 _CLASS = TypeVar("_CLASS", bound=type[Game])
-_FILES = (
-    (".efg", "an .efg", "counterplay.game.efg", "read_efg"),
-    (".game", "a .game", "counterplay.poker.poker_game", "poker_game"),
-)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -136,12 +132,17 @@ def make(spec: str | Game | type[Game], **parameters: Any) -> Game:
         from counterplay.game.openspiel import load_openspiel
 
         return load_openspiel(spec.removeprefix("openspiel:"), parameters)
-    for ending, kind, module, read in _FILES:
-        if spec.lower().endswith(ending):
-            if parameters:
-                raise GameError(f"{spec}: {kind} file takes no parameters; got {sorted(parameters)}")
-            made: Game = getattr(importlib.import_module(module), read)(spec)
-            return made
+    efg, poker = (spec.lower().endswith(ending) for ending in (".efg", ".game"))
+    if parameters and (efg or poker):
+        kind = "an .efg" if efg else "a .game"
+        raise GameError(f"{spec}: {kind} file takes no parameters; got {sorted(parameters)}")
+    if efg:
+        from counterplay.game.efg import read_efg
+
+        return read_efg(spec)
+    if poker:
+        made: Game = importlib.import_module("counterplay.poker.poker_game").poker_game(spec)
+        return made
     name, written = parse_spec(spec)
     cls = _class_from_file(name) if ".py" in name else _registered(name)
     return _construct(cls, name, {**_with_names(cls, name, written), **parameters})
