@@ -207,7 +207,7 @@ class TestRuns:
         assert resume_solver(tmp_path / "checkpoint").details() == {"exact_value": "-1/18"}
 
     def test_wrong_settings(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        with pytest.raises(SolverError, match="method must be auto, simplex or ipm; got 'quick'"):
+        with pytest.raises(SolverError, match="method must be one of auto, simplex, ipm; got 'quick'"):
             make_solver("kuhn", "lp", method="quick")
         with pytest.raises(SolverError, match="exact must be true or false; got 1"):
             make_solver("kuhn", "lp", exact=1)

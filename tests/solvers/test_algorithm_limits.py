@@ -110,7 +110,7 @@ def test_pure_cfr_says_what_to_do_about_large_utilities() -> None:
     [("probing", "probes", 10**20, 10**6), ("pure-cfr", "units", 10**400, 10**18)],
 )
 def test_huge_numbers_are_refused(algorithm: str, setting: str, value: int, most: int) -> None:
-    with pytest.raises(SolverError, match=f"{setting} must be at most {most}; got 10000"):
+    with pytest.raises(SolverError, match=f"{setting} must be an integer, at least 1 and at most {most}; got 10000"):
         make_solver("kuhn", algorithm, **{setting: value})
 
 
@@ -220,7 +220,7 @@ def test_odd_seeds_of_a_comparison(seeds: Any, message: str) -> None:
 
 def test_a_comparison_tells_wrong_settings_before_its_first_run() -> None:
     seen: list[str] = []
-    with pytest.raises(SolverError, match="probes must be an integer, at least 1; got 0"):
+    with pytest.raises(SolverError, match="probes must be an integer, at least 1 and at most 1000000; got 0"):
         compare("kuhn", "cfr+,probing(probes=0)", Budget(iterations=3), 1, callback=lambda name, *_: seen.append(name))
     assert seen == []
 

@@ -382,12 +382,16 @@ def test_the_limit_of_regret_is_allowed() -> None:
         ({"k_b": -1}, "k_b must be an integer, at least 0; got -1"),
         ({"k_h": 2.5}, "k_h must be an integer, at least 0; got 2.5"),
         ({"literal": 1}, "literal must be true or false; got 1"),
-        ({"sample_by": "size"}, "sample_by must be set or member; got 'size'"),
-        ({"forget": None}, "forget must say what to start without, such as initial; got None"),
-        ({"heuristic_divisor": 0}, "heuristic_divisor must be positive; got 0"),
-        ({"bound_divisor": 0.5}, "bound_divisor must be at least 1; got 0.5"),
-        ({"visit_threshold": -0.1}, "visit_threshold must be at least 0; got -0.1"),
-        ({"visit_threshold": "x"}, "visit_threshold must be a number; got 'x'"),
+        ({"sample_by": "size"}, "sample_by must be one of set, member; got 'size'"),
+        ({"forget": None}, "forget must be the name of what to forget at first, such as initial; got None"),
+        ({"heuristic_divisor": 0}, "heuristic_divisor must be a number, above 0; got 0"),
+        ({"bound_divisor": 0.5}, "bound_divisor must be a number, at least 1; got 0.5"),
+        ({"visit_threshold": -0.1}, "visit_threshold must be a number, at least 0; got -0.1"),
+        ({"visit_threshold": "x"}, "visit_threshold must be a number, at least 0; got 'x'"),
+        (
+            {"seed": 2**64},
+            "seed must be an integer, at least 0 and below 18446744073709551616; got 18446744073709551616",
+        ),
     ],
 )
 def test_wrong_settings(changes: dict[str, object], message: str) -> None:

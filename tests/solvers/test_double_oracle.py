@@ -255,7 +255,7 @@ def test_wrong_settings() -> None:
         make_solver("kuhn", "double-oracle", epsilon=2)
     with pytest.raises(SolverError, match="wide must be true or false; got 'yes'"):
         make_solver("kuhn", "double-oracle", wide="yes")
-    with pytest.raises(SolverError, match="default must be response or first; got 'last'"):
+    with pytest.raises(SolverError, match="default must be one of response, first; got 'last'"):
         make_solver("kuhn", "double-oracle", default="last")
 
 

@@ -57,7 +57,7 @@ def test_starting_from_the_first_actions() -> None:
 
 
 def test_settings_are_checked() -> None:
-    with pytest.raises(SolverError, match="start must be uniform or first; got 'last'"):
+    with pytest.raises(SolverError, match="start must be one of uniform, first; got 'last'"):
         FictitiousPlayConfig(start="last")  # type: ignore[arg-type]
     with pytest.raises(SolverError, match="alternating must be true or false; got 1"):
         FictitiousPlayConfig(alternating=1)  # type: ignore[arg-type]

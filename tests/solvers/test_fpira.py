@@ -249,8 +249,8 @@ def test_uniform_start() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"forget": 3}, "forget must say what to start without, such as initial; got 3"),
-        ({"start": "last"}, "start must be first or uniform; got 'last'"),
+        ({"forget": 3}, "forget must be the name of what to forget at first, such as initial; got 3"),
+        ({"start": "last"}, "start must be one of first, uniform; got 'last'"),
         ({"tolerance": -1.0}, "tolerance must be a number, at least 0; got -1.0"),
         ({"tie": "no"}, "tie must be a number, at least 0; got 'no'"),
     ],

@@ -105,8 +105,9 @@ def test_refusals() -> None:
     with pytest.raises(cp.GameError, match=r"doirabnb needs an opponent with A-loss recall, .* use irabnb"):
         make_solver("toy_refinement", "maxmin", player=2, method="doirabnb")
     for setting, why in (
-        ({"player": 3}, "player must be 1 or 2; got 3"), ({"method": "cplex"}, "method must be one of auto, base"),
-        ({"epsilon": 0}, "epsilon must be a number from 1e-8 to 1; got 0"), ({"digits": 3}, "has no setting 'digits'"),
+        ({"player": 3}, "player must be one of 1, 2; got 3"), ({"method": "cplex"}, "method must be one of auto, base"),
+        ({"epsilon": 0}, "epsilon must be a number, at least 1e-08 and below 1; got 0"),
+        ({"digits": 3}, "has no setting 'digits'"),
     ):  # fmt: skip
         with pytest.raises(cp.SolverError, match=why):
             make_solver("kuhn", "maxmin", **setting)

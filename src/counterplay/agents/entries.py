@@ -27,7 +27,7 @@ from counterplay.agents.match_game import MatchGame
 from counterplay.agents.strategy_agent import StrategyAgent
 from counterplay.agents.trivial_agent import TrivialAgent
 from counterplay.errors import GameError, StrategyError
-from counterplay.solvers.solver import setting_value
+from counterplay.solvers.settings import setting_value
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import load_strategy
 from counterplay.strategy.public_strategy import PublicStrategy

@@ -136,7 +136,7 @@ def _check_spot(spot: Any, given: dict[str, Any]) -> None:
 
 def read_settings(texts: list[str]) -> dict[str, Any]:
     """Settings of an algorithm from texts such as ``delay=100``."""
-    from counterplay.solvers.solver import setting_value
+    from counterplay.solvers.settings import setting_value
 
     changes: dict[str, Any] = {}
     for text in texts:

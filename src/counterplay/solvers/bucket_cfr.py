@@ -9,8 +9,7 @@ Departure: regrets are discounted for both players at once, which does not chang
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,48 +23,37 @@ from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.memory import check_memory
 from counterplay.runtime.threads import ThreadPool
 from counterplay.solvers.bucket_tables import BucketTables
-from counterplay.solvers.cfr import ROUNDING, CfrConfig, config_with, preset_name
+from counterplay.solvers.cfr import ROUNDING, CfrConfig, FullWidthSolver
 
 __all__ = ["BucketCfrSolver", "cfr_table_bytes"]
 
 
-class BucketCfrSolver(BucketTables):
+class BucketCfrSolver(BucketTables, FullWidthSolver):
     """Full-width CFR on a bucket game, two players.
 
     Parameters
     ----------
-    game : BucketGame
-        What to solve.
-    config : CfrConfig or str
-        A configuration or the name of a preset.
-    algorithm : str, optional
-        The name of the algorithm in results.
-    memory_limit : int, optional
-        Bytes that the tables may take; by default what the machine has free.
+    *args, **kwargs
+        Those of ``Solver``; the game is a ``BucketGame``.
     pairs : BucketPairs, optional
         Bucket pair counts, to measure exploitability inside the bucket game.
     """
 
     kind = "bucket-cfr"
-    config_class = CfrConfig
 
-    def __init__(
-        self,
-        game: BucketGame,
-        config: CfrConfig | str = "cfr+",
-        algorithm: str | None = None,
-        memory_limit: int | None = None,
-        pairs: BucketPairs | None = None,
-    ) -> None:
-        super().__init__()
-        self.config = config_with(config, {}) if isinstance(config, str) else config
-        self.config.check_form(self.form_name)
-        self.algorithm = algorithm or preset_name(config)
+    def __init__(self, *args: Any, pairs: BucketPairs | None = None, **kwargs: Any) -> None:
+        self.pairs = pairs
+        super().__init__(*args, **kwargs)
+
+    def _open(self, game: Any, memory_limit: int | None) -> None:
         if not isinstance(game, BucketGame):
             raise SolverError(f"this solver runs on bucket games; got {type(game).__name__}")
         check_hands(game)
-        self.game, self.pairs = game, pairs
+        self.game = game
         check_memory(f"{self.algorithm} on {game.name}", self.table_bytes, memory_limit)
+
+    def _allocate(self) -> None:
+        game = self.game
         self._pieces = betting_pieces(game)
         self._boards = BoardSampler(game, self._pieces)
         rows, stands_for = every_board(game)
@@ -102,9 +90,8 @@ class BucketCfrSolver(BucketTables):
 
     def _iterate(self) -> None:
         config, turns = self.config, np.arange(2)
-        alpha, beta = (np.nan if power is None else float(power) for power in (config.alpha, config.beta))
         rule = iteration_rule(
-            self.iterations + 1, config.regret_floor, alpha, beta, float(config.gamma), config.delay, config.shifted,
+            self.iterations + 1, config.regret_floor, *self._exponents, config.delay, config.shifted,
             self._tie, False, config.predictive,
         )  # fmt: skip
         if rule.keep_positive != 1.0 or rule.keep_negative != 1.0:
@@ -145,19 +132,6 @@ class BucketCfrSolver(BucketTables):
             "prediction": self.prediction,
             "counters": self.counters,
         }
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Nothing is derived from the tables."""
-
-    @classmethod
-    def named(cls, game: Any, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Self:
-        """A solver for one of ``CFR_PRESETS``, with some settings changed."""
-        return cls(game, config_with(algorithm, settings), algorithm, memory_limit)
-
-    @classmethod
-    def from_checkpoint(cls, game: Any, config: Mapping[str, Any], algorithm: str, memory_limit: int | None) -> Self:
-        """A fresh solver with the settings of a checkpoint."""
-        return cls(game, CfrConfig(**config), algorithm, memory_limit)
 
 
 def cfr_table_bytes(entries: int, config: CfrConfig) -> int:

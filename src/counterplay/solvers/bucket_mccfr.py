@@ -73,7 +73,7 @@ class BucketSolver(BucketTables, MccfrSolver):  # type: ignore[misc]  # games an
     presets = BUCKET_PRESETS
 
     def __init__(self, game: BucketGame, *arguments: Any, pairs: BucketPairs | None = None, **named: Any) -> None:
-        super().__init__(game, *arguments, **named)  # type: ignore[arg-type]  # what _open takes
+        super().__init__(game, *arguments, **named)  # type: ignore[arg-type]  # what _walked takes
         self.pairs = pairs
         seeds = np.random.SeedSequence(self.config.seed).spawn(1)[0].generate_state(1, np.uint64)
         self.deal_state = spaced_rows(random_state(int(seeds[0]), self.config.threads))
@@ -86,7 +86,7 @@ class BucketSolver(BucketTables, MccfrSolver):  # type: ignore[misc]  # games an
         else:
             self._samplers = [DealSampler(game, BATCH * game.players) for _ in threads]
 
-    def _open(self, game: Any, memory_limit: int | None) -> tuple[Walked, WalkArrays]:
+    def _walked(self, game: Any, memory_limit: int | None) -> tuple[Walked, WalkArrays]:
         if not isinstance(game, BucketGame):
             raise SolverError(f"this solver runs on bucket games; got {type(game).__name__}")
         if self.config.sampling == "public":
@@ -98,17 +98,18 @@ class BucketSolver(BucketTables, MccfrSolver):  # type: ignore[misc]  # games an
     def _scheme_array(self, scheme: str | Scheme | NDArray[np.float64]) -> NDArray[np.float64]:
         return betting_scheme(self.game, scheme)
 
-    @staticmethod
-    def memory_bytes(game: Walked, config: MccfrConfig | str) -> int:
+    @classmethod
+    def memory_bytes(cls, tree: Walked, config: MccfrConfig | str | None = None) -> int:
         """Bytes of all tables that a solver will allocate, the buffers of deals included."""
-        settings = mccfr_config(config, {}, BUCKET_PRESETS) if isinstance(config, str) else config
-        assert isinstance(game, BucketGame)
+        assert isinstance(tree, BucketGame)
+        game: BucketGame = tree
+        settings: MccfrConfig = cls.settings_of(config)
         if settings.sampling == "public":
             pieces = betting_pieces(game)
             deals = settings.threads * (BoardSampler.nbytes(game, pieces) + 8) + sum(part.nbytes for part in pieces)
         else:
             deals = settings.threads * (DealSampler.nbytes(game, BATCH * game.players) + 8)
-        return MccfrSolver.memory_bytes(game, settings) + deals
+        return super().memory_bytes(game, settings) + deals
 
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations, divided among the threads; dealt cards are walked before Ctrl-C takes effect."""

@@ -6,7 +6,6 @@ players with perfect recall) a run is measured inside the bucket game, without i
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
@@ -14,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import SolverError, StrategyError
+from counterplay.errors import StrategyError
 from counterplay.evaluation.bucket_pairs import BucketPairs, measure_buckets
 from counterplay.evaluation.measurement import Measurement
 from counterplay.forms import open_game
@@ -23,7 +22,6 @@ from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.solvers.result import RunFacts
 from counterplay.solvers.solver import Solver
 from counterplay.strategy.bucket_strategy import BucketStrategy, Storage, packed
-from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import normalise
 
 __all__ = ["BucketTables"]
@@ -80,9 +78,7 @@ class BucketTables(Solver):
 
     def _blocks(self, kind: Literal["average", "last"] | None) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
         """First and last entry and the probabilities of each block."""
-        kind = kind or self.config.profile
-        if kind == "average" and not self.config.keeps_average:
-            raise SolverError(f"this solver keeps no average (its profile is {self.config.profile!r})")
+        kind = self._profile_kind(kind)
         none, matched = np.zeros(0), self._matched()
         for first, last, offset in self.game.blocks():
             if kind == "average" and self.iterations > getattr(self.config, "delay", -1):
@@ -105,12 +101,10 @@ class BucketTables(Solver):
 
     def profile(self, kind: Literal["average", "last"] | None = None, storage: Storage = "uint16") -> BucketStrategy:
         """A profile with its provenance; ``kind`` as for ``strategy``, ``storage`` as for ``BucketStrategy.save``."""
-        settings = {**dataclasses.asdict(self.config), "profile": kind or self.config.profile}
-        origin = Provenance(self.algorithm, settings, getattr(self.config, "seed", None), self.iterations, self.seconds)
         weights = np.zeros(self.game.num_entries, storage)
         for first, last, block in self._blocks(kind):
             weights[first:last] = packed(block, storage)
-        return BucketStrategy.of_game(self.game, weights, origin)
+        return BucketStrategy.of_game(self.game, weights, self.provenance(kind))
 
     def identity(self) -> dict[str, Any]:
         """What a checkpoint records about its game."""

@@ -22,28 +22,24 @@ regrets within rounding of 0 count as 0 (``ROUNDING``).
 from __future__ import annotations
 
 import dataclasses
-import math
 import numbers
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import SolverError
 from counterplay.evaluation.measurement import Measurement, measure_strategy
-from counterplay.forms import open_game
-from counterplay.game.game import Game
 from counterplay.kernels.history.cfr import iterate_cfr, shake
-from counterplay.kernels.history.passes import form_arrays, forward_reach
+from counterplay.kernels.history.passes import forward_reach
 from counterplay.kernels.regret import match_regrets
-from counterplay.runtime.memory import check_memory
-from counterplay.solvers.solver import Solver, with_settings
-from counterplay.strategy.strategy import Provenance
-from counterplay.strategy.tabular import TabularStrategy, normalise
+from counterplay.solvers.settings import Bounds, Settings, Threads, preset
+from counterplay.solvers.solver import Solver
+from counterplay.strategy.tabular import normalise
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["CFR_PRESETS", "CfrConfig", "CfrSolver", "ProfileKind", "check_storage", "config_with", "preset_name"]
+__all__ = ["CFR_PRESETS", "CfrConfig", "CfrSolver", "FullWidthSolver", "ProfileKind", "check_storage", "config_with"]
 
 ProfileKind = Literal["average", "last", "best"]
 """Which profile: the average of all iterations, the current one, or the least exploitable one seen at checks."""
@@ -68,7 +64,7 @@ into a pure strategy.  With it, runs agree with exact arithmetic for thousands o
 
 
 @dataclasses.dataclass(frozen=True)
-class CfrConfig:
+class CfrConfig(Settings):
     """One member of the CFR family, on every form of a game.
 
     Attributes
@@ -105,39 +101,17 @@ class CfrConfig:
     alpha: float | None = None
     beta: float | None = None
     gamma: float = 0.0
-    delay: int = 0
+    delay: Annotated[int, Bounds(at_least=0, below=2**63)] = 0
     shifted: bool = True
     predictive: bool = False
     fallback: Literal["uniform", "argmax-uniform"] = "uniform"
     profile: ProfileKind = "average"
     storage: Literal["auto", "float64", "float32", "int16"] = "auto"
-    tremble: float = 0.0
-    threads: int = 1
+    tremble: Annotated[float, Bounds(at_least=0, below=1)] = 0.0
+    threads: Threads = 1
 
     def __post_init__(self) -> None:
-        choices = {
-            "fallback": ("uniform", "argmax-uniform"),
-            "profile": ("average", "last", "best"),
-            "storage": ("auto", *MAX_GAMMA),
-        }
-        for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
-                raise SolverError(f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}")
-        for name in ("alternating", "regret_floor", "shifted", "predictive"):
-            if not isinstance(getattr(self, name), bool):
-                raise SolverError(f"{name} must be true or false; got {getattr(self, name)!r}")
-        if not isinstance(self.delay, int) or not 0 <= self.delay < 2**63:
-            raise SolverError(f"delay must be an integer, at least 0 and below 2^63; got {self.delay!r}")
-        for name in ("alpha", "beta", "gamma"):
-            number = getattr(self, name)
-            if number is None and name != "gamma":
-                continue
-            if not isinstance(number, int | float) or not math.isfinite(number):
-                raise SolverError(f"{name} must be a finite number; got {number!r}")
-        if not isinstance(self.tremble, int | float) or not 0 <= self.tremble < 1:
-            raise SolverError(f"tremble must be a probability below 1 over the number of actions; got {self.tremble!r}")
-        if not isinstance(self.threads, int) or isinstance(self.threads, bool) or not 1 <= self.threads <= 1024:
-            raise SolverError(f"threads must be an integer from 1 to 1024; got {self.threads!r}")
+        super().__post_init__()
         self._check_gamma(MAX_GAMMA.get(self.storage, 20))
 
     def _check_gamma(self, largest: int) -> None:
@@ -178,11 +152,6 @@ class CfrConfig:
         """The type of tables on forms where it does not depend on the size."""
         return "float64" if self.storage == "auto" else self.storage
 
-    @property
-    def keeps_average(self) -> bool:
-        """Whether an average table is kept."""
-        return self.profile == "average"
-
 
 CFR_PRESETS: Mapping[str, CfrConfig] = {
     "cfr": CfrConfig(alternating=False),
@@ -194,38 +163,38 @@ CFR_PRESETS: Mapping[str, CfrConfig] = {
 """The named members of the family."""
 
 
-class CfrSolver(Solver):
-    """Full-width CFR on a compiled game, any number of players, any recall.
+class FullWidthSolver(Solver):
+    """A solver of the CFR family on some form of a game."""
 
-    Parameters
-    ----------
-    game : GameTree, Game or str
-        What to solve.
-    config : CfrConfig or str
-        A configuration or the name of a preset.
-    algorithm : str, optional
-        The name of the algorithm in results; by default that of the preset.
-    memory_limit : int, optional
-        Bytes that the tables may take; by default what the machine has free.
-    """
+    config_class = CfrConfig
+    presets: ClassVar = CFR_PRESETS
+    default_preset = "cfr+"
+
+    @classmethod
+    def settings_of(cls, config: Settings | str | None) -> CfrConfig:
+        """The settings, which must be for this form."""
+        settings: CfrConfig = super().settings_of(config)
+        settings.check_form(cls.form_name)
+        return settings
+
+    @classmethod
+    def name_of(cls, config: CfrConfig) -> str:
+        """The name of the preset equal to a configuration; others are called ``cfr-variant``."""
+        return next((name for name, known in CFR_PRESETS.items() if known == config), "cfr-variant")
+
+    @property
+    def _exponents(self) -> tuple[float, float, float]:
+        """The exponents as kernels take them: NaN for no discount."""
+        alpha, beta = (np.nan if power is None else float(power) for power in (self.config.alpha, self.config.beta))
+        return alpha, beta, float(self.config.gamma)
+
+
+class CfrSolver(FullWidthSolver):
+    """Full-width CFR on a compiled game, any number of players, any recall."""
 
     kind = "cfr"
-    config_class = CfrConfig
 
-    def __init__(
-        self,
-        game: GameTree | Game | str,
-        config: CfrConfig | str = "cfr+",
-        algorithm: str | None = None,
-        memory_limit: int | None = None,
-    ) -> None:
-        super().__init__()
-        if not isinstance(config, CfrConfig | str):
-            raise SolverError(f"config is a CfrConfig or the name of a preset; got {config!r}")
-        self.config = CFR_PRESETS[_preset(config)] if isinstance(config, str) else config
-        self.config.check_form(self.form_name)
-        self.algorithm = algorithm or preset_name(config)
-        self.tree = open_game(game, "history", memory_limit=memory_limit)
+    def _check_game(self) -> None:
         facts = self.tree.facts
         check_storage(self.tree.name, max(abs(facts.min_utility), abs(facts.max_utility)), self.config.table_type)
         widest = int(np.diff(self.tree.infoset_offset).max(initial=1))
@@ -234,9 +203,8 @@ class CfrSolver(Solver):
                 f"{self.tree.name} has sets with {widest} actions, so tremble must be below {1 / widest:g}; "
                 f"got {self.config.tremble!r}"
             )
-        needed = self.memory_bytes(self.tree, self.config)
-        check_memory(f"{self.algorithm} on {self.tree.name}", needed, memory_limit)
-        self.form = form_arrays(self.tree.sequences)
+
+    def _allocate(self) -> None:
         entries, sequences = self.tree.num_entries, self.tree.sequences.num_sequences
         storage = np.dtype(self.config.table_type)
         self.regret = np.zeros(entries, storage)
@@ -252,18 +220,13 @@ class CfrSolver(Solver):
         self._step = np.zeros(entries)
         self._match()
 
-    @staticmethod
-    def memory_bytes(tree: GameTree, config: CfrConfig | str) -> int:
+    @classmethod
+    def memory_bytes(cls, tree: GameTree, config: CfrConfig | str | None = None) -> int:
         """Bytes of all tables that a solver will allocate."""
-        config = CFR_PRESETS[_preset(config)] if isinstance(config, str) else config
+        config = cls.settings_of(config)
         tables = 1 + config.keeps_average + config.predictive
         doubles = tree.num_entries * (2 + (config.profile == "best")) + 2 * tree.sequences.num_sequences
         return tree.num_entries * tables * np.dtype(config.table_type).itemsize + 8 * doubles + 8
-
-    @property
-    def iterations(self) -> int:
-        """Iterations done so far."""
-        return int(self._clock[0])
 
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations."""
@@ -273,9 +236,7 @@ class CfrSolver(Solver):
         iterate_cfr(
             self.form, self.tree.infoset_offset, self.tree.player_infosets,
             config.alternating, config.regret_floor,
-            np.nan if config.alpha is None else float(config.alpha),
-            np.nan if config.beta is None else float(config.beta),
-            float(config.gamma), config.delay, config.shifted, config.fallback == "argmax-uniform", self._tie,
+            *self._exponents, config.delay, config.shifted, config.fallback == "argmax-uniform", self._tie,
             float(config.tremble), int(iterations), self._clock, self.regret, self.average, self.prediction,
             self._current, self._reach, self._value, self._step,
         )  # fmt: skip
@@ -285,9 +246,7 @@ class CfrSolver(Solver):
 
         Before the first average or measurement, the average and the best profile are the current one.
         """
-        kind = kind or self.config.profile
-        if kind == "average" and not self.config.keeps_average:
-            raise SolverError(f"this solver keeps no average (its profile is {self.config.profile!r})")
+        kind = self._profile_kind(kind)
         if kind == "best" and self.config.profile != "best":
             raise SolverError("this solver does not track its best profile; configure profile='best'")
         if kind == "average" and self.iterations > self.config.delay:
@@ -295,12 +254,6 @@ class CfrSolver(Solver):
         if kind == "best" and np.isfinite(self.best_exploitability):
             return self.best.copy()
         return self._current.copy()
-
-    def profile(self, kind: ProfileKind | None = None) -> TabularStrategy:
-        """A profile with its provenance; ``kind`` as for ``strategy``."""
-        settings = {**dataclasses.asdict(self.config), "profile": kind or self.config.profile}
-        origin = Provenance(self.algorithm, settings, None, self.iterations, self.seconds)
-        return TabularStrategy.from_tree(self.tree, self.strategy(kind), origin)
 
     def measure(self, kind: ProfileKind | None = None) -> Measurement:
         """Measure a profile exactly; ``kind`` as for ``strategy``."""
@@ -335,25 +288,6 @@ class CfrSolver(Solver):
         self.best_exploitability = np.inf if best is None else best
         self._match()
 
-    @classmethod
-    def named(
-        cls, game: GameTree | Game | str, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]
-    ) -> Self:
-        """A solver for one of ``CFR_PRESETS``, with some settings changed."""
-        return cls(game, config_with(algorithm, settings), algorithm, memory_limit)
-
-    @classmethod
-    def from_checkpoint(
-        cls, game: GameTree | Game | str, config: Mapping[str, Any], algorithm: str, memory_limit: int | None
-    ) -> Self:
-        """A fresh solver with the settings of a checkpoint."""
-        return cls(game, CfrConfig(**config), algorithm, memory_limit)
-
-    @property
-    def table_bytes(self) -> int:
-        """Bytes of all tables."""
-        return self.memory_bytes(self.tree, self.config)
-
     def _match(self) -> None:
         """Derive the current strategy and its reach from the tables."""
         argmax = self.config.fallback == "argmax-uniform"
@@ -375,19 +309,6 @@ def check_storage(game: str, largest: float, storage: str) -> None:
         )
 
 
-def _preset(name: str) -> str:
-    if name not in CFR_PRESETS:
-        raise SolverError(f"unknown algorithm {name!r}; there are {', '.join(CFR_PRESETS)}")
-    return name
-
-
-def preset_name(config: CfrConfig | str) -> str:
-    """The name of a preset or of the preset equal to a configuration; others are called ``cfr-variant``."""
-    if isinstance(config, str):
-        return config
-    return next((name for name, preset in CFR_PRESETS.items() if preset == config), "cfr-variant")
-
-
 def config_with(name: str, changes: Mapping[str, Any]) -> CfrConfig:
     """A preset with some settings changed."""
-    return with_settings(CFR_PRESETS[_preset(name)], changes, name)
+    return preset(CFR_PRESETS, name, changes)

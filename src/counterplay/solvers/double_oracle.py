@@ -20,22 +20,17 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import SolverError
-from counterplay.forms import open_game
-from counterplay.game.game import Game
-from counterplay.kernels.history.passes import backward_best, form_arrays, forward_reach, leaf_values
+from counterplay.kernels.history.passes import backward_best, forward_reach, leaf_values
 from counterplay.kernels.history.pruned_response import mark_wide_response, pruned_best_response
 from counterplay.lp.zero_sum import require_zero_sum
-from counterplay.runtime.memory import check_memory
 from counterplay.solvers.restricted_game import RestrictedGame
+from counterplay.solvers.settings import Bounds, Settings
 from counterplay.solvers.solver import Solver
-from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.sequence.decision_points import build_decision_pairs
@@ -46,7 +41,7 @@ Float64 = NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True)
-class DoubleOracleConfig:
+class DoubleOracleConfig(Settings):
     """Settings of the double oracle algorithm.
 
     Attributes
@@ -60,32 +55,13 @@ class DoubleOracleConfig:
         The strategy outside the restricted game: a best response to uniform play, or the first action.
     """
 
-    epsilon: float = 1e-9
+    epsilon: Annotated[float, Bounds(at_least=0, below=1)] = 1e-9
     wide: bool = False
     default: Literal["response", "first"] = "response"
-
-    def __post_init__(self) -> None:
-        if isinstance(self.epsilon, bool) or not isinstance(self.epsilon, int | float) or not 0 <= self.epsilon < 1:
-            raise SolverError(f"epsilon must be a number, at least 0 and below 1; got {self.epsilon!r}")
-        if not isinstance(self.wide, bool):
-            raise SolverError(f"wide must be true or false; got {self.wide!r}")
-        if self.default not in ("response", "first"):
-            raise SolverError(f"default must be response or first; got {self.default!r}")
 
 
 class DoubleOracle(Solver):
     """The double oracle algorithm on a two-player zero-sum game with perfect recall.
-
-    Parameters
-    ----------
-    game : GameTree, Game or str
-        What to solve.
-    config : DoubleOracleConfig, optional
-        The settings.
-    algorithm : str
-        The name of the algorithm in results.
-    memory_limit : int, optional
-        Bytes that the tables may take; by default what the machine has free.
 
     Attributes
     ----------
@@ -97,23 +73,14 @@ class DoubleOracle(Solver):
 
     kind = "double-oracle"
     config_class = DoubleOracleConfig
+    presets: ClassVar = {"double-oracle": DoubleOracleConfig()}
     default_iterations = 10**9  # it stops by itself
 
-    def __init__(
-        self,
-        game: GameTree | Game | str,
-        config: DoubleOracleConfig | None = None,
-        algorithm: str = "double-oracle",
-        memory_limit: int | None = None,
-    ) -> None:
-        super().__init__()
-        self.config = config or DoubleOracleConfig()
-        self.algorithm = algorithm
-        self.tree = open_game(game, "history", memory_limit=memory_limit)
+    def _check_game(self) -> None:
         require_zero_sum(self.tree, "the double oracle algorithm")
-        check_memory(f"{algorithm} on {self.tree.name}", self.memory_bytes(self.tree), memory_limit)
+
+    def _allocate(self) -> None:
         form = self.tree.sequences
-        self.form = form_arrays(form)
         chosen = self._default_actions()
         self.pairs = build_decision_pairs(self.tree, chosen)
         self.restricted = RestrictedGame(self.tree, self.pairs)
@@ -147,8 +114,8 @@ class DoubleOracle(Solver):
         chosen[form.decision_infoset] = best
         return chosen
 
-    @staticmethod
-    def memory_bytes(tree: GameTree) -> int:
+    @classmethod
+    def memory_bytes(cls, tree: GameTree, config: Any = None) -> int:
         """Bytes of the arrays that a solver will allocate, without the restricted program, which grows as needed."""
         form = tree.sequences
         pairs = int(np.count_nonzero(tree.player >= 0))  # at most
@@ -164,11 +131,6 @@ class DoubleOracle(Solver):
         """Bytes of the solver's own arrays."""
         own = (self.default, self.probabilities, self.bounds, self._clock, self._largest, *self._scratch)
         return sum(array.nbytes for array in own)
-
-    @property
-    def iterations(self) -> int:
-        """Iterations done so far: a restricted game solved, two responses."""
-        return int(self._clock[0])
 
     @property
     def finished(self) -> bool:
@@ -260,11 +222,6 @@ class DoubleOracle(Solver):
         """The strategies with the best bounds so far; before the first iteration the default strategies."""
         return self.probabilities.copy()
 
-    def profile(self) -> TabularStrategy:
-        """That profile, with its provenance."""
-        origin = Provenance(self.algorithm, dataclasses.asdict(self.config), None, self.iterations, self.seconds)
-        return TabularStrategy.from_tree(self.tree, self.strategy(), origin)
-
     def tables(self) -> dict[str, NDArray[Any]]:
         """The restricted game with its basis, the strategies and bounds."""
         return {
@@ -272,13 +229,3 @@ class DoubleOracle(Solver):
             "allowed": self.restricted.allowed.view(np.uint8), "active": self.restricted.active.view(np.uint8),
             "sequence_status": self.restricted.sequence_status, "decision_status": self.restricted.decision_status,
         }  # fmt: skip
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Nothing is derived from the tables."""
-
-    @classmethod
-    def from_checkpoint(
-        cls, game: GameTree | Game | str, config: Mapping[str, Any], algorithm: str, memory_limit: int | None
-    ) -> Self:
-        """A fresh solver with the settings of a checkpoint."""
-        return cls(game, DoubleOracleConfig(**config), algorithm, memory_limit)

@@ -12,20 +12,14 @@ default in turn.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import SolverError
-from counterplay.forms import open_game
-from counterplay.game.game import Game
 from counterplay.kernels.history.fictitious_play import iterate_fictitious_play
-from counterplay.kernels.history.passes import form_arrays
-from counterplay.runtime.memory import check_memory
+from counterplay.solvers.settings import Settings
 from counterplay.solvers.solver import Solver
-from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 
@@ -33,7 +27,7 @@ __all__ = ["FictitiousPlay", "FictitiousPlayConfig"]
 
 
 @dataclasses.dataclass(frozen=True)
-class FictitiousPlayConfig:
+class FictitiousPlayConfig(Settings):
     """Settings of fictitious play.
 
     Attributes
@@ -47,44 +41,15 @@ class FictitiousPlayConfig:
     alternating: bool = True
     start: Literal["uniform", "first"] = "uniform"
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.alternating, bool):
-            raise SolverError(f"alternating must be true or false; got {self.alternating!r}")
-        if self.start not in ("uniform", "first"):
-            raise SolverError(f"start must be uniform or first; got {self.start!r}")
-
 
 class FictitiousPlay(Solver):
-    """Fictitious play on a compiled game, any number of players.
-
-    Parameters
-    ----------
-    game : GameTree, Game or str
-        What to solve.
-    config : FictitiousPlayConfig, optional
-        The settings.
-    algorithm : str
-        The name of the algorithm in results.
-    memory_limit : int, optional
-        Bytes that the tables may take; by default what the machine has free.
-    """
+    """Fictitious play on a compiled game, any number of players."""
 
     kind = "fictitious-play"
     config_class = FictitiousPlayConfig
+    presets: ClassVar = {"fictitious-play": FictitiousPlayConfig()}
 
-    def __init__(
-        self,
-        game: GameTree | Game | str,
-        config: FictitiousPlayConfig | None = None,
-        algorithm: str = "fictitious-play",
-        memory_limit: int | None = None,
-    ) -> None:
-        super().__init__()
-        self.config = config or FictitiousPlayConfig()
-        self.algorithm = algorithm
-        self.tree = open_game(game, "history", memory_limit=memory_limit)
-        check_memory(f"{algorithm} on {self.tree.name}", self.memory_bytes(self.tree), memory_limit)
-        self.form = form_arrays(self.tree.sequences)
+    def _allocate(self) -> None:
         self.average = TabularStrategy.uniform(self.tree).table.copy()
         if self.config.start == "first":
             self.average[:] = 0.0
@@ -96,21 +61,11 @@ class FictitiousPlay(Solver):
             np.zeros(self.tree.sequences.num_decisions, np.int32),
         )  # fmt: skip
 
-    @staticmethod
-    def memory_bytes(tree: GameTree) -> int:
+    @classmethod
+    def memory_bytes(cls, tree: GameTree, config: Any = None) -> int:
         """Bytes of all arrays that a solver will allocate."""
         form = tree.sequences
         return 8 * (2 * tree.num_entries + 3 * form.num_sequences) + 4 * form.num_decisions + 8
-
-    @property
-    def table_bytes(self) -> int:
-        """Bytes of all arrays."""
-        return self.memory_bytes(self.tree)
-
-    @property
-    def iterations(self) -> int:
-        """Iterations done so far."""
-        return int(self._clock[0])
 
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations."""
@@ -123,21 +78,6 @@ class FictitiousPlay(Solver):
         """The average profile."""
         return self.average.copy()
 
-    def profile(self) -> TabularStrategy:
-        """The average profile, with its provenance."""
-        origin = Provenance(self.algorithm, dataclasses.asdict(self.config), None, self.iterations, self.seconds)
-        return TabularStrategy.from_tree(self.tree, self.strategy(), origin)
-
     def tables(self) -> dict[str, NDArray[Any]]:
         """The average and the number of iterations."""
         return {"average": self.average, "clock": self._clock}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Nothing is derived from the tables."""
-
-    @classmethod
-    def from_checkpoint(
-        cls, game: GameTree | Game | str, config: Mapping[str, Any], algorithm: str, memory_limit: int | None
-    ) -> Self:
-        """A fresh solver with the settings of a checkpoint."""
-        return cls(game, FictitiousPlayConfig(**config), algorithm, memory_limit)

@@ -9,7 +9,7 @@ from counterplay.kernels.walks import walk_bytes
 from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, predicted_tables
 from counterplay.solvers.cfr import CFR_PRESETS, CfrSolver
 from counterplay.solvers.mccfr import MCCFR_PRESETS, MccfrSolver
-from counterplay.solvers.public_cfr import SMALL
+from counterplay.solvers.public_tables import SMALL
 
 __all__ = ["solver_memory"]
 

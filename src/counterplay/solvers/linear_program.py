@@ -9,20 +9,15 @@ import dataclasses
 import time
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import SolverError
-from counterplay.forms import open_game
-from counterplay.game.game import Game
-from counterplay.kernels.history.passes import form_arrays
 from counterplay.lp.rational import check_size
 from counterplay.lp.zero_sum import program_rows, require_zero_sum, solve_zero_sum
-from counterplay.runtime.memory import check_memory
+from counterplay.solvers.settings import Settings
 from counterplay.solvers.solver import Solver
-from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.sequence.matrices import (
@@ -38,7 +33,7 @@ BYTES_PER_COEFFICIENT = 150
 
 
 @dataclasses.dataclass(frozen=True)
-class LinearProgramConfig:
+class LinearProgramConfig(Settings):
     """Settings of the linear program.
 
     Attributes
@@ -55,55 +50,27 @@ class LinearProgramConfig:
     crossover: bool = False
     exact: bool = False
 
-    def __post_init__(self) -> None:
-        if self.method not in ("auto", "simplex", "ipm"):
-            raise SolverError(f"method must be auto, simplex or ipm; got {self.method!r}")
-        for name in ("crossover", "exact"):
-            if not isinstance(getattr(self, name), bool):
-                raise SolverError(f"{name} must be true or false; got {getattr(self, name)!r}")
-
 
 class LinearProgram(Solver):
-    """The sequence-form linear program as a solver: its single iteration solves the game.
-
-    Parameters
-    ----------
-    game : GameTree, Game or str
-        A two-player zero-sum game with perfect recall.
-    config : LinearProgramConfig, optional
-        The settings.
-    algorithm : str
-        The name of the algorithm in results.
-    memory_limit : int, optional
-        Bytes that the program may take; by default what the machine has free.
-    """
+    """The sequence-form linear program as a solver: its single iteration solves the game."""
 
     kind = "lp"
     config_class = LinearProgramConfig
+    presets: ClassVar = {"lp": LinearProgramConfig()}
     default_iterations = 10**9  # it stops by itself
 
-    def __init__(
-        self,
-        game: GameTree | Game | str,
-        config: LinearProgramConfig | None = None,
-        algorithm: str = "lp",
-        memory_limit: int | None = None,
-    ) -> None:
-        super().__init__()
-        self.config = config or LinearProgramConfig()
-        self.algorithm = algorithm
-        self.tree = open_game(game, "history", memory_limit=memory_limit)
+    def _check_game(self) -> None:
         require_zero_sum(self.tree, "the linear program")
-        check_memory(f"{algorithm} on {self.tree.name}", self.memory_bytes(self.tree), memory_limit)
         if self.config.exact:
             check_size(program_rows(self.tree))
-        self.form = form_arrays(self.tree.sequences)
+
+    def _allocate(self) -> None:
         self.probabilities = TabularStrategy.uniform(self.tree).table.copy()
-        self._clock = np.zeros(1, np.int64)
+        self._clock = np.zeros(1, np.int64)  # 1 when the game is solved
         self.exact_value: Fraction | None = None
 
-    @staticmethod
-    def memory_bytes(tree: GameTree) -> int:
+    @classmethod
+    def memory_bytes(cls, tree: GameTree, config: Any = None) -> int:
         """Bytes that the program and its solution will take, roughly."""
         form = tree.sequences
         coefficients = len(form.leaf_payoff) // 2 + 2 * form.num_sequences + form.num_decisions
@@ -113,11 +80,6 @@ class LinearProgram(Solver):
     def table_bytes(self) -> int:
         """Bytes of the strategy; the program itself is gone when it is solved."""
         return self.probabilities.nbytes + self._clock.nbytes
-
-    @property
-    def iterations(self) -> int:
-        """1 when the game is solved, else 0."""
-        return int(self._clock[0])
 
     @property
     def finished(self) -> bool:
@@ -143,11 +105,6 @@ class LinearProgram(Solver):
         """The equilibrium; the uniform profile as long as there is none."""
         return self.probabilities.copy()
 
-    def profile(self) -> TabularStrategy:
-        """That profile, with its provenance."""
-        origin = Provenance(self.algorithm, dataclasses.asdict(self.config), None, self.iterations, self.seconds)
-        return TabularStrategy.from_tree(self.tree, self.strategy(), origin)
-
     def tables(self) -> dict[str, NDArray[Any]]:
         """The strategy, and whether it is the solution."""
         return {"probabilities": self.probabilities, "clock": self._clock}
@@ -159,10 +116,3 @@ class LinearProgram(Solver):
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take over the value as a fraction."""
         self.exact_value = Fraction(state["exact_value"]) if "exact_value" in state else None
-
-    @classmethod
-    def from_checkpoint(
-        cls, game: GameTree | Game | str, config: Mapping[str, Any], algorithm: str, memory_limit: int | None
-    ) -> Self:
-        """A fresh solver with the settings of a checkpoint."""
-        return cls(game, LinearProgramConfig(**config), algorithm, memory_limit)

@@ -25,7 +25,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,8 +52,9 @@ from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.memory import check_memory
 from counterplay.runtime.threads import ThreadPool, available_cores, spaced_rows, spaced_zeros
 from counterplay.solvers.sampling_schemes import scheme_array
-from counterplay.solvers.solver import Solver, with_settings
-from counterplay.strategy import Provenance, TabularStrategy, normalise
+from counterplay.solvers.settings import Bounds, Count, Settings, Share, Threads, preset
+from counterplay.solvers.solver import Solver
+from counterplay.strategy import normalise
 from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["MCCFR_PRESETS", "MccfrConfig", "MccfrSolver", "integer_payoffs", "mccfr_config", "sampling_of"]
@@ -84,7 +85,7 @@ MOST_UNITS = 10_000
 
 
 @dataclasses.dataclass(frozen=True)
-class MccfrConfig:
+class MccfrConfig(Settings):
     """One member of the Monte Carlo CFR family.
 
     Attributes
@@ -130,70 +131,32 @@ class MccfrConfig:
     """
 
     sampling: SamplingKind = "external"
-    epsilon: float = 0.05
-    tau: float = 1000.0
-    beta: float = 1e6
-    exploration: float = 0.5
-    scheme: str = "auto"
-    probes: int = 1
-    probe_share: float = 1.0
-    probe_exploration: float = 0.0
+    epsilon: Share = 0.05
+    tau: Annotated[float, Bounds(at_least=1, below=math.inf)] = 1000.0
+    beta: Annotated[float, Bounds(at_least=0)] = 1e6
+    exploration: Share = 0.5
+    scheme: Annotated[str, "a name here, functions are passed to the solver"] = "auto"
+    probes: Annotated[int, Bounds(at_least=1, at_most=1_000_000)] = 1
+    probe_share: Share = 1.0
+    probe_exploration: Annotated[float, Bounds(at_least=0, at_most=1)] = 0.0
     prune: bool = True
     profile: Literal["average", "last"] = "average"
-    average_walks: float = 0.001
+    average_walks: Share = 0.001
     regret_floor: bool = False
     linear_average: bool = False
     storage: Literal["float64", "float32", "int32", "int64"] = "float64"
-    units: int | None = None
+    units: Annotated[int, Bounds(at_least=1, at_most=10**18)] | None = None
     overflow: Literal["cut", "error"] = "cut"
-    seed: int = 0
-    threads: int = 1
+    seed: Count = 0
+    threads: Threads = 1
 
     def __post_init__(self) -> None:
-        whole = self.sampling == "pure"
-        choices = {
-            "sampling": ("chance", *KINDS, "pure", "public"),
-            "profile": ("average", "last"),
-            "storage": ("int32", "int64") if whole else ("float64", "float32"),
-            "overflow": ("cut", "error"),
-        }
-        for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
-                raise SolverError(f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}")
-        for name in ("prune", "regret_floor", "linear_average"):
-            if not isinstance(getattr(self, name), bool):
-                raise SolverError(f"{name} must be true or false; got {getattr(self, name)!r}")
-        if whole and self.linear_average:
+        super().__post_init__()
+        storages = ("int32", "int64") if self.sampling == "pure" else ("float64", "float32")
+        if self.storage not in storages:
+            raise SolverError(f"storage must be one of {', '.join(storages)}; got {self.storage!r}")
+        if self.sampling == "pure" and self.linear_average:
             raise SolverError("pure-cfr counts actions, each as one; leave out linear_average")
-        if not isinstance(self.scheme, str):
-            raise SolverError(f"scheme must be a name here, functions are passed to the solver; got {self.scheme!r}")
-        self._check_numbers()
-
-    def _check_numbers(self) -> None:
-        ranges = {
-            "epsilon": (0.0, 1.0, "above 0 and at most 1"),
-            "tau": (1.0, math.inf, "at least 1"),
-            "beta": (0.0, math.inf, "at least 0"),
-            "exploration": (0.0, 1.0, "above 0 and at most 1"),
-            "probe_share": (0.0, 1.0, "above 0 and at most 1"),
-            "probe_exploration": (0.0, 1.0, "at least 0 and at most 1"),
-            "average_walks": (0.0, 1.0, "above 0 and at most 1"),
-        }
-        for name, (low, high, words) in ranges.items():
-            number = getattr(self, name)
-            fits = isinstance(number, int | float) and not isinstance(number, bool) and low <= number <= high
-            if not fits or ("above" in words and number == 0.0) or (name == "tau" and math.isinf(number)):
-                raise SolverError(f"{name} must be a number {words}; got {number!r}")
-        for name, least in (("probes", 1), ("units", 1), ("seed", 0), ("threads", 1)):
-            number = getattr(self, name)
-            if number is None and name == "units":
-                continue
-            if not isinstance(number, int) or isinstance(number, bool) or number < least:
-                raise SolverError(f"{name} must be an integer, at least {least}; got {number!r}")
-        for name, most in (("threads", 1024), ("probes", 1_000_000), ("units", 10**18)):
-            number = getattr(self, name)
-            if number is not None and number > most:
-                raise SolverError(f"{name} must be at most {most}; got {number}")
 
     @property
     def keeps_average(self) -> bool:
@@ -218,14 +181,8 @@ class MccfrSolver(Solver):
 
     Parameters
     ----------
-    game : GameTree, Game or str
-        What to solve.
-    config : MccfrConfig or str
-        A configuration or the name of a preset.
-    algorithm : str, optional
-        The name of the algorithm in results; by default that of the preset.
-    memory_limit : int, optional
-        Bytes that the tables may take; by default what the machine has free.
+    game, config, algorithm, memory_limit
+        See ``Solver``.
     scheme : callable or array, optional
         A custom sampling scheme (see ``scheme_array``), in place of the configuration's.
     """
@@ -233,22 +190,25 @@ class MccfrSolver(Solver):
     kind = "mccfr"
     config_class = MccfrConfig
     presets: ClassVar[Mapping[str, MccfrConfig]] = MCCFR_PRESETS
+    default_preset = "external-sampling"
+    config: MccfrConfig
+    game: Walked
+    walks: WalkArrays
 
     def __init__(
         self,
         game: GameTree | Game | str,
-        config: MccfrConfig | str = "external-sampling",
+        config: Settings | str | None = None,
         algorithm: str | None = None,
         memory_limit: int | None = None,
         scheme: Scheme | NDArray[np.float64] | None = None,
     ) -> None:
-        super().__init__()
-        settings = mccfr_config(config, {}, self.presets) if isinstance(config, str) else config
-        if scheme is not None:
-            settings = dataclasses.replace(settings, scheme="custom")
-        self.config: MccfrConfig = settings
-        self.algorithm = algorithm or (config if isinstance(config, str) else _name_of(config, self.presets))
-        self.game, self.walks = self._open(game, memory_limit)
+        self._given = scheme
+        super().__init__(game, config, algorithm, memory_limit)
+        del self._given  # copied to the tables
+
+    def _allocate(self) -> None:
+        settings, scheme = self.config, self._given
         if settings.sampling == "pure":
             self.walks = self.walks._replace(utility=integer_payoffs(self.game, settings.units))
         self.sampling = sampling_of(settings, self.game.players)
@@ -265,8 +225,13 @@ class MccfrSolver(Solver):
         shapes = _scratch_shapes(walked_sizes(self.game), settings)
         self._scratch = tuple(spaced_zeros(size, kind) for _ in range(settings.threads) for size, kind in shapes)
 
-    def _open(self, game: Any, memory_limit: int | None) -> tuple[Walked, WalkArrays]:
-        """The game, compiled, and its layout for walks, after checking that the tables will fit."""
+    def _open(self, game: Any, memory_limit: int | None) -> None:
+        """Open the game and its layout for walks, after checking that the tables will fit."""
+        if self._given is not None:
+            self.config = dataclasses.replace(self.config, scheme="custom")
+        self.game, self.walks = self._walked(game, memory_limit)
+
+    def _walked(self, game: Any, memory_limit: int | None) -> tuple[Walked, WalkArrays]:
         if self.config.sampling == "public":
             raise SolverError("boards are drawn in card abstractions only; on public trees use algorithm pcs")
         self.tree = open_game(game, "history", memory_limit=memory_limit)
@@ -278,11 +243,11 @@ class MccfrSolver(Solver):
     def _scheme_array(self, scheme: str | Scheme | NDArray[np.float64]) -> NDArray[np.float64]:
         return scheme_array(self.tree, scheme)
 
-    @staticmethod
-    def memory_bytes(game: Walked, config: MccfrConfig | str) -> int:
+    @classmethod
+    def memory_bytes(cls, tree: Walked, config: MccfrConfig | str | None = None) -> int:
         """Bytes of all tables that a solver will allocate, without the layout of the tree for walks."""
-        config = mccfr_config(config, {}) if isinstance(config, str) else config
-        return table_memory(walked_sizes(game), config)
+        settings: MccfrConfig = cls.settings_of(config)
+        return table_memory(walked_sizes(tree), settings)
 
     @property
     def table_bytes(self) -> int:
@@ -346,21 +311,12 @@ class MccfrSolver(Solver):
 
     def strategy(self, kind: Literal["average", "last"] | None = None) -> NDArray[np.float64]:
         """The probabilities of a profile: by default the one named in the configuration."""
-        kind = kind or self.config.profile
-        if kind == "average":
-            if not self.config.keeps_average:
-                raise SolverError(f"this solver keeps no average (its profile is {self.config.profile!r})")
+        if self._profile_kind(kind) == "average":
             return normalise(self.average, self.tree.infoset_offset)
         current = np.zeros(self.tree.num_entries)
         offset, sets = self.tree.infoset_offset, self.tree.num_infosets
         match_regrets(offset, 0, sets, self.regret, self._none, False, 0.0, current)
         return current
-
-    def profile(self, kind: Literal["average", "last"] | None = None) -> TabularStrategy:
-        """A profile with its provenance; ``kind`` as for ``strategy``."""
-        settings = {**dataclasses.asdict(self.config), "profile": kind or self.config.profile}
-        origin = Provenance(self.algorithm, settings, self.config.seed, self.iterations, self.seconds)
-        return TabularStrategy.from_tree(self.tree, self.strategy(kind), origin)
 
     def tables(self) -> dict[str, NDArray[Any]]:
         """Regrets, average, scheme, the state of the random numbers and the counters."""
@@ -371,9 +327,6 @@ class MccfrSolver(Solver):
             "random_state": self.random_state.view(np.int64),  # files have no unsigned integers
             "counters": self.counters,
         }
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Nothing is derived from the tables."""
 
     @classmethod
     def named(
@@ -388,21 +341,12 @@ class MccfrSolver(Solver):
         others = {key: value for key, value in settings.items() if key != "scheme"}
         return cls(game, mccfr_config(algorithm, others, cls.presets), algorithm, memory_limit, scheme)
 
-    @classmethod
-    def from_checkpoint(
-        cls, game: GameTree | Game | str, config: Mapping[str, Any], algorithm: str, memory_limit: int | None
-    ) -> Self:
-        """A fresh solver with the settings of a checkpoint."""
-        return cls(game, MccfrConfig(**config), algorithm, memory_limit)
-
 
 def mccfr_config(
     name: str, changes: Mapping[str, Any], presets: Mapping[str, MccfrConfig] = MCCFR_PRESETS
 ) -> MccfrConfig:
     """A preset with some of its settings replaced."""
-    if name not in presets:
-        raise SolverError(f"unknown algorithm {name!r}; there are {', '.join(presets)}")
-    return with_settings(presets[name], changes, name)
+    return preset(presets, name, changes)
 
 
 def sampling_of(config: MccfrConfig, players: int) -> Sampling:
@@ -490,8 +434,3 @@ def _scratch_shapes(sizes: WalkedSizes, config: MccfrConfig) -> list[tuple[int, 
         entries = sizes.entries if sizes.met_again else 0
         return [*stack, (sizes.met_again, "int64"), (entries, "float64"), (entries, "uint8"), (frames, "float64")]
     return [*stack, (waiting, "int64")]
-
-
-def _name_of(config: MccfrConfig, presets: Mapping[str, MccfrConfig] = MCCFR_PRESETS) -> str:
-    """The name of the preset that a configuration differs from in settings only."""
-    return next((name for name, known in presets.items() if known.sampling == config.sampling), config.sampling)

@@ -11,33 +11,23 @@ exploitability to about a millionth of the largest pot; ``evaluate`` measures a 
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import SolverError
 from counterplay.evaluation.measurement import Measurement
-from counterplay.evaluation.methods import locked_nodes
 from counterplay.evaluation.public_walker import PublicWalker
 from counterplay.evaluation.public_walks import Opponent, scratch_bytes
-from counterplay.forms import open_game
-from counterplay.game.game import Game
 from counterplay.kernels.public.piece_steps import UPDATE, Tables
 from counterplay.kernels.public.public_cfr import iterate_public, iteration_rule
-from counterplay.poker.postflop.subgame import SUBGAME, parse_subgame
-from counterplay.runtime.memory import check_memory
 from counterplay.runtime.threads import ThreadPool
-from counterplay.solvers.cfr import ROUNDING, CfrConfig, ProfileKind, check_storage, config_with, preset_name
-from counterplay.solvers.result import RunFacts
-from counterplay.solvers.solver import Solver
-from counterplay.strategy.public_strategy import PublicStrategy
-from counterplay.strategy.strategy import Provenance
+from counterplay.solvers.cfr import ROUNDING, CfrConfig, FullWidthSolver, ProfileKind, check_storage
+from counterplay.solvers.public_tables import PublicTables, table_type
 from counterplay.tree.public.public_tree import PublicTree
 
-__all__ = ["PublicSolver", "public_facts", "table_type"]
+__all__ = ["PublicSolver"]
 
 SINGLE_ROUNDING = 1e-7
 """``ROUNDING`` of walks whose vectors are float32; with it, runs agree with those in float64 as long as tables do."""
@@ -45,46 +35,16 @@ SINGLE_ROUNDING = 1e-7
 FEW = 100_000
 """Entries up to which several iterations run inside one kernel call, whose overhead would dominate."""
 
-SMALL = 4_000_000
-"""Entries up to which tables are float64 by default."""
 
-
-class PublicSolver(Solver):
-    """Full-width CFR on a public tree, two players.
-
-    Parameters
-    ----------
-    game : PublicTree, Game or str
-        What to solve.
-    config : CfrConfig or str
-        A configuration or the name of a preset.
-    algorithm : str, optional
-        The name of the algorithm in results.
-    memory_limit : int, optional
-        Bytes that the tables may take; by default what the machine has free.
-    """
+class PublicSolver(PublicTables, FullWidthSolver):
+    """Full-width CFR on a public tree, two players."""
 
     kind = "public"
-    form_name = "public"
-    config_class = CfrConfig
-    check_ratio = 1.25
-    tree: PublicTree
+    memory_advice = "try storage int16 or an abstraction"
+    locked: NDArray[np.bool_]
 
-    def __init__(
-        self,
-        game: PublicTree | Game | str,
-        config: CfrConfig | str = "cfr+",
-        algorithm: str | None = None,
-        memory_limit: int | None = None,
-    ) -> None:
-        super().__init__()
-        self.config = config_with(config, {}) if isinstance(config, str) else config
-        self.config.check_form(self.form_name)
-        self.algorithm = algorithm or preset_name(config)
-        self.tree = self.compiled(game, memory_limit)
+    def _allocate(self) -> None:
         tree = self.tree
-        needed = self.memory_bytes(tree, self.config)
-        check_memory(f"{self.algorithm} on {tree.name}", needed, memory_limit, "try storage int16 or an abstraction")
         kind = table_type(tree, self.config.storage)
         check_storage(tree.name, tree.scale, kind.name)
         self.quantised = kind == np.int16
@@ -109,14 +69,9 @@ class PublicSolver(Solver):
         )  # fmt: skip
 
     @classmethod
-    def compiled(cls, game: Any, memory_limit: int | None) -> PublicTree:
-        """The public tree of a game."""
-        return open_game(game, "public", memory_limit=memory_limit)
-
-    @staticmethod
-    def memory_bytes(tree: PublicTree, config: CfrConfig | str) -> int:
+    def memory_bytes(cls, tree: PublicTree, config: CfrConfig | str | None = None) -> int:
         """Bytes of all tables that a solver will allocate, and of the vectors of its walks."""
-        config = config_with(config, {}) if isinstance(config, str) else config
+        config = cls.settings_of(config)
         kind = table_type(tree, config.storage)
         entries = sum(tree.num_entries)
         size = entries * (1 + config.keeps_average) * kind.itemsize
@@ -124,11 +79,6 @@ class PublicSolver(Solver):
         size += entries * predicted
         size += 0 if config.alternating else tree.num_entries[0] * (kind.itemsize + predicted)
         return size + 8 * sum(tree.num_blocks) + scratch_bytes(tree, config.threads, _float_type(kind))
-
-    @property
-    def iterations(self) -> int:
-        """Iterations done so far."""
-        return int(self._clock[0])
 
     @property
     def nodes(self) -> int:
@@ -145,7 +95,7 @@ class PublicSolver(Solver):
         iterate_public(
             walker.nodes, walker.hands[0], walker.hands[1], tree.pair_hands, *self.player_tables, self._frozen,
             self._frozen_scale, self._frozen_prediction, self.locked, config.alternating, config.regret_floor,
-            *self._exponents(), config.delay, config.shifted, self._tie, self.quantised, tree.hands[0].root_reach,
+            *self._exponents, config.delay, config.shifted, self._tie, self.quantised, tree.hands[0].root_reach,
             tree.hands[1].root_reach, int(iterations), self._clock, walker.scratch, self._out,
         )  # fmt: skip
 
@@ -153,17 +103,12 @@ class PublicSolver(Solver):
     def _tie(self) -> float:
         return (ROUNDING if self.walker.kind == np.float64 else SINGLE_ROUNDING) * self.tree.scale
 
-    def _exponents(self) -> tuple[float, float, float]:
-        config = self.config
-        alpha = np.nan if config.alpha is None else float(config.alpha)
-        return alpha, np.nan if config.beta is None else float(config.beta), float(config.gamma)
-
     def _step_by_walks(self) -> None:
         config = self.config
         first, second = self.player_tables
         time = self.iterations + 1
         rule = iteration_rule(
-            time, config.regret_floor, *self._exponents(), config.delay, config.shifted, self._tie, self.quantised,
+            time, config.regret_floor, *self._exponents, config.delay, config.shifted, self._tie, self.quantised,
             config.predictive,
         )  # fmt: skip
         seen = Opponent(first.regret, first.regret_scale, first.prediction)
@@ -210,19 +155,10 @@ class PublicSolver(Solver):
         return first, second
 
     def _weights(self, kind: ProfileKind | None) -> list[tuple[NDArray[Any], NDArray[np.float32]]]:
-        kind = kind or self.config.profile
-        if kind == "average" and not self.config.keeps_average:
-            raise SolverError(f"this solver keeps no average (its profile is {self.config.profile!r})")
+        kind = self._profile_kind(kind)
         if kind == "average" and self.iterations > self.config.delay:
             return [(tables.average, tables.average_scale) for tables in self.player_tables]
         return [(tables.regret, tables.regret_scale) for tables in self.player_tables]
-
-    def profile(self, kind: ProfileKind | None = None) -> PublicStrategy:
-        """A profile with its provenance."""
-        settings = {**dataclasses.asdict(self.config), "profile": kind or self.config.profile}
-        origin = Provenance(self.algorithm, settings, None, self.iterations, self.seconds)
-        first, second = self.strategy(kind)
-        return PublicStrategy.of_tree(self.tree, (first, second), origin, self.locked.copy())
 
     def measure(self, kind: ProfileKind | None = None) -> Measurement:
         """Measure a profile exactly."""
@@ -241,64 +177,6 @@ class PublicSolver(Solver):
             for name in ("regret", "regret_scale", "average", "average_scale", "prediction"):
                 held[f"{name}_{player}"] = getattr(tables, name)
         return held
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Nothing is derived from the tables."""
-
-    def identity(self) -> dict[str, str]:
-        """What a checkpoint records about its game."""
-        return {"game": self.tree.name, "fingerprint": self.tree.fingerprint}
-
-    @classmethod
-    def named(cls, game: Any, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Self:
-        """A solver for one of ``CFR_PRESETS``, with some settings changed."""
-        return cls(game, config_with(algorithm, settings), algorithm, memory_limit)
-
-    @classmethod
-    def from_checkpoint(cls, game: Any, config: Mapping[str, Any], algorithm: str, memory_limit: int | None) -> Self:
-        """A fresh solver with the settings of a checkpoint."""
-        return cls(game, CfrConfig(**config), algorithm, memory_limit)
-
-    @property
-    def table_bytes(self) -> int:
-        """Bytes of all tables and vectors."""
-        return self.memory_bytes(self.tree, self.config)
-
-    def facts(self) -> RunFacts:
-        """What reports say about the game and the tables."""
-        return public_facts(self, self.locked)
-
-    @property
-    def histories(self) -> int | None:
-        """Unknown: the public tree does not hold them."""
-        return None
-
-
-def public_facts(solver: Solver, locked: NDArray[np.bool_] | None = None) -> RunFacts:
-    """What reports say about a run on a public tree."""
-    tree: PublicTree = solver.tree
-    spot = parse_subgame(tree.name) if tree.name.startswith(SUBGAME) else None
-    return RunFacts(
-        title="" if spot is None else spot.title,
-        big_blind=tree.big_blind,
-        pot=None if spot is None else spot.pot,
-        zero_sum=tree.zero_sum,
-        recall=("perfect", "perfect"),
-        public_states=tree.num_public_states,
-        entries=sum(tree.num_entries),
-        locked=() if locked is None else locked_nodes(tree, locked),
-        tree_bytes=tree.nbytes,
-        table_bytes=solver.table_bytes,
-        seed=getattr(solver.config, "seed", 0),
-        threads=solver.config.threads,
-    )
-
-
-def table_type(tree: PublicTree, storage: str) -> np.dtype[Any]:
-    """The type of the tables; auto is float64 for small games and float32 for large ones."""
-    if storage == "auto":
-        return np.dtype(np.float64 if sum(tree.num_entries) <= SMALL else np.float32)
-    return np.dtype(storage)
 
 
 def _float_type(kind: np.dtype[Any]) -> np.dtype[Any]:

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,19 +43,13 @@ from counterplay.errors import SolverError
 from counterplay.evaluation.measurement import Measurement
 from counterplay.evaluation.public_walker import PublicWalker
 from counterplay.evaluation.public_walks import scratch_bytes, walk_scratch
-from counterplay.forms import open_game
-from counterplay.game.game import Game
 from counterplay.kernels.public.piece_steps import Rule, Tables
 from counterplay.kernels.public.public_sampling import Deals, Deck, Drawn, iterate_blocks
 from counterplay.kernels.walks import alias_table, random_state
-from counterplay.runtime.memory import check_memory
 from counterplay.runtime.threads import ThreadPool, available_cores, spaced_rows, spaced_zeros
 from counterplay.solvers.cfr import ROUNDING, check_storage
-from counterplay.solvers.public_cfr import public_facts, table_type
-from counterplay.solvers.result import RunFacts
-from counterplay.solvers.solver import Solver, with_settings
-from counterplay.strategy.public_strategy import PublicStrategy
-from counterplay.strategy.strategy import Provenance
+from counterplay.solvers.public_tables import PublicTables, table_type
+from counterplay.solvers.settings import Bounds, Settings, Threads
 from counterplay.tree.public.public_tree import LINK, NO_HAND, SHARED, PublicTree
 
 __all__ = ["DRAWN_HANDS", "PublicSamplingConfig", "PublicSamplingSolver"]
@@ -72,7 +66,7 @@ DRAWN_HANDS: Mapping[str, tuple[bool, bool]] = {
 
 
 @dataclasses.dataclass(frozen=True)
-class PublicSamplingConfig:
+class PublicSamplingConfig(Settings):
     """One of the four samplers of a public tree.
 
     Attributes
@@ -99,71 +93,29 @@ class PublicSamplingConfig:
     regret_floor: bool = False
     linear_average: bool = False
     storage: Literal["auto", "float64", "float32"] = "auto"
-    seed: int = 0
-    threads: int = 1
-
-    def __post_init__(self) -> None:
-        choices = {
-            "sampling": tuple(DRAWN_HANDS),
-            "profile": ("average", "last"),
-            "storage": ("auto", "float64", "float32"),
-        }
-        for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
-                raise SolverError(f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}")
-        for name in ("regret_floor", "linear_average"):
-            if not isinstance(getattr(self, name), bool):
-                raise SolverError(f"{name} must be true or false; got {getattr(self, name)!r}")
-        for name, least, most in (("seed", 0, 2**64), ("threads", 1, 1024)):
-            number = getattr(self, name)
-            if not isinstance(number, int) or isinstance(number, bool) or not least <= number <= most:
-                raise SolverError(f"{name} must be an integer from {least} to {most}; got {number!r}")
-
-    @property
-    def keeps_average(self) -> bool:
-        """Whether an average table is kept."""
-        return self.profile == "average"
+    seed: Annotated[int, Bounds(at_least=0, at_most=2**64)] = 0
+    threads: Threads = 1
 
 
-class PublicSamplingSolver(Solver):
-    """CS, OPCS, SPCS or PCS on a public tree, two players.
-
-    Parameters
-    ----------
-    game : PublicTree, Game or str
-        What to solve.
-    config : PublicSamplingConfig or str
-        A configuration or the name of one of the four.
-    algorithm : str, optional
-        The name of the algorithm in results; by default that of the sampling.
-    memory_limit : int, optional
-        Bytes that the tables may take; by default what the machine has free.
-    """
+class PublicSamplingSolver(PublicTables):
+    """CS, OPCS, SPCS or PCS on a public tree, two players."""
 
     kind = "public-sampling"
-    form_name = "public"
     config_class = PublicSamplingConfig
-    check_ratio = 1.25
-    tree: PublicTree
+    presets: ClassVar = {name: PublicSamplingConfig(name) for name in get_args(SamplingKind)}
+    default_preset = "pcs"
 
-    def __init__(
-        self,
-        game: PublicTree | Game | str,
-        config: PublicSamplingConfig | str = "pcs",
-        algorithm: str | None = None,
-        memory_limit: int | None = None,
-    ) -> None:
-        super().__init__()
-        self.config = PublicSamplingConfig(config) if isinstance(config, str) else config  # type: ignore[arg-type]
-        self.algorithm = algorithm or self.config.sampling
-        self.tree = tree = self.compiled(game, memory_limit)
+    def _check_game(self) -> None:
+        tree = self.tree
         if not tree.zero_sum:
             raise SolverError(
                 f"{self.algorithm} needs utilities that sum to 0, which those of {tree.name} do not; use cfr+ on "
                 "its public tree, or a sampling algorithm on its histories or states"
             )
-        check_memory(f"{self.algorithm} on {tree.name}", self.memory_bytes(tree, self.config), memory_limit)
         check_storage(tree.name, tree.scale, table_type(tree, self.config.storage).name)
+
+    def _allocate(self) -> None:
+        tree = self.tree
         self.walker = PublicWalker(tree)
         self.player_tables = (self._empty(0), self._empty(1))
         self.decks = decks(tree, self.config.sampling)
@@ -184,32 +136,13 @@ class PublicSamplingSolver(Solver):
         return Tables(np.zeros(entries, kind), scale, np.zeros(entries if averaged else 0), scale, none, np.zeros(0))
 
     @classmethod
-    def compiled(cls, game: Any, memory_limit: int | None) -> PublicTree:
-        """The public tree of a game."""
-        return open_game(game, "public", memory_limit=memory_limit)
-
-    @staticmethod
-    def memory_bytes(tree: PublicTree, config: PublicSamplingConfig | str) -> int:
+    def memory_bytes(cls, tree: PublicTree, config: PublicSamplingConfig | str | None = None) -> int:
         """Bytes of all tables that a solver will allocate, and of the vectors of its walks."""
-        config = PublicSamplingConfig(config) if isinstance(config, str) else config  # type: ignore[arg-type]
-        size = sum(tree.num_entries) * (8 * config.keeps_average + table_type(tree, config.storage).itemsize)
-        for hands, is_drawn in zip(tree.hands, DRAWN_HANDS[config.sampling], strict=True):
+        settings: PublicSamplingConfig = cls.settings_of(config)
+        size = sum(tree.num_entries) * (8 * settings.keeps_average + table_type(tree, settings.storage).itemsize)
+        for hands, is_drawn in zip(tree.hands, DRAWN_HANDS[settings.sampling], strict=True):
             size += 2 * tree.num_deals * int(hands.real_start[1]) * is_drawn
-        return size + 16 * tree.num_deals + scratch_bytes(tree, 1 + config.threads)
-
-    @property
-    def table_bytes(self) -> int:
-        """Bytes of all tables and vectors."""
-        return self.memory_bytes(self.tree, self.config)
-
-    def facts(self) -> RunFacts:
-        """What reports say about the game and the tables."""
-        return public_facts(self)
-
-    @property
-    def histories(self) -> int | None:
-        """Unknown: the public tree does not hold them."""
-        return None
+        return size + 16 * tree.num_deals + scratch_bytes(tree, 1 + settings.threads)
 
     @property
     def iterations(self) -> int:
@@ -242,17 +175,9 @@ class PublicSamplingSolver(Solver):
 
     def strategy(self, kind: Literal["average", "last"] | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
         """Weights of a profile, one table for each player: by default the one named in the configuration."""
-        kind = kind or self.config.profile
-        if kind == "average" and not self.config.keeps_average:
-            raise SolverError(f"this solver keeps no average (its profile is {self.config.profile!r})")
+        kind = self._profile_kind(kind)
         first, second = self.player_tables
         return (first.average, second.average) if kind == "average" else (first.regret, second.regret)
-
-    def profile(self, kind: Literal["average", "last"] | None = None) -> PublicStrategy:
-        """A profile with its provenance; ``kind`` as for ``strategy``."""
-        settings = {**dataclasses.asdict(self.config), "profile": kind or self.config.profile}
-        origin = Provenance(self.algorithm, settings, self.config.seed, self.iterations, self.seconds)
-        return PublicStrategy.of_tree(self.tree, self.strategy(kind), origin)
 
     def measure(self, kind: Literal["average", "last"] | None = None) -> Measurement:
         """Measure a profile exactly."""
@@ -269,24 +194,6 @@ class PublicSamplingSolver(Solver):
             "random_state": self.random_state.view(np.int64),  # files have no unsigned integers
             "counters": self.counters,
         }
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Nothing is derived from the tables."""
-
-    def identity(self) -> dict[str, str]:
-        """What a checkpoint records about its game."""
-        return {"game": self.tree.name, "fingerprint": self.tree.fingerprint}
-
-    @classmethod
-    def named(cls, game: Any, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Self:
-        """A solver for one of the four, with some of its settings replaced."""
-        config = with_settings(PublicSamplingConfig(algorithm), settings, algorithm)  # type: ignore[arg-type]
-        return cls(game, config, algorithm, memory_limit)
-
-    @classmethod
-    def from_checkpoint(cls, game: Any, config: Mapping[str, Any], algorithm: str, memory_limit: int | None) -> Self:
-        """A fresh solver with the settings of a checkpoint."""
-        return cls(game, PublicSamplingConfig(**config), algorithm, memory_limit)
 
 
 def deals(tree: PublicTree, sampling: str) -> Deals:

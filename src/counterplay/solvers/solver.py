@@ -14,7 +14,7 @@ import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,53 +23,36 @@ from counterplay.abstraction.infosets.abstraction import Abstraction
 from counterplay.errors import CounterplayError, GameError, SolverError, StrategyError
 from counterplay.evaluation.measurement import Measurement, measure_strategy
 from counterplay.forms import GameLike, open_game
-from counterplay.game.game import Game
-from counterplay.kernels.history.passes import FormArrays
+from counterplay.kernels.history.passes import FormArrays, form_arrays
+from counterplay.runtime.memory import check_memory
 from counterplay.runtime.pacing import CHECK_RATIO, PacedSteps, Until, next_check
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.solvers.result import RunFacts, SolveResult, Status
+from counterplay.solvers.settings import Settings, preset
 from counterplay.storage import read_container, write_container
-from counterplay.tree.history.game_tree import GameTree
+from counterplay.strategy.strategy import Provenance
+from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.sizes import tree_bytes
 
-__all__ = ["Solver", "setting_value", "with_settings"]
-
-
-_CONFIG = TypeVar("_CONFIG")
-
-
-def with_settings(config: _CONFIG, changes: Mapping[str, Any], algorithm: str) -> _CONFIG:
-    """A configuration with some of its settings replaced.
-
-    Raises
-    ------
-    SolverError
-        If the algorithm has no such setting.
-    """
-    known = [field.name for field in dataclasses.fields(config)]  # type: ignore[arg-type]
-    unknown = sorted(set(changes) - set(known))
-    if unknown:
-        raise SolverError(f"{algorithm} has no setting {unknown[0]!r}; its settings are {', '.join(known)}")
-    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in changes.items()}
-    return dataclasses.replace(config, **plain)  # type: ignore[type-var]
-
-
-def setting_value(text: str) -> Any:
-    """A setting from text: true, false, none, a number, or the text itself."""
-    words = {"true": True, "false": False, "none": None}
-    if text.lower() in words:
-        return words[text.lower()]
-    try:
-        return int(text) if text.lstrip("+-").isdigit() else float(text)
-    except ValueError:
-        return text
+__all__ = ["Solver"]
 
 
 class Solver(ABC):
     """A solver on a compiled game.
 
     A subclass owns tables, advances them in ``step``, names them in ``tables`` and returns their profile in
-    ``strategy``; running, measuring, saving and resuming are the same for all.
+    ``strategy``; opening the game, running, measuring, saving and resuming are the same for all.
+
+    Parameters
+    ----------
+    game : GameTree, PublicTree, Game or str
+        What to solve.
+    config : Settings or str, optional
+        The settings, or the name of one of ``presets``.
+    algorithm : str, optional
+        The name of the algorithm in results; by default that of the preset.
+    memory_limit : int, optional
+        Bytes that the tables may take; by default what the machine has free.
 
     Attributes
     ----------
@@ -95,8 +78,17 @@ class Solver(ABC):
     form_name: ClassVar[str] = "history"
     """The form of the game that it works on: history, public, buckets or states."""
 
-    config_class: ClassVar[type]
+    config_class: ClassVar[type[Settings]]
     """The dataclass of its settings."""
+
+    presets: ClassVar[Mapping[str, Any]]
+    """The settings of its algorithms by name."""
+
+    default_preset: ClassVar[str | None] = None
+    """The settings that are used when none are given; by default the first."""
+
+    memory_advice: ClassVar[str] = ""
+    """What to try where the tables do not fit."""
 
     default_iterations: ClassVar[int] = 1000
     """Where a run without a limit stops."""
@@ -114,14 +106,68 @@ class Solver(ABC):
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     deadline: float | None = None
+    _clock: NDArray[np.int64]
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        game: GameLike,
+        config: Settings | str | None = None,
+        algorithm: str | None = None,
+        memory_limit: int | None = None,
+    ) -> None:
         self.curve: list[Progress] = []
+        self.config = self.settings_of(config)
+        self.algorithm = algorithm or (config if isinstance(config, str) else self.name_of(self.config))
+        self._open(game, memory_limit)
+        self._allocate()
+
+    @classmethod
+    def settings_of(cls, config: Settings | str | None) -> Any:
+        """The settings themselves, for the name of a preset or for None."""
+        if config is None or isinstance(config, str):
+            return preset(cls.presets, config or cls.default_preset or next(iter(cls.presets)))
+        if not isinstance(config, cls.config_class):
+            raise SolverError(f"config is a {cls.config_class.__name__} or the name of a preset; got {config!r}")
+        return config
+
+    @classmethod
+    def name_of(cls, config: Any) -> str:
+        """The name of the preset that samples as these settings do; the only one where nothing is sampled."""
+        kind = getattr(config, "sampling", None)
+        return next(
+            (name for name, known in cls.presets.items() if getattr(known, "sampling", None) == kind), str(kind)
+        )
+
+    def _open(self, game: Any, memory_limit: int | None) -> None:
+        """Open the game, and check that it is one for this solver and that the tables will fit."""
+        self.tree = open_game(game, self.form_name, memory_limit=memory_limit)
+        self._check_game()
+        needed = self.memory_bytes(self.tree, self.config)
+        check_memory(f"{self.algorithm} on {self.tree.name}", needed, memory_limit, self.memory_advice)
+        if self.form_name == "history":
+            self.form = form_arrays(self.tree.sequences)
+
+    def _check_game(self) -> None:  # noqa: B027
+        """Refuse a game that this solver cannot solve; by default it takes all."""
+
+    @abstractmethod
+    def _allocate(self) -> None:
+        """Make the tables."""
+
+    @classmethod
+    def memory_bytes(cls, tree: Any, config: Any = None) -> int:
+        """Bytes of all that a solver will allocate; ``config`` as for the solver."""
+        raise NotImplementedError
 
     @property
-    @abstractmethod
+    def table_bytes(self) -> int:
+        """Bytes of all that the solver has allocated."""
+        return self.memory_bytes(self.tree, self.config)
+
+    @property
     def iterations(self) -> int:
         """Iterations done so far."""
+        return int(self._clock[0])
 
     @property
     def name(self) -> str:
@@ -183,12 +229,27 @@ class Solver(ABC):
         )
 
     @abstractmethod
-    def strategy(self) -> Any:
+    def strategy(self, *args: Any, **kwargs: Any) -> Any:
         """The probabilities of the profile that the solver returns."""
 
-    @abstractmethod
-    def profile(self) -> Any:
-        """That profile, with its provenance."""
+    def profile(self, kind: Any = None) -> Any:
+        """That profile, with its provenance; ``kind`` as for ``strategy``, where there is a choice."""
+        chosen = self.strategy() if kind is None else self.strategy(kind)
+        return TabularStrategy.from_tree(self.tree, chosen, self.provenance(kind))
+
+    def provenance(self, kind: str | None = None) -> Provenance:
+        """The origin of a profile."""
+        settings = dataclasses.asdict(self.config) | ({} if kind is None else {"profile": kind})
+        return Provenance(
+            self.algorithm, settings, getattr(self.config, "seed", None), self.iterations, self.seconds
+        )  # fmt: skip
+
+    def _profile_kind(self, kind: Any) -> Any:
+        """The profile that is meant: by default that of the settings; an average must have been kept."""
+        kind = kind or self.config.profile
+        if kind == "average" and not self.config.keeps_average:
+            raise SolverError(f"this solver keeps no average (its profile is {self.config.profile!r})")
+        return kind
 
     @abstractmethod
     def tables(self) -> dict[str, NDArray[Any]]:
@@ -198,36 +259,28 @@ class Solver(ABC):
         """Further numbers that a checkpoint must hold, for its header."""
         return {}
 
-    @abstractmethod
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: Mapping[str, Any]) -> None:  # noqa: B027
         """Restore ``state`` after the tables were filled, and derive from both whatever else the solver keeps."""
 
     @classmethod
     def named(cls, game: Any, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Self:
         """A solver for an algorithm by its name; ``settings`` change its defaults."""
-        return cls(game, with_settings(cls.config_class(), settings, algorithm), algorithm, memory_limit)  # type: ignore[call-arg]
+        return cls(game, preset(cls.presets, algorithm, settings), algorithm, memory_limit)
 
     @classmethod
-    @abstractmethod
-    def from_checkpoint(
-        cls, game: GameTree | Game | str, config: Mapping[str, Any], algorithm: str, memory_limit: int | None
-    ) -> Self:
+    def from_checkpoint(cls, game: Any, config: Mapping[str, Any], algorithm: str, memory_limit: int | None) -> Self:
         """A fresh solver with the settings of a checkpoint."""
+        return cls(game, cls.config_class(**config), algorithm, memory_limit)
 
     @classmethod
     def compiled(cls, game: Any, memory_limit: int | None) -> Any:
         """The game of a checkpoint; errors in a user's file are raised as errors of the game."""
         try:
-            return open_game(game, "history", memory_limit=memory_limit)
+            return open_game(game, cls.form_name, memory_limit=memory_limit)
         except CounterplayError:
             raise
         except Exception as error:
             raise GameError(f"{game} cannot be made: {type(error).__name__}: {error}") from error
-
-    @property
-    @abstractmethod
-    def table_bytes(self) -> int:
-        """Bytes of all that the solver has allocated."""
 
     def abstraction(self) -> Abstraction | None:
         """The abstraction in which the solver keeps its tables, if it makes one itself."""

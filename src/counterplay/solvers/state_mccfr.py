@@ -19,7 +19,7 @@ import sys
 import threading
 from array import array
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,13 +34,13 @@ from counterplay.runtime.memory import available_memory
 from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import Progress
 from counterplay.runtime.threads import ThreadPool
-from counterplay.solvers.mccfr import MccfrConfig, _name_of, average_type, mccfr_config
+from counterplay.solvers.mccfr import MCCFR_PRESETS, MccfrConfig, average_type, mccfr_config
 from counterplay.solvers.result import RunFacts, Status
 from counterplay.solvers.sampling_schemes import SCHEMES, default_scheme, scheme_row
+from counterplay.solvers.settings import Settings
 from counterplay.solvers.solver import Solver
 from counterplay.solvers.state_walks import TYPECODES, Walker
 from counterplay.storage import pack_texts, read_container, unpack_texts
-from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import SEEN, TabularStrategy, normalise
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import infosets_digest
@@ -73,18 +73,24 @@ class StateSampler(Solver):
     kind = "mccfr-states"
     form_name = "states"
     config_class = MccfrConfig
+    presets: ClassVar = MCCFR_PRESETS
+    default_preset = "external-sampling"
     measures = False
+    config: MccfrConfig
 
     def __init__(
         self,
         game: Game | str,
-        config: MccfrConfig | str = "external-sampling",
+        config: Settings | str | None = None,
         algorithm: str | None = None,
         memory_limit: int | None = None,
         scheme: Scheme | None = None,
     ) -> None:
-        super().__init__()
-        settings = mccfr_config(config, {}) if isinstance(config, str) else config
+        self._scheme = scheme
+        super().__init__(game, config, algorithm, memory_limit)
+
+    def _open(self, game: Any, memory_limit: int | None) -> None:
+        settings = self.config
         if settings.sampling == "chance":
             raise SolverError(
                 "chance-sampling walks all actions of all players and needs the compiled game; "
@@ -92,10 +98,8 @@ class StateSampler(Solver):
             )
         if settings.threads != 1:
             raise SolverError(f"states are walked in one thread; leave out threads={settings.threads}")
-        if scheme is not None:
-            settings = dataclasses.replace(settings, scheme="custom")
-        self.config: MccfrConfig = settings
-        self.algorithm = algorithm or (config if isinstance(config, str) else _name_of(config))
+        if self._scheme is not None:
+            self.config = dataclasses.replace(settings, scheme="custom")
         if isinstance(game, GameTree):
             raise SolverError(f"{game.name} is compiled; states are walked of a game or the name of one")
         self.game = open_game(game, "states")
@@ -103,6 +107,9 @@ class StateSampler(Solver):
         if not isinstance(players, int) or not 1 <= players <= 100:
             raise GameError(f"{self.game.spec()}: players must be an integer from 1 to 100; got {players!r}")
         self.memory_limit = available_memory() if memory_limit is None else memory_limit
+
+    def _allocate(self) -> None:
+        settings, players = self.config, self.game.players
         self.regret: array[Any] = array(TYPECODES[settings.storage])
         self.average: array[Any] = array(TYPECODES[average_type(settings.storage)])
         self.chances = array("d")  # of a sampling scheme
@@ -119,7 +126,6 @@ class StateSampler(Solver):
         self._texts: list[set[str]] = [set() for _ in range(players)]  # of keys that are not texts themselves
         self._events: dict[tuple[float, ...], tuple[list[float], list[int]]] = {}
         self._key_bytes = 0
-        self._scheme = scheme
         self._walker = Walker(self)
         self._pool = ThreadPool()
 
@@ -280,9 +286,7 @@ class StateSampler(Solver):
 
     def strategy(self, kind: Literal["average", "last"] | None = None) -> NDArray[np.float64]:
         """The probabilities of a profile at the entries met so far, in the order in which they were met."""
-        kind = kind or self.config.profile
-        if kind == "average" and not self.config.keeps_average:
-            raise SolverError(f"this solver keeps no average (its profile is {self.config.profile!r})")
+        kind = self._profile_kind(kind)
         weights = np.array(self.average if kind == "average" else self.regret, dtype=np.float64)
         return normalise(np.maximum(weights, 0.0), self._offset())
 
@@ -298,7 +302,6 @@ class StateSampler(Solver):
         names = tuple(self.row_names[row] for row in order)
         actions = tuple(tuple(map(str, self.row_actions[row])) for row in order)
         pieces = [strategy[offset[row] : offset[row + 1]] for row in order]
-        settings = {**dataclasses.asdict(self.config), "profile": kind or self.config.profile}
         return TabularStrategy(
             game=self.name,
             digest=SEEN + infosets_digest(players[order].tolist(), names, actions),
@@ -308,7 +311,7 @@ class StateSampler(Solver):
             infoset_names=names,
             actions=actions,
             table=np.concatenate([np.zeros(0), *pieces]),
-            provenance=Provenance(self.algorithm, settings, self.config.seed, self.iterations, self.seconds),
+            provenance=self.provenance(kind),
         )
 
     def identity(self) -> dict[str, str]:
@@ -338,9 +341,6 @@ class StateSampler(Solver):
         """The labels of actions."""
         return {"label_sets": self._label_sets()}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Nothing is derived from the tables."""
-
     @classmethod
     def named(cls, game: Any, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Self:
         """A solver for one of ``MCCFR_PRESETS``; the setting ``scheme`` may also be a function."""
@@ -350,15 +350,13 @@ class StateSampler(Solver):
         return cls(game, mccfr_config(algorithm, named), algorithm, memory_limit, own)
 
     @classmethod
-    def from_checkpoint(
-        cls, game: GameTree | Game | str, config: Mapping[str, Any], algorithm: str, memory_limit: int | None
-    ) -> Self:
+    def from_checkpoint(cls, game: Any, config: Mapping[str, Any], algorithm: str, memory_limit: int | None) -> Self:
         """A fresh solver with the settings of a checkpoint."""
         if isinstance(game, GameTree):
             raise SolverError(f"{game.name} is compiled; a checkpoint of states is resumed with the game itself")
         if config.get("scheme") == "custom":
             raise SolverError("a custom sampling scheme is not in the checkpoint; runs over states need a named one")
-        return cls(game, MccfrConfig(**config), algorithm, memory_limit)
+        return super().from_checkpoint(game, config, algorithm, memory_limit)
 
     @classmethod
     def resume(

@@ -27,7 +27,7 @@ from counterplay.runtime.pacing import PacedSteps
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.solvers import ALGORITHMS, Solver, check_algorithm, make_solver
 from counterplay.solvers.bucket_tables import BucketTables
-from counterplay.solvers.solver import setting_value
+from counterplay.solvers.settings import setting_value
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 

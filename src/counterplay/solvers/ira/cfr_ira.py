@@ -19,16 +19,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.abstraction.infosets.abstraction import Abstraction
-from counterplay.abstraction.infosets.by_name import whole_path
-from counterplay.errors import SolverError
-from counterplay.forms import open_game
-from counterplay.game.game import Game
 from counterplay.kernels.history.cfr_ira import (
     Reading,
     Scratch,
@@ -36,25 +31,17 @@ from counterplay.kernels.history.cfr_ira import (
     iterate_cfr_ira,
     match_merged,
 )
-from counterplay.kernels.history.changing_sets import GameArrays, SetArrays, forward_merged
-from counterplay.kernels.history.passes import form_arrays
-from counterplay.runtime.memory import check_memory
+from counterplay.kernels.history.changing_sets import GameArrays, forward_merged
 from counterplay.solvers.cfr import ROUNDING
 from counterplay.solvers.ira.changing_abstraction import (
-    GIVEN,
-    as_abstraction,
-    check_recall,
-    game_arrays,
+    Forget,
+    RefiningSolver,
     game_bytes,
-    set_arrays,
     set_bytes,
     set_tables,
-    start_abstraction,
     utility_ranges,
 )
-from counterplay.solvers.solver import Solver
-from counterplay.strategy.strategy import Provenance
-from counterplay.strategy.tabular import TabularStrategy
+from counterplay.solvers.settings import Bounds, Count, Settings
 from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["CfrIra", "CfrIraConfig"]
@@ -70,7 +57,7 @@ LITERAL = {
 
 
 @dataclasses.dataclass(frozen=True)
-class CfrIraConfig:
+class CfrIraConfig(Settings):
     """Settings of CFR+IRA.
 
     Attributes
@@ -110,12 +97,12 @@ class CfrIraConfig:
         Reaches up to this count as 0.
     """
 
-    k_b: int = 100
-    k_h: int = 900
-    delay: int = 100
+    k_b: Count = 100
+    k_h: Count = 900
+    delay: Count = 100
     shifted: bool = True
-    seed: int = 0
-    forget: str = "initial"
+    seed: Annotated[int, Bounds(at_least=0, below=2**64)] = 0
+    forget: Forget = "initial"
     literal: bool = False
     clip_heuristic: bool = True
     keep_remainder: bool = True
@@ -124,49 +111,19 @@ class CfrIraConfig:
     both_players: bool = True
     last_first: bool = True
     skip_single_action: bool = True
-    heuristic_divisor: float = 5.0
-    bound_divisor: float = 100.0
-    visit_threshold: float = 1e-6
+    heuristic_divisor: Annotated[float, Bounds(above=0)] = 5.0
+    bound_divisor: Annotated[float, Bounds(at_least=1)] = 100.0  # below 1 the limit exceeds what the theorem allows
+    visit_threshold: Annotated[float, Bounds(at_least=0)] = 1e-6
 
     def __post_init__(self) -> None:
         if self.literal is True:
             for name, value in LITERAL.items():
                 object.__setattr__(self, name, value)
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if field.type == "bool" and not isinstance(value, bool):
-                raise SolverError(f"{field.name} must be true or false; got {value!r}")
-            if field.type == "int" and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-                raise SolverError(f"{field.name} must be an integer, at least 0; got {value!r}")
-            if field.type == "float" and not isinstance(value, int | float):
-                raise SolverError(f"{field.name} must be a number; got {value!r}")
-        if self.sample_by not in ("set", "member"):
-            raise SolverError(f"sample_by must be set or member; got {self.sample_by!r}")
-        if not isinstance(self.forget, str):
-            raise SolverError(f"forget must say what to start without, such as initial; got {self.forget!r}")
-        if not self.heuristic_divisor > 0:
-            raise SolverError(f"heuristic_divisor must be positive; got {self.heuristic_divisor!r}")
-        if not self.bound_divisor >= 1:  # below 1 the limit exceeds what the theorem allows
-            raise SolverError(f"bound_divisor must be at least 1; got {self.bound_divisor!r}")
-        if not self.visit_threshold >= 0:
-            raise SolverError(f"visit_threshold must be at least 0; got {self.visit_threshold!r}")
+        super().__post_init__()
 
 
-class CfrIra(Solver):
+class CfrIra(RefiningSolver):
     """CFR+IRA on a compiled game with perfect recall.
-
-    Parameters
-    ----------
-    game : GameTree, Game or str
-        What to solve.
-    config : CfrIraConfig, optional
-        The settings.
-    algorithm : str
-        The name of the algorithm in results.
-    memory_limit : int, optional
-        Bytes that the tables may take; by default what the machine has free.
-    abstraction : Abstraction, optional
-        Where to start, instead of what ``config.forget`` names.
 
     Attributes
     ----------
@@ -176,27 +133,11 @@ class CfrIra(Solver):
 
     kind = "cfr-ira"
     config_class = CfrIraConfig
+    presets: ClassVar = {"cfr+ira": CfrIraConfig()}
 
-    def __init__(
-        self,
-        game: GameTree | Game | str,
-        config: CfrIraConfig | None = None,
-        algorithm: str = "cfr+ira",
-        memory_limit: int | None = None,
-        abstraction: Abstraction | None = None,
-    ) -> None:
-        super().__init__()
-        self.config = config or CfrIraConfig()
-        self.algorithm = algorithm
-        self.tree = tree = open_game(game, "history", memory_limit=memory_limit)
-        check_recall(tree, algorithm)
-        check_memory(f"{algorithm} on {tree.name}", self.memory_bytes(tree, self.config), memory_limit)
-        if abstraction is not None:
-            self.config = dataclasses.replace(self.config, forget=GIVEN)
-        else:
-            abstraction = start_abstraction(tree, self.config.forget)
-            self.config = dataclasses.replace(self.config, forget=whole_path(self.config.forget))
-        self.form = form_arrays(tree.sequences)
+    def _allocate(self) -> None:
+        super()._allocate()
+        tree = self.tree
         entries, sequences = tree.num_entries, tree.sequences.num_sequences
         heuristic, bound, actions = self._sample_sizes(tree, self.config)
         self.regret = np.zeros(entries)
@@ -207,9 +148,7 @@ class CfrIra(Solver):
         self._bound_sample = np.zeros(bound, np.int32)
         self._bound_count = np.zeros(1, np.int64)
         self._bound_regret = np.zeros((bound, actions))
-        self._sets = set_arrays(tree, abstraction, self._least_actions)
         self._limit = utility_ranges(tree) * np.sqrt(np.diff(tree.infoset_offset))
-        self._game = game_arrays(tree)
         self._scratch = (
             np.ones(sequences), np.zeros(sequences), np.zeros(entries), np.zeros(heuristic, np.int32),
             np.zeros(heuristic, np.uint64), np.zeros(heuristic, np.uint64), np.zeros(heuristic, np.int64),
@@ -224,35 +163,17 @@ class CfrIra(Solver):
         return min(config.k_h, tree.num_infosets), min(config.k_b, tree.num_infosets), actions
 
     @classmethod
-    def memory_bytes(cls, tree: GameTree, config: CfrIraConfig | None = None) -> int:
+    def memory_bytes(cls, tree: GameTree, config: CfrIraConfig | str | None = None) -> int:
         """Bytes of all arrays that a solver will allocate."""
-        heuristic, bound, actions = cls._sample_sizes(tree, config or CfrIraConfig())
+        heuristic, bound, actions = cls._sample_sizes(tree, cls.settings_of(config))
         tables = 8 * 4 * tree.num_entries + 16 * tree.sequences.num_sequences + 32 + 8 + 8
         samples = bound * (4 + 8 * actions) + heuristic * (4 + 3 * 8 + 8 * actions) + 8 * tree.players
         return tables + samples + 8 * tree.num_infosets + game_bytes(tree) + set_bytes(tree)
 
     @property
-    def table_bytes(self) -> int:
-        """Bytes of all arrays."""
-        return self.memory_bytes(self.tree, self.config)
-
-    @property
-    def iterations(self) -> int:
-        """Iterations done so far."""
-        return int(self._clock[0])
-
-    @property
-    def _least_actions(self) -> int:
+    def least_actions(self) -> int:  # type: ignore[override]
+        """The fewest actions of sets that may be split."""
         return 2 if self.config.skip_single_action else 1
-
-    @property
-    def sets(self) -> SetArrays:
-        """The current abstract sets; live arrays."""
-        return SetArrays(*self._sets)
-
-    def abstraction(self) -> Abstraction:
-        """The current abstraction."""
-        return as_abstraction(self.tree, self.sets, f"{self.algorithm} after {self.iterations} iterations")
 
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations."""
@@ -266,7 +187,7 @@ class CfrIra(Solver):
         return Reading(
             k_h=heuristic, k_b=bound, delay=config.delay, shifted=config.shifted, all_players=config.both_players,
             last_first=config.last_first, clip=config.clip_heuristic, keep_remainder=config.keep_remainder,
-            by_set=config.sample_by == "set", need_visit=config.skip_unvisited, least_actions=self._least_actions,
+            by_set=config.sample_by == "set", need_visit=config.skip_unvisited, least_actions=self.least_actions,
             heuristic_divisor=float(config.heuristic_divisor), bound_divisor=float(config.bound_divisor),
             visit=float(config.visit_threshold), tie=self._tie, limit=self._limit,
         )  # fmt: skip
@@ -299,12 +220,6 @@ class CfrIra(Solver):
         uniform = 1.0 / np.repeat(actions, actions)
         return np.where(totals > 0.0, used / np.where(totals > 0.0, totals, 1.0), uniform)
 
-    def profile(self) -> TabularStrategy:
-        """The average profile of the original game, with its provenance."""
-        settings = dataclasses.asdict(self.config)
-        origin = Provenance(self.algorithm, settings, self.config.seed, self.iterations, self.seconds)
-        return TabularStrategy.from_tree(self.tree, self.strategy(), origin)
-
     def tables(self) -> dict[str, NDArray[Any]]:
         """Regrets, average, sets, samples and the state of the sampling."""
         return {
@@ -328,10 +243,3 @@ class CfrIra(Solver):
         for player in range(self.tree.players):
             match_merged(sets, player, self._tie, self.regret, self._current)
             forward_merged(self.form, player, sets.entry_map, self._current, self._scratch[0])
-
-    @classmethod
-    def from_checkpoint(
-        cls, game: GameTree | Game | str, config: Mapping[str, Any], algorithm: str, memory_limit: int | None
-    ) -> Self:
-        """A fresh solver with the settings of a checkpoint."""
-        return cls(game, CfrIraConfig(**config), algorithm, memory_limit)

@@ -6,29 +6,81 @@ real to abstract entries (``kernels.history.changing_sets.SetArrays``).
 
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.abstraction.infosets.abstraction import Abstraction
 from counterplay.abstraction.infosets.builders import initial_abstraction, null_abstraction
-from counterplay.abstraction.infosets.by_name import abstraction_by_name
+from counterplay.abstraction.infosets.by_name import abstraction_by_name, whole_path
 from counterplay.abstraction.infosets.refinement import from_map
 from counterplay.errors import SolverError
 from counterplay.forms import open_game
-from counterplay.game.game import TERMINAL
+from counterplay.game.game import TERMINAL, Game
 from counterplay.kernels.history.changing_sets import GameArrays, SetArrays, update_pool
+from counterplay.solvers.settings import Settings
+from counterplay.solvers.solver import Solver
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.sequence.sequence_form import chance_reach, sequences_at
 
 __all__ = [
-    "GIVEN", "action_places", "as_abstraction", "check_recall", "game_arrays", "game_bytes", "histories_by_infoset",
-    "set_arrays", "set_bytes", "set_tables", "start_abstraction", "utility_ranges",
+    "GIVEN", "Forget", "RefiningSolver", "action_places", "as_abstraction", "check_recall", "game_arrays", "game_bytes",
+    "histories_by_infoset", "set_arrays", "set_bytes", "set_tables", "start_abstraction", "utility_ranges",
 ]  # fmt: skip
 
 GIVEN = "given"
 """The value of the setting ``forget`` when the initial abstraction was given as an object."""
+
+Forget: TypeAlias = Annotated[str, "the name of what to forget at first, such as initial"]
+
+
+class RefiningSolver(Solver):
+    """A solver whose tables are those of an abstraction that it refines.
+
+    Parameters
+    ----------
+    game, config, algorithm, memory_limit
+        See ``Solver``.
+    abstraction : Abstraction, optional
+        Where to start, instead of what ``config.forget`` names.
+    """
+
+    least_actions: int = 2
+    """The fewest actions of sets that may be split."""
+
+    def __init__(
+        self,
+        game: GameTree | Game | str,
+        config: Settings | str | None = None,
+        algorithm: str | None = None,
+        memory_limit: int | None = None,
+        abstraction: Abstraction | None = None,
+    ) -> None:
+        self._start = abstraction
+        super().__init__(game, config, algorithm, memory_limit)
+        del self._start  # from here on the sets change
+
+    def _check_game(self) -> None:
+        check_recall(self.tree, self.algorithm)
+
+    def _allocate(self) -> None:
+        start, forget = self._start, GIVEN
+        if start is None:
+            start, forget = start_abstraction(self.tree, self.config.forget), whole_path(self.config.forget)
+        self.config = dataclasses.replace(self.config, forget=forget)
+        self._sets = set_arrays(self.tree, start, self.least_actions)
+        self._game = game_arrays(self.tree)
+
+    @property
+    def sets(self) -> SetArrays:
+        """The current abstract sets; live arrays."""
+        return SetArrays(*self._sets)
+
+    def abstraction(self) -> Abstraction:
+        """The current abstraction."""
+        return as_abstraction(self.tree, self.sets, f"{self.algorithm} after {self.iterations} iterations")
 
 
 def check_recall(tree: GameTree, algorithm: str) -> None:

@@ -17,41 +17,28 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.abstraction.infosets.abstraction import Abstraction
-from counterplay.abstraction.infosets.by_name import whole_path
-from counterplay.errors import SolverError
-from counterplay.forms import open_game
-from counterplay.game.game import Game
-from counterplay.kernels.history.changing_sets import GameArrays, SetArrays, forward_merged
+from counterplay.kernels.history.changing_sets import GameArrays, forward_merged
 from counterplay.kernels.history.fpira import CASE_1, CASE_2, DONE, LARGEST_RESPONSE, Scratch, iterate_fpira
-from counterplay.kernels.history.passes import form_arrays
-from counterplay.runtime.memory import check_memory
 from counterplay.solvers.ira.changing_abstraction import (
-    GIVEN,
-    as_abstraction,
-    check_recall,
-    game_arrays,
+    Forget,
+    RefiningSolver,
     game_bytes,
-    set_arrays,
     set_bytes,
     set_tables,
-    start_abstraction,
 )
-from counterplay.solvers.solver import Solver
-from counterplay.strategy.strategy import Provenance
-from counterplay.strategy.tabular import TabularStrategy
+from counterplay.solvers.settings import Bounds, Settings
 from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["Fpira", "FpiraConfig"]
 
 
 @dataclasses.dataclass(frozen=True)
-class FpiraConfig:
+class FpiraConfig(Settings):
     """Settings of FPIRA.
 
     Attributes
@@ -67,37 +54,14 @@ class FpiraConfig:
         Actions whose values differ by at most this fraction of the largest utility are equal.
     """
 
-    forget: str = "initial"
+    forget: Forget = "initial"
     start: Literal["first", "uniform"] = "first"
-    tolerance: float = 1e-9
-    tie: float = 1e-10
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.forget, str):
-            raise SolverError(f"forget must say what to start without, such as initial; got {self.forget!r}")
-        if self.start not in ("first", "uniform"):
-            raise SolverError(f"start must be first or uniform; got {self.start!r}")
-        for name in ("tolerance", "tie"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-                raise SolverError(f"{name} must be a number, at least 0; got {value!r}")
+    tolerance: Annotated[float, Bounds(at_least=0)] = 1e-9
+    tie: Annotated[float, Bounds(at_least=0)] = 1e-10
 
 
-class Fpira(Solver):
+class Fpira(RefiningSolver):
     """FPIRA on a compiled game with perfect recall.
-
-    Parameters
-    ----------
-    game : GameTree, Game or str
-        What to solve.
-    config : FpiraConfig, optional
-        The settings.
-    algorithm : str
-        The name of the algorithm in results.
-    memory_limit : int, optional
-        Bytes that the tables may take; by default what the machine has free.
-    abstraction : Abstraction, optional
-        Where to start, instead of what ``config.forget`` names.
 
     Attributes
     ----------
@@ -107,33 +71,15 @@ class Fpira(Solver):
 
     kind = "fpira"
     config_class = FpiraConfig
+    presets: ClassVar = {"fpira": FpiraConfig()}
 
-    def __init__(
-        self,
-        game: GameTree | Game | str,
-        config: FpiraConfig | None = None,
-        algorithm: str = "fpira",
-        memory_limit: int | None = None,
-        abstraction: Abstraction | None = None,
-    ) -> None:
-        super().__init__()
-        self.config = config or FpiraConfig()
-        self.algorithm = algorithm
-        self.tree = tree = open_game(game, "history", memory_limit=memory_limit)
-        check_recall(tree, algorithm)
-        check_memory(f"{algorithm} on {tree.name}", self.memory_bytes(tree), memory_limit)
-        if abstraction is not None:
-            self.config = dataclasses.replace(self.config, forget=GIVEN)
-        else:
-            abstraction = start_abstraction(tree, self.config.forget)
-            self.config = dataclasses.replace(self.config, forget=whole_path(self.config.forget))
-        self.form = form_arrays(tree.sequences)
+    def _allocate(self) -> None:
+        super()._allocate()
+        tree = self.tree
         entries, sequences, infosets = tree.num_entries, tree.sequences.num_sequences, tree.num_infosets
         self._counters = np.zeros(4, np.int64)
-        self._sets = set_arrays(tree, abstraction, least_actions=2)
-        self._game = game_arrays(tree)
         self.average = np.zeros(entries)
-        self._begin(np.array([len(row) for row in abstraction.set_actions], np.int64))
+        self._begin(self.sets.actions[: int(self.sets.totals[0])].astype(np.int64))
         self._scratch = (
             np.ones(sequences), np.zeros(sequences), np.zeros(sequences), np.zeros(sequences),
             np.zeros(entries), np.zeros(entries), np.zeros(infosets, np.int32), np.zeros(infosets, np.int32),
@@ -142,26 +88,16 @@ class Fpira(Solver):
         )  # fmt: skip
         self._forward()
 
-    @staticmethod
-    def memory_bytes(tree: GameTree) -> int:
+    @classmethod
+    def memory_bytes(cls, tree: GameTree, config: Any = None) -> int:
         """Bytes of all arrays that a solver will allocate."""
         tables = 8 * 3 * tree.num_entries + 8 * 5 * tree.sequences.num_sequences + 28 * tree.num_infosets + 40
         return tables + game_bytes(tree) + set_bytes(tree)
 
     @property
-    def table_bytes(self) -> int:
-        """Bytes of all arrays."""
-        return self.memory_bytes(self.tree)
-
-    @property
     def iterations(self) -> int:
         """Iterations done so far."""
         return int(self._counters[DONE])
-
-    @property
-    def sets(self) -> SetArrays:
-        """The current abstract sets; live arrays."""
-        return SetArrays(*self._sets)
 
     @property
     def splits(self) -> tuple[int, int]:
@@ -172,10 +108,6 @@ class Fpira(Solver):
     def largest_response(self) -> int:
         """The most information sets to which a best response prescribed an action."""
         return int(self._counters[LARGEST_RESPONSE])
-
-    def abstraction(self) -> Abstraction:
-        """The current abstraction."""
-        return as_abstraction(self.tree, self.sets, f"{self.algorithm} after {self.iterations} iterations")
 
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations."""
@@ -188,11 +120,6 @@ class Fpira(Solver):
     def strategy(self) -> NDArray[np.float64]:
         """The average profile in the original game."""
         return np.asarray(self.average[self.sets.entry_map])
-
-    def profile(self) -> TabularStrategy:
-        """The average profile of the original game, with its provenance."""
-        origin = Provenance(self.algorithm, dataclasses.asdict(self.config), None, self.iterations, self.seconds)
-        return TabularStrategy.from_tree(self.tree, self.strategy(), origin)
 
     def tables(self) -> dict[str, NDArray[Any]]:
         """The average, the sets and the counters."""
@@ -217,10 +144,3 @@ class Fpira(Solver):
     def _forward(self) -> None:
         for player in range(self.tree.players):
             forward_merged(self.form, player, self.sets.entry_map, self.average, self._scratch[0])
-
-    @classmethod
-    def from_checkpoint(
-        cls, game: GameTree | Game | str, config: Mapping[str, Any], algorithm: str, memory_limit: int | None
-    ) -> Self:
-        """A fresh solver with the settings of a checkpoint."""
-        return cls(game, FpiraConfig(**config), algorithm, memory_limit)

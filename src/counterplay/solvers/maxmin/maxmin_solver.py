@@ -11,34 +11,28 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import SolverError
-from counterplay.forms import open_game
-from counterplay.game.game import Game
-from counterplay.kernels.history.passes import form_arrays, forward_reach
-from counterplay.runtime.memory import check_memory
+from counterplay.kernels.history.passes import forward_reach
 from counterplay.solvers.linear_program import LinearProgram
 from counterplay.solvers.maxmin.branching import BranchAndBound
 from counterplay.solvers.maxmin.digit_refinement import RefiningProgram
 from counterplay.solvers.maxmin.maxmin_problem import MaxminProblem, check_maxmin
 from counterplay.solvers.maxmin.oracles import OracleBranchAndBound
+from counterplay.solvers.settings import Bounds, Settings
 from counterplay.solvers.solver import Solver
-from counterplay.strategy.strategy import Provenance
-from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 
 __all__ = ["MaxminConfig", "MaxminSolver"]
 
 Float64 = NDArray[np.float64]
-METHODS = ("auto", "base", "irabnb", "doirabnb")
 
 
 @dataclasses.dataclass(frozen=True)
-class MaxminConfig:
+class MaxminConfig(Settings):
     """Settings of the maxmin algorithms.
 
     Attributes
@@ -52,33 +46,13 @@ class MaxminConfig:
         The gap between the bounds at which the problem counts as solved, relative to the largest utility.
     """
 
-    player: int = 1
+    player: Literal[1, 2] = 1
     method: Literal["auto", "base", "irabnb", "doirabnb"] = "auto"
-    epsilon: float = 1e-4
-
-    def __post_init__(self) -> None:
-        if isinstance(self.player, bool) or self.player not in (1, 2):
-            raise SolverError(f"player must be 1 or 2; got {self.player!r}")
-        if self.method not in METHODS:
-            raise SolverError(f"method must be one of {', '.join(METHODS)}; got {self.method!r}")
-        number = isinstance(self.epsilon, int | float) and not isinstance(self.epsilon, bool)
-        if not number or not 1e-8 <= self.epsilon < 1:
-            raise SolverError(f"epsilon must be a number from 1e-8 to 1; got {self.epsilon!r}")
+    epsilon: Annotated[float, Bounds(at_least=1e-8, below=1)] = 1e-4
 
 
 class MaxminSolver(Solver):
     """Maxmin strategies of two-player zero-sum games without absent-mindedness.
-
-    Parameters
-    ----------
-    game : GameTree, Game or str
-        What to solve.
-    config : MaxminConfig, optional
-        The settings.
-    algorithm : str
-        The name of the algorithm in results.
-    memory_limit : int, optional
-        Bytes that the programs may take; by default what the machine has free.
 
     Attributes
     ----------
@@ -90,24 +64,14 @@ class MaxminSolver(Solver):
 
     kind = "maxmin"
     config_class = MaxminConfig
+    presets: ClassVar = {"maxmin": MaxminConfig()}
     default_iterations = 10**9  # it stops by itself
 
-    def __init__(
-        self,
-        game: GameTree | Game | str,
-        config: MaxminConfig | None = None,
-        algorithm: str = "maxmin",
-        memory_limit: int | None = None,
-    ) -> None:
-        super().__init__()
-        self.config = config or MaxminConfig()
-        self.algorithm = algorithm
-        self.tree = open_game(game, "history", memory_limit=memory_limit)
-        player = self.config.player - 1
-        check_maxmin(self.tree, player)
-        check_memory(f"{algorithm} on {self.tree.name}", self.memory_bytes(self.tree), memory_limit)
-        self.form = form_arrays(self.tree.sequences)
-        self.problem = MaxminProblem(self.tree, player)
+    def _check_game(self) -> None:
+        check_maxmin(self.tree, self.config.player - 1)
+
+    def _allocate(self) -> None:
+        self.problem = MaxminProblem(self.tree, self.config.player - 1)
         self.fallback = np.zeros(self.tree.num_entries)
         self.fallback[self.tree.infoset_offset[:-1]] = 1.0
         self.search = self._make_search()
@@ -122,8 +86,8 @@ class MaxminSolver(Solver):
         kind = BranchAndBound if method == "irabnb" else OracleBranchAndBound
         return kind(self.problem, gap, self.fallback)
 
-    @staticmethod
-    def memory_bytes(tree: GameTree) -> int:
+    @classmethod
+    def memory_bytes(cls, tree: GameTree, config: Any = None) -> int:
         """Bytes that the programs and their solution will take, roughly: twice those of the sequence form's."""
         return 2 * LinearProgram.memory_bytes(tree)
 
@@ -188,11 +152,6 @@ class MaxminSolver(Solver):
                 probabilities[entry + choice[point]] = 1.0
         return probabilities
 
-    def profile(self) -> TabularStrategy:
-        """That profile, with its provenance."""
-        origin = Provenance(self.algorithm, dataclasses.asdict(self.config), None, self.iterations, self.seconds)
-        return TabularStrategy.from_tree(self.tree, self.strategy(), origin)
-
     def tables(self) -> dict[str, NDArray[Any]]:
         """What the search keeps in arrays."""
         return self.search.tables()
@@ -204,10 +163,3 @@ class MaxminSolver(Solver):
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take over a checkpoint."""
         self.search.restore(state)
-
-    @classmethod
-    def from_checkpoint(
-        cls, game: GameTree | Game | str, config: Mapping[str, Any], algorithm: str, memory_limit: int | None
-    ) -> Self:
-        """A fresh solver with the settings of a checkpoint."""
-        return cls(game, MaxminConfig(**config), algorithm, memory_limit)
