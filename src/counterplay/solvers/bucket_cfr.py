@@ -14,13 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import SolverError
-from counterplay.evaluation.bucket_pairs import BucketPairs
 from counterplay.kernels.buckets.bucket_pcs import walk_board
 from counterplay.kernels.public.public_cfr import iteration_rule
 from counterplay.poker.buckets.board_sampler import BoardSampler, betting_pieces, check_hands, every_board
 from counterplay.poker.buckets.bucket_game import BucketGame
-from counterplay.runtime.memory import check_memory
 from counterplay.runtime.threads import ThreadPool
 from counterplay.solvers.bucket_tables import BucketTables
 from counterplay.solvers.cfr import ROUNDING, CfrConfig, FullWidthSolver
@@ -29,28 +26,12 @@ __all__ = ["BucketCfrSolver", "cfr_table_bytes"]
 
 
 class BucketCfrSolver(BucketTables, FullWidthSolver):
-    """Full-width CFR on a bucket game, two players.
-
-    Parameters
-    ----------
-    *args, **kwargs
-        Those of ``Solver``; the game is a ``BucketGame``.
-    pairs : BucketPairs, optional
-        Bucket pair counts, to measure exploitability inside the bucket game.
-    """
+    """Full-width CFR on a bucket game, two players."""
 
     kind = "bucket-cfr"
 
-    def __init__(self, *args: Any, pairs: BucketPairs | None = None, **kwargs: Any) -> None:
-        self.pairs = pairs
-        super().__init__(*args, **kwargs)
-
-    def _open(self, game: Any, memory_limit: int | None) -> None:
-        if not isinstance(game, BucketGame):
-            raise SolverError(f"this solver runs on bucket games; got {type(game).__name__}")
-        check_hands(game)
-        self.game = game
-        check_memory(f"{self.algorithm} on {game.name}", self.table_bytes, memory_limit)
+    def _check_game(self) -> None:
+        check_hands(self.game)
 
     def _allocate(self) -> None:
         game = self.game
@@ -76,12 +57,12 @@ class BucketCfrSolver(BucketTables, FullWidthSolver):
         """Nodes of the betting touched so far, each time a walk visits one."""
         return int(self.counters[1])
 
-    @property
-    def table_bytes(self) -> int:
+    @classmethod
+    def memory_bytes(cls, tree: BucketGame, config: CfrConfig | str | None = None) -> int:
         """Bytes of all tables, and of the work arrays of boards."""
-        pieces = betting_pieces(self.game)
-        boards = BoardSampler.nbytes(self.game, pieces) + sum(part.nbytes for part in pieces)
-        return cfr_table_bytes(self.game.num_entries, self.config) + boards
+        pieces = betting_pieces(tree)
+        boards = BoardSampler.nbytes(tree, pieces) + sum(piece.nbytes for piece in pieces)
+        return cfr_table_bytes(tree.num_entries, cls.settings_of(config)) + boards
 
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations; Ctrl-C waits for the end of one."""

@@ -19,8 +19,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import SolverError, StrategyError
-from counterplay.evaluation.bucket_pairs import BucketPairs
+from counterplay.errors import StrategyError
 from counterplay.game.game import Scheme
 from counterplay.kernels.buckets.bucket_pcs import walk_board
 from counterplay.kernels.walks import WalkArrays, random_state
@@ -28,7 +27,6 @@ from counterplay.poker.buckets.board_sampler import BoardSampler, betting_pieces
 from counterplay.poker.buckets.bucket_counts import BucketGameSize
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.buckets.deal_sampler import DealSampler
-from counterplay.runtime.memory import check_memory
 from counterplay.runtime.threads import spaced_rows
 from counterplay.solvers.bucket_cfr import cfr_table_bytes
 from counterplay.solvers.bucket_tables import BucketTables
@@ -56,28 +54,27 @@ BUCKET_PRESETS: Mapping[str, MccfrConfig] = {
 """The algorithms for bucket games by name."""
 
 
-class BucketSolver(BucketTables, MccfrSolver):  # type: ignore[misc]  # games and profiles of its own
-    """Monte Carlo CFR on a bucket game.
-
-    Parameters
-    ----------
-    game : BucketGame
-        What to solve.
-    *arguments, **named
-        Those of ``MccfrSolver``.
-    pairs : BucketPairs, optional
-        Bucket pair counts, to measure exploitability inside the bucket game.
-    """
+class BucketSolver(BucketTables, MccfrSolver):
+    """Monte Carlo CFR on a bucket game."""
 
     kind = "mccfr-abstract"
     presets = BUCKET_PRESETS
 
-    def __init__(self, game: BucketGame, *arguments: Any, pairs: BucketPairs | None = None, **named: Any) -> None:
-        super().__init__(game, *arguments, **named)  # type: ignore[arg-type]  # what _walked takes
-        self.pairs = pairs
+    def _check_game(self) -> None:
+        if self.config.sampling == "public":
+            check_hands(self.game)
+
+    def _layout_bytes(self) -> int:
+        return 16 * len(self.game.tree)
+
+    def _walk_arrays(self) -> WalkArrays:
+        return self.game.walks()
+
+    def _allocate(self) -> None:
+        super()._allocate()
         seeds = np.random.SeedSequence(self.config.seed).spawn(1)[0].generate_state(1, np.uint64)
         self.deal_state = spaced_rows(random_state(int(seeds[0]), self.config.threads))
-        threads = range(self.config.threads)
+        threads, game = range(self.config.threads), self.game
         self._samplers: list[DealSampler] = []
         self._boards: list[BoardSampler] = []
         if self.config.sampling == "public":
@@ -86,15 +83,6 @@ class BucketSolver(BucketTables, MccfrSolver):  # type: ignore[misc]  # games an
         else:
             self._samplers = [DealSampler(game, BATCH * game.players) for _ in threads]
 
-    def _walked(self, game: Any, memory_limit: int | None) -> tuple[Walked, WalkArrays]:
-        if not isinstance(game, BucketGame):
-            raise SolverError(f"this solver runs on bucket games; got {type(game).__name__}")
-        if self.config.sampling == "public":
-            check_hands(game)
-        needed = self.memory_bytes(game, self.config)
-        check_memory(f"{self.algorithm} on {game.name}", needed + 16 * len(game.tree), memory_limit)
-        return game, game.walks()
-
     def _scheme_array(self, scheme: str | Scheme | NDArray[np.float64]) -> NDArray[np.float64]:
         return betting_scheme(self.game, scheme)
 
@@ -102,14 +90,13 @@ class BucketSolver(BucketTables, MccfrSolver):  # type: ignore[misc]  # games an
     def memory_bytes(cls, tree: Walked, config: MccfrConfig | str | None = None) -> int:
         """Bytes of all tables that a solver will allocate, the buffers of deals included."""
         assert isinstance(tree, BucketGame)
-        game: BucketGame = tree
-        settings: MccfrConfig = cls.settings_of(config)
+        settings = cls.settings_of(config)
         if settings.sampling == "public":
-            pieces = betting_pieces(game)
-            deals = settings.threads * (BoardSampler.nbytes(game, pieces) + 8) + sum(part.nbytes for part in pieces)
+            pieces = betting_pieces(tree)
+            deals = settings.threads * (BoardSampler.nbytes(tree, pieces) + 8) + sum(piece.nbytes for piece in pieces)
         else:
-            deals = settings.threads * (DealSampler.nbytes(game, BATCH * game.players) + 8)
-        return super().memory_bytes(game, settings) + deals
+            deals = settings.threads * (DealSampler.nbytes(tree, BATCH * tree.players) + 8)
+        return super().memory_bytes(tree, settings) + deals
 
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations, divided among the threads; dealt cards are walked before Ctrl-C takes effect."""

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import StrategyError
+from counterplay.errors import SolverError, StrategyError
 from counterplay.evaluation.bucket_pairs import BucketPairs, measure_buckets
 from counterplay.evaluation.measurement import Measurement
 from counterplay.forms import open_game
@@ -28,29 +28,40 @@ __all__ = ["BucketTables"]
 
 
 class BucketTables(Solver):
-    """A solver whose tables ``regret`` and ``average`` are those of a bucket game."""
+    """A solver whose tables ``regret`` and ``average`` are those of a bucket game.
+
+    Parameters
+    ----------
+    *args, **kwargs
+        Those of other solvers; the game is a ``BucketGame``.
+    pairs : BucketPairs, optional
+        Bucket pair counts, to measure exploitability inside the bucket game.
+    """
 
     form_name = "buckets"
     check_ratio = 1.5
-    game: BucketGame
-    pairs: BucketPairs | None
+    tree: BucketGame
     regret: NDArray[Any]
     average: NDArray[Any]
 
+    def __init__(self, *args: Any, pairs: BucketPairs | None = None, **kwargs: Any) -> None:
+        self.pairs = pairs
+        super().__init__(*args, **kwargs)
+
+    def _opened(self, game: Any, memory_limit: int | None) -> BucketGame:
+        if not isinstance(game, BucketGame):
+            raise SolverError(f"this solver runs on bucket games; got {type(game).__name__}")
+        return game
+
     @property
-    def name(self) -> str:
-        """The game's name."""
-        return self.game.name
+    def game(self) -> BucketGame:
+        """What is solved."""
+        return self.tree
 
     @property
     def histories(self) -> int | None:
         """Unknown: the deals are not enumerated."""
         return None
-
-    @property
-    def information_sets(self) -> int:
-        """Pairs of a betting decision and a bucket."""
-        return self.game.num_infosets
 
     @property
     def measures(self) -> bool:  # type: ignore[override]

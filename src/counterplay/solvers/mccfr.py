@@ -31,7 +31,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import SolverError
-from counterplay.forms import open_game
 from counterplay.game.game import Game, Scheme
 from counterplay.kernels.history.chance_sampling import iterate_chance
 from counterplay.kernels.history.mccfr import (
@@ -44,12 +43,10 @@ from counterplay.kernels.history.mccfr import (
     Stack,
     iterate_sampled,
 )  # fmt: skip
-from counterplay.kernels.history.passes import form_arrays
 from counterplay.kernels.history.pure_cfr import iterate_pure
 from counterplay.kernels.regret import match_regrets
 from counterplay.kernels.walks import WalkArrays, random_state, walk_arrays, walk_bytes
 from counterplay.poker.buckets.bucket_game import BucketGame
-from counterplay.runtime.memory import check_memory
 from counterplay.runtime.threads import ThreadPool, available_cores, spaced_rows, spaced_zeros
 from counterplay.solvers.sampling_schemes import scheme_array
 from counterplay.solvers.settings import Bounds, Count, Settings, Share, Threads, preset
@@ -192,8 +189,6 @@ class MccfrSolver(Solver):
     presets: ClassVar[Mapping[str, MccfrConfig]] = MCCFR_PRESETS
     default_preset = "external-sampling"
     config: MccfrConfig
-    game: Walked
-    walks: WalkArrays
 
     def __init__(
         self,
@@ -208,11 +203,14 @@ class MccfrSolver(Solver):
         del self._given  # copied to the tables
 
     def _allocate(self) -> None:
-        settings, scheme = self.config, self._given
+        scheme = self._given
+        if scheme is not None:
+            self.config = dataclasses.replace(self.config, scheme="custom")
+        settings, self.walks = self.config, self._walk_arrays()
         if settings.sampling == "pure":
-            self.walks = self.walks._replace(utility=integer_payoffs(self.game, settings.units))
-        self.sampling = sampling_of(settings, self.game.players)
-        entries = self.game.num_entries
+            self.walks = self.walks._replace(utility=integer_payoffs(self.tree, settings.units))
+        self.sampling = sampling_of(settings, self.tree.players)
+        entries = self.tree.num_entries
         self.regret = np.zeros(entries, settings.storage)
         self.average = np.zeros(entries if settings.keeps_average else 0, average_type(settings.storage))
         self.scheme = np.ones(entries if settings.sampling in ("scheme", "probing") else 0)
@@ -222,23 +220,23 @@ class MccfrSolver(Solver):
         self.counters = spaced_rows(np.zeros((settings.threads, 3), np.int64))
         self._pool = ThreadPool(settings.threads)
         self._none = np.zeros(0)
-        shapes = _scratch_shapes(walked_sizes(self.game), settings)
+        shapes = _scratch_shapes(walked_sizes(self.tree), settings)
         self._scratch = tuple(spaced_zeros(size, kind) for _ in range(settings.threads) for size, kind in shapes)
 
-    def _open(self, game: Any, memory_limit: int | None) -> None:
-        """Open the game and its layout for walks, after checking that the tables will fit."""
-        if self._given is not None:
-            self.config = dataclasses.replace(self.config, scheme="custom")
-        self.game, self.walks = self._walked(game, memory_limit)
-
-    def _walked(self, game: Any, memory_limit: int | None) -> tuple[Walked, WalkArrays]:
-        if self.config.sampling == "public":
+    @classmethod
+    def settings_of(cls, config: Settings | str | None) -> MccfrConfig:
+        """The settings, which must be for this form."""
+        settings: MccfrConfig = super().settings_of(config)
+        if settings.sampling == "public" and cls.form_name != "buckets":
             raise SolverError("boards are drawn in card abstractions only; on public trees use algorithm pcs")
-        self.tree = open_game(game, "history", memory_limit=memory_limit)
-        needed = self.memory_bytes(self.tree, self.config)
-        check_memory(f"{self.algorithm} on {self.tree.name}", needed + walk_bytes(self.tree), memory_limit)
-        self.form = form_arrays(self.tree.sequences)
-        return self.tree, walk_arrays(self.tree)
+        return settings
+
+    def _layout_bytes(self) -> int:
+        return walk_bytes(self.tree)
+
+    def _walk_arrays(self) -> WalkArrays:
+        """The layout of the game for walks."""
+        return walk_arrays(self.tree)
 
     def _scheme_array(self, scheme: str | Scheme | NDArray[np.float64]) -> NDArray[np.float64]:
         return scheme_array(self.tree, scheme)
@@ -246,13 +244,7 @@ class MccfrSolver(Solver):
     @classmethod
     def memory_bytes(cls, tree: Walked, config: MccfrConfig | str | None = None) -> int:
         """Bytes of all tables that a solver will allocate, without the layout of the tree for walks."""
-        settings: MccfrConfig = cls.settings_of(config)
-        return table_memory(walked_sizes(tree), settings)
-
-    @property
-    def table_bytes(self) -> int:
-        """Bytes of all tables."""
-        return self.memory_bytes(self.game, self.config)
+        return table_memory(walked_sizes(tree), cls.settings_of(config))
 
     @property
     def iterations(self) -> int:
@@ -290,7 +282,7 @@ class MccfrSolver(Solver):
         size = len(self._scratch) // config.threads
         scratch = self._scratch[thread * size : (thread + 1) * size]
         state, counters = self.random_state[thread], self.counters[thread]
-        extra = config.average_walks if self.game.players != 2 and config.keeps_average else 0.0
+        extra = config.average_walks if self.tree.players != 2 and config.keeps_average else 0.0
         if config.sampling == "pure":
             limit = int(np.iinfo(config.storage).max)
             iterate_pure(

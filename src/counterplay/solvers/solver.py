@@ -140,12 +140,20 @@ class Solver(ABC):
 
     def _open(self, game: Any, memory_limit: int | None) -> None:
         """Open the game, and check that it is one for this solver and that the tables will fit."""
-        self.tree = open_game(game, self.form_name, memory_limit=memory_limit)
+        self.tree = self._opened(game, memory_limit)
         self._check_game()
-        needed = self.memory_bytes(self.tree, self.config)
+        needed = self.memory_bytes(self.tree, self.config) + self._layout_bytes()
         check_memory(f"{self.algorithm} on {self.tree.name}", needed, memory_limit, self.memory_advice)
         if self.form_name == "history":
             self.form = form_arrays(self.tree.sequences)
+
+    def _opened(self, game: Any, memory_limit: int | None) -> Any:
+        """The form of a game that this solver works on."""
+        return open_game(game, self.form_name, memory_limit=memory_limit)
+
+    def _layout_bytes(self) -> int:
+        """Bytes of what is derived from the game alone and kept besides the tables."""
+        return 0
 
     def _check_game(self) -> None:  # noqa: B027
         """Refuse a game that this solver cannot solve; by default it takes all."""
