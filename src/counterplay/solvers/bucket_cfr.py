@@ -22,8 +22,6 @@ from counterplay.runtime.threads import ThreadPool
 from counterplay.solvers.bucket_tables import BucketTables
 from counterplay.solvers.cfr import ROUNDING, CfrConfig, FullWidthSolver
 
-__all__ = ["BucketCfrSolver", "cfr_table_bytes"]
-
 
 class BucketCfrSolver(BucketTables, FullWidthSolver):
     """Full-width CFR on a bucket game, two players."""

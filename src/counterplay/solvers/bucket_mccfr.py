@@ -42,15 +42,10 @@ from counterplay.solvers.mccfr import (
 )
 from counterplay.solvers.sampling_schemes import betting_scheme
 
-__all__ = ["BUCKET_PRESETS", "BucketSolver", "predicted_tables"]
-
 BATCH = 4096
 """Iterations whose cards are dealt at a time: enough to make the time in Python between kernels negligible."""
 
-BUCKET_PRESETS: Mapping[str, MccfrConfig] = {
-    **MCCFR_PRESETS,
-    "pcs-boards": MccfrConfig("public"),
-}
+BUCKET_PRESETS: Mapping[str, MccfrConfig] = {**MCCFR_PRESETS, "pcs-boards": MccfrConfig("public")}
 """The algorithms for bucket games by name."""
 
 

@@ -24,8 +24,6 @@ from counterplay.solvers.solver import Solver
 from counterplay.strategy.bucket_strategy import BucketStrategy, Storage, packed
 from counterplay.strategy.tabular import normalise
 
-__all__ = ["BucketTables"]
-
 
 class BucketTables(Solver):
     """A solver whose tables ``regret`` and ``average`` are those of a bucket game.

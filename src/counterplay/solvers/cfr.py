@@ -39,19 +39,13 @@ from counterplay.solvers.solver import Solver
 from counterplay.strategy.tabular import normalise
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["CFR_PRESETS", "CfrConfig", "CfrSolver", "FullWidthSolver", "ProfileKind", "check_storage", "config_with"]
-
 ProfileKind = Literal["average", "last", "best"]
 """Which profile: the average of all iterations, the current one, or the least exploitable one seen at checks."""
 
 MAX_GAMMA = {"float64": 20, "float32": 4, "int16": 4}
 """Largest exponent of the averaging weights: sums of t^gamma stay in the range of the tables for 10^7 iterations."""
 
-STORAGES = {
-    "history": ("float64", "float32"),
-    "public": ("float64", "float32", "int16"),
-    "buckets": ("float64",),
-}
+STORAGES = {"history": ("float64", "float32"), "public": ("float64", "float32", "int16"), "buckets": ("float64",)}
 """The types of tables on each form; auto is the first, on public trees float32 for large ones."""
 
 FLOAT32_UTILITIES = (1e-25, 1e25)

@@ -35,8 +35,6 @@ from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.sequence.decision_points import build_decision_pairs
 
-__all__ = ["DoubleOracle", "DoubleOracleConfig"]
-
 Float64 = NDArray[np.float64]
 
 

@@ -23,8 +23,6 @@ from counterplay.solvers.solver import Solver
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["FictitiousPlay", "FictitiousPlayConfig"]
-
 
 @dataclasses.dataclass(frozen=True)
 class FictitiousPlayConfig(Settings):

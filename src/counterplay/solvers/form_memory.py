@@ -11,8 +11,6 @@ from counterplay.solvers.cfr import CFR_PRESETS, CfrSolver
 from counterplay.solvers.mccfr import MCCFR_PRESETS, MccfrSolver
 from counterplay.solvers.public_tables import SMALL
 
-__all__ = ["solver_memory"]
-
 
 def solver_memory(forms: GameForms, size: FormSize) -> dict[str, int]:
     """Bytes of the tables of each algorithm by name; empty for a form that a game does not have.

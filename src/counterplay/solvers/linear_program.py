@@ -20,11 +20,7 @@ from counterplay.solvers.settings import Settings
 from counterplay.solvers.solver import Solver
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
-from counterplay.tree.sequence.matrices import (
-    behavioural_strategy,
-)  # fmt: skip
-
-__all__ = ["LinearProgram", "LinearProgramConfig"]
+from counterplay.tree.sequence.matrices import behavioural_strategy
 
 Float64 = NDArray[np.float64]
 

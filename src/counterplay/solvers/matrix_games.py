@@ -19,8 +19,6 @@ from counterplay.lp.highs import LinearModel, solve_model
 from counterplay.lp.rational import prove_optimal
 from counterplay.tree.sequence.matrices import payoff_scale
 
-__all__ = ["MatrixSolution", "matrix_program", "solve_matrix"]
-
 Float64 = NDArray[np.float64]
 
 

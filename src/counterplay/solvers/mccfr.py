@@ -54,8 +54,6 @@ from counterplay.solvers.solver import Solver
 from counterplay.strategy import normalise
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["MCCFR_PRESETS", "MccfrConfig", "MccfrSolver", "integer_payoffs", "mccfr_config", "sampling_of"]
-
 SamplingKind = Literal[
     "chance", "external", "outcome", "average-strategy", "scheme", "probing", "pure", "public"
 ]  # fmt: skip

@@ -27,8 +27,6 @@ from counterplay.solvers.cfr import ROUNDING, CfrConfig, FullWidthSolver, Profil
 from counterplay.solvers.public_tables import PublicTables, table_type
 from counterplay.tree.public.public_tree import PublicTree
 
-__all__ = ["PublicSolver"]
-
 SINGLE_ROUNDING = 1e-7
 """``ROUNDING`` of walks whose vectors are float32; with it, runs agree with those in float64 as long as tables do."""
 

@@ -52,8 +52,6 @@ from counterplay.solvers.public_tables import PublicTables, table_type
 from counterplay.solvers.settings import Bounds, Settings, Threads
 from counterplay.tree.public.public_tree import LINK, NO_HAND, SHARED, PublicTree
 
-__all__ = ["DRAWN_HANDS", "PublicSamplingConfig", "PublicSamplingSolver"]
-
 SamplingKind = Literal["cs", "opcs", "spcs", "pcs"]
 
 DRAWN_HANDS: Mapping[str, tuple[bool, bool]] = {

@@ -14,8 +14,6 @@ from counterplay.solvers.solver import Solver
 from counterplay.strategy.public_strategy import PublicStrategy
 from counterplay.tree.public.public_tree import PublicTree
 
-__all__ = ["SMALL", "PublicTables", "table_type"]
-
 SMALL = 4_000_000
 """Entries up to which tables are float64 by default."""
 

@@ -21,17 +21,7 @@ from counterplay.solvers.solver import Solver
 from counterplay.storage import read_container
 from counterplay.tree.public.public_tree import PublicTree
 
-__all__ = [
-    "ALGORITHMS", "DEFAULT_ALGORITHM", "SOLVERS", "Algorithm", "check_algorithm",
-    "checkpoint_header", "checkpoint_solver", "form_of", "make_solver", "resume_solver", "solver_class",
-]  # fmt: skip
-
-DEFAULT_ALGORITHM = {
-    "history": "cfr+",
-    "public": "cfr+",
-    "buckets": "pure-cfr",
-    "states": "external-sampling",
-}
+DEFAULT_ALGORITHM = {"history": "cfr+", "public": "cfr+", "buckets": "pure-cfr", "states": "external-sampling"}
 """The algorithm that is used on a form when none is named."""
 
 

@@ -20,8 +20,6 @@ from counterplay.tree.sequence.decision_points import DecisionPairs
 from counterplay.tree.sequence.matrices import payoff_scale
 from counterplay.tree.sequence.sequence_form import spans
 
-__all__ = ["RestrictedGame", "RestrictedSolution"]
-
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 _Entries = tuple[NDArray[np.integer], NDArray[np.integer], Float64]

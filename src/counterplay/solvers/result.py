@@ -18,8 +18,6 @@ from counterplay.evaluation.figures import exploitability_text, player_values
 from counterplay.evaluation.measurement import Measurement
 from counterplay.runtime.memory import format_bytes
 
-__all__ = ["AbstractResult", "RunFacts", "SolveResult", "Status"]
-
 Status = Literal["solved", "exploitability", "iterations", "seconds", "memory", "interrupted"]
 """Why a run ended: solved, the limit that was reached, full tables, or Ctrl-C."""
 
@@ -37,12 +35,7 @@ PLACES: Mapping[str, str] = {
     "buckets": " in a card abstraction",
     "states": " without compiling it",
 }
-FILES: Mapping[str, str] = {
-    "profile": "strategy",
-    "map": "abstraction map",
-    "plot": "plot",
-    "checkpoint": "checkpoint",
-}
+FILES: Mapping[str, str] = {"profile": "strategy", "map": "abstraction map", "plot": "plot", "checkpoint": "checkpoint"}
 """The files of a run by their keys, with their names in the report."""
 
 

@@ -17,8 +17,6 @@ from counterplay.game.registry import sampling_schemes
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["SCHEMES", "betting_scheme", "default_scheme", "scheme_array", "scheme_row"]
-
 POKER = frozenset({"fold", "check", "call", "bet", "raise", "f", "c", "r"})
 
 

@@ -34,8 +34,6 @@ from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.sizes import tree_bytes
 
-__all__ = ["Solver"]
-
 
 class Solver(ABC):
     """A solver on a compiled game.
@@ -330,10 +328,7 @@ class Solver(ABC):
 
     @classmethod
     def resume(
-        cls,
-        path: str | os.PathLike[str],
-        game: GameLike | None = None,
-        memory_limit: int | None = None,
+        cls, path: str | os.PathLike[str], game: GameLike | None = None, memory_limit: int | None = None
     ) -> Self:
         """Continue from a checkpoint; the game is opened by its name unless it is given.
 
@@ -371,10 +366,7 @@ class Solver(ABC):
         return solver
 
     def run(
-        self,
-        until: Until,
-        callback: ProgressCallback | None = None,
-        check_every: int | None = None,
+        self, until: Until, callback: ProgressCallback | None = None, check_every: int | None = None
     ) -> SolveResult:
         """Advance until a limit is reached; limits count from the solver's first iteration, including resumed runs.
 

@@ -46,8 +46,6 @@ from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import infosets_digest
 from counterplay.tree.public.public_tree import PublicTree
 
-__all__ = ["StateSampler"]
-
 PROBABILITY_TOLERANCE = 1e-9
 ROW_BYTES = 150
 """About what an information set takes besides its key and its numbers: a place in a dict, an offset, its actions."""
@@ -360,10 +358,7 @@ class StateSampler(Solver):
 
     @classmethod
     def resume(
-        cls,
-        path: str | os.PathLike[str],
-        game: GameLike | None = None,
-        memory_limit: int | None = None,
+        cls, path: str | os.PathLike[str], game: GameLike | None = None, memory_limit: int | None = None
     ) -> Self:
         """Go on from a checkpoint; that it is of the same game shows at each information set that is met again."""
         header, tables = read_container(path, "checkpoint")

@@ -16,8 +16,6 @@ from counterplay.game.game import CHANCE, TERMINAL
 if TYPE_CHECKING:
     from counterplay.solvers.state_mccfr import StateSampler
 
-__all__ = ["TYPECODES", "Walker"]
-
 TYPECODES = {"float64": "d", "float32": "f", "int32": "i", "int64": "q"}
 """Types of tables as the module ``array`` calls them."""
 

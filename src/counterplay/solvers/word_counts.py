@@ -36,8 +36,6 @@ from counterplay.solvers.solver import Solver
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.sequence.sequence_form import sequences_at
 
-__all__ = ["MemoryWords", "cfr_words", "double_oracle_words", "memory_words", "reached_states"]
-
 
 @dataclasses.dataclass(frozen=True)
 class MemoryWords:

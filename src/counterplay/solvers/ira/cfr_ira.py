@@ -24,13 +24,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.kernels.history.cfr_ira import (
-    Reading,
-    Scratch,
-    Tables,
-    iterate_cfr_ira,
-    match_merged,
-)
+from counterplay.kernels.history.cfr_ira import Reading, Scratch, Tables, iterate_cfr_ira, match_merged
 from counterplay.kernels.history.changing_sets import GameArrays, forward_merged
 from counterplay.solvers.cfr import ROUNDING
 from counterplay.solvers.ira.changing_abstraction import (
@@ -43,8 +37,6 @@ from counterplay.solvers.ira.changing_abstraction import (
 )
 from counterplay.solvers.settings import Bounds, Count, Settings
 from counterplay.tree.history.game_tree import GameTree
-
-__all__ = ["CfrIra", "CfrIraConfig"]
 
 LITERAL = {
     "clip_heuristic": False,

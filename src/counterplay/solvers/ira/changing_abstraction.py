@@ -25,11 +25,6 @@ from counterplay.solvers.solver import Solver
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.sequence.sequence_form import chance_reach, sequences_at
 
-__all__ = [
-    "GIVEN", "Forget", "RefiningSolver", "action_places", "as_abstraction", "check_recall", "game_arrays", "game_bytes",
-    "histories_by_infoset", "set_arrays", "set_bytes", "set_tables", "start_abstraction", "utility_ranges",
-]  # fmt: skip
-
 GIVEN = "given"
 """The value of the setting ``forget`` when the initial abstraction was given as an object."""
 
@@ -182,9 +177,7 @@ def game_arrays(tree: GameTree) -> tuple[NDArray[Any], ...]:
     )
 
 
-def histories_by_infoset(
-    tree: GameTree,
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+def histories_by_infoset(tree: GameTree) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
     """The decisions of each information set: where they start, the others' sequences, the probability of chance."""
     own = sequences_at(tree)
     nodes = np.flatnonzero(tree.player >= 0)

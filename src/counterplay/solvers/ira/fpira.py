@@ -24,17 +24,9 @@ from numpy.typing import NDArray
 
 from counterplay.kernels.history.changing_sets import GameArrays, forward_merged
 from counterplay.kernels.history.fpira import CASE_1, CASE_2, DONE, LARGEST_RESPONSE, Scratch, iterate_fpira
-from counterplay.solvers.ira.changing_abstraction import (
-    Forget,
-    RefiningSolver,
-    game_bytes,
-    set_bytes,
-    set_tables,
-)
+from counterplay.solvers.ira.changing_abstraction import Forget, RefiningSolver, game_bytes, set_bytes, set_tables
 from counterplay.solvers.settings import Bounds, Settings
 from counterplay.tree.history.game_tree import GameTree
-
-__all__ = ["Fpira", "FpiraConfig"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,11 +115,7 @@ class Fpira(RefiningSolver):
 
     def tables(self) -> dict[str, NDArray[Any]]:
         """The average, the sets and the counters."""
-        return {
-            "average": self.average,
-            "counters": self._counters,
-            **set_tables(self.sets),
-        }
+        return {"average": self.average, "counters": self._counters, **set_tables(self.sets)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Derive the reaches from the tables."""

@@ -29,8 +29,6 @@ from counterplay.solvers.maxmin.maxmin_problem import MaxminProblem
 from counterplay.solvers.maxmin.reconstruct import reconstruct
 from counterplay.solvers.maxmin.relaxation import Relaxation, RelaxedSolution
 
-__all__ = ["BranchAndBound", "Digits", "Node", "intervals", "iteration_bound"]
-
 Float64 = NDArray[np.float64]
 ROUNDING = 1e-9
 """Tolerance of bounds for the rounding of linear programs, relative to the largest utility."""

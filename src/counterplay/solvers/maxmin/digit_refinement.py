@@ -21,8 +21,6 @@ from counterplay.solvers.maxmin.maxmin_problem import MaxminProblem
 from counterplay.solvers.maxmin.maxmin_programs import digit_program
 from counterplay.solvers.maxmin.reconstruct import reconstruct
 
-__all__ = ["RefiningProgram"]
-
 Float64 = NDArray[np.float64]
 
 ERROR = 1e-9

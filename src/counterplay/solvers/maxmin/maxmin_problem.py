@@ -24,8 +24,6 @@ from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.sequence.matrices import decision_levels, payoff_scale
 from counterplay.tree.sequence.sequence_form import sequences_at, spans
 
-__all__ = ["MAX_DIGITS", "MaxminProblem", "check_maxmin"]
-
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 

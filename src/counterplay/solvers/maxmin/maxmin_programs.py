@@ -34,8 +34,6 @@ from counterplay.solvers.maxmin.maxmin_problem import MaxminProblem
 from counterplay.tree.sequence.matrices import constraint_matrix, payoff_matrix
 from counterplay.tree.sequence.sequence_form import spans
 
-__all__ = ["BilinearProgram", "DigitProgram", "bilinear_program", "digit_program", "pure_rows", "response_program"]
-
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 

@@ -26,8 +26,6 @@ from counterplay.solvers.settings import Bounds, Settings
 from counterplay.solvers.solver import Solver
 from counterplay.tree.history.game_tree import GameTree
 
-__all__ = ["MaxminConfig", "MaxminSolver"]
-
 Float64 = NDArray[np.float64]
 
 

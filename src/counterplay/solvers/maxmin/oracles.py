@@ -40,8 +40,6 @@ from counterplay.tree.sequence.decision_points import build_decision_pairs, opti
 from counterplay.tree.sequence.matrices import decision_levels
 from counterplay.tree.sequence.sequence_form import spans
 
-__all__ = ["OracleBranchAndBound"]
-
 Float64 = NDArray[np.float64]
 Bool = NDArray[np.bool_]
 

@@ -23,8 +23,6 @@ from counterplay.solvers.maxmin.maxmin_problem import MaxminProblem
 from counterplay.tree.sequence.matrices import payoff_scale
 from counterplay.tree.sequence.sequence_form import spans
 
-__all__ = ["Reconstruction", "reconstruct"]
-
 Float64 = NDArray[np.float64]
 
 PLAYED = 1e-9
@@ -109,12 +107,7 @@ def _normalised(problem: MaxminProblem, weights: Float64, fallback: Float64) -> 
 
 
 def _mixture(
-    problem: MaxminProblem,
-    terms: NDArray[np.int64],
-    weight: Float64,
-    share: Float64,
-    gain: Float64,
-    loss: Float64,
+    problem: MaxminProblem, terms: NDArray[np.int64], weight: Float64, share: Float64, gain: Float64, loss: Float64
 ) -> Float64:
     """The mixtures of induced strategies that (4.15) chooses, by place; one program for all sets."""
     place = problem.term_place[terms]

@@ -31,8 +31,6 @@ from counterplay.solvers.maxmin.maxmin_programs import pure_rows
 from counterplay.tree.sequence.decision_points import DecisionPairs
 from counterplay.tree.sequence.sequence_form import spans
 
-__all__ = ["Relaxation", "RelaxedSolution"]
-
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 Bool = NDArray[np.bool_]
