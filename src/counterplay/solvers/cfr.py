@@ -61,33 +61,20 @@ into a pure strategy.  With it, runs agree with exact arithmetic for thousands o
 class CfrConfig(Settings):
     """One member of the CFR family, on every form of a game.
 
-    Attributes
-    ----------
-    alternating : bool
-        Players are updated in turn, each against the updated others; otherwise all from one frozen profile.
-    regret_floor : bool
-        Negative regrets become 0 (regret matching plus).
-    alpha, beta : float or None
-        Discount exponents of positive and negative regrets; None for no discount.
-    gamma : float
-        Iteration t has weight t^gamma in the average: 0 uniform, 1 linear, 2 quadratic.
-    delay : int
-        Iterations left out of the average at the start.
-    shifted : bool
-        Weights count from the delay, (t - delay)^gamma, rather than t^gamma.
-    predictive : bool
-        The last regret is added, as a prediction, before matching.
-    fallback : {"uniform", "argmax-uniform"}
-        Where no regret is positive: play all actions equally, or those of largest regret equally.
-    profile : {"average", "last", "best"}
-        Which profile the solver returns.  With ``"last"`` no average is kept, which saves its table.
-    storage : {"auto", "float64", "float32", "int16"}
-        Type of the tables, see ``STORAGES`` for those of each form.
-    threads : int
-        Threads of a walk of a public tree; one on other forms.
-    tremble : float
-        Every action is played with at least this probability, so that every information set is reached (Johanson 2016,
-        section 10.3.1.2); the average then approaches an equilibrium among such strategies.
+    * ``alternating``: players are updated in turn, each against the updated others; otherwise all from one frozen
+      profile
+    * ``regret_floor``: negative regrets become 0 (regret matching plus)
+    * ``alpha``, ``beta``: discount exponents of positive and negative regrets; None for no discount
+    * ``gamma``: iteration t has weight t^gamma in the average: 0 uniform, 1 linear, 2 quadratic
+    * ``delay``: iterations left out of the average at the start
+    * ``shifted``: weights count from the delay, (t - delay)^gamma, rather than t^gamma
+    * ``predictive``: the last regret is added, as a prediction, before matching
+    * ``fallback``: where no regret is positive: play all actions equally, or those of largest regret equally
+    * ``profile``: which profile the solver returns.  With ``"last"`` no average is kept, which saves its table
+    * ``storage``: type of the tables, see ``STORAGES`` for those of each form
+    * ``threads``: threads of a walk of a public tree; one on other forms
+    * ``tremble``: every action is played with at least this probability, so that every information set is reached
+      (Johanson 2016, section 10.3.1.2); the average then approaches an equilibrium among such strategies
     """
 
     alternating: bool = True

@@ -42,15 +42,10 @@ Float64 = NDArray[np.float64]
 class DoubleOracleConfig(Settings):
     """Settings of the double oracle algorithm.
 
-    Attributes
-    ----------
-    epsilon : float
-        The game is solved when the gap between the bounds is at most this fraction of the largest utility.
-    wide : bool
-        Add the response after every allowed sequence, not only after those that the response plays itself: fewer
-        iterations, a larger restricted game.
-    default : {"response", "first"}
-        The strategy outside the restricted game: a best response to uniform play, or the first action.
+    * ``epsilon``: the game is solved when the gap between the bounds is at most this fraction of the largest utility
+    * ``wide``: add the response after every allowed sequence, not only after those that the response plays itself:
+      fewer iterations, a larger restricted game
+    * ``default``: the strategy outside the restricted game: a best response to uniform play, or the first action
     """
 
     epsilon: Annotated[float, Bounds(at_least=0, below=1)] = 1e-9
@@ -61,12 +56,9 @@ class DoubleOracleConfig(Settings):
 class DoubleOracle(Solver):
     """The double oracle algorithm on a two-player zero-sum game with perfect recall.
 
-    Attributes
-    ----------
-    restricted : RestrictedGame
-        The restricted game.
-    bounds : (2,) float64
-        What the first player's strategy guarantees, and the most that the second player's concedes.
+    * ``restricted``: the restricted game
+    * ``bounds`` (2,) float64: what the first player's strategy guarantees, and the most that the second player's
+      concedes
     """
 
     kind = "double-oracle"

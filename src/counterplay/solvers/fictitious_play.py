@@ -28,12 +28,9 @@ from counterplay.tree.history.game_tree import GameTree
 class FictitiousPlayConfig(Settings):
     """Settings of fictitious play.
 
-    Attributes
-    ----------
-    alternating : bool
-        Players respond in turn, each to the updated averages of the others; otherwise all to the old ones.
-    start : {"uniform", "first"}
-        The strategy before the first response, which counts as one response: uniform, or the first action.
+    * ``alternating``: players respond in turn, each to the updated averages of the others; otherwise all to the old
+      ones
+    * ``start``: the strategy before the first response, which counts as one response: uniform, or the first action
     """
 
     alternating: bool = True

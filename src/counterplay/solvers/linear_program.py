@@ -32,14 +32,9 @@ BYTES_PER_COEFFICIENT = 150
 class LinearProgramConfig(Settings):
     """Settings of the linear program.
 
-    Attributes
-    ----------
-    method : {"auto", "simplex", "ipm"}
-        The simplex method, the interior-point method, or the one that fits the size.
-    crossover : bool
-        After the interior-point method, continue to a vertex.
-    exact : bool
-        Solve the final basis again in fractions.
+    * ``method``: the simplex method, the interior-point method, or the one that fits the size
+    * ``crossover``: after the interior-point method, continue to a vertex
+    * ``exact``: solve the final basis again in fractions
     """
 
     method: Literal["auto", "simplex", "ipm"] = "auto"

@@ -26,14 +26,9 @@ Float64 = NDArray[np.float64]
 class MatrixSolution:
     """An equilibrium of a zero-sum matrix game.
 
-    Attributes
-    ----------
-    value : float
-        The value of the game to the row player.
-    row, column : float64
-        The mixed strategies.
-    exact_value : Fraction or None
-        The value as a fraction, if requested.
+    * ``value``: the value of the game to the row player
+    * ``row``, ``column``: the mixed strategies
+    * ``exact_value``: the value as a fraction, if requested
     """
 
     value: float

@@ -83,46 +83,27 @@ MOST_UNITS = 10_000
 class MccfrConfig(Settings):
     """One member of the Monte Carlo CFR family.
 
-    Attributes
-    ----------
-    sampling : str
-        What is walked: chance, external, outcome, average-strategy, scheme, probing, pure; in card abstractions
-        public, which samples boards.
-    epsilon, tau, beta : float
-        Exploration, threshold and bonus of average strategy sampling.
-    exploration : float
-        ε' of outcome sampling.
-    scheme : str
-        Sampling scheme of ``scheme`` and ``probing``: a name in ``SCHEMES``, ``auto`` for the one of the game,
-        ``custom`` for one that was passed to the solver.
-    probes : int
-        Number of rollouts K for an action that is not walked; their mean counts.
-    probe_share : float
-        The probability of each of these.
-    probe_exploration : float
-        ε' of the traverser's own actions in a rollout.
-    prune : bool
-        For ``chance``: skip branches that neither the player nor the others reach; they change nothing.
-    profile : {"average", "last"}
-        Which profile the solver returns.  With ``"last"`` no average is kept, unless the sampling needs it.
-    average_walks : float
-        With more or fewer than two players: the fraction of iterations that add walks for the average.
-    regret_floor : bool
-        Negative regrets become 0, as in CFR+; not in the thesis.
-    linear_average : bool
-        Iteration t has weight t in the average, as in CFR+; not in the thesis.
-    storage : {"float64", "float32", "int32", "int64"}
-        Type of the tables; integers for ``pure``, floats for the others.  ``float32`` is for regrets: averages
-        are float64 then, see ``average_type``.
-    units : int or None
-        For ``pure``: the number of units of a chip, to which utilities are rounded; None for the fewest that need no
-        rounding.
-    overflow : {"cut", "error"}
-        For ``pure``: regrets outside the integers are clipped, or the run stops.
-    seed : int
-        Of the random numbers.
-    threads : int
-        Number of threads; one gives the same bits every time.
+    * ``sampling``: what is walked: chance, external, outcome, average-strategy, scheme, probing, pure; in card
+      abstractions public, which samples boards
+    * ``epsilon``, ``tau``, ``beta``: exploration, threshold and bonus of average strategy sampling
+    * ``exploration``: ε' of outcome sampling
+    * ``scheme``: sampling scheme of ``scheme`` and ``probing``: a name in ``SCHEMES``, ``auto`` for the one of the
+      game, ``custom`` for one that was passed to the solver
+    * ``probes``: number of rollouts K for an action that is not walked; their mean counts
+    * ``probe_share``: the probability of each of these
+    * ``probe_exploration``: ε' of the traverser's own actions in a rollout
+    * ``prune``: for ``chance``: skip branches that neither the player nor the others reach; they change nothing
+    * ``profile``: which profile the solver returns.  With ``"last"`` no average is kept, unless the sampling needs it
+    * ``average_walks``: with more or fewer than two players: the fraction of iterations that add walks for the average
+    * ``regret_floor``: negative regrets become 0, as in CFR+; not in the thesis
+    * ``linear_average``: iteration t has weight t in the average, as in CFR+; not in the thesis
+    * ``storage``: type of the tables; integers for ``pure``, floats for the others.  ``float32`` is for regrets:
+      averages are float64 then, see ``average_type``
+    * ``units``: for ``pure``: the number of units of a chip, to which utilities are rounded; None for the fewest that
+      need no rounding
+    * ``overflow``: for ``pure``: regrets outside the integers are clipped, or the run stops
+    * ``seed``: of the random numbers
+    * ``threads``: number of threads; one gives the same bits every time
     """
 
     sampling: SamplingKind = "external"

@@ -67,23 +67,14 @@ DRAWN_HANDS: Mapping[str, tuple[bool, bool]] = {
 class PublicSamplingConfig(Settings):
     """One of the four samplers of a public tree.
 
-    Attributes
-    ----------
-    sampling : {"cs", "opcs", "spcs", "pcs"}
-        What is sampled besides public events: both hands, the opponent's, the own hand, or none.
-    profile : {"average", "last"}
-        Which profile the solver returns.  With ``"last"`` no average is kept, which saves its table.
-    regret_floor : bool
-        Negative regrets become 0, as in CFR+; not in the thesis.
-    linear_average : bool
-        Iteration t has weight t in the average, as in CFR+; not in the thesis.
-    storage : {"auto", "float64", "float32"}
-        Type of the regrets; auto is float64 for small games and float32 for large ones.  Averages are float64: the
-        additions of walks would be lost in a float32 after some millions of them.
-    seed : int
-        Of the random numbers.
-    threads : int
-        Number of threads; one gives the same bits every time.
+    * ``sampling``: what is sampled besides public events: both hands, the opponent's, the own hand, or none
+    * ``profile``: which profile the solver returns.  With ``"last"`` no average is kept, which saves its table
+    * ``regret_floor``: negative regrets become 0, as in CFR+; not in the thesis
+    * ``linear_average``: iteration t has weight t in the average, as in CFR+; not in the thesis
+    * ``storage``: type of the regrets; auto is float64 for small games and float32 for large ones.  Averages are
+      float64: the additions of walks would be lost in a float32 after some millions of them
+    * ``seed``: of the random numbers
+    * ``threads``: number of threads; one gives the same bits every time
     """
 
     sampling: SamplingKind = "pcs"

@@ -29,24 +29,15 @@ DEFAULT_ALGORITHM = {"history": "cfr+", "public": "cfr+", "buckets": "pure-cfr",
 class Algorithm:
     """An algorithm of ``solve``.
 
-    Attributes
-    ----------
-    summary : str
-        One line about it.
-    forms : mapping of str to str
-        The forms it runs on, and the solver for each (a key of ``SOLVERS``).
-    exact : bool
-        It finishes with an equilibrium, and takes two-player zero-sum games with perfect recall only; the others
-        converge, and take any game.
-    refines : bool
-        It takes the real game, and the initial abstraction as the setting ``forget``.
-    sampled : bool
-        It samples the game, and has the settings ``seed`` and ``threads``.
-    seeded : bool
-        It makes random choices, from the setting ``seed``.
-    one_sided : bool
-        It finishes with a maxmin strategy of one player, the setting ``player``, of a two-player zero-sum game with any
-        recall but absent-mindedness; the other player's strategy is a best response.
+    * ``summary``: one line about it
+    * ``forms``: the forms it runs on, and the solver for each (a key of ``SOLVERS``)
+    * ``exact``: it finishes with an equilibrium, and takes two-player zero-sum games with perfect recall only; the
+      others converge, and take any game
+    * ``refines``: it takes the real game, and the initial abstraction as the setting ``forget``
+    * ``sampled``: it samples the game, and has the settings ``seed`` and ``threads``
+    * ``seeded``: it makes random choices, from the setting ``seed``
+    * ``one_sided``: it finishes with a maxmin strategy of one player, the setting ``player``, of a two-player zero-sum
+      game with any recall but absent-mindedness; the other player's strategy is a best response
     """
 
     summary: str

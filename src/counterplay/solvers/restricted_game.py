@@ -40,18 +40,12 @@ class RestrictedSolution:
 class RestrictedGame:
     """The part of a two-player zero-sum game that the allowed sequences span.
 
-    Attributes
-    ----------
-    allowed : (S,) bool
-        The sequences allowed so far, each with all its prefixes.
-    active : (D,) bool
-        The decision points with an allowed action.
-    sequence_status, decision_status : (S,), (D + 2,) int8
-        The final basis of the last program by sequences and decision points, for the next one to start from: the
-        first player's sequences and the second one's decision points are columns, the others rows.  The last places
-        are for the two empty information sets.
-    payoffs : int
-        Number of pairs of sequences with a payoff, temporary ones included, at the last solution.
+    * ``allowed`` (S,) bool: the sequences allowed so far, each with all its prefixes
+    * ``active`` (D,) bool: the decision points with an allowed action
+    * ``sequence_status``, ``decision_status`` (S,), (D + 2,) int8: the final basis of the last program by sequences and
+      decision points, for the next one to start from: the first player's sequences and the second one's decision points
+      are columns, the others rows.  The last places are for the two empty information sets
+    * ``payoffs``: number of pairs of sequences with a payoff, temporary ones included, at the last solution
     """
 
     def __init__(self, tree: GameTree, pairs: DecisionPairs) -> None:

@@ -43,28 +43,17 @@ FILES: Mapping[str, str] = {"profile": "strategy", "map": "abstraction map", "pl
 class RunFacts:
     """What a report says about the game and the tables of a run.
 
-    Attributes
-    ----------
-    title : str
-        A short title of the game, if its name is too long.
-    big_blind, pot : float or None
-        Units of exploitability in poker; ``pot`` is that of a postflop spot.
-    zero_sum, one_sided : bool
-        Whether the game is a two-player zero-sum one; whether the run maximises for one player only.
-    recall : tuple of str or None
-        The recall class of each player.
-    forgetful : tuple of int
-        Players without perfect recall.
-    public_states, entries : int or None
-        Sizes.
-    locked : tuple of str or None
-        Locked nodes of a public tree.
-    tree_bytes, table_bytes : int
-        Memory.
-    words : tuple of int or None
-        Words of the map and all words, of an algorithm that makes its own abstraction.
-    seed, threads : int
-        Of the run.
+    * ``title``: a short title of the game, if its name is too long
+    * ``big_blind``, ``pot``: units of exploitability in poker; ``pot`` is that of a postflop spot
+    * ``zero_sum``, ``one_sided``: whether the game is a two-player zero-sum one; whether the run maximises for one
+      player only
+    * ``recall``: the recall class of each player
+    * ``forgetful``: players without perfect recall
+    * ``public_states``, ``entries``: sizes
+    * ``locked``: locked nodes of a public tree
+    * ``tree_bytes``, ``table_bytes``: memory
+    * ``words``: words of the map and all words, of an algorithm that makes its own abstraction
+    * ``seed``, ``threads``: of the run
     """
 
     title: str = ""

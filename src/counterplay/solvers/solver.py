@@ -52,22 +52,15 @@ class Solver(ABC):
     memory_limit : int, optional
         Bytes that the tables may take; by default what the machine has free.
 
-    Attributes
-    ----------
-    tree : GameTree or PublicTree
-        The game, compiled.
-    form : FormArrays
-        The sequence form of a ``GameTree``, for the kernels.
-    config : dataclass
-        The settings, a frozen dataclass.
-    algorithm : str
-        The name in results.
-    seconds, cpu_seconds : float
-        Time spent so far, including runs before a resume.
-    curve : list of Progress
-        The measurements of the run.
-    deadline : float or None
-        When a run must be over, by ``time.perf_counter``; for solvers whose single iteration can take long.
+    Its attributes:
+
+    * ``tree``: the game, compiled
+    * ``form``: the sequence form of a ``GameTree``, for the kernels
+    * ``config``: the settings, a frozen dataclass
+    * ``algorithm``: the name in results
+    * ``seconds``, ``cpu_seconds``: time spent so far, including runs before a resume
+    * ``curve``: the measurements of the run
+    * ``deadline``: when a run must be over, by ``time.perf_counter``; for solvers whose single iteration can take long
     """
 
     kind: ClassVar[str]

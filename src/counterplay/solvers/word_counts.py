@@ -41,22 +41,13 @@ from counterplay.tree.sequence.sequence_form import sequences_at
 class MemoryWords:
     """Words by their content.
 
-    Attributes
-    ----------
-    tables : int
-        Strategies, regrets and averages.
-    map : int
-        The map from information sets to abstract sets, by its definition.
-    map_reported : int
-        The same with singleton sets, as the thesis reports it; not in the total.
-    samples : int
-        Regrets of sampled information sets.
-    response : int
-        Sets to which the largest best response prescribes an action.
-    response_cache, difference_cache : int
-        Caches of the best response and of Δ.
-    program : int
-        The leaf table of a linear program.
+    * ``tables``: strategies, regrets and averages
+    * ``map``: the map from information sets to abstract sets, by its definition
+    * ``map_reported``: the same with singleton sets, as the thesis reports it; not in the total
+    * ``samples``: regrets of sampled information sets
+    * ``response``: sets to which the largest best response prescribes an action
+    * ``response_cache``, ``difference_cache``: caches of the best response and of Δ
+    * ``program``: the leaf table of a linear program
     """
 
     tables: int

@@ -52,41 +52,23 @@ LITERAL = {
 class CfrIraConfig(Settings):
     """Settings of CFR+IRA.
 
-    Attributes
-    ----------
-    k_b, k_h : int
-        Information sets sampled for the bound update (at iterations 1, 2, 4, 8, ...) and for the heuristic update (at
-        every update).  B10H90 in the thesis means 10 and 90.
-    delay : int
-        Iterations left out of the average at the start.
-    shifted : bool
-        Iteration t has weight t - delay in the average, rather than t.
-    seed : int
-        Of the sampling.
-    forget : str
-        The abstraction to start from: ``initial``, ``nothing``, ``map=FILE`` or what the game can forget.
-    literal : bool
-        Follow the thesis literally: sets the next five.
-    clip_heuristic : bool
-        Regrets of sampled sets are floored at 0 before preferred actions are computed.
-    keep_remainder : bool
-        The remainder of a split set keeps its tables; otherwise it is reset too.
-    sample_by : {"set", "member"}
-        Sample abstract sets uniformly; or information sets.
-    skip_unvisited : bool
-        Unreached sampled sets (``visit_threshold``) count as not sampled.
-    both_players : bool
-        An iteration updates all players in turn; otherwise one.
-    last_first : bool
-        The last player is updated first.
-    skip_single_action : bool
-        Sets with one action, which never need to be split, are not sampled.
-    heuristic_divisor : float
-        An action is preferred if its regret is within 1/(divisor √t) of the largest.
-    bound_divisor : float
-        The limit of average regret is Δ_I √|A(I)| / (divisor √t); at least 1.
-    visit_threshold : float
-        Reaches up to this count as 0.
+    * ``k_b``, ``k_h``: information sets sampled for the bound update (at iterations 1, 2, 4, 8, ...) and for the
+      heuristic update (at every update).  B10H90 in the thesis means 10 and 90
+    * ``delay``: iterations left out of the average at the start
+    * ``shifted``: iteration t has weight t - delay in the average, rather than t
+    * ``seed``: of the sampling
+    * ``forget``: the abstraction to start from: ``initial``, ``nothing``, ``map=FILE`` or what the game can forget
+    * ``literal``: follow the thesis literally: sets the next five
+    * ``clip_heuristic``: regrets of sampled sets are floored at 0 before preferred actions are computed
+    * ``keep_remainder``: the remainder of a split set keeps its tables; otherwise it is reset too
+    * ``sample_by``: sample abstract sets uniformly; or information sets
+    * ``skip_unvisited``: unreached sampled sets (``visit_threshold``) count as not sampled
+    * ``both_players``: an iteration updates all players in turn; otherwise one
+    * ``last_first``: the last player is updated first
+    * ``skip_single_action``: sets with one action, which never need to be split, are not sampled
+    * ``heuristic_divisor``: an action is preferred if its regret is within 1/(divisor √t) of the largest
+    * ``bound_divisor``: the limit of average regret is Δ_I √|A(I)| / (divisor √t); at least 1
+    * ``visit_threshold``: reaches up to this count as 0
     """
 
     k_b: Count = 100
@@ -117,10 +99,8 @@ class CfrIraConfig(Settings):
 class CfrIra(RefiningSolver):
     """CFR+IRA on a compiled game with perfect recall.
 
-    Attributes
-    ----------
-    regret, average : (E,) float64
-        The tables, by abstract entry; only the entries of the current abstraction are in use.
+    * ``regret``, ``average`` (E,) float64: the tables, by abstract entry; only the entries of the current abstraction
+      are in use
     """
 
     kind = "cfr-ira"

@@ -33,17 +33,11 @@ from counterplay.tree.history.game_tree import GameTree
 class FpiraConfig(Settings):
     """Settings of FPIRA.
 
-    Attributes
-    ----------
-    forget : str
-        The abstraction to start from: ``initial``, ``nothing`` (which makes it fictitious play), ``map=FILE`` or what
-        the game can forget.
-    start : {"first", "uniform"}
-        The strategy before the first response, which counts as one response: the first action, or uniform.
-    tolerance : float
-        Differences of utility up to this count as 0.
-    tie : float
-        Actions whose values differ by at most this fraction of the largest utility are equal.
+    * ``forget``: the abstraction to start from: ``initial``, ``nothing`` (which makes it fictitious play), ``map=FILE``
+      or what the game can forget
+    * ``start``: the strategy before the first response, which counts as one response: the first action, or uniform
+    * ``tolerance``: differences of utility up to this count as 0
+    * ``tie``: actions whose values differ by at most this fraction of the largest utility are equal
     """
 
     forget: Forget = "initial"
@@ -55,10 +49,7 @@ class FpiraConfig(Settings):
 class Fpira(RefiningSolver):
     """FPIRA on a compiled game with perfect recall.
 
-    Attributes
-    ----------
-    average : (E,) float64
-        The average by abstract entry; only the entries of the current abstraction are in use.
+    * ``average`` (E,) float64: the average by abstract entry; only the entries of the current abstraction are in use
     """
 
     kind = "fpira"

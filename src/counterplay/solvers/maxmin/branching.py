@@ -68,16 +68,11 @@ class Digits:
 class Node:
     """A subset of the strategies.
 
-    Attributes
-    ----------
-    digits : dict
-        The restrictions of probabilities, by place.
-    upper, lower : float
-        An upper bound on the value of its strategies, and the guarantee of the one from its solution; in chips.
-    branch : int
-        The place to split; -1 if nothing can be split.
-    version : int
-        The size of the restricted game in which it was evaluated.
+    * ``digits``: the restrictions of probabilities, by place
+    * ``upper``, ``lower``: an upper bound on the value of its strategies, and the guarantee of the one from its
+      solution; in chips
+    * ``branch``: the place to split; -1 if nothing can be split
+    * ``version``: the size of the restricted game in which it was evaluated
     """
 
     digits: dict[int, Digits]
@@ -139,16 +134,12 @@ class BranchAndBound:
     fallback : (E,) float64
         The strategy where a solution is undefined.
 
-    Attributes
-    ----------
-    lower, upper : float
-        The bounds so far, in chips; they never get worse.
-    strategy : (E,) float64
-        The maximiser's strategy that guarantees ``lower``.
-    expanded : int
-        Nodes expanded so far.
-    finished : bool
-        Whether the bounds have met, or nothing is left to split.
+    Its attributes:
+
+    * ``lower``, ``upper``: the bounds so far, in chips; they never get worse
+    * ``strategy`` (E,) float64: the maximiser's strategy that guarantees ``lower``
+    * ``expanded``: nodes expanded so far
+    * ``finished``: whether the bounds have met, or nothing is left to split
     """
 
     def __init__(self, problem: MaxminProblem, epsilon: float, fallback: Float64) -> None:

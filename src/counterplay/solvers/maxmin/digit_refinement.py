@@ -30,10 +30,7 @@ ERROR = 1e-9
 class RefiningProgram:
     """BASE: the state of a run, advanced program by program; attributes as for ``BranchAndBound``.
 
-    Attributes
-    ----------
-    digits : (places,) int64
-        Number of decimals of each probability so far.
+    * ``digits`` (places,) int64: number of decimals of each probability so far
     """
 
     def __init__(self, problem: MaxminProblem, epsilon: float, fallback: Float64) -> None:

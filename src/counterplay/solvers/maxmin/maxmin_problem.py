@@ -39,34 +39,22 @@ class MaxminProblem:
 
     Sequences are numbered as in ``SequenceForm``.  Actions of forgetful sets are numbered from 0, set by set: *places*.
 
-    Attributes
-    ----------
-    tree, form, arrays : GameTree, SequenceForm, FormArrays
-        The game, its sequence form, and that for kernels.
-    player, other : int
-        The maximiser and the minimiser.
-    a_loss : bool
-        Whether the minimiser has A-loss recall (or better).
-    sets : (K,) int64
-        The maximiser's information sets with several decision points and several actions.
-    place_start : (K+1,) int64
-        The places of set k are ``place_start[k] .. place_start[k + 1] - 1``.
-    place_entry : int64
-        The entry of the tree of each place.
-    term_place, term_before, term_after : (T,) int64
-        The terms: the place of the action, the sequence before, and the sequence with the action.
-    term_set, term_point : (T,) int64
-        The set of a term, and its decision point, numbered from 0 in the order of terms.
-    low, high : (S,) float64
-        Smallest and largest payoff of the maximiser below each of its sequences; NaN for the other player's.
-    depth : int
-        The most of ``sets`` on one path.
-    scale : float
-        The largest utility, which ε is relative to.
-    factor : float
-        The factor of the payoffs of the sequence form in programs, so that tolerances are negligible.
-    unit : float
-        The value of 1 in the objective of a program, in chips.
+    * ``tree``, ``form``, ``arrays``: the game, its sequence form, and that for kernels
+    * ``player``, ``other``: the maximiser and the minimiser
+    * ``a_loss``: whether the minimiser has A-loss recall (or better)
+    * ``sets`` (K,) int64: the maximiser's information sets with several decision points and several actions
+    * ``place_start`` (K+1,) int64: the places of set k are ``place_start[k] .. place_start[k + 1] - 1``
+    * ``place_entry``: the entry of the tree of each place
+    * ``term_place``, ``term_before``, ``term_after`` (T,) int64: the terms: the place of the action, the sequence
+      before, and the sequence with the action
+    * ``term_set``, ``term_point`` (T,) int64: the set of a term, and its decision point, numbered from 0 in the order
+      of terms
+    * ``low``, ``high`` (S,) float64: smallest and largest payoff of the maximiser below each of its sequences; NaN for
+      the other player's
+    * ``depth``: the most of ``sets`` on one path
+    * ``scale``: the largest utility, which ε is relative to
+    * ``factor``: the factor of the payoffs of the sequence form in programs, so that tolerances are negligible
+    * ``unit``: the value of 1 in the objective of a program, in chips
     """
 
     def __init__(self, tree: GameTree, player: int) -> None:

@@ -47,14 +47,9 @@ class BilinearProgram:
 
     Variables are the maximiser's plan (``width`` of them), the minimiser's values, and the probabilities at places.
 
-    Attributes
-    ----------
-    model : LinearModel
-        The objective, rows and bounds; values are in ``MaxminProblem.unit``.
-    width : int
-        The maximiser's sequences.
-    before, probability, after : int64
-        The products: ``v[before] * v[probability] = v[after]``.
+    * ``model``: the objective, rows and bounds; values are in ``MaxminProblem.unit``
+    * ``width``: the maximiser's sequences
+    * ``before``, ``probability``, ``after``: the products: ``v[before] * v[probability] = v[after]``
     """
 
     model: LinearModel

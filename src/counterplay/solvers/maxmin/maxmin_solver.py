@@ -33,15 +33,10 @@ Float64 = NDArray[np.float64]
 class MaxminConfig(Settings):
     """Settings of the maxmin algorithms.
 
-    Attributes
-    ----------
-    player : {1, 2}
-        Who maximises.
-    method : {"auto", "base", "irabnb", "doirabnb"}
-        The refined mixed-integer program, branch and bound, or branch and bound on a growing restricted game; auto is
-        the last one, or irabnb against an opponent without A-loss recall, which only base and irabnb support.
-    epsilon : float
-        The gap between the bounds at which the problem counts as solved, relative to the largest utility.
+    * ``player``: who maximises
+    * ``method``: the refined mixed-integer program, branch and bound, or branch and bound on a growing restricted game;
+      auto is the last one, or irabnb against an opponent without A-loss recall, which only base and irabnb support
+    * ``epsilon``: the gap between the bounds at which the problem counts as solved, relative to the largest utility
     """
 
     player: Literal[1, 2] = 1
@@ -52,12 +47,8 @@ class MaxminConfig(Settings):
 class MaxminSolver(Solver):
     """Maxmin strategies of two-player zero-sum games without absent-mindedness.
 
-    Attributes
-    ----------
-    problem : MaxminProblem
-        Who maximises what.
-    search : BranchAndBound or RefiningProgram
-        The state of the algorithm, with the bounds.
+    * ``problem``: who maximises what
+    * ``search``: the state of the algorithm, with the bounds
     """
 
     kind = "maxmin"

@@ -36,12 +36,8 @@ LARGE = 20_000
 class Reconstruction:
     """A strategy reconstructed from a plan.
 
-    Attributes
-    ----------
-    strategy : (E,) float64
-        Probabilities of the maximiser's entries; 0 elsewhere.
-    blame : (places,) float64
-        The blame of each action of a forgetful set for the gap.
+    * ``strategy`` (E,) float64: probabilities of the maximiser's entries; 0 elsewhere
+    * ``blame`` (places,) float64: the blame of each action of a forgetful set for the gap
     """
 
     strategy: Float64

@@ -46,16 +46,10 @@ BROKEN = 1e-8
 class RelaxedSolution:
     """An optimum of the relaxation.
 
-    Attributes
-    ----------
-    value : float
-        In chips.
-    plan : (S,) float64
-        The maximiser's plan and the minimiser's best mixture, by sequences.
-    probability : (places,) float64
-        The probabilities x; NaN where the program has none.
-    envelope : (T, 4) float64
-        The multipliers of the envelopes of the terms, in units of the sequence form.
+    * ``value``: in chips
+    * ``plan`` (S,) float64: the maximiser's plan and the minimiser's best mixture, by sequences
+    * ``probability`` (places,) float64: the probabilities x; NaN where the program has none
+    * ``envelope`` (T, 4) float64: the multipliers of the envelopes of the terms, in units of the sequence form
     """
 
     value: float
@@ -79,18 +73,13 @@ class Relaxation:
     capped : bool
         Bound weights of sequences by the probabilities along them; otherwise by 1, as the thesis does.
 
-    Attributes
-    ----------
-    allowed : (S,) bool
-        The sequences of the restricted game.
-    active : (D,) bool
-        The decision points with an allowed action.
-    tight : (K,) bool
-        The forgetful sets whose rows are in the program.
-    lower, upper : (places,) float64
-        The intervals.
-    caps : (S,) float64
-        The largest weights of the maximiser's sequences in these intervals.
+    Its attributes:
+
+    * ``allowed`` (S,) bool: the sequences of the restricted game
+    * ``active`` (D,) bool: the decision points with an allowed action
+    * ``tight`` (K,) bool: the forgetful sets whose rows are in the program
+    * ``lower``, ``upper`` (places,) float64: the intervals
+    * ``caps`` (S,) float64: the largest weights of the maximiser's sequences in these intervals
     """
 
     def __init__(
