@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import SolverError
-from counterplay.game.game import Game, Scheme
+from counterplay.game.game import Scheme
 from counterplay.kernels.history.chance_sampling import iterate_chance
 from counterplay.kernels.history.mccfr import (
     AVERAGE_STRATEGY,
@@ -152,8 +152,8 @@ MCCFR_PRESETS: Mapping[str, MccfrConfig] = {
 """The named members of the family."""
 
 
-class MccfrSolver(Solver):
-    """Monte Carlo CFR on a compiled game, any number of players.
+class SampledSolver(Solver):
+    """Monte Carlo CFR on some form of a game.
 
     Parameters
     ----------
@@ -163,7 +163,6 @@ class MccfrSolver(Solver):
         A custom sampling scheme (see ``scheme_array``), in place of the configuration's.
     """
 
-    kind = "mccfr"
     config_class = MccfrConfig
     presets: ClassVar[Mapping[str, MccfrConfig]] = MCCFR_PRESETS
     default_preset = "external-sampling"
@@ -171,7 +170,7 @@ class MccfrSolver(Solver):
 
     def __init__(
         self,
-        game: GameTree | Game | str,
+        game: Any,
         config: Settings | str | None = None,
         algorithm: str | None = None,
         memory_limit: int | None = None,
@@ -179,12 +178,32 @@ class MccfrSolver(Solver):
     ) -> None:
         self._given = scheme
         super().__init__(game, config, algorithm, memory_limit)
-        del self._given  # copied to the tables
+        del self._given  # the tables have it
+
+    def _open(self, game: Any, memory_limit: int | None) -> None:
+        if self._given is not None:
+            self.config = dataclasses.replace(self.config, scheme="custom")
+        super()._open(game, memory_limit)
+
+    @classmethod
+    def named(cls, game: Any, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Self:
+        """A solver for one of ``presets``; the setting ``scheme`` may also be a function or an array."""
+        scheme = settings.get("scheme")
+        if isinstance(scheme, str) and scheme == "custom":
+            raise SolverError("scheme custom means a function passed to the solver; give the function itself")
+        if scheme is None or isinstance(scheme, str):
+            return super().named(game, algorithm, memory_limit, settings)
+        others = {key: value for key, value in settings.items() if key != "scheme"}
+        return cls(game, preset(cls.presets, algorithm, others), algorithm, memory_limit, scheme)
+
+
+class MccfrSolver(SampledSolver):
+    """Monte Carlo CFR on a compiled game, any number of players."""
+
+    kind = "mccfr"
 
     def _allocate(self) -> None:
         scheme = self._given
-        if scheme is not None:
-            self.config = dataclasses.replace(self.config, scheme="custom")
         settings, self.walks = self.config, self._walk_arrays()
         if settings.sampling == "pure":
             self.walks = self.walks._replace(utility=integer_payoffs(self.tree, settings.units))
@@ -298,19 +317,6 @@ class MccfrSolver(Solver):
             "random_state": self.random_state.view(np.int64),  # files have no unsigned integers
             "counters": self.counters,
         }
-
-    @classmethod
-    def named(
-        cls, game: GameTree | Game | str, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]
-    ) -> Self:
-        """A solver for one of ``MCCFR_PRESETS``; the setting ``scheme`` may also be a function or an array."""
-        scheme = settings.get("scheme")
-        if isinstance(scheme, str) and scheme == "custom":
-            raise SolverError("scheme custom means a function passed to the solver; give the function itself")
-        if scheme is None or isinstance(scheme, str):
-            return cls(game, mccfr_config(algorithm, settings, cls.presets), algorithm, memory_limit)
-        others = {key: value for key, value in settings.items() if key != "scheme"}
-        return cls(game, mccfr_config(algorithm, others, cls.presets), algorithm, memory_limit, scheme)
 
 
 def mccfr_config(

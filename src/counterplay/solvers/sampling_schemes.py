@@ -6,7 +6,7 @@ particular game (Gibson 2014, section 5.3.2) are defined with it (``Game.samplin
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,47 @@ def default_scheme(game: Game | GameTree, actions: Collection[str]) -> str:
     return game.sampling_scheme or ("limit-poker" if actions and POKER.issuperset(actions) else "goofspiel")
 
 
+def scheme_named(name: str, default: str) -> Scheme:
+    """The scheme of a name, ``auto`` for a default one."""
+    if name != "auto" and name not in SCHEMES:
+        raise SolverError(f"unknown scheme {name!r}; there are auto, {', '.join(SCHEMES)}")
+    return SCHEMES[default if name == "auto" else name]
+
+
+def scheme_row(scheme: Scheme, player: int, infoset: str, actions: tuple[str, ...]) -> list[float]:
+    """The probabilities of a scheme at an information set; errors in a custom scheme are reported in one line."""
+    try:
+        row = [float(chance) for chance in scheme(player, infoset, actions)]
+    except CounterplayError:
+        raise
+    except Exception as error:
+        raise SolverError(f"the scheme fails at {infoset!r}: {type(error).__name__}: {error}") from error
+    if len(row) != len(actions):
+        raise SolverError(
+            f"the scheme gives {len(row)} probabilities at {infoset!r}, "
+            f"which has the {len(actions)} actions {', '.join(actions)}"
+        )
+    _check_chances(row, f"at {infoset!r}")
+    return row
+
+
+def _check_chances(chances: Iterable[float], where: str) -> None:
+    for chance in chances:
+        if not 0.0 < chance <= 1.0:
+            raise SolverError(
+                f"a scheme takes every action with a probability above 0 and at most 1; got {chance} {where}"
+            )
+
+
+def _given_array(game: GameTree | BucketGame, scheme: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A scheme that was given as an array over the entries of a game."""
+    chances = np.array(scheme, dtype=np.float64)
+    if chances.shape != (game.num_entries,):
+        raise SolverError(f"a scheme for {game.name} has {game.num_entries} numbers; got {chances.shape}")
+    _check_chances(np.unique(chances).tolist(), f"in that for {game.name}")
+    return chances
+
+
 def betting_scheme(game: BucketGame, scheme: str | Scheme | NDArray[np.float64]) -> NDArray[np.float64]:
     """The probability of each entry of a bucket game in a scheme; see ``scheme_array``.
 
@@ -44,53 +85,26 @@ def betting_scheme(game: BucketGame, scheme: str | Scheme | NDArray[np.float64])
     once for each decision: all buckets have the same probabilities.
     """
     if not isinstance(scheme, str) and not callable(scheme):
-        chances = np.array(scheme, dtype=np.float64)
-        if chances.shape != (game.num_entries,):
-            raise SolverError(f"a scheme for {game.name} has {game.num_entries} numbers; got {chances.shape}")
-    else:
-        tree = game.tree
-        decisions = np.flatnonzero(tree.num_children > 0)
-        rows: dict[tuple[int, int], list[float]] = {}
-        sizes = tree.num_children[decisions].tolist()
-        starts = game.node_offset[decisions].tolist()
-        leads = tree.action[tree.first_child[decisions]].tolist()
-        slots = (tree.round[decisions].astype(np.int64) * game.players + tree.player[decisions]).tolist()
-        blocks = [np.ones(width) for width in game.slot_width.tolist()]
-        name = ("limit-poker" if game.definition.limit else "goofspiel") if scheme == "auto" else scheme
-        if isinstance(name, str) and name not in SCHEMES:
-            raise SolverError(f"unknown scheme {name!r}; there are auto, {', '.join(SCHEMES)}")
-        rule = SCHEMES[name] if isinstance(name, str) else name
-        for node, size, start, lead, slot in zip(decisions.tolist(), sizes, starts, leads, slots, strict=True):
-            row = rows.get((size, lead)) if isinstance(name, str) else None
-            if row is None:
-                actions = tuple(tree.actions(node))
-                row = scheme_row(rule, int(tree.player[node]), tree.text(node), actions)
-                if len(row) != size:
-                    raise SolverError(f"the scheme gives {len(row)} probabilities for {', '.join(actions)}")
-                rows[size, lead] = row
-            blocks[slot][start : start + size] = row
-        kinds = game.slot_buckets.tolist()
-        chances = np.concatenate([np.tile(block, count) for block, count in zip(blocks, kinds, strict=True)])
-    wrong = ~((chances > 0.0) & (chances <= 1.0))
-    if wrong.any():
-        raise SolverError(
-            f"a scheme takes every action with a probability above 0 and at most 1; got {chances[wrong][0]}"
-        )
-    return chances
-
-
-def scheme_row(scheme: Scheme, player: int, infoset: str, actions: tuple[str, ...]) -> list[float]:
-    """The probabilities of a scheme at an information set; errors in a custom scheme are reported in one line."""
-    try:
-        return [float(chance) for chance in scheme(player, infoset, actions)]
-    except CounterplayError:
-        raise
-    except Exception as error:
-        raise SolverError(f"the scheme fails at {infoset!r}: {type(error).__name__}: {error}") from error
-
-
-def _default_of(tree: GameTree) -> str:
-    return default_scheme(tree, {label for labels in tree.label_sets for label in labels})
+        return _given_array(game, scheme)
+    named = isinstance(scheme, str)
+    default = "limit-poker" if game.definition.limit else "goofspiel"
+    rule = scheme_named(scheme, default) if isinstance(scheme, str) else scheme
+    tree = game.tree
+    decisions = np.flatnonzero(tree.num_children > 0)
+    rows: dict[tuple[int, int], list[float]] = {}
+    sizes = tree.num_children[decisions].tolist()
+    starts = game.node_offset[decisions].tolist()
+    leads = tree.action[tree.first_child[decisions]].tolist()
+    slots = (tree.round[decisions].astype(np.int64) * game.players + tree.player[decisions]).tolist()
+    blocks = [np.ones(width) for width in game.slot_width.tolist()]
+    for node, size, start, lead, slot in zip(decisions.tolist(), sizes, starts, leads, slots, strict=True):
+        row = rows.get((size, lead)) if named else None
+        if row is None:
+            row = scheme_row(rule, int(tree.player[node]), tree.text(node), tuple(tree.actions(node)))
+            rows[size, lead] = row
+        blocks[slot][start : start + size] = row
+    kinds = game.slot_buckets.tolist()
+    return np.concatenate([np.tile(block, count) for block, count in zip(blocks, kinds, strict=True)])
 
 
 def scheme_array(tree: GameTree, scheme: str | Scheme | NDArray[np.float64]) -> NDArray[np.float64]:
@@ -110,31 +124,12 @@ def scheme_array(tree: GameTree, scheme: str | Scheme | NDArray[np.float64]) -> 
         If the scheme is unknown or a probability is not above 0 and at most 1.
     """
     if isinstance(scheme, str):
-        name = _default_of(tree) if scheme == "auto" else scheme
-        if name not in SCHEMES:
-            raise SolverError(f"unknown scheme {name!r}; there are auto, {', '.join(SCHEMES)}")
-        scheme = SCHEMES[name]
-    if callable(scheme):
-        chances = np.empty(tree.num_entries)
-        for infoset in range(tree.num_infosets):
-            actions = tree.actions_of(infoset)
-            row = scheme_row(scheme, int(tree.infoset_player[infoset]), tree.infoset_names[infoset], actions)
-            if len(row) != len(actions):
-                raise SolverError(
-                    f"the scheme gives {len(row)} probabilities at {tree.infoset_names[infoset]!r}, "
-                    f"which has the {len(actions)} actions {', '.join(actions)}"
-                )
-            chances[tree.infoset_offset[infoset] : tree.infoset_offset[infoset + 1]] = row
-    else:
-        chances = np.array(scheme, dtype=np.float64)
-        if chances.shape != (tree.num_entries,):
-            raise SolverError(f"a scheme for {tree.name} has {tree.num_entries} numbers; got {chances.shape}")
-    wrong = ~((chances > 0.0) & (chances <= 1.0))
-    if wrong.any():
-        entry = int(np.flatnonzero(wrong)[0])
-        infoset = int(np.searchsorted(tree.infoset_offset, entry, side="right")) - 1
-        raise SolverError(
-            f"a scheme takes every action with a probability above 0 and at most 1; got {chances[entry]} "
-            f"at {tree.infoset_names[infoset]!r}"
-        )
+        scheme = scheme_named(scheme, default_scheme(tree, {label for labels in tree.label_sets for label in labels}))
+    if not callable(scheme):
+        return _given_array(tree, scheme)
+    chances = np.empty(tree.num_entries)
+    for infoset in range(tree.num_infosets):
+        player, name = int(tree.infoset_player[infoset]), tree.infoset_names[infoset]
+        row = scheme_row(scheme, player, name, tree.actions_of(infoset))
+        chances[tree.infoset_offset[infoset] : tree.infoset_offset[infoset + 1]] = row
     return chances

@@ -134,7 +134,7 @@ class Solver(ABC):
         self.tree = self._opened(game, memory_limit)
         self._check_game()
         needed = self.memory_bytes(self.tree, self.config) + self._layout_bytes()
-        check_memory(f"{self.algorithm} on {self.tree.name}", needed, memory_limit, self.memory_advice)
+        check_memory(f"{self.algorithm} on {self.name}", needed, memory_limit, self.memory_advice)
         if self.form_name == "history":
             self.form = form_arrays(self.tree.sequences)
 
@@ -333,8 +333,7 @@ class Solver(ABC):
         header, tables = read_container(path, "checkpoint")
         damaged = f"{path} is damaged"
         try:
-            kind, name, fingerprint = header["solver"], header["game"], header["fingerprint"]
-            config, algorithm = header["config"], header["algorithm"]
+            kind, name, config, algorithm = (header[key] for key in ("solver", "game", "config", "algorithm"))
         except (KeyError, TypeError) as error:
             raise StrategyError(f"{damaged}: {type(error).__name__}: {error}") from None
         if kind != cls.kind:
@@ -344,19 +343,27 @@ class Solver(ABC):
             solver = cls.from_checkpoint(opened, config, algorithm, memory_limit)
         except TypeError as error:  # a setting that the configuration does not have
             raise StrategyError(f"{damaged}: {error}") from None
-        if solver.identity()["fingerprint"] != fingerprint:
-            raise StrategyError(f"{path} is a checkpoint of {name}; it does not fit {solver.name}")
         try:
-            for key, table in solver.tables().items():
-                if (tables[key].shape, tables[key].dtype) != (table.shape, table.dtype):
-                    raise ValueError(f"table {key} is {tables[key].dtype} {tables[key].shape}")
-                table[...] = tables[key]
+            if not solver.fits(header):
+                raise StrategyError(f"{path} is a checkpoint of {name}; it does not fit {solver.name}")
+            solver.fill(tables, header["state"])
             solver.seconds, solver.cpu_seconds = header["seconds"], header["cpu_seconds"]
             solver.curve = [Progress(*point) for point in header["curve"]]
-            solver.restore(header["state"])
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, IndexError, TypeError, ValueError) as error:
             raise StrategyError(f"{damaged}: {type(error).__name__}: {error}") from None
         return solver
+
+    def fits(self, header: Mapping[str, Any]) -> bool:
+        """Whether the header of a checkpoint is one of this solver's game."""
+        return bool(self.identity()["fingerprint"] == header["fingerprint"])
+
+    def fill(self, tables: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
+        """Take over the tables and the state of a checkpoint."""
+        for key, table in self.tables().items():
+            if (tables[key].shape, tables[key].dtype) != (table.shape, table.dtype):
+                raise ValueError(f"table {key} is {tables[key].dtype} {tables[key].shape}")
+            table[...] = tables[key]
+        self.restore(state)
 
     def run(
         self, until: Until, callback: ProgressCallback | None = None, check_every: int | None = None

@@ -12,35 +12,31 @@ sampling is not available, since it walks all actions of all players.
 
 from __future__ import annotations
 
-import dataclasses
 import math
-import os
 import sys
 import threading
 from array import array
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import CounterplayError, GameError, SolverError, StrategyError
 from counterplay.evaluation.measurement import Measurement
-from counterplay.forms import GameLike, open_game
-from counterplay.game.game import Game, Scheme
+from counterplay.forms import open_game
+from counterplay.game.game import Game
 from counterplay.kernels.walks import alias_table, random_state
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.memory import available_memory
 from counterplay.runtime.pacing import Until
-from counterplay.runtime.progress import Progress
 from counterplay.runtime.threads import ThreadPool
-from counterplay.solvers.mccfr import MCCFR_PRESETS, MccfrConfig, average_type, mccfr_config
+from counterplay.solvers.mccfr import MccfrConfig, SampledSolver, average_type
 from counterplay.solvers.result import RunFacts, Status
-from counterplay.solvers.sampling_schemes import SCHEMES, default_scheme, scheme_row
+from counterplay.solvers.sampling_schemes import default_scheme, scheme_named, scheme_row
 from counterplay.solvers.settings import Settings
-from counterplay.solvers.solver import Solver
 from counterplay.solvers.state_walks import TYPECODES, Walker
-from counterplay.storage import pack_texts, read_container, unpack_texts
+from counterplay.storage import pack_texts, unpack_texts
 from counterplay.strategy.tabular import SEEN, TabularStrategy, normalise
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import infosets_digest
@@ -51,44 +47,35 @@ ROW_BYTES = 150
 """About what an information set takes besides its key and its numbers: a place in a dict, an offset, its actions."""
 
 
-class StateSampler(Solver):
-    """Monte Carlo CFR on the states of a game.
+class StateSampler(SampledSolver):
+    """Monte Carlo CFR on the states of a game: any sampling but ``chance``, one thread.
 
     Parameters
     ----------
     game : Game or str
         What to solve.
-    config : MccfrConfig or str
-        A configuration or the name of a preset; any sampling but ``chance``, one thread.
-    algorithm : str, optional
-        The name of the algorithm in results; by default that of the preset.
-    memory_limit : int, optional
-        Bytes that the tables may take; a run ends when they are full.  By default what the machine has free.
-    scheme : callable, optional
-        A custom sampling scheme, in place of the configuration's.
+    *args, **kwargs
+        Those of ``SampledSolver``; a run ends when the tables fill ``memory_limit``.
     """
 
     kind = "mccfr-states"
     form_name = "states"
-    config_class = MccfrConfig
-    presets: ClassVar = MCCFR_PRESETS
-    default_preset = "external-sampling"
     measures = False
-    config: MccfrConfig
-
-    def __init__(
-        self,
-        game: Game | str,
-        config: Settings | str | None = None,
-        algorithm: str | None = None,
-        memory_limit: int | None = None,
-        scheme: Scheme | None = None,
-    ) -> None:
-        self._scheme = scheme
-        super().__init__(game, config, algorithm, memory_limit)
 
     def _open(self, game: Any, memory_limit: int | None) -> None:
-        settings = self.config
+        super()._open(game, memory_limit)
+        self.memory_limit = available_memory() if memory_limit is None else memory_limit
+
+    def _opened(self, game: Any, memory_limit: int | None) -> Game:
+        if isinstance(game, GameTree):
+            raise SolverError(f"{game.name} is compiled; states are walked of a game or the name of one")
+        self.game = open_game(game, "states")
+        return self.game
+
+    @classmethod
+    def settings_of(cls, config: Settings | str | None) -> MccfrConfig:
+        """The settings, which must be for this form."""
+        settings: MccfrConfig = super().settings_of(config)
         if settings.sampling == "chance":
             raise SolverError(
                 "chance-sampling walks all actions of all players and needs the compiled game; "
@@ -96,18 +83,23 @@ class StateSampler(Solver):
             )
         if settings.threads != 1:
             raise SolverError(f"states are walked in one thread; leave out threads={settings.threads}")
-        if self._scheme is not None:
-            self.config = dataclasses.replace(settings, scheme="custom")
-        if isinstance(game, GameTree):
-            raise SolverError(f"{game.name} is compiled; states are walked of a game or the name of one")
-        self.game = open_game(game, "states")
+        return settings
+
+    def _check_game(self) -> None:
         players = self.game.players
         if not isinstance(players, int) or not 1 <= players <= 100:
-            raise GameError(f"{self.game.spec()}: players must be an integer from 1 to 100; got {players!r}")
-        self.memory_limit = available_memory() if memory_limit is None else memory_limit
+            raise GameError(f"{self.name}: players must be an integer from 1 to 100; got {players!r}")
+        if not (self._given is None or callable(self._given)):
+            raise SolverError(f"a sampling scheme of states is a function or a name; got {self._given!r}")
+
+    @classmethod
+    def memory_bytes(cls, tree: Game, config: Any = None) -> int:
+        """Nothing beforehand: the tables grow with what is visited."""
+        return 0
 
     def _allocate(self) -> None:
         settings, players = self.config, self.game.players
+        self._scheme = self._given if callable(self._given) else None
         self.regret: array[Any] = array(TYPECODES[settings.storage])
         self.average: array[Any] = array(TYPECODES[average_type(settings.storage)])
         self.chances = array("d")  # of a sampling scheme
@@ -216,20 +208,9 @@ class StateSampler(Solver):
 
     def _scheme_row(self, player: int, text: str, actions: tuple[str, ...]) -> list[float]:
         """The probabilities of a sampling scheme at a new information set."""
-        if self._scheme is None:
-            name = self.config.scheme
-            if name == "auto":  # as for a compiled game, with the actions of the first visit
-                name = default_scheme(self.game, actions)
-            if name not in SCHEMES:
-                raise SolverError(f"unknown scheme {name!r}; there are auto, {', '.join(SCHEMES)}")
-            self._scheme = SCHEMES[name]
-        row = scheme_row(self._scheme, player, text, actions)
-        if len(row) != len(actions) or not all(0.0 < chance <= 1.0 for chance in row):
-            raise SolverError(
-                f"a scheme gives each action a probability above 0 and at most 1; got {row} for "
-                f"{', '.join(actions)} at {text!r}"
-            )
-        return row
+        if self._scheme is None:  # as for a compiled game, with the actions of the first visit
+            self._scheme = scheme_named(self.config.scheme, default_scheme(self.game, actions))
+        return scheme_row(self._scheme, player, text, actions)
 
     def event(self, chances: tuple[float, ...]) -> tuple[list[float], list[int]]:
         """The alias table of a chance event (see ``kernels/history/walks.py``), made when such an event is first
@@ -340,47 +321,27 @@ class StateSampler(Solver):
         return {"label_sets": self._label_sets()}
 
     @classmethod
-    def named(cls, game: Any, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Self:
-        """A solver for one of ``MCCFR_PRESETS``; the setting ``scheme`` may also be a function."""
-        scheme = settings.get("scheme")
-        own = scheme if callable(scheme) else None
-        named = {key: value for key, value in settings.items() if key != "scheme" or own is None}
-        return cls(game, mccfr_config(algorithm, named), algorithm, memory_limit, own)
-
-    @classmethod
     def from_checkpoint(cls, game: Any, config: Mapping[str, Any], algorithm: str, memory_limit: int | None) -> Self:
         """A fresh solver with the settings of a checkpoint."""
-        if isinstance(game, GameTree):
-            raise SolverError(f"{game.name} is compiled; a checkpoint of states is resumed with the game itself")
         if config.get("scheme") == "custom":
             raise SolverError("a custom sampling scheme is not in the checkpoint; runs over states need a named one")
         return super().from_checkpoint(game, config, algorithm, memory_limit)
 
     @classmethod
-    def resume(
-        cls, path: str | os.PathLike[str], game: GameLike | None = None, memory_limit: int | None = None
-    ) -> Self:
-        """Go on from a checkpoint; that it is of the same game shows at each information set that is met again."""
-        header, tables = read_container(path, "checkpoint")
-        try:
-            if header["solver"] != cls.kind:
-                raise StrategyError(f"{path} is a checkpoint of the solver {header['solver']!r}, not of {cls.kind!r}")
-            if isinstance(game, BucketGame | PublicTree | type):
-                raise SolverError(f"{path} is a checkpoint over states; it needs the game itself")
-            solver = cls.from_checkpoint(
-                header["game"] if game is None else game, header["config"], header["algorithm"], memory_limit
-            )
-            if solver.name != header["game"]:
-                raise StrategyError(f"{path} is a checkpoint of {header['game']}; it does not fit {solver.name}")
-            solver._fill(tables, [tuple(row) for row in header["state"]["label_sets"]])
-            solver.seconds, solver.cpu_seconds = header["seconds"], header["cpu_seconds"]
-            solver.curve = [Progress(*point) for point in header["curve"]]
-        except (KeyError, TypeError, ValueError, IndexError) as error:
-            raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}") from None
-        return solver
+    def open_game(cls, game: Any, memory_limit: int | None) -> Any:
+        """The game of a resumed run, which must not be compiled."""
+        if isinstance(game, GameTree | BucketGame | PublicTree | type):
+            name = game.__name__ if isinstance(game, type) else game.name
+            raise SolverError(f"a checkpoint of states is resumed with the game itself or its name; got {name}")
+        return super().open_game(game, memory_limit)
 
-    def _fill(self, tables: Mapping[str, NDArray[Any]], label_sets: list[tuple[str, ...]]) -> None:
+    def fits(self, header: Mapping[str, Any]) -> bool:
+        """By its name; whether the rules are the same shows at each information set that is visited again."""
+        return self.name == str(header["game"])
+
+    def fill(self, tables: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
         """Take over the tables of a checkpoint."""
+        label_sets = [tuple(row) for row in state["label_sets"]]
         for player, name, labels in zip(
             tables["row_player"].tolist(), unpack_texts("name", tables), tables["row_labels"].tolist(), strict=True
         ):
