@@ -16,6 +16,7 @@ cache.  So a build that was killed resumes with the stage that it was in.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import os
 import time
@@ -67,21 +68,15 @@ class Pipeline:
 
     Parameters
     ----------
-    plan : Plan
-        What to build.
-    folder : path
-        Where; created if missing.  An interrupted build of the same plan is resumed.
+    plan, folder : Plan, path
+        What to build, and where; the folder is created if missing.  An interrupted build of the same plan is resumed;
+        if it holds another build, or something else, a GameError is raised.
     cache : path, optional
         Where features of cards are cached; None keeps them in memory only.
     memory_limit : int, optional
         Bytes that may be used; by default the free memory of the machine.
     progress : callable, optional
         Called with the progress of each stage, and the total seconds left if known.
-
-    Raises
-    ------
-    GameError
-        If the folder holds another build, or something else.
     """
 
     TITLES: ClassVar[Mapping[str, str]] = {
@@ -108,7 +103,6 @@ class Pipeline:
         self.progress = progress
         self.definition = poker_definition(plan.game)
         self.done: dict[str, Any] = {}
-        self._game: BucketGame | None = None
         self._open()
 
     def _work(self, stage: str) -> dict[str, Any]:
@@ -176,7 +170,6 @@ class Pipeline:
         deck, shape = deck_shape(self.definition)
         made = build_cards(deck, shape, plan.recipe(), None, self.cache, plan.threads, report, self.memory_limit)
         made.save(self.folder / CARDS)
-        self._game = None
         return {"buckets": list(made.counts()), "recall": made.recall, "information_sets": self.game.num_infosets}
 
     def _pairs(self) -> dict[str, Any]:
@@ -229,12 +222,8 @@ class Pipeline:
                 solver.save(self.folder / CHECKPOINT)
                 raise KeyboardInterrupt
             found = self._exploitability(solver, pairs)
-            curve.append({
-                "iterations": solver.iterations,
-                "seconds": solver.seconds,
-                "cpu_seconds": solver.cpu_seconds,
-                "exploitability": found,
-            })  # fmt: skip
+            done = {name: getattr(solver, name) for name in ("iterations", "seconds", "cpu_seconds")}
+            curve.append({**done, "exploitability": found})
             solver.save(self.folder / CHECKPOINT)
             part |= spent()
             self._save()
@@ -262,12 +251,9 @@ class Pipeline:
         except GameError as error:
             return {"reason": str(error), "bounds": self._bounds()}
         return {
-            "reason": None,
-            "bounds": None,
-            "value": list(found.value),
-            "exploitability": found.exploitability,
+            "reason": None, "bounds": None, "value": list(found.value), "exploitability": found.exploitability,
             "exploitability_mbb": found.exploitability_mbb,
-        }
+        }  # fmt: skip
 
     def _bounds(self) -> dict[str, Any] | None:
         """Bounds on the exploitability in a real game of two players, from sampled boards."""
@@ -288,12 +274,10 @@ class Pipeline:
 
     # ------------------------------------------------------------------------------------------ shared by stages
 
-    @property
+    @functools.cached_property
     def game(self) -> BucketGame:
         """The bucket game."""
-        if self._game is None:
-            self._game = open_game(self.plan.game, "buckets", cards=[self.folder / CARDS], bets=self.plan.bets)
-        return self._game
+        return open_game(self.plan.game, "buckets", cards=[self.folder / CARDS], bets=self.plan.bets)
 
     def profile(self) -> BucketStrategy:
         """The strategy that was found."""

@@ -35,8 +35,6 @@ class Preset:
 
     Attributes
     ----------
-    about : str
-        A short description.
     seconds : float or None
         Total time; the solver gets what the other stages leave.
     reserve : float
@@ -51,10 +49,8 @@ class Preset:
         Different deals of each match; each is played in all seatings.
     threads : int
         Of the solver and the features of the cards.
-    algorithm : str
-        A sampling algorithm.
-    settings : mapping
-        Changes to its defaults.
+    algorithm, settings : str, mapping
+        A sampling algorithm, and changes to its defaults.
     """
 
     about: str

@@ -10,26 +10,18 @@ def command(as_json: o.AsJson = False) -> None:
     """List the algorithms that solve games."""
     from counterplay.solvers import ALGORITHMS
 
-    traits = {
-        name: [
-            trait.replace("_", "-")
-            for trait in ("exact", "one_sided", "refines", "sampled")
-            if getattr(algorithm, trait)
-        ]
-        for name, algorithm in ALGORITHMS.items()
-    }
+    known = ("exact", "one_sided", "refines", "sampled")
+    rows = []
+    for name, algorithm in ALGORITHMS.items():
+        traits = [trait.replace("_", "-") for trait in known if getattr(algorithm, trait)]
+        rows.append({"name": name, "summary": algorithm.summary, "traits": traits})
     if as_json:
-        print_json({
-            "algorithms": [
-                {"name": name, "summary": algorithm.summary, "traits": traits[name]}
-                for name, algorithm in ALGORITHMS.items()
-            ]
-        })  # fmt: skip
+        print_json({"algorithms": rows})
         return
     width = max(map(len, ALGORITHMS))
-    for name, algorithm in ALGORITHMS.items():
-        marks = f" ({', '.join(traits[name])})" if traits[name] else ""
-        say(f"{name:<{width}}  {algorithm.summary}{marks}")
+    for row in rows:
+        marks = f" ({', '.join(row['traits'])})" if row["traits"] else ""
+        say(f"{row['name']:<{width}}  {row['summary']}{marks}")
     say()
     say("exact: ends with an equilibrium of a two-player zero-sum game; one-sided: with the safest strategy of")
     say("--player, where players may forget; refines: takes --forget as a start and refines it; sampled: has")

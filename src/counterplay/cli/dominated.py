@@ -83,18 +83,12 @@ def _strategies(tree: GameTree, kind: Any, iterated: bool, must: bool) -> dict[s
 
 def _strategy(report: StrategyReport, number: int) -> dict[str, Any]:
     one, name = report.dominated[number], report.form.strategy_name
+    mixture = [{"weight": weight, "strategy": name(one.player, other)} for other, weight in sorted(one.mixture.items())]
     return {
-        "player": one.player + 1,
-        "strategy": name(one.player, one.strategy),
-        "kind": "strict" if one.margin > 0 else "weak",
-        "round": one.round,
-        "margin": one.margin,
-        "gain": one.gain,
-        "exact": one.exact,
-        "mixture": [
-            {"weight": weight, "strategy": name(one.player, other)} for other, weight in sorted(one.mixture.items())
-        ],
-    }
+        "player": one.player + 1, "strategy": name(one.player, one.strategy),
+        "kind": "strict" if one.margin > 0 else "weak", "round": one.round, "margin": one.margin, "gain": one.gain,
+        "exact": one.exact, "mixture": mixture,
+    }  # fmt: skip
 
 
 def _actions(tree: GameTree, kind: Any, iterated: bool, at: list[str]) -> dict[str, Any]:
@@ -132,14 +126,8 @@ def _action(report: ActionReport, number: int) -> dict[str, Any]:
         place = _place(tree, entry)
         if probability > 0:
             response.setdefault(place["information_set"], {})[place["action"]] = probability
-    return {
-        **_place(tree, one.entry),
-        "kind": one.kind,
-        "round": one.round,
-        "margin": one.margin,
-        "gain": one.gain,
-        "response": response,
-    }
+    facts = {"kind": one.kind, "round": one.round, "margin": one.margin, "gain": one.gain}
+    return {**_place(tree, one.entry), **facts, "response": response}
 
 
 def _gambit(tree: GameTree, kind: Any, iterated: bool) -> dict[str, Any]:

@@ -30,16 +30,11 @@ def command(
     drawn = open_game(game, "history" if forgetful else "states")
     picture = draw(drawn, out, player=number, max_histories=max_histories)
     if as_json:
-        print_json(
-            {
-                "game": picture.game,
-                "path": str(picture.path),
-                "histories": picture.histories,
-                "information_sets": picture.information_sets,
-                "width_inches": picture.width,
-                "height_inches": picture.height,
-            }
-        )
+        print_json({
+            "game": picture.game, "path": str(picture.path), "histories": picture.histories,
+            "information_sets": picture.information_sets, "width_inches": picture.width,
+            "height_inches": picture.height,
+        })  # fmt: skip
         return
     say(
         f"{picture.path}: {picture.game}, {picture.histories:,} histories and {picture.information_sets:,} information "

@@ -74,20 +74,14 @@ def _facts(forms: GameForms, sizes: Sequence[FormSize]) -> dict[str, Any]:
 def _history_facts(tree: GameTree) -> dict[str, Any]:
     players = range(tree.players)
     return {
-        "game": tree.name,
-        "players": tree.players,
-        "histories": tree.num_histories,
+        "game": tree.name, "players": tree.players, "histories": tree.num_histories,
         "decisions": [tree.decisions_of(player) for player in players],
-        "chance": tree.counts()["chance"],
-        "terminals": tree.num_terminals,
+        "chance": tree.counts()["chance"], "terminals": tree.num_terminals,
         "information_sets": [len(tree.infosets_of(player)) for player in players],
         "sequences": [tree.sequences.sequences_of(player) for player in players],
-        "entries": tree.num_entries,
-        "depth": int(tree.depth.max()),
-        "recall": list(tree.recall),
-        "zero_sum": tree.facts.zero_sum,
-        "utilities": [tree.facts.min_utility, tree.facts.max_utility],
-    }
+        "entries": tree.num_entries, "depth": int(tree.depth.max()), "recall": list(tree.recall),
+        "zero_sum": tree.facts.zero_sum, "utilities": [tree.facts.min_utility, tree.facts.max_utility],
+    }  # fmt: skip
 
 
 def _bucket_facts(forms: GameForms) -> dict[str, Any]:

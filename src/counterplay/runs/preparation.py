@@ -126,12 +126,9 @@ def _asked_form(game: GameLike, algorithm: str | None, options: RunOptions) -> s
 def _needs(target: Target, options: RunOptions, settings: Mapping[str, Any], forget: Sequence[str]) -> dict[str, bool]:
     """The options that need the histories of the game, and those that need exploitability."""
     return {
-        "forget": bool(forget),
-        "map_out": options.map_out is not None,
-        "exact": bool(settings.get("exact")),
-        "until": target.measures,
-        "plot": options.curve,
-    }
+        "forget": bool(forget), "map_out": options.map_out is not None, "exact": bool(settings.get("exact")),
+        "until": target.measures, "plot": options.curve,
+    }  # fmt: skip
 
 
 def _form_that_fits(forms: GameForms, algorithm: str, options: RunOptions, needs: Mapping[str, bool]) -> str:

@@ -170,22 +170,16 @@ class _NamedConverter(TableConverter):
         """As ``TableConverter.profile``."""
         what = f"a profile with the names of {self.tree.num_infosets:,} information sets"
         check_memory(what, self.tree.num_infosets * NAME_BYTES, None, "keep the profile of the public tree")
-        names: tuple[list[str], list[str]] = ([], [])
-        actions: tuple[list[tuple[str, ...]], list[tuple[str, ...]]] = ([], [])
-        weights: tuple[list[NDArray[Any]], list[NDArray[Any]]] = ([], [])
-        for state in self.states():
-            player = state.player
-            names[player].extend(state.names)
-            actions[player].extend([state.actions] * len(state.names))
-            weights[player].append(tables[player][state.entries].reshape(len(state.actions), -1).T.ravel())
-        labels = (*actions[0], *actions[1])
+        states = sorted(self.states(), key=lambda state: state.player)
+        names = tuple(name for state in states for name in state.names)
+        labels = tuple(state.actions for state in states for _ in state.names)
         offset = np.concatenate([[0], np.cumsum([len(row) for row in labels])]).astype(np.int64)
-        values = np.maximum(np.concatenate([*weights[0], *weights[1]]), 0.0)
-        owner = np.repeat(np.array([0, 1], np.int8), [len(names[0]), len(names[1])])
-        all_names = (*names[0], *names[1])
+        rows = [tables[one.player][one.entries].reshape(len(one.actions), -1).T.ravel() for one in states]
+        values = np.maximum(np.concatenate(rows), 0.0)
+        owner = np.repeat(np.array([one.player for one in states], np.int8), [len(one.names) for one in states])
         return TabularStrategy(
-            game=self.name, digest=SEEN + infosets_digest(owner.tolist(), all_names, labels), players=2,
-            infoset_player=owner, infoset_offset=offset, infoset_names=all_names, actions=labels,
+            game=self.name, digest=SEEN + infosets_digest(owner.tolist(), names, labels), players=2,
+            infoset_player=owner, infoset_offset=offset, infoset_names=names, actions=labels,
             table=normalise(values, offset), provenance=provenance or Provenance("by hand"),
         )  # fmt: skip
 
