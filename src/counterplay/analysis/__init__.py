@@ -19,28 +19,23 @@ if TYPE_CHECKING:
         purity,
         support_sizes,
         undominated_equilibrium,
-    )
+    )  # fmt: skip
     from counterplay.analysis.equilibrium_set import Equilibria
     from counterplay.analysis.estimators import (
         SampledEstimator,
         counterfactual_values,
         sample_estimator,
         variance_along_cfr,
-    )
+    )  # fmt: skip
     from counterplay.analysis.existence import LiftedEquilibrium, equilibrium_exists, equilibrium_from_refinement
-    from counterplay.analysis.minimax import (
-        iterated_regret,
-        minimax_regret,
-        minimax_regret_gap,
-        worst_regret,
-    )
+    from counterplay.analysis.minimax import iterated_regret, minimax_regret, minimax_regret_gap, worst_regret
     from counterplay.analysis.moments import exact_moments
     from counterplay.analysis.refinement_bounds import (
         allowed_regret,
         refinement_bound,
         sampling_times,
         support_probability,
-    )
+    )  # fmt: skip
     from counterplay.analysis.regret_bounds import (
         average_regret_to_nash,
         cfr_bound,
@@ -62,7 +57,7 @@ if TYPE_CHECKING:
         unbiased_estimator_bound,
         value_interval,
         well_formed_bound,
-    )
+    )  # fmt: skip
     from counterplay.analysis.regret_tracker import RegretTracker
     from counterplay.analysis.trembles import tremble, unexploitable_errors
 

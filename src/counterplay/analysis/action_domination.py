@@ -98,12 +98,9 @@ class ActionReport:
 
 
 def dominated_actions(
-    game: GameTree | Game | str,
-    kind: Kind = "strict",
-    iterated: bool = True,
-    infosets: Iterable[int] | None = None,
+    game: GameTree | Game | str, kind: Kind = "strict", iterated: bool = True, infosets: Iterable[int] | None = None,
     limit: int = MAX_RESPONSES,
-) -> ActionReport:
+) -> ActionReport:  # fmt: skip
     """The dominated actions of a game.
 
     Parameters

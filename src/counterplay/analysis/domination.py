@@ -225,13 +225,9 @@ def _whole_numbers(values: Float64) -> tuple[NDArray[np.int64], int] | None:
 
 
 def find_dominated(
-    form: NormalForm,
-    player: int,
-    remaining: Sequence[NDArray[np.int64]],
-    kind: Kind = "strict",
-    pure: bool = False,
+    form: NormalForm, player: int, remaining: Sequence[NDArray[np.int64]], kind: Kind = "strict", pure: bool = False,
     round_number: int = 1,
-) -> list[DominatedStrategy]:
+) -> list[DominatedStrategy]:  # fmt: skip
     """The player's dominated strategies in the game of the remaining strategies.
 
     Parameters
@@ -303,12 +299,9 @@ def _mixture(table: Float64, target: Float64, row: int, kind: Kind) -> Float64 |
 
 
 def dominated_strategies(
-    game: NormalForm | GameTree | Game | str,
-    kind: Kind = "strict",
-    iterated: bool = True,
-    reduced: bool = True,
+    game: NormalForm | GameTree | Game | str, kind: Kind = "strict", iterated: bool = True, reduced: bool = True,
     pure: bool = False,
-) -> StrategyReport:
+) -> StrategyReport:  # fmt: skip
     """The dominated pure strategies of all players, with certificates.
 
     Each round tests every remaining strategy of every player in the game that earlier rounds have left, and then
@@ -415,11 +408,6 @@ def _best_margin(
         goal = np.concatenate((objective, np.zeros(duals)))
         floor = sparse.csr_array(np.concatenate((np.zeros(plans), -dual_right))[None, :])
         upper, limit = sparse.vstack((upper, floor)).tocsr(), np.append(limit, 0.0)
-    _, solution = maximise(
-        goal,
-        "domination",
-        at_most=(upper, limit),
-        equal=(sparse.hstack((matrix, sparse.csr_array((len(right), duals)))).tocsr(), right),
-        lower=np.concatenate((np.zeros(plans), np.full(duals, -np.inf))),
-    )
-    return solution[:plans]
+    equal = sparse.hstack((matrix, sparse.csr_array((len(right), duals)))).tocsr(), right
+    lower = np.concatenate((np.zeros(plans), np.full(duals, -np.inf)))
+    return maximise(goal, "domination", (upper, limit), equal, lower)[1][:plans]

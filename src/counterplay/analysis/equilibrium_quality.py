@@ -27,6 +27,7 @@ from counterplay.kernels.history.passes import backward_best, form_arrays
 from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.sequence.matrices import realisation_plan
 
 Float64 = NDArray[np.float64]
 
@@ -132,23 +133,15 @@ def purity(game: GameTree | Game | str, profile: TabularStrategy, player: int) -
     if player not in range(tree.players):
         raise GameError(f"{tree.name} has players 0 to {tree.players - 1}; got {player}")
     form = tree.sequences
-    strategy = np.asarray(profile.for_tree(tree), dtype=np.float64)
-    low = int(form.sequence_start[player])
-    plays = np.zeros(form.sequences_of(player), bool)
-    plays[0] = True
-    decisions = range(int(form.decision_start[player]), int(form.decision_start[player + 1]))
-    for decision in decisions:
-        first, span = int(form.decision_first[decision]) - low, int(form.decision_actions[decision])
-        entry = int(form.decision_entry[decision])
-        before = plays[int(form.decision_parent[decision]) - low]
-        plays[first : first + span] = before & (strategy[entry : entry + span] > SUPPORT)
+    support = np.asarray(profile.for_tree(tree)) > SUPPORT
+    plays = realisation_plan(tree, support.astype(np.float64)) > 0.0
     ways = [int(played) for played in plays]
     reached: dict[int, int] = {}
-    for decision in reversed(decisions):
-        first, span = int(form.decision_first[decision]) - low, int(form.decision_actions[decision])
-        parent = int(form.decision_parent[decision]) - low
+    for decision in reversed(range(int(form.decision_start[player]), int(form.decision_start[player + 1]))):
+        first, parent = int(form.decision_first[decision]), int(form.decision_parent[decision])
+        here = slice(first, first + int(form.decision_actions[decision]))
         if plays[parent]:
-            ways[parent] *= sum(ways[first : first + span])
-            reached[int(form.decision_infoset[decision])] = int(plays[first : first + span].sum())
+            ways[parent] *= sum(ways[here])
+            reached[int(form.decision_infoset[decision])] = int(plays[here].sum())
     pure = sum(size == 1 for size in reached.values())
-    return Purity(len(tree.infosets_of(player)), len(reached), pure, ways[0])
+    return Purity(len(tree.infosets_of(player)), len(reached), pure, ways[int(form.sequence_start[player])])

@@ -76,15 +76,10 @@ class Equilibria:
         if player == 0:
             self.value = solution.value / scale * self.tree.sequences.unit
         slack = VALUE_SLACK * max(1.0, float(np.abs(model.matrix.data).max()))
-        promise = csr_array(model.cost[None, :])
-        return LinearModel(
-            cost=np.zeros_like(model.cost),
-            matrix=vstack([model.matrix, promise], format="csr"),
-            row_lower=np.append(model.row_lower, solution.value - slack),
-            row_upper=np.append(model.row_upper, np.inf),
-            lower=model.lower,
-            upper=model.upper,
-        )
+        return dataclasses.replace(
+            model, cost=np.zeros_like(model.cost), matrix=vstack([model.matrix, csr_array(model.cost[None, :])], "csr"),
+            row_lower=np.append(model.row_lower, solution.value - slack), row_upper=np.append(model.row_upper, np.inf),
+        )  # fmt: skip
 
     def extreme(self, player: int, objective: Float64, largest: bool = True) -> ExtremeEquilibrium:
         """The equilibrium strategy of a player that is best by a linear measure of its realisation plan.

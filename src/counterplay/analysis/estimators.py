@@ -70,13 +70,9 @@ class SampledEstimator(Estimator):
     """
 
     def __init__(
-        self,
-        game: GameTree | Game | str,
-        config: MccfrConfig | str,
-        scheme: Scheme | Float64 | None = None,
-        average: Float64 | None = None,
-        pure_opponents: bool = False,
-    ) -> None:
+        self, game: GameTree | Game | str, config: MccfrConfig | str, scheme: Scheme | Float64 | None = None,
+        average: Float64 | None = None, pure_opponents: bool = False,
+    ) -> None:  # fmt: skip
         self.tree = open_game(game, "history")
         self.solver = MccfrSolver(self.tree, config, scheme=scheme)
         self.pure_opponents = pure_opponents
@@ -167,13 +163,9 @@ class Estimates:
 
 
 def sample_estimator(
-    estimator: Estimator,
-    profile: TabularStrategy | Float64,
-    player: int = 0,
-    infosets: Sequence[int] | None = None,
-    samples: int = 1000,
-    seed: int = 0,
-) -> Estimates:
+    estimator: Estimator, profile: TabularStrategy | Float64, player: int = 0, infosets: Sequence[int] | None = None,
+    samples: int = 1000, seed: int = 0,
+) -> Estimates:  # fmt: skip
     """Bias and variance of an estimator at some information sets of a player (by default all), at a fixed profile."""
     tree = estimator.tree
     strategy = profile.for_tree(tree) if isinstance(profile, TabularStrategy) else profile
@@ -199,14 +191,9 @@ def sample_estimator(
 
 
 def variance_along_cfr(
-    game: GameTree | Game | str,
-    estimators: Mapping[str, Estimator],
-    iterations: int = 1000,
-    samples: int = 1000,
-    player: int = 0,
-    infoset: int | None = None,
-    seed: int = 0,
-) -> dict[str, Float64]:
+    game: GameTree | Game | str, estimators: Mapping[str, Estimator], iterations: int = 1000, samples: int = 1000,
+    player: int = 0, infoset: int | None = None, seed: int = 0,
+) -> dict[str, Float64]:  # fmt: skip
     """Sample variances of v̂(I) at the profile of each iteration of vanilla CFR (Gibson 2014, section 5.3.2).
 
     The information set is by default the player's first one.  Estimators see the same profiles.

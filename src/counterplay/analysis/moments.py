@@ -21,18 +21,14 @@ from counterplay.tree.history.game_tree import GameTree
 if TYPE_CHECKING:
     from counterplay.solvers.mccfr import MccfrConfig
 
+Float64 = NDArray[np.float64]
 Pair = tuple[float, float]
 """Mean and second moment."""
 
 
 def exact_moments(
-    tree: GameTree,
-    config: MccfrConfig,
-    strategy: NDArray[np.float64],
-    player: int,
-    scheme: NDArray[np.float64],
-    average: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    tree: GameTree, config: MccfrConfig, strategy: Float64, player: int, scheme: Float64, average: Float64
+) -> tuple[Float64, Float64]:
     """Exact mean and variance of v̂(I→a) for every entry of a player at a fixed profile; 0 at others' entries.
 
     Parameters
@@ -70,13 +66,7 @@ class _Moments:
     """The enumeration of all samples."""
 
     def __init__(
-        self,
-        tree: GameTree,
-        config: MccfrConfig,
-        strategy: NDArray[np.float64],
-        player: int,
-        scheme: NDArray[np.float64],
-        average: NDArray[np.float64],
+        self, tree: GameTree, config: MccfrConfig, strategy: Float64, player: int, scheme: Float64, average: Float64
     ) -> None:
         self.tree, self.config, self.player = tree, config, player
         self.strategy: list[float] = strategy.tolist()

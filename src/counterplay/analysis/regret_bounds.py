@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from counterplay.errors import GameError
 from counterplay.evaluation.measurement import Measurement
 from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.sequence.matrices import realisation_plan
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,14 +56,9 @@ def own_action_partition(tree: GameTree, player: int) -> dict[tuple[str, ...], l
 def m_value(tree: GameTree, player: int, strategy: NDArray[np.float64] | None = None) -> float:
     """M_i, or M_i(σ_i) when the probabilities of a strategy are given."""
     form = tree.sequences
-    reach = np.ones(form.num_sequences)
-    own_reach: dict[int, float] = {}
-    for decision in range(form.decision_start[player], form.decision_start[player + 1]):
-        before = reach[form.decision_parent[decision]]
-        own_reach[int(form.decision_infoset[decision])] = float(before)
-        for action in range(int(form.decision_actions[decision])):
-            share = 1.0 if strategy is None else strategy[form.decision_entry[decision] + action]
-            reach[form.decision_first[decision] + action] = before * share
+    plan = np.ones(form.num_sequences) if strategy is None else realisation_plan(tree, strategy)
+    here = slice(form.decision_start[player], form.decision_start[player + 1])
+    own_reach = dict(zip(form.decision_infoset[here].tolist(), plan[form.decision_parent[here]].tolist(), strict=True))
     parts = own_action_partition(tree, player).values()
     return math.fsum(max(own_reach[infoset] for infoset in part) * math.sqrt(len(part)) for part in parts)
 
@@ -70,13 +66,9 @@ def m_value(tree: GameTree, player: int, strategy: NDArray[np.float64] | None = 
 def player_quantities(tree: GameTree, player: int) -> PlayerQuantities:
     """The quantities of a player in the bounds."""
     infosets = tree.infosets_of(player)
-    return PlayerQuantities(
-        utility_range=tree.utility_range(player),
-        infosets=len(infosets),
-        max_actions=max((len(tree.actions_of(infoset)) for infoset in infosets), default=0),
-        parts=len(own_action_partition(tree, player)),
-        m_value=m_value(tree, player),
-    )
+    actions = max((len(tree.actions_of(infoset)) for infoset in infosets), default=0)
+    parts = len(own_action_partition(tree, player))
+    return PlayerQuantities(tree.utility_range(player), len(infosets), actions, parts, m_value(tree, player))
 
 
 def regret_matching_bound(utility_range: float, actions: int, steps: int) -> float:
@@ -142,14 +134,9 @@ def pure_cfr_bound(quantities: PlayerQuantities, steps: int, p: float, m: float 
 
 
 def general_sampling_bound(
-    quantities: PlayerQuantities,
-    steps: int,
-    estimate_range: float,
-    p: float,
-    variance: float,
-    covariance: float,
+    quantities: PlayerQuantities, steps: int, estimate_range: float, p: float, variance: float, covariance: float,
     bias: float,
-) -> float:
+) -> float:  # fmt: skip
     """Any bounded estimator with probability 1-p (Gibson 2014, lemma 5.1):
     |𝓘| (Δ̂√|A|/√T + √(Var/(pT) + Cov/p + E²/p)).
     """

@@ -18,8 +18,9 @@ from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.kernels.history.passes import backward_best, backward_values, form_arrays, forward_reach, leaf_values
 from counterplay.strategy.strategy import Provenance
-from counterplay.strategy.tabular import TabularStrategy, check_strategy, normalise
+from counterplay.strategy.tabular import TabularStrategy, check_strategy
 from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.sequence.matrices import behavioural_strategy
 
 
 class RegretTracker:
@@ -90,15 +91,9 @@ class RegretTracker:
         sequences.  Needs perfect recall.
         """
         self._need_steps()
-        form = self.tree.sequences
-        weights = np.zeros(self.tree.num_entries)
         for player in range(self.tree.players):
             self._need_perfect_recall(player)
-        for decision in range(form.num_decisions):
-            first, entry = int(form.decision_first[decision]), int(form.decision_entry[decision])
-            span = int(form.decision_actions[decision])
-            weights[entry : entry + span] = self._plans[first : first + span]
-        strategy = normalise(weights, self.tree.infoset_offset)
+        strategy = behavioural_strategy(self.tree, self._plans)
         return TabularStrategy.from_tree(self.tree, strategy, Provenance("average", iterations=self.steps))
 
     def best_in_hindsight(self, player: int) -> tuple[float, NDArray[np.int32]]:

@@ -50,14 +50,9 @@ def family_cards(family: str, game: str, threads: int = 1) -> CardAbstraction:
 
 
 def run(
-    quick: bool = False,
-    families: tuple[str, ...] | None = None,
-    game: str | None = None,
-    boards: int | None = None,
-    points: int | None = None,
-    seed: int = 0,
-    threads: int = 1,
-) -> Experiment:
+    quick: bool = False, families: tuple[str, ...] | None = None, game: str | None = None, boards: int | None = None,
+    points: int | None = None, seed: int = 0, threads: int = 1,
+) -> Experiment:  # fmt: skip
     """Solve the bucket games and measure their strategies in the real game.
 
     Parameters
@@ -69,12 +64,9 @@ def run(
         ahead.
     game : str, optional
         Another game of two rounds.
-    boards : int, optional
-        Boards sampled in each run.
-    points : int, optional
-        How often a strategy is measured; each time after four times as many boards as before.
-    seed : int
-        Of the boards.
+    boards, points, seed : int, optional
+        Boards sampled in each run, how often its strategy is measured, each time after four times as many boards as
+        before, and the seed of the boards.
     threads : int
         For features, bucket pair counts and best responses; solving uses one.
     """

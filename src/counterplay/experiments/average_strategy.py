@@ -48,12 +48,9 @@ UNIFORM = {ONE: 0.780, TWO: 0.784}
 
 
 def run(
-    quick: bool = False,
-    game: str = ONE,
-    nodes: int | None = None,
-    seeds: int | None = None,
+    quick: bool = False, game: str = ONE, nodes: int | None = None, seeds: int | None = None,
     points: int = POINTS_PER_DECADE,
-) -> Experiment:
+) -> Experiment:  # fmt: skip
     """Compare the algorithms.
 
     Parameters

@@ -21,18 +21,8 @@ from counterplay.strategy.tabular import TabularStrategy
 
 @dataclasses.dataclass(frozen=True)
 class SolvedRound:
-    """One round of the chain.
-
-    Attributes
-    ----------
-    game : Bluff
-        The round, its payoffs being the values of the rounds that may follow.
-    value : float
-        What the game is worth to the player who opens this round.
-    exploitability : float
-        Of the strategy in this round, in the points of the game.
-    profile : TabularStrategy
-        How to play the round.
+    """One round of the chain: its payoffs are the values of the rounds that may follow, its value is what the game is
+    worth to the player who opens it, and exploitability is that of the strategy in this round, in points of the game.
     """
 
     game: Bluff

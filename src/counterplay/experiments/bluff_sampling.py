@@ -16,12 +16,9 @@ PUBLISHED = {"pcs": "much faster", "cs": "slower"}
 
 
 def run(
-    quick: bool = False,
-    games: tuple[str, ...] = ("bluff", "bluff(d1=2)"),
-    seconds: float | None = None,
-    seeds: int | None = None,
-    threads: int = 1,
-) -> Experiment:
+    quick: bool = False, games: tuple[str, ...] = ("bluff", "bluff(d1=2)"), seconds: float | None = None,
+    seeds: int | None = None, threads: int = 1,
+) -> Experiment:  # fmt: skip
     """Compare both samplers in several games.
 
     Parameters

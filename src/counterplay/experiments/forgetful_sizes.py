@@ -30,9 +30,8 @@ def _count(game: str, abstraction: str) -> int:
     if game == "DRP":
         return open_game(f"die_roll_poker(variant={'DRP' if abstraction == 'none' else 'IR'})", "history").num_entries
     if game == "PTTT":
-        return sum(
-            count.pairs for count in phantom_ttt.count_infosets("full" if abstraction == "none" else abstraction)
-        )
+        counts = phantom_ttt.count_infosets("full" if abstraction == "none" else abstraction)
+        return sum(count.pairs for count in counts)
     return bluff.count_infosets(2, 2, 6, 0 if abstraction == "none" else int(abstraction[2:]))[1]
 
 

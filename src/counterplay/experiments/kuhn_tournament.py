@@ -34,14 +34,8 @@ def kuhn_agent(tree: GameTree, name: str) -> TabularStrategy:
     table: dict[tuple[int, str], dict[str, float]] = {}
     if name.startswith("Nash-"):
         gamma = float(name.removeprefix("Nash-"))
-        bets = {
-            (0, "J:"): gamma / 3,
-            (0, "Q:"): 0.0,
-            (0, "K:"): gamma,
-            (1, "J:k"): 1 / 3,
-            (1, "Q:k"): 0.0,
-            (1, "K:k"): 1.0,
-        }
+        bets = {(0, "J:"): gamma / 3, (0, "Q:"): 0.0, (0, "K:"): gamma}
+        bets |= {(1, "J:k"): 1 / 3, (1, "Q:k"): 0.0, (1, "K:k"): 1.0}
         calls = {(0, "Q:kb"): (1 + gamma) / 3, (1, "Q:b"): 1 / 3}
         table.update({place: {"check": 1 - share, "bet": share} for place, share in bets.items()})
         table.update({place: {"fold": 1 - share, "call": share} for place, share in calls.items()})

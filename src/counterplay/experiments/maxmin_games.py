@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from counterplay.experiments.maxmin_shares import restricted_shares
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.forms import open_game
 from counterplay.runtime.pacing import Until
@@ -36,13 +37,10 @@ def run(quick: bool = False, seconds: float | None = None) -> Experiment:
     curves: dict[str, tuple[Sequence[float], Sequence[float]]] = {}
     for game, what, size, player, kept in cases:
         tree = open_game(f"{game}({what}={size},remembered={kept})", "history")
-        start = tree.sequences.sequence_start
         for method in _methods(game, size, kept):
             points: list[Progress] = []
             result = make_solver(tree, "maxmin", player=player, method=method).run(Until(seconds=limit), points.append)
-            shares: list[Cell] = [None, None]
-            for one, allowed in enumerate(result.details.get("restricted_sequences", [])):
-                shares[one] = round(100.0 * allowed / float(start[one + 1] - start[one]), 3)
+            shares: list[Cell] = [round(share, 3) for share in restricted_shares(tree, result)] or [None, None]
             bounds = result.details["lower_bound"], result.details["upper_bound"]
             rows.append((
                 f"{game} {size}", kept, method, result.status, *bounds, round(result.cpu_seconds, 2), *shares,

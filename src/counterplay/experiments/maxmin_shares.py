@@ -26,6 +26,7 @@ from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.forms import open_game
 from counterplay.runtime.pacing import Until
 from counterplay.solvers import make_solver
+from counterplay.solvers.result import SolveResult
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.recall.recall_class import split_to_a_loss
 
@@ -53,13 +54,18 @@ class Tally:
 
     def add(self, tree: GameTree, limit: float) -> None:
         """Solve an instance by all three algorithms."""
-        start = tree.sequences.sequence_start
         for method in METHODS:
             result = make_solver(tree, "maxmin", method=method).run(Until(seconds=limit))
             self.solved[method] += result.status == "solved"
             self.used[method] += result.cpu_seconds
-            for player, allowed in enumerate(result.details.get("restricted_sequences", ())):
-                self.shares[player].append(100.0 * allowed / float(start[player + 1] - start[player]))
+            for shares, share in zip(self.shares, restricted_shares(tree, result), strict=False):
+                shares.append(share)
+
+
+def restricted_shares(tree: GameTree, result: SolveResult) -> list[float]:
+    """Per cent of each player's sequences that are in the last restricted game; empty if there is none."""
+    allowed = result.details.get("restricted_sequences", [])
+    return [100.0 * count / tree.sequences.sequences_of(player) for player, count in enumerate(allowed)]
 
 
 def instance(branching: int, merge: float, depth: int, seed: int, independent: bool = False) -> GameTree:

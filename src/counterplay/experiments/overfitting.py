@@ -24,12 +24,9 @@ PUBLISHED = {"perfect": (277.0, 305.0), "imperfect": (241.0, 289.0)}
 
 
 def run(
-    quick: bool = False,
-    game: str = "holdem_2_4(ranks=6,suits=3)",
-    buckets: tuple[str, ...] = BUCKETS,
-    boards: int | None = None,
-    seeds: int | None = None,
-) -> Experiment:
+    quick: bool = False, game: str = "holdem_2_4(ranks=6,suits=3)", buckets: tuple[str, ...] = BUCKETS,
+    boards: int | None = None, seeds: int | None = None,
+) -> Experiment:  # fmt: skip
     """Solve bucket games and measure checkpoints.
 
     Parameters
@@ -40,10 +37,8 @@ def run(
         A game of two players whose public tree fits into memory.
     buckets : tuple of str
         Card abstractions, as for ``counterplay abstract --rounds``, with slashes.
-    boards : int, optional
-        Boards sampled in each run.
-    seeds : int, optional
-        Number of runs of each abstraction.
+    boards, seeds : int, optional
+        Boards sampled in each run, and runs of each abstraction.
     """
     boards, seeds = boards or (4000 if quick else 16_000), seeds or (1 if quick else 3)
     tree = open_game(game, "public")

@@ -52,11 +52,9 @@ def _solved(
 
 
 def run(
-    quick: bool = False,
-    games: tuple[str, ...] = ("leduc_limit_2p", "holdem_2_1(ranks=6,suits=3)"),
-    share: float = 1.0,
+    quick: bool = False, games: tuple[str, ...] = ("leduc_limit_2p", "holdem_2_1(ranks=6,suits=3)"), share: float = 1.0,
     seeds: int | None = None,
-) -> Experiment:
+) -> Experiment:  # fmt: skip
     """Compare the rules in several games.
 
     Parameters

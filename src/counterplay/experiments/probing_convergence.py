@@ -17,12 +17,9 @@ PUBLISHED = {"goofspiel(cards=7)": "31 %", "goofspiel(cards=7,last_bid=false)": 
 
 
 def run(
-    quick: bool = False,
-    game: str | None = None,
-    nodes: int | None = None,
-    seeds: int | None = None,
+    quick: bool = False, game: str | None = None, nodes: int | None = None, seeds: int | None = None,
     points: int = POINTS_PER_DECADE,
-) -> Experiment:
+) -> Experiment:  # fmt: skip
     """Compare both, and external sampling, which takes every action.
 
     Parameters

@@ -24,14 +24,9 @@ PUBLISHED = {"mccfr-scheme": 0.295, "probing": 0.133}
 
 
 def run(
-    quick: bool = False,
-    cards: int = 6,
-    iterations: int | None = None,
-    samples: int | None = None,
-    player: int | None = None,
-    draws: str = "infosets",
-    seed: int = 0,
-) -> Experiment:
+    quick: bool = False, cards: int = 6, iterations: int | None = None, samples: int | None = None,
+    player: int | None = None, draws: str = "infosets", seed: int = 0,
+) -> Experiment:  # fmt: skip
     """Sample variances of both estimators along vanilla CFR.
 
     Parameters

@@ -15,12 +15,9 @@ PUBLISHED = {"pcs": "fastest", "cs": "second", "opcs": "slower than CS", "spcs":
 
 
 def run(
-    quick: bool = False,
-    game: str | None = None,
-    seconds: float | None = None,
-    seeds: int | None = None,
+    quick: bool = False, game: str | None = None, seconds: float | None = None, seeds: int | None = None,
     threads: int = 1,
-) -> Experiment:
+) -> Experiment:  # fmt: skip
     """Compare the samplers.
 
     Parameters

@@ -16,15 +16,8 @@ from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.experiments.shared.refining import SETTINGS, TARGET, mean, pick_games, run_to, solver_for, trees
 from counterplay.tree.history.game_tree import GameTree
 
-PUBLISHED = {
-    "CFR+": "the reference",
-    "B10H90": "near CFR+ in GP5, GS5",
-    "B50H50": "near CFR+ in GP5, GS5",
-    "B100H0": "much worse",
-    "B100H900": "near CFR+ in GP5, GS5",
-    "B500H500": "near CFR+ in GP5, GS5",
-    "B1000H0": "much worse",
-}
+PUBLISHED = {"CFR+": "the reference"}
+PUBLISHED |= {name: "near CFR+ in GP5, GS5" if k_h else "much worse" for name, (_, k_h) in SETTINGS.items()}
 
 
 def run(
@@ -37,9 +30,8 @@ def run(
     curves = {}
     for name, tree in trees(pick_games(games, quick)).items():
         for algorithm, forced in _cases(tree):
-            runs = []
-            for seed in range(1 if algorithm == "CFR+" else seeds):
-                runs.append(run_to(solver_for(tree, algorithm, seed, forced), 0.0, most))
+            count = 1 if algorithm == "CFR+" else seeds
+            runs = [run_to(solver_for(tree, algorithm, seed, forced), 0.0, most) for seed in range(count)]
             values = [mean([points[place].nash_conv for points in runs]) or 0.0 for place in range(len(runs[0]))]
             steps = [point.iterations for point in runs[0]]
             below = [step for step, value in zip(steps, values, strict=True) if value <= TARGET]

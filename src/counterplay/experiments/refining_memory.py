@@ -20,7 +20,7 @@ first strategy and on how ties among best responses are broken, which the source
 from __future__ import annotations
 
 from counterplay.experiments.shared.experiment import Cell, Experiment
-from counterplay.experiments.shared.refining import TARGET, Point, pick_games, run_to, solver_for, trees
+from counterplay.experiments.shared.refining import LARGE, TARGET, Point, pick_games, run_to, solver_for, trees
 from counterplay.solvers.word_counts import cfr_words
 from counterplay.tree.history.game_tree import GameTree
 
@@ -52,11 +52,7 @@ def run(
     rows: list[tuple[Cell, ...]] = []
     curves = {}
     for name, tree in trees(pick_games(games, quick)).items():
-        for algorithm in (
-            "B10H90",
-            "B100H900",
-            *(() if name in ("GP6", "GS6", "P224") else ("FPIRA", "double oracle")),
-        ):
+        for algorithm in ("B10H90", "B100H900") if name in LARGE else ("B10H90", "B100H900", "FPIRA", "double oracle"):
             points = run_to(solver_for(tree, algorithm), target, most, words=True)
             rows.append(_row(name, tree, algorithm, points[-1]))
             counted = [(point.nash_conv, point.words.total) for point in points if point.words is not None]

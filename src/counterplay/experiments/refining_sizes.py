@@ -17,12 +17,9 @@ PUBLISHED = {
 
 
 def run(
-    quick: bool = False,
-    games: str | None = None,
-    seeds: int | None = None,
-    iterations: int | None = None,
+    quick: bool = False, games: str | None = None, seeds: int | None = None, iterations: int | None = None,
     target: float = TARGET,
-) -> Experiment:
+) -> Experiment:  # fmt: skip
     """Sizes at NashConv ``target``; ``games`` such as ``GP6,P224`` for figure 5.8, ``P111,P122,P222`` for 5.11.
 
     All six games of figures 5.5 and 5.8 by default, small ones when quick.
@@ -35,19 +32,15 @@ def run(
         games = ",".join(SMALL + LARGE)
     for name in pick_games(games, quick):
         tree = open_game(GAMES[name], "history")  # one at a time: the large ones take hundreds of megabytes
-        algorithms = ("B100H900",) if name in LARGE else ("B10H90", "B100H900", "FPIRA", "double oracle")
-        for algorithm in algorithms:
-            runs = []
-            for seed in range(1 if algorithm in ("FPIRA", "double oracle") else seeds):
-                runs.append(run_to(solver_for(tree, algorithm, seed), target, most))
+        for algorithm in ("B100H900",) if name in LARGE else ("B10H90", "B100H900", "FPIRA", "double oracle"):
+            count = 1 if algorithm in ("FPIRA", "double oracle") else seeds
+            runs = [run_to(solver_for(tree, algorithm, seed), target, most) for seed in range(count)]
             share = mean([100.0 * points[-1].sets / tree.num_infosets for points in runs])
             reached = mean([points[-1].nash_conv for points in runs])
             steps = mean([float(points[-1].iterations) for points in runs])
             rows.append((name, tree.num_infosets, algorithm, PUBLISHED.get((name, algorithm)), share, reached, steps))
-            curves[f"{name} {algorithm}"] = (
-                [point.nash_conv for point in runs[0]],
-                [100.0 * point.sets / tree.num_infosets for point in runs[0]],
-            )
+            sizes = [100.0 * point.sets / tree.num_infosets for point in runs[0]]
+            curves[f"{name} {algorithm}"] = ([point.nash_conv for point in runs[0]], sizes)
         if name in LARGE:
             published = PUBLISHED[name, "double oracle"]
             rows.append((name, tree.num_infosets, "double oracle", published, None, None, None))

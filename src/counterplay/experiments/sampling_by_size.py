@@ -21,13 +21,9 @@ PUBLISHED = ("CS faster", "PCS catches up", "PCS catches up", "PCS faster")
 
 
 def run(
-    quick: bool = False,
-    game: str | None = None,
-    buckets: tuple[str, ...] | None = None,
-    seconds: float | None = None,
-    seeds: int | None = None,
-    threads: int = 1,
-) -> Experiment:
+    quick: bool = False, game: str | None = None, buckets: tuple[str, ...] | None = None, seconds: float | None = None,
+    seeds: int | None = None, threads: int = 1,
+) -> Experiment:  # fmt: skip
     """Compare both samplers in bucket games of increasing size.
 
     Parameters

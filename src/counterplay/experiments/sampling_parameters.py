@@ -20,23 +20,17 @@ def entrants(beta: float) -> Entrants:
     """The grid of ε and β with τ = 1000, and the line of τ with ε = 0.05 and one β."""
     points = [(epsilon, 1000.0, bonus) for epsilon in EPSILONS for bonus in BETAS]
     points += [(0.05, tau, beta) for tau in TAUS if (0.05, tau, beta) not in points]
+    settings = [{"epsilon": epsilon, "tau": tau, "beta": bonus} for epsilon, tau, bonus in points]
     return {
-        f"ε = {epsilon:g}, τ = {tau:g}, β = {bonus:g}": (
-            "average-strategy-sampling",
-            {"epsilon": epsilon, "tau": tau, "beta": bonus},
-        )
-        for epsilon, tau, bonus in points
+        "ε = {epsilon:g}, τ = {tau:g}, β = {beta:g}".format(**one): ("average-strategy-sampling", one)
+        for one in settings
     }
 
 
 def run(
-    quick: bool = False,
-    game: str = "bluff",
-    nodes: int | None = None,
-    seeds: int | None = None,
-    beta: float = 1e3,
+    quick: bool = False, game: str = "bluff", nodes: int | None = None, seeds: int | None = None, beta: float = 1e3,
     points: int = POINTS_PER_DECADE,
-) -> Experiment:
+) -> Experiment:  # fmt: skip
     """Sweep the parameters.
 
     Parameters

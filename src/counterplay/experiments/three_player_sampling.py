@@ -37,14 +37,9 @@ Matches = Mapping[tuple[int, ...], MatchResult]
 
 
 def run(
-    quick: bool = False,
-    game: str = "holdem_limit_3p",
-    cards: str | None = None,
-    seconds: float | None = None,
-    deals: int | None = None,
-    seed: int = 0,
-    threads: int = 1,
-) -> Experiment:
+    quick: bool = False, game: str = "holdem_limit_3p", cards: str | None = None, seconds: float | None = None,
+    deals: int | None = None, seed: int = 0, threads: int = 1,
+) -> Experiment:  # fmt: skip
     """Solve, and play the round robin.
 
     Parameters

@@ -7,18 +7,14 @@ are smaller and runs shorter, and β, which counts visits, is scaled with them; 
 
 from __future__ import annotations
 
+from counterplay.experiments import average_strategy
 from counterplay.experiments.shared.bucket_games import two_round_games
 from counterplay.experiments.shared.comparison import Budget, Entrants, race
 from counterplay.experiments.shared.experiment import Cell, Curves, Experiment
 
-AS = "average-strategy-sampling"
 ENTRANTS: Entrants = {
-    "CS": ("chance-sampling", {"prune": False}),
-    "ES": ("external-sampling", {}),
-    "OS": ("outcome-sampling", {"exploration": 0.5}),
-    "AS": (AS, {"epsilon": 0.05, "tau": 1000.0, "beta": 1e6}),
-    "AS, β = 1e3, τ = 100": (AS, {"epsilon": 0.05, "tau": 100.0, "beta": 1e3}),
-    "AS, β = 10, τ = 100": (AS, {"epsilon": 0.05, "tau": 100.0, "beta": 10.0}),
+    label: average_strategy.ENTRANTS[label]
+    for label in ("CS", "ES", "OS", "AS", "AS, β = 1e3, τ = 100", "AS, β = 10, τ = 100")
 }
 """The algorithms with the settings of the source, and average strategy sampling with smaller β and τ."""
 

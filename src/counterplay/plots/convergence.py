@@ -19,35 +19,26 @@ LABELS = {
 
 
 def plot_curves(
-    path: Path,
-    curves: Mapping[str, Sequence[Progress]],
-    title: str,
-    axes: Sequence[Axis] = ("iterations",),
+    path: Path, curves: Mapping[str, Sequence[Progress]], title: str, axes: Sequence[Axis] = ("iterations",),
     target: float | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Draw exploitability for each named curve, one panel for each of ``axes``, on logarithmic scales, and save it."""
     panels = [(LABELS[axis], {name: _points(curve, axis) for name, curve in curves.items()}) for axis in axes]
     _draw(path, panels, title, "exploitability (chips per game)", target)
 
 
 def plot_lines(
-    path: Path,
-    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]],
-    title: str,
-    xlabel: str,
-    ylabel: str,
+    path: Path, lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], title: str, xlabel: str, ylabel: str,
     target: float | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Draw lines, each an (x, y), and save them; scales are logarithmic unless some y is negative."""
     _draw(path, [(xlabel, lines)], title, ylabel, target)
 
 
 def plot_bands(
-    path: Path,
-    panels: Sequence[tuple[Axis, Mapping[str, Band]]],
-    title: str,
+    path: Path, panels: Sequence[tuple[Axis, Mapping[str, Band]]], title: str,
     reference: tuple[str, float] | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Draw mean exploitability with its 95 % interval, one panel for each axis, and a dashed line for reference."""
     lines = [(LABELS[axis], {name: (band.x, band.mean) for name, band in bands.items()}) for axis, bands in panels]
     shades = [{name: (band.low, band.high) for name, band in bands.items()} for _, bands in panels]
@@ -60,22 +51,16 @@ def _points(curve: Sequence[Progress], axis: Axis) -> tuple[list[float], list[fl
 
 
 def _draw(
-    path: Path,
-    panels: Sequence[tuple[str, Mapping[str, tuple[Sequence[float], Sequence[float]]]]],
-    title: str,
-    ylabel: str,
-    target: float | None,
-    shades: Sequence[Mapping[str, tuple[Sequence[float], Sequence[float]]]] = (),
+    path: Path, panels: Sequence[tuple[str, Mapping[str, tuple[Sequence[float], Sequence[float]]]]], title: str,
+    ylabel: str, target: float | None, shades: Sequence[Mapping[str, tuple[Sequence[float], Sequence[float]]]] = (),
     dashed: str | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Draw panels side by side, each with the label of its x axis and its lines."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    from matplotlib.figure import Figure
 
     size = (7, 4.5) if len(panels) == 1 else (4.2 * len(panels), 4.2)
-    figure, grid = pyplot.subplots(1, len(panels), figsize=size, sharey=True, squeeze=False, layout="constrained")
+    figure = Figure(figsize=size, layout="constrained")
+    grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)
     for place, (axes, (xlabel, lines)) in enumerate(zip(grid[0], panels, strict=True)):
         signed = any(y < 0 for _, ys in lines.values() for y in ys)
         drawn = 0
@@ -107,5 +92,3 @@ def _draw(
         figure.savefig(path, dpi=150)
     except (OSError, ValueError) as error:
         raise CounterplayError(f"cannot write the plot {path}: {error}") from None
-    finally:
-        pyplot.close(figure)

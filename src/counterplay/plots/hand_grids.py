@@ -26,20 +26,18 @@ def draw_grid(path: Path, state: HandTable, title: str) -> None:
         raise CounterplayError(f"a picture is a {', '.join(FORMATS)} file; got {str(path)!r}")
     if not state.two_cards:
         raise CounterplayError("a grid is for hands of two cards; leave out --png")
-    import matplotlib
+    from matplotlib.figure import Figure
 
     from counterplay.poker.ranges import class_grid
     from counterplay.strategy.hand_table import action_mix
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
 
     grid = state.grid()
     colours = [
         [EMPTY if cell is None or cell.weight == 0 else action_mix(cell.frequencies, state.actions) for cell in row]
         for row in grid
     ]
-    figure, axes = pyplot.subplots(figsize=(8, 8.6), layout="constrained")
+    figure = Figure(figsize=(8, 8.6), layout="constrained")
+    axes = figure.subplots()
     axes.imshow(colours)
     for y, (row, names) in enumerate(zip(grid, class_grid(), strict=True)):
         for x, (cell, (name, _)) in enumerate(zip(row, names, strict=True)):
@@ -57,5 +55,3 @@ def draw_grid(path: Path, state: HandTable, title: str) -> None:
         figure.savefig(path)
     except OSError as error:
         raise CounterplayError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        pyplot.close(figure)

@@ -232,14 +232,9 @@ def parse_algorithms(text: str) -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 def compare(
-    game: GameTree | Game | str,
-    algorithms: str | Sequence[str],
-    budget: Budget,
-    seeds: int | Sequence[int] = 5,
-    *,
-    memory_limit: int | None = None,
-    callback: ProgressCallback | None = None,
-) -> Comparison:
+    game: GameTree | Game | str, algorithms: str | Sequence[str], budget: Budget, seeds: int | Sequence[int] = 5, *,
+    memory_limit: int | None = None, callback: ProgressCallback | None = None,
+) -> Comparison:  # fmt: skip
     """Run algorithms on a game, each with several seeds.
 
     Parameters

@@ -59,13 +59,9 @@ def follow(solver: BucketSolver, marks: Iterable[int], pairs: BucketPairs | None
 
 
 def follow_cards(
-    tree: PublicTree,
-    cards: CardAbstraction,
-    marks: Sequence[int],
-    seeds: Iterable[int],
-    threads: int = 1,
+    tree: PublicTree, cards: CardAbstraction, marks: Sequence[int], seeds: Iterable[int], threads: int = 1,
     kind: Any = np.float64,
-) -> tuple[int, list[list[Point]]]:
+) -> tuple[int, list[list[Point]]]:  # fmt: skip
     """Public chance sampling by the buckets of a card abstraction: the information sets, and a curve for each seed.
 
     ``kind`` is that of the tables of the real game; threads count bucket pairs and measure, solving uses one.

@@ -18,17 +18,11 @@ from counterplay.solvers.word_counts import MemoryWords, memory_words
 from counterplay.tree.history.game_tree import GameTree
 
 GAMES = {
-    "GP4": "graph_pursuit(4)",
-    "GP5": "graph_pursuit(5)",
-    "GP6": "graph_pursuit(6)",
-    "GS4": "ii_goofspiel(4)",
-    "GS5": "ii_goofspiel(5)",
-    "GS6": "ii_goofspiel(6)",
-    "P111": "generic_poker(1,1,1)",
-    "P122": "generic_poker(1,2,2)",
-    "P222": "generic_poker(2,2,2)",
+    "GP4": "graph_pursuit(4)", "GP5": "graph_pursuit(5)", "GP6": "graph_pursuit(6)",
+    "GS4": "ii_goofspiel(4)", "GS5": "ii_goofspiel(5)", "GS6": "ii_goofspiel(6)",
+    "P111": "generic_poker(1,1,1)", "P122": "generic_poker(1,2,2)", "P222": "generic_poker(2,2,2)",
     "P224": "generic_poker(2,2,4)",
-}
+}  # fmt: skip
 """The games by their names in the source."""
 
 SMALL = ("GP5", "GS5", "P222")
@@ -78,9 +72,7 @@ def solver_for(tree: GameTree, algorithm: str, seed: int = 0, forced: bool = Fal
     """
     if algorithm in SETTINGS:
         k_b, k_h = SETTINGS[algorithm]
-        return make_solver(
-            tree, "cfr+ira", k_b=k_b, k_h=k_h, delay=DELAY, seed=seed, skip_single_action=not forced
-        )  # fmt: skip
+        return make_solver(tree, "cfr+ira", k_b=k_b, k_h=k_h, delay=DELAY, seed=seed, skip_single_action=not forced)
     if algorithm == "CFR+":
         return make_solver(tree, "cfr+", delay=DELAY)
     if algorithm == "FPIRA":
