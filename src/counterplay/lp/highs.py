@@ -96,7 +96,9 @@ def solve_model(
     start: Basis | None = None,
     presolve: bool = True,
 ) -> LpSolution | None:
-    """Solve a linear program.
+    """Solve a linear program; None when the time was up.
+
+    Raises SolverError if there is no optimum: the program is infeasible or unbounded, or too hard numerically.
 
     Parameters
     ----------
@@ -112,16 +114,6 @@ def solve_model(
         Where the simplex method starts.
     presolve : bool
         Simplify the program first.
-
-    Returns
-    -------
-    LpSolution or None
-        None when the time was up.
-
-    Raises
-    ------
-    SolverError
-        If there is no optimum: the program is infeasible or unbounded, or too hard numerically.
     """
     if seconds is not None and seconds <= 0.0:
         return None
@@ -150,21 +142,8 @@ def maximise(
 ) -> tuple[float, Float64]:
     """Maximise ``objective @ v`` such that ``A @ v <= b`` and ``C @ v == d``: the optimum and where it is.
 
-    Parameters
-    ----------
-    objective : (n,) float64
-        What to maximise.
-    what : str
-        What the program is for, in error messages.
-    at_most, equal : (matrix, right side), optional
-        ``A, b`` and ``C, d``; matrices are dense or sparse.
-    lower, upper : float or (n,) float64
-        Bounds of the variables.
-
-    Raises
-    ------
-    SolverError
-        If the program is infeasible or unbounded.
+    ``at_most`` is ``A, b`` and ``equal`` is ``C, d``, with dense or sparse matrices; ``lower`` and ``upper`` bound the
+    variables.  Raises SolverError, which names ``what`` the program is for, if it is infeasible or unbounded.
     """
     blocks, lows, highs = [csr_array((0, len(objective)))], [np.zeros(0)], [np.zeros(0)]
     if at_most is not None:
@@ -231,18 +210,9 @@ class LiveModel:
 def solve_integer(
     model: LinearModel, integer: NDArray[np.bool_], seconds: float | None = None, gap: float = 0.0
 ) -> IntegerSolution:
-    """Solve a mixed-integer program.
+    """Solve a mixed-integer program; ``integer`` says which variables are integers.
 
-    Parameters
-    ----------
-    model : LinearModel
-        The program.
-    integer : (columns,) bool
-        Which variables are integers.
-    seconds : float, optional
-        Stop after that time, with the best point and the bound so far.
-    gap : float
-        Stop when the best point is so near to the bound.
+    It stops after ``seconds`` with the best point and the bound so far, or when the two are within ``gap``.
     """
     import highspy
 

@@ -44,13 +44,7 @@ def to_fraction(number: float) -> Fraction:
 
 
 def check_size(rows: int) -> None:
-    """Refuse a program that is too large for fractions.
-
-    Raises
-    ------
-    SolverError
-        With its size and the limit.
-    """
+    """Refuse a program that is too large for fractions, with its size and the limit."""
     if rows > MAX_EXACT_ROWS:
         raise SolverError(
             f"the linear program has {rows:,} rows; fractions are for at most {MAX_EXACT_ROWS:,}, so leave out exact"
@@ -211,10 +205,7 @@ class _Factors:
 def prove_optimal(model: LinearModel, solution: LpSolution, seconds: float | None = None) -> ExactSolution:
     """The solution at the final basis in fractions; a basis that rounding has spoiled is looked for once more.
 
-    Raises
-    ------
-    SolverError
-        If no basis was found that is optimal without a tolerance.
+    Raises SolverError if no basis was found that is optimal without a tolerance.
     """
     for candidate in (solution, None):
         if candidate is None:

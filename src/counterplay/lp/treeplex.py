@@ -15,13 +15,7 @@ Float64 = NDArray[np.float64]
 
 
 def require_plans(tree: GameTree) -> None:
-    """Refuse games that these programs are not for.
-
-    Raises
-    ------
-    GameError
-        Unless the game has two players with perfect recall.
-    """
+    """Refuse games that these programs are not for: all but those of two players with perfect recall."""
     from counterplay.tree.sequence.matrices import require_perfect_recall
 
     if tree.players != 2:

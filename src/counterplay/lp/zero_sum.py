@@ -56,13 +56,7 @@ class ZeroSumSolution:
 
 
 def require_zero_sum(tree: GameTree, what: str) -> None:
-    """Refuse games that are not for two players, not zero-sum or without perfect recall.
-
-    Raises
-    ------
-    GameError
-        Says what is wrong and what to use instead.
-    """
+    """Refuse games that are not for two players, not zero-sum or without perfect recall; says what to use instead."""
     if tree.players != 2:
         raise GameError(f"{what} is for two players; {tree.name} has {tree.players}, which CFR variants take")
     if not tree.facts.zero_sum:
@@ -176,21 +170,10 @@ class RestrictedMaxmin:
 
 
 def maxmin_restricted(tree: GameTree, player: int, allowed: NDArray[np.bool_]) -> RestrictedMaxmin:
-    """Maximise what a player is sure of against an opponent who is restricted to given sequences.
+    """Maximise what a player of a zero-sum game is sure of against an opponent who is restricted to given sequences.
 
-    Parameters
-    ----------
-    tree : GameTree
-        A two-player zero-sum game with perfect recall.
-    player : int
-        Who maximises.
-    allowed : (S,) bool
-        Which sequences of the opponent may be used; those of ``player`` are ignored.
-
-    Raises
-    ------
-    GameError
-        If the opponent has a reachable information set without an action.
+    ``allowed`` (S,) says which sequences of the opponent may be used; those of ``player`` are ignored.  Raises
+    GameError if the opponent has a reachable information set without an action.
     """
     require_zero_sum(tree, "the linear program")
     if player not in (0, 1):

@@ -21,7 +21,7 @@ from counterplay.game.registry import make
 from counterplay.runtime.memory import available_memory, format_bytes
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.tree.history.game_tree import GameTree
-from counterplay.tree.history.history_arrays import NULL
+from counterplay.tree.history.history_arrays import NULL, number_labels
 from counterplay.tree.history.sizes import BUILD_BYTES_PER_HISTORY, preflight
 
 PROBABILITY_TOLERANCE = 1e-9
@@ -40,6 +40,9 @@ def compile_game(
 ) -> GameTree:
     """Compile a game into flat arrays.
 
+    Raises GameError if the game contradicts itself, with the history; MemoryLimitError if the tree would not fit,
+    before the walk if sampling shows it, otherwise during the walk.
+
     Parameters
     ----------
     game : Game or str
@@ -50,13 +53,6 @@ def compile_game(
         Bytes that the tree may take; by default what the machine has free.
     progress : callable, optional
         Called now and then with the number of histories seen so far.
-
-    Raises
-    ------
-    GameError
-        If the game contradicts itself; the message names the history.
-    MemoryLimitError
-        If the tree would not fit; raised before the walk if sampling shows it, otherwise during the walk.
     """
     game = make(game)
     limit = available_memory() if memory_limit is None else memory_limit
@@ -103,10 +99,12 @@ class _Walk:
         except (GameError, MemoryError, KeyboardInterrupt):
             raise
         except Exception as error:
-            where = self.describe(*self.current) if self.current else "the root"
-            raise GameError(
-                f"{self.game.spec()}: the rules failed with {type(error).__name__}: {error} ({where})"
-            ) from error
+            raise self._error(f"the rules failed with {type(error).__name__}: {error}") from error
+
+    def _error(self, what: str, node: int | None = None) -> GameError:
+        """An error at a history, by default the one that is being visited."""
+        at = (node,) if node is not None else self.current
+        return GameError(f"{self.game.spec()}: {what} ({self.describe(*at) if at else 'the root'})")
 
     def _visit_all(self) -> None:
         players = self.game.players
@@ -134,7 +132,7 @@ class _Walk:
                 if row is None:
                     row = self._new_infoset(mover, key, actions, node)
                 elif infoset_actions[row] != actions:
-                    self._compare_actions(row, key, actions, node)
+                    raise self._different_actions(row, key, actions, node)
                 outcomes: Sequence[Hashable] = actions
             else:
                 outcomes, row = self._chance_event(state.chance(), node)
@@ -178,10 +176,9 @@ class _Walk:
         if self.progress is not None:
             self.progress(Progress(size, stage="compiling"))
 
-    def _new_infoset(self, mover: int, key: Hashable, actions: Any, node: int) -> int:
-        actions = tuple(actions)
+    def _new_infoset(self, mover: int, key: Hashable, actions: tuple[Hashable, ...], node: int) -> int:
         if not actions:
-            raise GameError(f"{self.game.spec()}: information set {key!r} has no actions ({self.describe(node)})")
+            raise self._error(f"information set {key!r} has no actions", node)
         if len({str(action) for action in actions}) != len(actions):
             raise GameError(f"{self.game.spec()}: information set {key!r} has equal actions: {_few(actions)}")
         row = len(self.infoset_actions)
@@ -190,51 +187,37 @@ class _Walk:
         self.infoset_player.append(mover)
         return row
 
-    def _compare_actions(self, row: int, key: Hashable, actions: Any, node: int) -> None:
-        known = self.infoset_actions[row]
-        if tuple(actions) != known:
-            raise GameError(
-                f"{self.game.spec()}: the actions at information set {key!r} differ: {_few(actions)} "
-                f"({self.describe(node)}) but {_few(known)} earlier; the player could distinguish the two"
-            )
+    def _different_actions(self, row: int, key: Hashable, actions: tuple[Hashable, ...], node: int) -> GameError:
+        return GameError(
+            f"{self.game.spec()}: the actions at information set {key!r} differ: {_few(actions)} "
+            f"({self.describe(node)}) but {_few(self.infoset_actions[row])} earlier; "
+            "the player could distinguish the two"
+        )
 
     def _chance_event(self, outcomes: Any, node: int) -> tuple[list[Hashable], int]:
         pairs = tuple((label, float(probability)) for label, probability in outcomes)
         row = self.events.get(pairs)
         if row is None:
-            if len({str(label) for label, _ in pairs}) != len(pairs):
-                labels = _few([label for label, _ in pairs])
-                raise GameError(f"{self.game.spec()}: chance has equal outcomes: {labels} ({self.describe(node)})")
-            total = math.fsum(probability for _, probability in pairs)
-            if not all(0.0 <= probability <= 1.0 + PROBABILITY_TOLERANCE for _, probability in pairs):
-                bad = _few([probability for _, probability in pairs])
-                raise GameError(
-                    f"{self.game.spec()}: chance probabilities must lie in [0, 1]; got {bad} ({self.describe(node)})"
-                )
+            labels, chances = [label for label, _ in pairs], [probability for _, probability in pairs]
+            if len({str(label) for label in labels}) != len(pairs):
+                raise self._error(f"chance has equal outcomes: {_few(labels)}", node)
+            if not all(0.0 <= probability <= 1.0 + PROBABILITY_TOLERANCE for probability in chances):
+                raise self._error(f"chance probabilities must lie in [0, 1]; got {_few(chances)}", node)
+            total = math.fsum(chances)
             if abs(total - 1.0) > PROBABILITY_TOLERANCE:
-                raise GameError(
-                    f"{self.game.spec()}: chance probabilities sum to {total:.12g}, not to 1 ({self.describe(node)})"
-                )
+                raise self._error(f"chance probabilities sum to {total:.12g}, not to 1", node)
             row = self.events[pairs] = len(self.events)
         return [label for label, _ in pairs], row
 
     def _checked_mover(self, mover: Any) -> int:
         if isinstance(mover, int | np.integer) and TERMINAL <= mover < self.game.players:
             return int(mover)
-        where = self.describe(*self.current) if self.current else "the root"
-        raise GameError(
-            f"{self.game.spec()}: player must be 0 .. {self.game.players - 1}, CHANCE or TERMINAL; "
-            f"got {mover!r} ({where})"
-        )
+        raise self._error(f"player must be 0 .. {self.game.players - 1}, CHANCE or TERMINAL; got {mover!r}")
 
     def _checked_utilities(self, won: Any) -> Any:
         if len(won) == self.game.players:
             return won
-        where = self.describe(*self.current) if self.current else "the root"
-        raise GameError(
-            f"{self.game.spec()}: utilities must give one number for each of {self.game.players} players; "
-            f"got {won!r} ({where})"
-        )
+        raise self._error(f"utilities must give one number for each of {self.game.players} players; got {won!r}")
 
     def _too_deep(self, node: int) -> None:
         start = " ".join(self.labels(node)[:8])
@@ -270,11 +253,10 @@ class _Walk:
     def tree(self) -> GameTree:
         """The ``GameTree`` of the records."""
         number, order = self._number_infosets()
-        label_sets, infoset_labels = self._label_sets(order)
+        label_sets, infoset_labels = number_labels(tuple(map(str, self.infoset_actions[row])) for row in order)
         infoset_player = np.array([self.infoset_player[row] for row in order], np.int8)
         sizes = np.array([len(self.infoset_actions[row]) for row in order], np.int64)
         players = self.game.players
-        per_player = np.bincount(infoset_player, minlength=players) if len(order) else np.zeros(players, np.int64)
         tree = GameTree(
             name=self.game.spec(),
             players=players,
@@ -283,7 +265,7 @@ class _Walk:
             infoset_player=infoset_player,
             infoset_offset=np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
             infoset_labels=infoset_labels,
-            player_infosets=np.concatenate(([0], np.cumsum(per_player))).astype(np.int64),
+            player_infosets=np.concatenate(([0], np.cumsum(np.bincount(infoset_player, minlength=players)))),
             infoset_names=self._infoset_names(order),
             label_sets=label_sets,
             event_labels=tuple(tuple(str(label) for label, _ in event) for event in self.events),
@@ -354,14 +336,6 @@ class _Walk:
                 names[row] = name
         return tuple(names[row] for row in order)
 
-    def _label_sets(self, order: list[int]) -> tuple[tuple[tuple[str, ...], ...], Any]:
-        numbers: dict[tuple[str, ...], int] = {}
-        column = np.empty(len(order), np.int32)
-        for infoset, row in enumerate(order):
-            labels = tuple(str(action) for action in self.infoset_actions[row])
-            column[infoset] = numbers.setdefault(labels, len(numbers))
-        return tuple(numbers), column
-
     def _chance_probabilities(
         self, size: int, expanded: Any, starts: Any, counts: Any, rows: Any, is_chance: Any
     ) -> Any:
@@ -375,17 +349,11 @@ class _Walk:
     def _check_utilities(self, tree: GameTree) -> None:
         wrong = ~(np.abs(tree.utility) <= MAX_UTILITY).all(axis=1)  # NaN too
         if wrong.any():
-            row = int(np.flatnonzero(wrong)[0])
-            node = int(np.flatnonzero(tree.outcome == row)[0])
-            moves = ", ".join(tree.history(node)) or "the root"
-            raise GameError(
-                f"{tree.name}: utilities must be finite and at most {MAX_UTILITY:g}; "
-                f"got {tree.utility[row].tolist()} (after {moves})"
-            )
-        if self.game.zero_sum and not tree.sums_to_zero:
+            row, what = int(wrong.argmax()), f"utilities must be finite and at most {MAX_UTILITY:g}; got"
+        elif self.game.zero_sum and not tree.sums_to_zero:
             row = int(np.abs(tree.utility.sum(axis=1)).argmax())
-            node = int(np.flatnonzero(tree.outcome == row)[0])
-            raise GameError(
-                f"{tree.name}: declared zero-sum, but utilities are {tree.utility[row].tolist()} "
-                f"(after {', '.join(tree.history(node)) or 'the root'})"
-            )
+            what = "declared zero-sum, but utilities are"
+        else:
+            return
+        moves = tree.history(int(np.flatnonzero(tree.outcome == row)[0]))
+        raise GameError(f"{tree.name}: {what} {tree.utility[row].tolist()} (after {', '.join(moves) or 'the root'})")

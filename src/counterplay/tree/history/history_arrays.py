@@ -201,6 +201,13 @@ class HistoryArrays:
         }
 
 
+def number_labels(labels: Iterable[tuple[str, ...]]) -> tuple[tuple[tuple[str, ...], ...], Int32]:
+    """The different lists of labels, and for each list given its number among them."""
+    numbers: dict[tuple[str, ...], int] = {}
+    column = [numbers.setdefault(row, len(numbers)) for row in labels]
+    return tuple(numbers), np.array(column, np.int32)
+
+
 def infosets_digest(players: Iterable[int], names: Iterable[str], actions: Iterable[tuple[str, ...]]) -> str:
     """The fingerprint of information sets given by their players, names and actions (``HistoryArrays.digest``)."""
     text = hashlib.sha256()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from counterplay.errors import GameError
 from counterplay.tree.history.game_tree import GameTree
-from counterplay.tree.history.history_arrays import NULL
+from counterplay.tree.history.history_arrays import NULL, number_labels
 from counterplay.tree.sequence.sequence_form import decision_points
 
 
@@ -41,10 +41,7 @@ def repartition(
     labels : sequence of tuples of str, optional
         The action labels of each new set; by default those of its first history.
 
-    Raises
-    ------
-    GameError
-        If a set would join two players or histories with different numbers of actions; the set is named.
+    A set that would join two players or histories with different numbers of actions is refused by its name.
     """
     decisions = np.flatnonzero(tree.player >= 0)
     numbers, first, inverse = np.unique(part[decisions], return_index=True, return_inverse=True)
@@ -59,10 +56,7 @@ def repartition(
     infoset[decisions] = inverse
     label_sets, infoset_labels = tree.label_sets, tree.infoset_labels[tree.infoset[leaders]]
     if labels is not None:
-        label_sets = tuple(dict.fromkeys(labels))
-        number = {row: i for i, row in enumerate(label_sets)}
-        infoset_labels = np.array([number[row] for row in labels], np.int32)
-    counts = np.bincount(owners, minlength=tree.players) if len(owners) else np.zeros(tree.players, np.int64)
+        label_sets, infoset_labels = number_labels(labels)
     return dataclasses.replace(
         tree,
         name=name,
@@ -70,7 +64,7 @@ def repartition(
         infoset_player=owners.astype(np.int8),
         infoset_offset=np.concatenate(([0], np.cumsum(tree.num_children[leaders], dtype=np.int64))),
         infoset_labels=infoset_labels.astype(np.int32),
-        player_infosets=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
+        player_infosets=np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=tree.players)))),
         infoset_names=tuple(names),
         label_sets=label_sets,
     )
@@ -158,13 +152,12 @@ def reorder_actions(tree: GameTree, position: NDArray[np.integer]) -> GameTree:
         row = tree.actions_of(infoset)
         places = position[tree.infoset_offset[infoset] : tree.infoset_offset[infoset + 1]]
         labels.append(tuple(row[move] for move in np.argsort(places, kind="stable")))
-    label_sets = tuple(dict.fromkeys(labels))
-    number = {row: i for i, row in enumerate(label_sets)}
+    label_sets, infoset_labels = number_labels(labels)
     columns = ("first_child", "num_children", "depth", "player", "infoset", "event", "outcome", "chance_prob")
     return dataclasses.replace(
         tree,
         parent=parent,
-        infoset_labels=np.array([number[row] for row in labels], np.int32),
+        infoset_labels=infoset_labels,
         label_sets=label_sets,
         **{column: getattr(tree, column)[source] for column in columns},
     )

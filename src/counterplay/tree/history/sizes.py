@@ -68,13 +68,7 @@ def estimate_size(game: Game, descents: int = 64, seed: int = 0, max_depth: int 
 
 
 def preflight(game: Game, limit: int, max_depth: int) -> None:
-    """Refuse a game that is far too large for ``limit`` bytes before walking it.
-
-    Raises
-    ------
-    MemoryLimitError
-        With the estimate and the limit.
-    """
+    """Refuse a game that is far too large for ``limit`` bytes before walking it, with the estimate and the limit."""
     try:
         exact = game.num_histories()
         estimate = None if exact else estimate_size(game, max_depth=min(max_depth, 1000))

@@ -73,25 +73,10 @@ def _parents_first(play: PublicPlay) -> list[int]:
 
 
 def unfold(play: PublicPlay, name: str, big_blind: float | None = None, memory_limit: int | None = None) -> PublicTree:
-    """The public tree of a play.
+    """The public tree of a play; ``name`` opens the game again.
 
-    Parameters
-    ----------
-    play : PublicPlay
-        Hands, points and payoffs.
-    name : str
-        The name that opens the game again.
-    big_blind : float, optional
-        Chips in one big blind of a poker game.
-    memory_limit : int, optional
-        Bytes that may be used; by default what the machine has free.
-
-    Raises
-    ------
-    GameError
-        If the play contradicts itself.
-    MemoryLimitError
-        If its public tree does not fit.
+    ``memory_limit`` says how many bytes may be used; by default what the machine has free.  Raises GameError if the
+    play contradicts itself, MemoryLimitError if its tree does not fit.
     """
     _check(play)
     sizes = _sizes(play)
@@ -136,14 +121,9 @@ def _check(play: PublicPlay) -> None:
                 )
             continue
         shape = (len(point.utility), len(point.utility[0]))
-        for player in (0, 1):
-            classes = point.classes[player]
-            if len(classes) != len(play.hands[player]) or not 0 <= min(classes) <= max(classes) < min(
-                shape[player], 256
-            ):
-                raise GameError(
-                    f"end {number} of the play needs a class below {shape[player]} for each hand; got {classes}"
-                )
+        for classes, hands, size in zip(point.classes, play.hands, shape, strict=True):
+            if len(classes) != len(hands) or not 0 <= min(classes) <= max(classes) < min(size, 256):
+                raise GameError(f"end {number} of the play needs a class below {size} for each hand; got {classes}")
         if any(len(row) != shape[1] for row in point.utility) or not np.isfinite(point.utility).all():
             raise GameError(f"end {number} of the play needs a rectangle of finite utilities; got {point.utility}")
 

@@ -67,12 +67,8 @@ class ChanceRelaxedVerdict(Verdict):
         """The verdict for JSON."""
         shown = super().as_dict()
         if self.errors is not None:
-            shown["errors"] = {
-                "reward": self.errors.reward,
-                "chance": self.errors.chance,
-                "distribution": self.errors.distribution,
-                "exact": self.errors.exact,
-            }
+            names = ("reward", "chance", "distribution", "exact")
+            shown["errors"] = {name: getattr(self.errors, name) for name in names}
         return shown
 
 

@@ -53,22 +53,10 @@ class Refinement:
 def refine(tree: GameTree, refinement: GameTree | NDArray[np.integer] | None = None) -> Refinement:
     """A game with a refinement of it, by default the coarsest one with perfect recall.
 
-    Parameters
-    ----------
-    tree : GameTree
-        The game.
-    refinement : GameTree, (H,) integers or None
-        A tree over the same histories, or the number of the part of each decision.
-
-    Raises
-    ------
-    GameError
-        If the histories differ, a part lies in two information sets, or somebody forgets in the refinement.
+    A refinement is given as a tree over the same histories, or as the number of the part of each decision.  Raises
+    GameError if the histories differ, a part lies in two information sets, or somebody forgets in the refinement.
     """
-    if refinement is None:
-        numbers: NDArray[np.integer] = decision_points(tree)
-    else:
-        numbers = _checked(tree, refinement)
+    numbers: NDArray[np.integer] = decision_points(tree) if refinement is None else _checked(tree, refinement)
     nodes = np.flatnonzero(tree.player >= 0)
     _, first, inverse = np.unique(numbers[nodes], return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")

@@ -150,8 +150,9 @@ def _search(table: Aligned, first: int, second: int, budget: int) -> tuple[Bijec
     here, there = table.rows_of(first), table.rows_of(second)
     kind = intern(rows.others, table.chance, table.utility)
     if not np.array_equal(np.sort(kind[here]), np.sort(kind[there])):
-        columns = (intern(rows.others), table.chance, table.utility)
-        return None, Verdict(False, _without_own(table, first, second, columns))
+        others = dataclasses.replace(rows, own=np.zeros_like(rows.own))  # own sequences are ignored
+        shown = dataclasses.replace(table, rows=others, signature=intern(rows.others))
+        return None, Verdict(False, explain(shown, first, second))
     futures = tuple(_future(rows, kind, side) for side in (here, there))
     sizes = np.diff(table.refinement.tree.infoset_offset)
     infoset_of = np.repeat(np.arange(len(sizes)), sizes)
@@ -159,27 +160,17 @@ def _search(table: Aligned, first: int, second: int, budget: int) -> tuple[Bijec
     conclusive = True
     for ordered in (True, False):
         matcher = _Matcher(futures, infoset_of, table.refinement.tree.infoset_offset, own_set, ordered, budget)
-        omega = matcher.run()
+        omega = matcher.solve(matcher.start)
         if omega is not None:
             psi = {int(infoset_of[entry]): int(infoset_of[image]) for entry, image in omega.items()}
             found = Bijections(_leaf_bijection(rows, kind, here, there, omega), psi, omega)
             return found, Verdict(True)
         conclusive = matcher.left > 0
-    witness = explain(table, first, second)
-    witness = dataclasses.replace(
-        witness,
-        condition="(iv)",
-        detail="the own futures of the two parts are not alike, whatever sets and actions are matched"
-        if conclusive
-        else f"no match of the own futures of the two parts was found in {budget} refinements",
-    )
+    detail = f"no match of the own futures of the two parts was found in {budget} refinements"
+    if conclusive:
+        detail = "the own futures of the two parts are not alike, whatever sets and actions are matched"
+    witness = dataclasses.replace(explain(table, first, second), condition="(iv)", detail=detail)
     return None, Verdict(False, witness, conclusive)
-
-
-def _without_own(table: Aligned, first: int, second: int, columns: tuple[Int64, ...]) -> Witness:
-    """Which of (i) to (iii) is violated when own sequences are ignored."""
-    others = dataclasses.replace(table.rows, own=np.zeros_like(table.rows.own))
-    return explain(dataclasses.replace(table, rows=others, signature=columns[0]), first, second)
 
 
 def _future(rows: Rows, kind: Int64, side: slice) -> _Future:
@@ -230,14 +221,11 @@ class _Matcher:
                 self.set_of[side, entry] = (side, infoset)
                 self.siblings.setdefault((side, infoset), []).append((side, entry))
 
-    def run(self) -> dict[int, int] | None:
-        """ω, or None if there is none or the budget is used up (``left`` is 0 then)."""
-        return self._solve(self.start)
-
     def _number(self, what: Hashable) -> int:
         return self.numbers.setdefault(what, len(self.numbers))
 
-    def _solve(self, colours: dict[tuple[int, int], int]) -> dict[int, int] | None:
+    def solve(self, colours: dict[tuple[int, int], int]) -> dict[int, int] | None:
+        """ω that goes with the colours, or None if there is none or the budget is used up (``left`` is 0 then)."""
         if self.left <= 0:
             return None
         self.left -= 1
@@ -255,7 +243,7 @@ class _Matcher:
         chosen = min(lefts)
         mark = self._number(("chosen", stable[0, chosen], self.left))
         for candidate in sorted(rights, key=lambda entry: (entry != chosen, entry)):
-            omega = self._solve({**stable, (0, chosen): mark, (1, candidate): mark})
+            omega = self.solve({**stable, (0, chosen): mark, (1, candidate): mark})
             if omega is not None:
                 return omega
         return None

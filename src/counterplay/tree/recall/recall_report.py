@@ -150,23 +150,12 @@ def _about(tree: GameTree, refinement: Refinement, player: int) -> PlayerRecall:
     own = np.asarray(tree.infosets_of(player), dtype=np.int64)
     merged = int(np.count_nonzero(refinement.merged()[own]))
     if absent is not None:
-        no = Verdict(False, absent)
-        return PlayerRecall(
-            player, absent, perfect, no, WellFormedVerdict(False, absent), SkewVerdict(False, absent),
-            ChanceRelaxedVerdict(False, absent), WellFormedVerdict(False, absent), merged,
-        )  # fmt: skip
+        no = WellFormedVerdict(False, absent)
+        skew, relaxed = SkewVerdict(False, absent), ChanceRelaxedVerdict(False, absent)
+        return PlayerRecall(player, absent, perfect, Verdict(False, absent), no, skew, relaxed, no, merged)
     comparison = Comparison(refinement, player)
     formed = well_formed(comparison)
     nearly = formed if formed.holds else nearly_well_formed(comparison)
     a_loss = Verdict(True) if perfect.holds else has_a_loss_recall(tree, player)
-    return PlayerRecall(
-        player,
-        absent,
-        perfect,
-        a_loss,
-        formed,
-        skew_well_formed(comparison),
-        chance_relaxed(comparison),
-        nearly,
-        merged,
-    )
+    skew, relaxed = skew_well_formed(comparison), chance_relaxed(comparison)
+    return PlayerRecall(player, absent, perfect, a_loss, formed, skew, relaxed, nearly, merged)

@@ -172,7 +172,8 @@ def _skew_of_set(table: Aligned, number: int, k: float | None) -> _Skew:
     scaling a part scales δ and k.
     """
     parts = table.parts_of(number)
-    ell = _chance_factors(table, parts)
+    chance = np.where(table.top_chance[parts] > 0.0, table.top_chance[parts], 1.0)
+    ell = chance[:, None] / chance[None, :]
     scale = np.where(table.top_utility[parts] > 0.0, table.top_utility[parts], 1.0)
     utilities = _by_part(table, parts, table.rows.utility)
     if k is not None:
@@ -218,12 +219,6 @@ def _bound_of_set(table: Aligned, number: int, k: float) -> tuple[int, float, fl
 def _by_part(table: Aligned, parts: range, column: NDArray[_Number]) -> NDArray[_Number]:
     """A column of the rows of parts that all have the same number of leaves, part by part."""
     return column[int(table.start[parts.start]) : int(table.start[parts.stop])].reshape(len(parts), -1)
-
-
-def _chance_factors(table: Aligned, parts: range) -> Float64:
-    chance = np.where(table.top_chance[parts] > 0.0, table.top_chance[parts], 1.0)
-    factors: Float64 = chance[:, None] / chance[None, :]
-    return factors
 
 
 def best_scale(first: Float64, second: Float64) -> tuple[float, float]:

@@ -57,13 +57,7 @@ def sequence_matrices(tree: GameTree) -> SequenceMatrices:
 
 
 def require_perfect_recall(tree: GameTree, what: str) -> None:
-    """Refuse a game in which a player forgets.
-
-    Raises
-    ------
-    GameError
-        Names the player and the information set, and what to use instead.
-    """
+    """Refuse a game in which a player forgets: names the player, the information set and what to use instead."""
     for player in range(tree.players):
         verdict = has_perfect_recall(tree, player)
         if not verdict.holds:
@@ -87,14 +81,10 @@ def constraint_matrix(form: SequenceForm, player: int) -> tuple[csr_array, Float
     before = indptr[1:-1]
     columns[before] = form.decision_parent[low:high] - first_sequence
     values[before] = -1.0
-    after = np.ones(len(columns), bool)
-    after[0] = False
-    after[before] = False
-    columns[after] = spans(form.decision_first[low:high] - first_sequence, actions)
+    columns[spans(before + 1, actions)] = spans(form.decision_first[low:high] - first_sequence, actions)
     right = np.zeros(rows)
     right[0] = 1.0
-    shape = (rows, form.sequences_of(player))
-    return csr_array((values, columns, indptr), shape=shape), right
+    return csr_array((values, columns, indptr), shape=(rows, form.sequences_of(player))), right
 
 
 def payoff_matrix(form: SequenceForm, player: int, unit: float | None = None) -> csr_array:
@@ -140,23 +130,10 @@ def realisation_plan(tree: GameTree, strategy: Float64) -> Float64:
 
 
 def behavioural_strategy(tree: GameTree, plan: Float64, unreached: Float64 | None = None) -> Float64:
-    """The probabilities of all entries from the weights of all sequences.
+    """The probabilities of all entries from the weights of all sequences; raises GameError if a player forgets.
 
-    Small negative weights, as solvers of linear programs leave them, count as 0.
-
-    Parameters
-    ----------
-    tree : GameTree
-        A game with perfect recall.
-    plan : (S,) float64
-        The weight of each sequence of all players.
-    unreached : (E,) float64, optional
-        The strategy where the plan does not reach; uniform by default.
-
-    Raises
-    ------
-    GameError
-        If a player forgets.
+    Small negative weights, as solvers of linear programs leave them, count as 0.  ``unreached`` (E,) is the strategy
+    where the plan does not reach; uniform by default.
     """
     require_perfect_recall(tree, "a strategy made of a realisation plan")
     form = tree.sequences

@@ -120,20 +120,13 @@ def build_sequence_form(tree: HistoryArrays) -> SequenceForm:
     infosets = renumbered.infoset
     sizes = np.bincount(tree.infoset[tree.infoset >= 0], minlength=tree.num_infosets)
     return SequenceForm(
-        players=tree.players,
-        sequence_start=renumbered.sequence_start,
-        decision_start=renumbered.decision_start,
-        decision_parent=renumbered.parent,
-        decision_first=renumbered.first,
-        decision_actions=np.diff(tree.infoset_offset)[infosets].astype(np.int32),
-        decision_infoset=infosets,
+        players=tree.players, sequence_start=renumbered.sequence_start, decision_start=renumbered.decision_start,
+        decision_parent=renumbered.parent, decision_first=renumbered.first,
+        decision_actions=np.diff(tree.infoset_offset)[infosets].astype(np.int32), decision_infoset=infosets,
         decision_entry=tree.infoset_offset[infosets].astype(np.int32),
         decision_weight=renumbered.count / sizes[infosets],
-        leaf_start=start,
-        leaf_others=others,
-        leaf_payoff=payoff,
-        unit=unit,
-    )
+        leaf_start=start, leaf_others=others, leaf_payoff=payoff, unit=unit,
+    )  # fmt: skip
 
 
 def sequences_at(tree: HistoryArrays) -> list[NDArray[np.int32]]:
@@ -262,15 +255,9 @@ def _renumber(tree: HistoryArrays, decisions: list[_Decisions]) -> _Renumbered:
         numbers.append(number)
         sequence_start.append(sequence_start[-1] + found.num_sequences)
         decision_start.append(decision_start[-1] + len(infoset))
-    return _Renumbered(
-        np.array(sequence_start, np.int32),
-        np.array(decision_start, np.int32),
-        np.concatenate(infosets).astype(np.int32),
-        np.concatenate(parents).astype(np.int32),
-        np.concatenate(firsts).astype(np.int32),
-        np.concatenate(counts),
-        numbers,
-    )
+    starts = np.array(sequence_start, np.int32), np.array(decision_start, np.int32)
+    own, before, after = (np.concatenate(column).astype(np.int32) for column in (infosets, parents, firsts))
+    return _Renumbered(*starts, own, before, after, np.concatenate(counts), numbers)
 
 
 def chance_reach(tree: HistoryArrays) -> NDArray[np.float64]:
