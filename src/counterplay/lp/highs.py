@@ -102,8 +102,6 @@ def solve_model(
 
     Parameters
     ----------
-    model : LinearModel
-        The program.
     method : {"simplex", "ipm"}
         The dual simplex method or an interior-point method.
     crossover : bool
@@ -257,14 +255,13 @@ def _optimum(highs: Any, maximise: bool) -> LpSolution | None:
         return None
     if status != _OPTIMAL:
         raise _failure(status, "linear program")
-    solution, basis = highs.getSolution(), highs.getBasis()
-    sign = -1.0 if maximise else 1.0
-    return LpSolution(
-        value=sign * float(highs.getObjectiveValue()),
-        primal=np.array(solution.col_value),
-        dual=sign * np.array(solution.row_dual),
-        basis=_from_highs(basis) if basis.valid else None,
-    )
+    solution, found = highs.getSolution(), highs.getBasis()
+    sign, basis = -1.0 if maximise else 1.0, None
+    if found.valid:
+        statuses = ([int(status) for status in part] for part in (found.col_status, found.row_status))
+        basis = Basis(*(np.array(part, np.int8) for part in statuses))
+    value = sign * float(highs.getObjectiveValue())
+    return LpSolution(value, np.array(solution.col_value), sign * np.array(solution.row_dual), basis)
 
 
 def _as_highs(model: LinearModel) -> Any:
@@ -293,11 +290,6 @@ def _basis_for_highs(basis: Basis) -> Any:
     made.col_status = [statuses[number] for number in basis.columns.tolist()]
     made.row_status = [statuses[number] for number in basis.rows.tolist()]
     return made
-
-
-def _from_highs(basis: Any) -> Basis:
-    columns, rows = ([int(status) for status in part] for part in (basis.col_status, basis.row_status))
-    return Basis(np.array(columns, np.int8), np.array(rows, np.int8))
 
 
 def _run(highs: Any) -> None:

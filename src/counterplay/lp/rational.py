@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import heapq
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -64,7 +65,9 @@ def solve_basis(model: LinearModel, basis: Basis) -> ExactSolution | None:
     if len(basic) != len(tight):
         return None
     place = {int(column): slot for slot, column in enumerate(basic)}
-    rows = [_fractions(matrix, row) for row in range(matrix.shape[0])]
+    values = list(zip(matrix.indices.tolist(), map(to_fraction, matrix.data.tolist()), strict=True))
+    spans = itertools.pairwise(matrix.indptr.tolist())
+    rows: list[_Row] = [{column: value for column, value in values[low:high] if value} for low, high in spans]
     system = [{place[c]: v for c, v in rows[r].items() if c in place} for r in tight.tolist()]
     factors = _Factors.of(system)
     if factors is None:
@@ -80,12 +83,6 @@ def solve_basis(model: LinearModel, basis: Basis) -> ExactSolution | None:
     if not _is_optimal(model, rows, primal, dual, cost):
         return None
     return ExactSolution(sum((c * v for c, v in zip(cost, primal, strict=True) if c), Fraction(0)), primal, dual)
-
-
-def _fractions(matrix: object, row: int) -> _Row:
-    low, high = int(matrix.indptr[row]), int(matrix.indptr[row + 1])  # type: ignore[attr-defined]
-    columns, values = matrix.indices[low:high].tolist(), matrix.data[low:high].tolist()  # type: ignore[attr-defined]
-    return {column: to_fraction(value) for column, value in zip(columns, values, strict=True) if value}
 
 
 def _is_optimal(

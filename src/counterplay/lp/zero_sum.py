@@ -26,12 +26,7 @@ from counterplay.errors import GameError
 from counterplay.lp.highs import LinearModel, Method, solve_model
 from counterplay.lp.rational import check_size, prove_optimal
 from counterplay.tree.history.game_tree import GameTree
-from counterplay.tree.sequence.matrices import (
-    constraint_matrix,
-    payoff_matrix,
-    payoff_scale,
-    require_perfect_recall,
-)  # fmt: skip
+from counterplay.tree.sequence.matrices import constraint_matrix, payoff_matrix, payoff_scale, require_perfect_recall
 
 Float64 = NDArray[np.float64]
 
@@ -69,16 +64,9 @@ def sequence_program(
 ) -> LinearModel:
     """The program of a player who maximises: the variables are the plan and then q, in units of the sequence form.
 
-    Parameters
-    ----------
-    tree : GameTree
-        A two-player zero-sum game with perfect recall.
-    player : int
-        Who maximises.
-    keep : (S_other,) bool, optional
-        The sequences that the other player may use; all by default.
-    scale : float
-        What payoffs are multiplied with (see ``payoff_scale``); q is in the same measure, plans are not touched.
+    The game has two players, is zero-sum and has perfect recall.  ``keep`` (S_other,) says which sequences the other
+    player may use; all by default.  ``scale`` is what payoffs are multiplied with (see ``payoff_scale``); q is in the
+    same measure, plans are not touched.
     """
     form = tree.sequences
     equations, right = constraint_matrix(form, player)
@@ -119,16 +107,12 @@ def solve_zero_sum(
 
     Parameters
     ----------
-    tree : GameTree
-        The game.
     method : {"auto", "simplex", "ipm"}
         How: simplex, or interior point, which is chosen for programs with millions of coefficients.
     crossover : bool
         After the interior-point method, go to a vertex: exact to the last digits, at a price.
     exact : bool
         Solve the final basis again in fractions; for small games.
-    seconds : float, optional
-        The time limit.
     """
     require_zero_sum(tree, "the linear program")
     form = tree.sequences
@@ -136,7 +120,8 @@ def solve_zero_sum(
     model = sequence_program(tree, scale=scale)
     if exact:
         check_size(model.matrix.shape[0])
-    chosen: Method = "simplex" if exact or method == "simplex" or _is_small(tree, method) else "ipm"
+    small = method == "auto" and len(form.leaf_payoff) // 2 < LARGE_PROGRAM
+    chosen: Method = "simplex" if exact or method == "simplex" or small else "ipm"
     solution = solve_model(model, chosen, crossover or exact, seconds)
     if solution is None:
         return None
@@ -150,10 +135,6 @@ def solve_zero_sum(
     fractions = [*proven.primal[:first], *(-value for value in proven.dual[rows:])]
     value = proven.value * unit
     return ZeroSumSolution(float(value), np.array([float(weight) for weight in fractions]), value, fractions)
-
-
-def _is_small(tree: GameTree, method: str) -> bool:
-    return method == "auto" and len(tree.sequences.leaf_payoff) // 2 < LARGE_PROGRAM
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -252,7 +252,8 @@ class _Walk:
 
     def tree(self) -> GameTree:
         """The ``GameTree`` of the records."""
-        number, order = self._number_infosets()
+        order = sorted(range(len(self.infoset_player)), key=self.infoset_player.__getitem__)  # by player, as they occur
+        number = np.argsort(order).astype(np.int32)
         label_sets, infoset_labels = number_labels(tuple(map(str, self.infoset_actions[row])) for row in order)
         infoset_player = np.array([self.infoset_player[row] for row in order], np.int8)
         sizes = np.array([len(self.infoset_actions[row]) for row in order], np.int64)
@@ -302,6 +303,10 @@ class _Walk:
         outcome = np.full(size, NULL, np.int32)
         terminal = player == TERMINAL
         outcome[terminal] = np.arange(np.count_nonzero(terminal), dtype=np.int32)
+        chance_prob = np.ones(size)
+        tables = [np.array([probability for _, probability in event]) for event in self.events]
+        for position in np.flatnonzero(is_chance):
+            chance_prob[starts[position] : starts[position] + counts[position]] = tables[rows[position]]
         return {
             "parent": spread(expanded, NULL),
             "first_child": placed(starts, everywhere),
@@ -311,15 +316,8 @@ class _Walk:
             "infoset": placed(infoset_rows, ~is_chance),
             "event": placed(rows, is_chance),
             "outcome": outcome,
-            "chance_prob": self._chance_probabilities(size, expanded, starts, counts, rows, is_chance),
+            "chance_prob": chance_prob,
         }
-
-    def _number_infosets(self) -> tuple[Any, list[int]]:
-        """Final numbers of information sets: by player, in order of first occurrence."""
-        order = sorted(range(len(self.infoset_player)), key=lambda row: self.infoset_player[row])
-        number = np.empty(len(order), np.int32)
-        number[order] = np.arange(len(order), dtype=np.int32)
-        return number, order
 
     def _infoset_names(self, order: list[int]) -> tuple[str, ...]:
         names: list[str] = [""] * len(order)
@@ -335,16 +333,6 @@ class _Walk:
                 used[name] = key
                 names[row] = name
         return tuple(names[row] for row in order)
-
-    def _chance_probabilities(
-        self, size: int, expanded: Any, starts: Any, counts: Any, rows: Any, is_chance: Any
-    ) -> Any:
-        probabilities = np.ones(size)
-        tables = [np.array([probability for _, probability in event]) for event in self.events]
-        for position in np.flatnonzero(is_chance):
-            begin = starts[position]
-            probabilities[begin : begin + counts[position]] = tables[rows[position]]
-        return probabilities
 
     def _check_utilities(self, tree: GameTree) -> None:
         wrong = ~(np.abs(tree.utility) <= MAX_UTILITY).all(axis=1)  # NaN too

@@ -7,7 +7,7 @@ Chance and utilities do not change.  ``repartition`` is shared by abstractions (
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +48,12 @@ def repartition(
     if not np.array_equal(numbers, np.arange(len(names))):
         raise GameError(f"{name}: {len(names)} sets are named, but {len(numbers)} numbers are used, not 0 and up")
     leaders = decisions[first]  # the first history of each set
-    _check_joined(tree, decisions, leaders[inverse], lambda node: f"{name}: the set {names[part[node]]!r}")
+    for what, column in (("players", tree.player), ("numbers of actions", tree.num_children)):
+        wrong = np.flatnonzero(column[decisions] != column[leaders[inverse]])
+        if len(wrong):
+            node = decisions[wrong[0]]
+            one, other = (tree.infoset_names[tree.infoset[at]] for at in (leaders[inverse[wrong[0]]], node))
+            raise GameError(f"{name}: the set {names[part[node]]!r} would join different {what}: {one!r} and {other!r}")
     owners = tree.player[leaders]
     if np.any(np.diff(owners) < 0):
         raise GameError(f"{name}: the sets must be numbered player by player")
@@ -70,29 +75,10 @@ def repartition(
     )
 
 
-def _check_joined(
-    tree: GameTree, decisions: NDArray[np.int64], leaders: NDArray[np.int64], said: Callable[[int], str]
-) -> None:
-    """Refuse decisions that differ from the first one of their set in player or number of actions."""
-    for what, column in (("players", tree.player), ("numbers of actions", tree.num_children)):
-        wrong = column[decisions] != column[leaders]
-        if wrong.any():
-            node, leader = int(decisions[wrong][0]), int(leaders[wrong][0])
-            raise GameError(
-                f"{said(node)} would join different {what}: "
-                f"{tree.infoset_names[tree.infoset[leader]]!r} and {tree.infoset_names[tree.infoset[node]]!r}"
-            )
-
-
 def number_parts(tree: GameTree, part: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number parts as ``repartition`` requires: by player, in order of first occurrence.
 
-    Returns
-    -------
-    (H,) int64
-        The new number of the part of each decision, NULL elsewhere.
-    (P,) int64
-        The old number of each part.
+    Returns the new number of the part of each decision, (H,) with NULL elsewhere, and the old numbers of the parts.
     """
     met = _preorder(tree)
     decisions = np.flatnonzero(tree.player >= 0)
@@ -127,12 +113,7 @@ def _preorder(tree: GameTree) -> NDArray[np.int64]:
 def reorder_actions(tree: GameTree, position: NDArray[np.integer]) -> GameTree:
     """The same game with the actions of its information sets in another order.
 
-    Parameters
-    ----------
-    tree : GameTree
-        The game.
-    position : (E,) integers
-        The new position of each entry among the actions of its information set.
+    ``position`` (E,) is the new position of each entry among the actions of its information set.
 
     Children of one history are adjacent, so they are permuted within their block; their subtrees do not move, and a
     parent still comes before its children.

@@ -25,7 +25,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -321,14 +321,7 @@ class PublicNode:
 def lay_out(root: PublicNode, starts: tuple[NDArray[np.int64], NDArray[np.int64]], deals: int) -> dict[str, Any]:
     """Number the nodes piece by piece and make the arrays of a ``PublicTree`` that depend on them.
 
-    Parameters
-    ----------
-    root : PublicNode
-        The start of play.
-    starts : pair of int64 arrays
-        ``Hands.start`` of each player.
-    deals : int
-        Number of deals.
+    ``starts`` are ``Hands.start`` of each player, ``deals`` is the number of deals.
     """
     order, number, pieces = _number(root)
     size = len(order)
@@ -360,10 +353,7 @@ def lay_out(root: PublicNode, starts: tuple[NDArray[np.int64], NDArray[np.int64]
 
 
 def _place(
-    arrays: dict[str, Any],
-    order: Sequence[PublicNode],
-    number: Mapping[int, int],
-    starts: tuple[NDArray[np.int64], NDArray[np.int64]],
+    arrays: dict[str, Any], order: list[PublicNode], number: dict[int, int], starts: Sequence[NDArray[np.int64]]
 ) -> None:
     """Fill in where the children, reaches and table entries of each node are."""
     cursor, blocks = [0, 0], [0, 0]

@@ -47,10 +47,11 @@ class _Template:
 
 def count_play(play: PublicPlay) -> tuple[int, int, int]:
     """Public states, information sets and entries of the unfolded play."""
-    order, times = _parents_first(play), [0] * len(play.points)
+    sizes, times = _sizes(play), [0] * len(play.points)
     times[0] = 1
     infosets = entries = 0
-    for number in order:
+    reached = [number for number, size in enumerate(sizes) if size]
+    for number in sorted(reached, key=lambda number: -sizes[number]):  # each after all that lead to it
         point = play.points[number]
         if isinstance(point, PlayPoint):
             here = times[number] * len(play.hands[point.player])
@@ -58,18 +59,12 @@ def count_play(play: PublicPlay) -> tuple[int, int, int]:
             entries += here * len(point.actions)
             for after in point.after:
                 times[after] += times[number]
-    return _sizes(play)[0], infosets, entries
+    return sizes[0], infosets, entries
 
 
 def unfolded_bytes(play: PublicPlay) -> int:
     """About how much memory the public tree of a play takes."""
     return _sizes(play)[0] * (NODE_BYTES + WORK_BYTES)
-
-
-def _parents_first(play: PublicPlay) -> list[int]:
-    """The points that can be reached, each after all that lead to it."""
-    sizes = _sizes(play)
-    return sorted((number for number, size in enumerate(sizes) if size), key=lambda number: -sizes[number])
 
 
 def unfold(play: PublicPlay, name: str, big_blind: float | None = None, memory_limit: int | None = None) -> PublicTree:

@@ -51,15 +51,10 @@ class Bijections:
 
 
 def verify_nearly_well_formed(comparison: Comparison, bijections: Callable[[int, int], Bijections]) -> Verdict:
-    """Check definition 4 for one player, with bijections given by the caller.
+    """Check definition 4 for one player, with bijections given by the caller: a function of two parts of one set.
 
-    Parameters
-    ----------
-    comparison : Comparison
-        From ``compare``.
-    bijections : function
-        From two parts of one set to their bijections.  It is called for the first part of each set with every other
-        one; bijections can be composed and inverted, so these decide for all pairs.
+    It is called for the first part of each set with every other one; bijections can be composed and inverted, so these
+    decide for all pairs.
     """
     for table in comparison.tables():
         for part in range(len(table.part)):

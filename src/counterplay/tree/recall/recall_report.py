@@ -132,13 +132,8 @@ class RecallReport:
 def recall_report(tree: GameTree, refinement: GameTree | NDArray[np.integer] | None = None) -> RecallReport:
     """Classify what every player remembers, with witnesses and constants.
 
-    Parameters
-    ----------
-    tree : GameTree
-        The game.
-    refinement : GameTree, (H,) integers or None
-        The refinement for the classes of well-formed games: a tree with perfect recall over the same histories, or the
-        number of the part of each decision.  By default the coarsest refinement with perfect recall.
+    ``refinement``, for the classes of well-formed games, is a tree with perfect recall over the same histories, or the
+    number of the part of each decision; by default the coarsest refinement with perfect recall.
     """
     finer = refine(tree, refinement)
     return RecallReport(tree.name, tuple(_about(tree, finer, player) for player in range(tree.players)))

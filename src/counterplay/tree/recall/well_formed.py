@@ -95,15 +95,9 @@ def well_formed(comparison: Comparison) -> WellFormedVerdict:
 def skew_well_formed(comparison: Comparison, k: float | None = None, work: float = WORK) -> SkewVerdict:
     """Check definition 3 for one player and find the smallest δ.
 
-    Parameters
-    ----------
-    comparison : Comparison
-        From ``compare``.
-    k : float, optional
-        Use this k for every pair (1 in the examples of the papers); by default the best one of each pair.
-    work : float
-        Roughly how many numbers to examine for the best k of all pairs.  The remaining sets get upper bounds with
-        k = 1, and the verdict is not ``exact``.
+    ``k`` is used for every pair (1 in the examples of the papers); by default the best one of each.  ``work`` is
+    roughly how many numbers to examine for the best k of all pairs: the remaining sets get upper bounds with k = 1, and
+    the verdict is not ``exact``.
     """
     if k is not None and not k >= 0.0:
         raise GameError(f"the factor k of utilities must be at least 0; got {k}")

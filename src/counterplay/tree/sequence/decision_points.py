@@ -50,12 +50,7 @@ class DecisionPairs:
 def build_decision_pairs(tree: GameTree, chosen: NDArray[np.integer] | None = None) -> DecisionPairs:
     """Gather the histories of a two-player game by pair.
 
-    Parameters
-    ----------
-    tree : GameTree
-        A two-player game.
-    chosen : (I,) int, optional
-        The action at each information set by which ``floor`` is played; the first one by default.
+    ``chosen`` (I,) is the action at each information set by which ``floor`` is played; the first one by default.
     """
     if chosen is None:
         chosen = np.zeros(tree.num_infosets, np.int64)

@@ -30,7 +30,6 @@ MAX_STRATEGIES = 100_000
 MAX_CELLS = 20_000_000
 """Most entries of all payoff arrays together."""
 
-
 MAX_LISTED_DECISIONS = 400
 """Most decision points of a forgetful player whose reduced strategies are counted by listing them."""
 
@@ -123,11 +122,8 @@ def pure_strategies(tree: GameTree, player: int, reduced: bool = True) -> NDArra
         rows = list(_reduced_choices(tree, player))
         return np.array(rows, np.int32).reshape(len(rows), len(tree.infosets_of(player)))
     sizes = [len(tree.actions_of(infoset)) for infoset in tree.infosets_of(player)]
-    return np.stack(np.unravel_index(np.arange(count), sizes), axis=1).astype(np.int32) if sizes else _one_empty()
-
-
-def _one_empty() -> NDArray[np.int32]:
-    return np.zeros((1, 0), np.int32)
+    choices = np.stack(np.unravel_index(np.arange(count), sizes), axis=1) if sizes else np.zeros((1, 0))
+    return choices.astype(np.int32)
 
 
 def _reduced_choices(tree: GameTree, player: int) -> Iterator[list[int]]:
