@@ -114,11 +114,8 @@ def _evaluate(
 def _respond_back(pieces: Pieces, scratch: BoardScratch, piece: int, me: int, worth: Any, values: Any) -> None:
     """From what the exits are worth to each hand to what the piece is, with the best action at each decision."""
     first, exits = u64(pieces.exit_start[piece]), u64(_size(pieces.exit_start, piece))
-    low, high, sequences = (
-        u64(pieces.decision_start[me, piece]),
-        u64(pieces.decision_start[me, piece + 1]),
-        u64(pieces.sequences[me, piece]),
-    )
+    low, high = u64(pieces.decision_start[me, piece]), u64(pieces.decision_start[me, piece + 1])
+    sequences = u64(pieces.sequences[me, piece])
     found = scratch.sequence
     for h in range(u64(len(values))):
         for q in range(sequences):
@@ -143,11 +140,8 @@ def _play_back(
     """The same with the player's own strategy by buckets."""
     turn = pieces.turn[piece]
     first, exits = u64(pieces.exit_start[piece]), u64(_size(pieces.exit_start, piece))
-    low, high, sequences = (
-        u64(pieces.decision_start[me, piece]),
-        u64(pieces.decision_start[me, piece + 1]),
-        u64(pieces.sequences[me, piece]),
-    )
+    low, high = u64(pieces.decision_start[me, piece]), u64(pieces.decision_start[me, piece + 1])
+    sequences = u64(pieces.sequences[me, piece])
     found = scratch.sequence
     for h in range(u64(len(values))):
         row = u64(board.row[me, turn, board.kind[me, turn, h]])

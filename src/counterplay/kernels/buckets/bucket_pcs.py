@@ -151,11 +151,8 @@ def _play(
 ) -> None:  # fmt: skip
     """How likely the player's buckets play towards each exit; his probabilities are kept, his average is added to."""
     turn, first, exits = pieces.turn[piece], u64(pieces.exit_start[piece]), u64(_size(pieces.exit_start, piece))
-    low, high, sequences = (
-        u64(pieces.decision_start[me, piece]),
-        u64(pieces.decision_start[me, piece + 1]),
-        u64(pieces.sequences[me, piece]),
-    )
+    low, high = u64(pieces.decision_start[me, piece]), u64(pieces.decision_start[me, piece + 1])
+    sequences = u64(pieces.sequences[me, piece])
     likely = scratch.sequence
     for k in range(u64(board.kinds[me, turn])):
         row, chances = u64(board.row[me, turn, k]), u64(scratch.sigma_at[turn]) + k * sequences
@@ -206,18 +203,12 @@ def _learn(
 ) -> None:  # fmt: skip
     """From what the exits are worth to a bucket to what its sequences are worth, and to regrets."""
     turn, first, exits = pieces.turn[piece], u64(pieces.exit_start[piece]), u64(_size(pieces.exit_start, piece))
-    low, high, sequences = (
-        u64(pieces.decision_start[me, piece]),
-        u64(pieces.decision_start[me, piece + 1]),
-        u64(pieces.sequences[me, piece]),
-    )
+    low, high = u64(pieces.decision_start[me, piece]), u64(pieces.decision_start[me, piece + 1])
+    sequences = u64(pieces.sequences[me, piece])
     worth = scratch.sequence
     for k in range(u64(board.kinds[me, turn])):
-        row, chances, here = (
-            u64(board.row[me, turn, k]),
-            u64(scratch.sigma_at[turn]) + k * sequences,
-            u64(scratch.at[turn]) + k * exits,
-        )
+        row, chances = u64(board.row[me, turn, k]), u64(scratch.sigma_at[turn]) + k * sequences
+        here = u64(scratch.at[turn]) + k * exits
         for q in range(sequences):
             worth[q] = 0.0
         for e in range(exits):

@@ -395,12 +395,8 @@ def iterate_cfr_ira(
             clock[SAMPLED_AT] = time
             clock[SAMPLE_NEXT] = time + clock[SAMPLE_STEP]
             clock[SAMPLE_STEP] *= 2
-        if rules.all_players:
-            for turn in range(players):
-                player = players - 1 - turn if rules.last_first else turn
-                update_player(form, game, rules, player, time, sets, tables, scratch)
-        else:
-            turn = (time - 1) % players
+        first = 0 if rules.all_players else (time - 1) % players
+        for turn in range(first, players if rules.all_players else first + 1):
             player = players - 1 - turn if rules.last_first else turn
             update_player(form, game, rules, player, time, sets, tables, scratch)
         clock[DONE] = time
