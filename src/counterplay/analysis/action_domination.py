@@ -45,7 +45,6 @@ Float64 = NDArray[np.float64]
 MAX_RESPONSES = 50_000
 """Most joint pure strategies of the others, and most own plans, that are listed for one information set."""
 
-
 MAX_INFOSETS = 5_000
 """Most information sets examined in one call."""
 

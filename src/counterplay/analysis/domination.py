@@ -45,7 +45,6 @@ TOLERANCE = 1e-7
 SLACK = 1e-9
 """How far a gain may fall below 0 before a certificate fails, when it cannot be checked exactly."""
 
-
 MAX_TESTED = 3_000
 """Most pure strategies of a player that are tested for domination; some may need a linear program each."""
 
@@ -228,22 +227,9 @@ def find_dominated(
     form: NormalForm, player: int, remaining: Sequence[NDArray[np.int64]], kind: Kind = "strict", pure: bool = False,
     round_number: int = 1,
 ) -> list[DominatedStrategy]:  # fmt: skip
-    """The player's dominated strategies in the game of the remaining strategies.
+    """The player's dominated strategies in the game of the ``remaining`` strategies of each player.
 
-    Parameters
-    ----------
-    form : NormalForm
-        The game.
-    player : int
-        Whose strategies.
-    remaining : sequence of (k_p,) int64
-        The remaining strategies of each player.
-    kind : {"strict", "weak"}
-        How dominated.
-    pure : bool
-        Search only for dominating pure strategies.
-    round_number : int
-        Recorded in the results.
+    With ``pure`` only dominating pure strategies are searched for; the round is recorded in the results.
     """
     cells = form.payoffs[player][np.ix_(*remaining)]
     table = np.moveaxis(cells, player, 0).reshape(len(remaining[player]), -1)

@@ -31,17 +31,7 @@ VALUE_SLACK = 1e-10
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ExtremeEquilibrium:
-    """An equilibrium strategy that is best or worst by some measure.
-
-    Attributes
-    ----------
-    player : int
-        Whose strategy it is.
-    objective : float
-        The measure.
-    profile : TabularStrategy
-        The strategy of that player; the other player's sets are uniform.
-    """
+    """An equilibrium strategy of a player that is best or worst by a measure; the other player's sets are uniform."""
 
     player: int
     objective: float

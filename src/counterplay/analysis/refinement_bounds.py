@@ -60,8 +60,6 @@ class RefinementBound:
         X, the |𝓘|-th root of |𝓘|! times the logarithm of δ to that base.
     alpha : float
         α(δ); infinite when it is too large for a float.
-    least_iterations : float
-        (α + 1)³, the least number of iterations in the theorem.
     """
 
     infosets: int

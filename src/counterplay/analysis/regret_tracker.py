@@ -144,7 +144,8 @@ class RegretTracker:
             first, entry = int(form.decision_first[decision]), int(form.decision_entry[decision])
             actions = int(form.decision_actions[decision])
             followed = float(strategy[entry : entry + actions] @ follow[first : first + actions])
-            gains.append(followed - self._played_value(decision))
+            played = float(self._values[first] - self.regret[entry])  # v_i(I, σ^t) summed over time, by any action
+            gains.append(followed - played)
         return np.array(gains)
 
     def decomposed_full_regret(self, player: int, strategy: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -165,12 +166,6 @@ class RegretTracker:
             total[decision - low] = strategy[entry : entry + span] @ here
             below[form.decision_parent[decision]] += total[decision - low]
         return total
-
-    def _played_value(self, decision: int) -> float:
-        """Sum over time of v_i(I, σ^t): any action's summed value minus its summed regret."""
-        form = self.tree.sequences
-        first, entry = int(form.decision_first[decision]), int(form.decision_entry[decision])
-        return float(self._values[first] - self.regret[entry])
 
     def _need_steps(self) -> None:
         if self.steps == 0:

@@ -10,22 +10,14 @@ from counterplay.poker.buckets.bucket_counts import count_bucket_game
 TWO, THREE = "holdem.limit.2p.reverse_blinds", "holdem.limit.3p"
 
 PUBLISHED: tuple[tuple[str, str, int | str], ...] = (
-    (TWO, "2s", 96_056),
-    (TWO, "3s", 476_934),
-    (TWO, "5s", "3.6 million"),
-    (TWO, "8s", "less than 24 million"),
-    (TWO, "10s", 57_330_780),
-    (TWO, "12s", "118.7 million"),
-    (TWO, "IR10/IR100/IR1000/10000", 57_330_780),
-    (TWO, "IR169/IR9000/IR9000/9000", 57_331_352),
-    (TWO, "IR169/IR66105/IR66105/1950", 57_331_352),
-    (TWO, "IRC/IRC/IR1500000/840000", "5.8 billion"),
+    (TWO, "2s", 96_056), (TWO, "3s", 476_934), (TWO, "5s", "3.6 million"), (TWO, "8s", "less than 24 million"),
+    (TWO, "10s", 57_330_780), (TWO, "12s", "118.7 million"),
+    (TWO, "IR10/IR100/IR1000/10000", 57_330_780), (TWO, "IR169/IR9000/IR9000/9000", 57_331_352),
+    (TWO, "IR169/IR66105/IR66105/1950", 57_331_352), (TWO, "IRC/IRC/IR1500000/840000", "5.8 billion"),
     (TWO, "IR169/IR180000/IR540000/78480", "797.8 million"),
-    ("2-4", "5s", 1_790),
-    ("2-4", "IR169/570", "41 thousand"),
-    (THREE, "IR16/IR16/IR16/16", "155.4 million"),
-    (THREE, "IR169/IR900/IR100/25", "262.1 million"),
-)
+    ("2-4", "5s", 1_790), ("2-4", "IR169/570", "41 thousand"),
+    (THREE, "IR16/IR16/IR16/16", "155.4 million"), (THREE, "IR169/IR900/IR100/25", "262.1 million"),
+)  # fmt: skip
 """Game, abstraction, information sets as printed."""
 
 

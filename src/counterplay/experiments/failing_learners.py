@@ -29,14 +29,14 @@ def run(quick: bool = False, iterations: int | None = None, x: float = 10.0) -> 
     points = checkpoints(last)
     curves = {name: (points, worst_cases(make_solver(tree, name), points)) for name in ("cfr", "fictitious-play")}
     late = [place for place, point in enumerate(points) if point > 100]
-    fictitious = [curves["fictitious-play"][1][place] for place in late]
+    published = {"cfr": "settles at -5", "fictitious-play": "does not converge"}
     return Experiment(
         title="What player 1's average strategy is worth in the worst case",
         source="Čermák 2018, figure A.1",
         columns=("learner", "published", "ours at the end", "least after 100", "most after 100", "maxmin value"),
-        rows=(
-            ("cfr", "settles at -5", curves["cfr"][1][-1], *_range([curves["cfr"][1][place] for place in late]), -1.0),
-            ("fictitious-play", "does not converge", curves["fictitious-play"][1][-1], *_range(fictitious), -1.0),
+        rows=tuple(
+            (name, published[name], worst[-1], *_range([worst[place] for place in late]), -1.0)
+            for name, (_, worst) in curves.items()
         ),
         notes=("The source calls -5 an exploitability; it is the value of player 1's strategy in the worst case.",),
         curves=curves,

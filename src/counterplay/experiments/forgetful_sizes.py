@@ -7,22 +7,14 @@ from counterplay.forms import open_game
 from counterplay.games import bluff, phantom_ttt
 
 PUBLISHED: dict[tuple[str, str], tuple[int, float | None]] = {
-    ("DRP", "none"): (2610, None),
-    ("DRP", "DRP-IR"): (860, 67.05),
-    ("PTTT", "none"): (11_695_314, None),
-    ("PTTT", "FOSF"): (9_347_010, 20.08),
-    ("PTTT", "FOI"): (1_147_530, 90.19),
-    ("PTTT", "FOS"): (1_484_168, 87.31),
-    ("PTTT", "FOE"): (47_818, 99.59),
-    ("Bluff(2,2)", "none"): (704_643_030, None),
-    ("Bluff(2,2)", "r=10"): (295_534_218, 58.06),
-    ("Bluff(2,2)", "r=8"): (108_323_418, 84.63),
-    ("Bluff(2,2)", "r=6"): (22_518_468, 96.80),
-    ("Bluff(2,2)", "r=4"): (2_329_068, 99.67),
-    ("Bluff(2,2)", "r=3"): (543_900, 99.92),
-    ("Bluff(2,2)", "r=2"): (97_608, 99.97),
-    ("Bluff(2,2)", "r=1"): (12_600, 99.99),
-}
+    ("DRP", "none"): (2610, None), ("DRP", "DRP-IR"): (860, 67.05),
+    ("PTTT", "none"): (11_695_314, None), ("PTTT", "FOSF"): (9_347_010, 20.08),
+    ("PTTT", "FOI"): (1_147_530, 90.19), ("PTTT", "FOS"): (1_484_168, 87.31), ("PTTT", "FOE"): (47_818, 99.59),
+    ("Bluff(2,2)", "none"): (704_643_030, None), ("Bluff(2,2)", "r=10"): (295_534_218, 58.06),
+    ("Bluff(2,2)", "r=8"): (108_323_418, 84.63), ("Bluff(2,2)", "r=6"): (22_518_468, 96.80),
+    ("Bluff(2,2)", "r=4"): (2_329_068, 99.67), ("Bluff(2,2)", "r=3"): (543_900, 99.92),
+    ("Bluff(2,2)", "r=2"): (97_608, 99.97), ("Bluff(2,2)", "r=1"): (12_600, 99.99),
+}  # fmt: skip
 """Game and abstraction: pairs of information set and action, and per cent saved, as printed."""
 
 

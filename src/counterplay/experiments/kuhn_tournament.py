@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterplay.evaluation import expected_values, exploitability
+from counterplay.evaluation import exploitability
+from counterplay.experiments.current_profile import seat_value
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.forms import open_game
 from counterplay.strategy.tabular import TabularStrategy
@@ -51,16 +52,7 @@ def kuhn_agent(tree: GameTree, name: str) -> TabularStrategy:
 
 def scores(tree: GameTree, agents: list[TabularStrategy]) -> np.ndarray:
     """Expected win of each agent (row) against each other one (column), in chips, mean over both seatings."""
-    split = int(tree.infoset_offset[tree.player_infosets[1]])
-    result = np.zeros((len(agents), len(agents)))
-    for row, one in enumerate(agents):
-        for column, other in enumerate(agents):
-            first = np.concatenate((one.table[:split], other.table[split:]))
-            second = np.concatenate((other.table[:split], one.table[split:]))
-            as_first = expected_values(TabularStrategy.from_tree(tree, first), tree)[0]
-            as_second = expected_values(TabularStrategy.from_tree(tree, second), tree)[1]
-            result[row, column] = (as_first + as_second) / 2
-    return result
+    return np.array([[seat_value(tree, one.table, other.table) for other in agents] for one in agents])
 
 
 def run_off(names: tuple[str, ...], table: np.ndarray) -> list[tuple[str, ...]]:
@@ -110,11 +102,7 @@ def run(quick: bool = False) -> Experiment:
 
 def _ranking(rows: list[tuple[Cell, ...]]) -> list[list[str]]:
     """Agents by what they won overall, ties together."""
-    groups: list[tuple[float, list[str]]] = []
-    for row in sorted(rows, key=lambda row: -round(float(row[-2] or 0.0), 6)):
-        overall = float(row[-2] or 0.0)
-        if groups and abs(groups[-1][0] - overall) < 1e-6:
-            groups[-1][1].append(str(row[0]))
-        else:
-            groups.append((overall, [str(row[0])]))
-    return [names for _, names in groups]
+    groups: dict[float, list[str]] = {}
+    for row in rows:
+        groups.setdefault(round(float(row[-2] or 0.0), 6), []).append(str(row[0]))
+    return [groups[overall] for overall in sorted(groups, reverse=True)]

@@ -40,7 +40,6 @@ PUBLISHED = {
 }
 """Branching factor and probability: per cent of the maximiser's and the minimiser's sequences, with standard errors."""
 
-
 METHODS = ("base", "irabnb", "doirabnb")
 
 

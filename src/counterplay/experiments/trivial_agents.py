@@ -33,7 +33,6 @@ COMPUTED: dict[str, dict[str, tuple[float, float, float]]] = {
 }  # fmt: skip
 """Exploitability and what a best response wins as dealer and as big blind, in mbb/g, computed independently."""
 
-
 WHOLE = 1 << 32
 """Bytes of a public tree up to which it is evaluated as a whole."""
 

@@ -150,12 +150,10 @@ class Comparison:
         pairs = [interval(rows[:, column].tolist()) for column in range(len(grid))]
         means = tuple(mean for mean, _ in pairs)
         widths = [0.0 if math.isnan(half) else half for _, half in pairs]
-        return Band(
-            tuple(grid.tolist()),
-            means,
-            tuple(mean - half for mean, half in zip(means, widths, strict=True)),
-            tuple(mean + half for mean, half in zip(means, widths, strict=True)),
+        low, high = (
+            tuple(mean + side * half for mean, half in zip(means, widths, strict=True)) for side in (-1.0, 1.0)
         )
+        return Band(tuple(grid.tolist()), means, low, high)
 
     def rows(self) -> list[dict[str, Any]]:
         """One line for each algorithm: final exploitability and means of what was spent."""
@@ -169,10 +167,7 @@ class Comparison:
                 "runs": len(runs),
                 "exploitability": mean,
                 "interval": None if math.isnan(half) else half,
-                "iterations": float(np.mean([end.iterations for end in ends])),
-                "nodes": float(np.mean([end.nodes for end in ends])),
-                "seconds": float(np.mean([end.seconds for end in ends])),
-                "cpu_seconds": float(np.mean([end.cpu_seconds for end in ends])),
+                **{name: float(np.mean([getattr(end, name) for end in ends])) for name in (*AXES, "cpu_seconds")},
             })  # fmt: skip
         return lines
 
@@ -188,7 +183,7 @@ class Comparison:
                     "algorithm": run.algorithm,
                     "seed": run.seed,
                     **{name: [getattr(point, name) for point in run.curve]
-                       for name in ("iterations", "nodes", "seconds", "cpu_seconds", "exploitability")},
+                       for name in (*AXES, "cpu_seconds", "exploitability")},
                 }
                 for run in self.runs
             ],
