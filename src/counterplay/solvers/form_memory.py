@@ -8,8 +8,8 @@ from counterplay.forms import FormSize, GameForms
 from counterplay.kernels.walks import walk_bytes
 from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, predicted_tables
 from counterplay.solvers.cfr import CFR_PRESETS, CfrSolver
-from counterplay.solvers.hand_tables import SMALL
 from counterplay.solvers.mccfr import MCCFR_PRESETS, MccfrSolver
+from counterplay.solvers.public_tree_tables import SMALL
 
 
 def solver_memory(forms: GameForms, size: FormSize) -> dict[str, int]:

@@ -24,7 +24,7 @@ from counterplay.kernels.public.piece_steps import UPDATE, Tables
 from counterplay.kernels.public.public_cfr import iterate_public, iteration_rule
 from counterplay.runtime.threads import ThreadPool
 from counterplay.solvers.cfr import ROUNDING, CfrConfig, FullWidthSolver, ProfileKind, check_storage
-from counterplay.solvers.hand_tables import HandTables, table_type
+from counterplay.solvers.public_tree_tables import PublicTreeTables, table_type
 from counterplay.tree.public.public_tree import PublicTree
 
 SINGLE_ROUNDING = 1e-7
@@ -34,7 +34,7 @@ FEW = 100_000
 """Entries up to which several iterations run inside one kernel call, whose overhead would dominate."""
 
 
-class PublicSolver(HandTables, FullWidthSolver):
+class PublicSolver(PublicTreeTables, FullWidthSolver):
     """Full-width CFR on a public tree, two players."""
 
     kind = "public"

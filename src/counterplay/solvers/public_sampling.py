@@ -48,7 +48,7 @@ from counterplay.kernels.public.public_sampling import Deals, Deck, Drawn, itera
 from counterplay.kernels.walks import alias_table, random_state
 from counterplay.runtime.threads import ThreadPool, available_cores, spaced_rows, spaced_zeros
 from counterplay.solvers.cfr import ROUNDING, check_storage
-from counterplay.solvers.hand_tables import HandTables, table_type
+from counterplay.solvers.public_tree_tables import PublicTreeTables, table_type
 from counterplay.solvers.settings import Bounds, Settings, Threads
 from counterplay.tree.public.public_tree import LINK, NO_HAND, SHARED, PublicTree
 
@@ -86,7 +86,7 @@ class PublicSamplingConfig(Settings):
     threads: Threads = 1
 
 
-class PublicSamplingSolver(HandTables):
+class PublicSamplingSolver(PublicTreeTables):
     """CS, OPCS, SPCS or PCS on a public tree, two players."""
 
     kind = "public-sampling"

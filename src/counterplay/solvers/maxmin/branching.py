@@ -122,8 +122,8 @@ def iteration_bound(problem: MaxminProblem, epsilon: float) -> float:
     return math.exp(log) if log < 700 else math.inf
 
 
-class BranchAndBound:
-    """IRABnB: the state of a search, advanced node by node.
+class BoundedSearch:
+    """The state of a search for a maxmin strategy, advanced step by step.
 
     Parameters
     ----------
@@ -138,20 +138,51 @@ class BranchAndBound:
 
     * ``lower``, ``upper``: the bounds so far, in chips; they never get worse
     * ``strategy`` (E,) float64: the maximiser's strategy that guarantees ``lower``
-    * ``expanded``: nodes expanded so far
-    * ``finished``: whether the bounds have met, or nothing is left to split
+    * ``expanded``: steps done so far: nodes, or programs
+    * ``finished``: whether the bounds have met, or nothing is left to refine
     """
 
     def __init__(self, problem: MaxminProblem, epsilon: float, fallback: Float64) -> None:
         self.problem, self.epsilon, self.fallback = problem, epsilon, fallback
-        self.relaxation = self.make_relaxation()
         self.most = problem.digits(epsilon)
         self.strategy = fallback.copy()
         self.lower, self.upper = -math.inf, math.inf
+        self.expanded = 0
+        self.finished = False
+
+    def keep_better(self, strategy: Float64) -> float:
+        """What a strategy guarantees, in chips; it is kept if that is the most so far."""
+        value = self.problem.worst_case(strategy)
+        if value > self.lower:
+            self.lower, self.strategy = value, strategy
+        return value
+
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """The live arrays that a checkpoint holds."""
+        return {"strategy": self.strategy}
+
+    def state(self) -> dict[str, Any]:
+        """The rest of a checkpoint."""
+        bounds = {"lower": self.lower, "upper": self.upper}
+        finite = {name: value if math.isfinite(value) else None for name, value in bounds.items()}
+        return {**finite, "expanded": self.expanded, "finished": self.finished}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Restore a checkpoint after the tables were filled."""
+        self.lower = -math.inf if state["lower"] is None else float(state["lower"])
+        self.upper = math.inf if state["upper"] is None else float(state["upper"])
+        self.expanded, self.finished = state["expanded"], state["finished"]
+
+
+class BranchAndBound(BoundedSearch):
+    """IRABnB: the state of a search, advanced node by node."""
+
+    def __init__(self, problem: MaxminProblem, epsilon: float, fallback: Float64) -> None:
+        super().__init__(problem, epsilon, fallback)
+        self.relaxation = self.make_relaxation()
         self.leaf_upper = -math.inf  # of nodes that cannot be split
         self.fringe: list[tuple[float, int, Node]] = []
-        self.expanded = self.counter = 0
-        self.finished = False
+        self.counter = 0
 
     def make_relaxation(self) -> Relaxation:
         """The relaxation that nodes are solved by: that of the whole game."""
@@ -235,13 +266,7 @@ class BranchAndBound:
             totals = np.add.reduceat(values, self.problem.place_start[:-1])[self.problem.place_set]
             other[self.problem.place_entry[known]] = (values / np.where(known, totals, 1.0))[known]
             candidates.append(other)
-        best = -math.inf
-        for strategy in candidates:
-            value = self.problem.worst_case(strategy)
-            best = max(best, value)
-            if value > self.lower:
-                self.lower, self.strategy = value, strategy
-        return best, made.blame
+        return max(map(self.keep_better, candidates)), made.blame
 
     def select(self, digits: dict[int, Digits], blame: Float64) -> int:
         """The place to split: the one with the most blame, or else the widest; -1 if none can be split."""
@@ -281,23 +306,23 @@ class BranchAndBound:
         """The live arrays that a checkpoint holds."""
         relaxation = self.relaxation
         masks = {name: getattr(relaxation, name).view(np.uint8) for name in ("allowed", "active", "tight")}
-        return {"strategy": self.strategy, **masks, **relaxation.statuses()}
+        return {**super().tables(), **masks, **relaxation.statuses()}
 
     def state(self) -> dict[str, Any]:
         """The rest of a checkpoint."""
-        limits = {name: getattr(self, name) for name in ("lower", "upper", "leaf_upper")}
         return {
-            **{name: value if math.isfinite(value) else None for name, value in limits.items()},
+            **super().state(),
+            "leaf_upper": self.leaf_upper if math.isfinite(self.leaf_upper) else None,
             "fringe": [[counter, node.as_list()] for _, counter, node in sorted(self.fringe, key=lambda one: one[:2])],
-            "expanded": self.expanded, "counter": self.counter, "finished": self.finished,
+            "counter": self.counter,
             "pure_plans": [plan.tolist() for plan in self.relaxation.pure_plans],
-        }  # fmt: skip
+        }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Restore a checkpoint after the tables were filled."""
-        for name, nothing in (("lower", -math.inf), ("upper", math.inf), ("leaf_upper", -math.inf)):
-            setattr(self, name, nothing if state[name] is None else float(state[name]))
+        super().restore(state)
+        self.leaf_upper = -math.inf if state["leaf_upper"] is None else float(state["leaf_upper"])
         self.fringe = [(-values[0], counter, Node.from_list(values)) for counter, values in state["fringe"]]
         heapq.heapify(self.fringe)
-        self.expanded, self.counter, self.finished = state["expanded"], state["counter"], state["finished"]
+        self.counter = state["counter"]
         self.relaxation.pure_plans = [np.array(plan, np.int64) for plan in state["pure_plans"]]

@@ -8,15 +8,14 @@ The thesis weights errors by "the expected utility"; here it is the range of uti
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.lp.highs import solve_integer
+from counterplay.solvers.maxmin.branching import BoundedSearch
 from counterplay.solvers.maxmin.maxmin_problem import MaxminProblem
 from counterplay.solvers.maxmin.maxmin_programs import digit_program
 from counterplay.solvers.maxmin.reconstruct import reconstruct
@@ -27,20 +26,15 @@ ERROR = 1e-9
 """Tolerance of products, relative to the range of utilities."""
 
 
-class RefiningProgram:
-    """BASE: the state of a run, advanced program by program; attributes as for ``BranchAndBound``.
+class RefiningProgram(BoundedSearch):
+    """BASE: the state of a run, advanced program by program.
 
     * ``digits`` (places,) int64: number of decimals of each probability so far
     """
 
     def __init__(self, problem: MaxminProblem, epsilon: float, fallback: Float64) -> None:
-        self.problem, self.epsilon, self.fallback = problem, epsilon, fallback
-        self.most = problem.digits(epsilon)
+        super().__init__(problem, epsilon, fallback)
         self.digits = np.zeros(problem.places, np.int64)
-        self.strategy = fallback.copy()
-        self.lower, self.upper = -math.inf, math.inf
-        self.expanded = 0
-        self.finished = False
 
     def advance(self, deadline: float | None = None) -> bool:
         """Solve the next program; False if the time ran out, with the bound reached so far."""
@@ -68,10 +62,7 @@ class RefiningProgram:
         first = int(self.problem.form.sequence_start[self.problem.player])
         plan = np.zeros(self.problem.form.num_sequences)
         plan[first : first + len(weights)] = np.clip(weights, 0.0, 1.0)
-        strategy = reconstruct(self.problem, plan, self.fallback).strategy
-        value = self.problem.worst_case(strategy)
-        if value > self.lower:
-            self.lower, self.strategy = value, strategy
+        self.keep_better(reconstruct(self.problem, plan, self.fallback).strategy)
 
     def _refine(self, point: Float64, rest: int, term_rest: int) -> bool:
         """Give the probability with the worst product another digit; False if none can have one.
@@ -97,16 +88,4 @@ class RefiningProgram:
 
     def tables(self) -> dict[str, NDArray[Any]]:
         """The live arrays that a checkpoint holds."""
-        return {"strategy": self.strategy, "digits": self.digits}
-
-    def state(self) -> dict[str, Any]:
-        """The rest of a checkpoint."""
-        limits = {name: getattr(self, name) for name in ("lower", "upper")}
-        finite = {name: value if math.isfinite(value) else None for name, value in limits.items()}
-        return {**finite, "expanded": self.expanded, "finished": self.finished}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Restore a checkpoint after the tables were filled."""
-        self.lower = -math.inf if state["lower"] is None else float(state["lower"])
-        self.upper = math.inf if state["upper"] is None else float(state["upper"])
-        self.expanded, self.finished = state["expanded"], state["finished"]
+        return {**super().tables(), "digits": self.digits}

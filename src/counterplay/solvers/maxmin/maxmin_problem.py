@@ -66,10 +66,7 @@ class MaxminProblem:
         self.scale = float(np.abs(tree.utility[:, player]).max(initial=0.0)) or 1.0
         self.factor = payoff_scale(form.leaf_payoff, MAX_PAYOFF)
         self.unit = form.unit / self.factor
-        self.levels = [
-            level[(level >= form.decision_start[player]) & (level < form.decision_start[player + 1])]
-            for level in decision_levels(form)
-        ]
+        self.levels = self.levels_of(player)
         self._number_terms()
         self._measure_subtrees()
 
@@ -117,6 +114,11 @@ class MaxminProblem:
             after = spans(form.decision_first[level], form.decision_actions[level])
             np.minimum.at(self.low, before, self.low[after])
             np.maximum.at(self.high, before, self.high[after])
+
+    def levels_of(self, player: int) -> list[NDArray[np.integer]]:
+        """The decision points of a player by their depth."""
+        low, high = self.form.decision_start[player], self.form.decision_start[player + 1]
+        return [level[(level >= low) & (level < high)] for level in decision_levels(self.form)]
 
     @property
     def places(self) -> int:

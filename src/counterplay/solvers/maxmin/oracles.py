@@ -37,7 +37,6 @@ from counterplay.solvers.maxmin.maxmin_problem import MaxminProblem
 from counterplay.solvers.maxmin.reconstruct import PLAYED
 from counterplay.solvers.maxmin.relaxation import Relaxation, RelaxedSolution
 from counterplay.tree.sequence.decision_points import build_decision_pairs, optimistic_values
-from counterplay.tree.sequence.matrices import decision_levels
 from counterplay.tree.sequence.sequence_form import spans
 
 Float64 = NDArray[np.float64]
@@ -61,9 +60,7 @@ class OracleBranchAndBound(BranchAndBound):
             )
         self.pairs = build_decision_pairs(problem.tree)
         super().__init__(problem, epsilon, fallback)
-        form = problem.form
-        low, high = form.decision_start[problem.other], form.decision_start[problem.other + 1]
-        self._levels = [level[(level >= low) & (level < high)] for level in decision_levels(form)]
+        self._levels = problem.levels_of(problem.other)
 
     def make_relaxation(self) -> Relaxation:
         """The relaxation of a restricted game without any moves yet."""

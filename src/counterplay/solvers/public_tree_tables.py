@@ -18,7 +18,7 @@ SMALL = 4_000_000
 """Entries up to which tables are float64 by default."""
 
 
-class HandTables(Solver):
+class PublicTreeTables(Solver):
     """A solver with tables over the hands at each public state."""
 
     form_name = "public"
