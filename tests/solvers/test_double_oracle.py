@@ -130,10 +130,10 @@ def test_strategies_are_those_of_the_plan(name: str) -> None:
     """Only decision points of the restricted game are looked at; a walk over all of them gives the same bits."""
     solver = DoubleOracle(name)
     for _ in range(10):
-        solution = solver.restricted.solve()
-        assert solution is not None
-        whole = behavioural_strategy(solver.tree, solution.plan, solver.default)
-        np.testing.assert_array_equal(solver.restricted.strategy(solution.plan, solver.default), whole)
+        plan = solver.restricted.solve()
+        assert plan is not None
+        whole = behavioural_strategy(solver.tree, plan, solver.default)
+        np.testing.assert_array_equal(solver.restricted.strategy(plan, solver.default), whole)
         solver.step()
 
 

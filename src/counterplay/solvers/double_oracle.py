@@ -153,10 +153,10 @@ class DoubleOracle(Solver):
             seconds = None if self.deadline is None else self.deadline - time.perf_counter()
             before = {name: table.copy() for name, table in self.tables().items()}
             try:
-                solution = self.restricted.solve(seconds)
-                if solution is None:
+                plan = self.restricted.solve(seconds)
+                if plan is None:
                     return
-                self._advance(self.restricted.strategy(solution.plan, self.default))
+                self._advance(self.restricted.strategy(plan, self.default))
             except BaseException:  # Ctrl-C in the middle: half an iteration would lead elsewhere
                 for name, table in self.tables().items():
                     table[...] = before[name]

@@ -8,8 +8,6 @@ what the default strategy guarantees that player (``DecisionPairs.floor``), so t
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
@@ -18,80 +16,99 @@ from counterplay.lp.highs import Basis, LinearModel, solve_model
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.sequence.decision_points import DecisionPairs
 from counterplay.tree.sequence.matrices import payoff_scale
-from counterplay.tree.sequence.sequence_form import spans
+from counterplay.tree.sequence.sequence_form import SequenceForm, spans
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 _Entries = tuple[NDArray[np.integer], NDArray[np.integer], Float64]
 """Rows, columns and values of a sparse matrix."""
 
-LOWER, BASIC, ZERO = 0, 1, 3
+LOWER, BASIC = 0, 1
 """Statuses in a basis, as HiGHS numbers them."""
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class RestrictedSolution:
-    """An equilibrium of the restricted game: its value to the first player in units, and the weights of sequences."""
-
-    value: float
-    plan: Float64
-
-
-class RestrictedGame:
-    """The part of a two-player zero-sum game that the allowed sequences span.
+class AllowedSequences:
+    """The part of a two-player game that allowed sequences span, and the basis of its linear program.
 
     * ``allowed`` (S,) bool: the sequences allowed so far, each with all its prefixes
     * ``active`` (D,) bool: the decision points with an allowed action
     * ``sequence_status``, ``decision_status`` (S,), (D + 2,) int8: the final basis of the last program by sequences and
-      decision points, for the next one to start from: the first player's sequences and the second one's decision points
+      decision points, for the next one to start from: the maximiser's sequences and the minimiser's decision points
       are columns, the others rows.  The last places are for the two empty information sets
+    """
+
+    def __init__(self, form: SequenceForm, maximiser: int, everything: bool = False) -> None:
+        self.form, self.maximiser = form, maximiser
+        self._origin = form.origins()[0]
+        self.allowed = np.full(form.num_sequences, everything)
+        self.allowed[form.sequence_start[:2]] = True
+        self.active = np.full(form.num_decisions, everything)
+        self.sequence_status = np.full(form.num_sequences, LOWER, np.int8)
+        self.decision_status = np.full(form.num_decisions + 2, LOWER, np.int8)
+        self.sequence_status[form.sequence_start[maximiser]] = BASIC
+        self.decision_status[-1] = BASIC
+
+    def _enter(self, new: Int64) -> None:
+        """Allow further sequences, whose prefixes are allowed or among them."""
+        form, player = self.form, self.maximiser
+        self.allowed[new] = True
+        own = (new >= form.sequence_start[player]) & (new < form.sequence_start[player + 1])
+        self.sequence_status[new] = np.where(own, LOWER, BASIC)
+        fresh, first = np.unique(self._origin[new], return_index=True)
+        first, fresh = first[~self.active[fresh]], fresh[~self.active[fresh]]
+        self.active[fresh] = True
+        # In the basis to start from, a new decision point takes its first new action; other new actions do not matter.
+        self.sequence_status[new[first]] = np.where(own[first], BASIC, LOWER)
+        self.decision_status[fresh] = np.where(own[first], LOWER, BASIC)
+
+    def sequences_of(self, player: int) -> Int64:
+        """The allowed sequences of a player."""
+        return _of_player(self.allowed, self.form.sequence_start, player)
+
+    def decisions_of(self, player: int) -> Int64:
+        """The active decision points of a player."""
+        return _of_player(self.active, self.form.decision_start, player)
+
+    def temporary_leaves(self, pairs: DecisionPairs) -> tuple[NDArray[np.int32], NDArray[np.int32], Int64]:
+        """Where the restricted game stops and the game does not: the sequences of the acting player and of the other
+        one, and the numbers of these pairs in ``pairs``.
+        """
+        stops = np.flatnonzero(~self.active & self.allowed[self.form.decision_parent])
+        counts = np.diff(pairs.start)[stops]
+        numbers = spans(pairs.start[:-1][stops], counts)
+        return np.repeat(self.form.decision_parent[stops], counts), pairs.other[numbers], numbers
+
+
+def _of_player(mask: NDArray[np.bool_], start: NDArray[np.int32], player: int) -> Int64:
+    return int(start[player]) + np.flatnonzero(mask[start[player] : start[player + 1]])
+
+
+class RestrictedGame(AllowedSequences):
+    """The part of a two-player zero-sum game that the allowed sequences span, the first player maximising.
+
     * ``payoffs``: number of pairs of sequences with a payoff, temporary ones included, at the last solution
     """
 
     def __init__(self, tree: GameTree, pairs: DecisionPairs) -> None:
-        self.tree, self.pairs = tree, pairs
+        super().__init__(tree.sequences, 0)
+        self.pairs = pairs
         self._scale = payoff_scale(tree.sequences.leaf_payoff)
-        form = tree.sequences
-        self._origin = form.origins()[0]
-        self.allowed = np.zeros(form.num_sequences, bool)
-        self.allowed[form.sequence_start[:2]] = True
-        self.active = np.zeros(form.num_decisions, bool)
-        self.sequence_status = np.zeros(form.num_sequences, np.int8)
-        self.decision_status = np.zeros(form.num_decisions + 2, np.int8)
-        self.sequence_status[form.sequence_start[0]] = BASIC
-        self.sequence_status[form.sequence_start[1]] = LOWER
-        self.decision_status[-2:] = (LOWER, BASIC)
         self.payoffs = 0
 
     def allow(self, sequences: NDArray[np.bool_]) -> int:
         """Allow further sequences with all their prefixes; returns the number of new ones."""
-        form = self.tree.sequences
         new = np.flatnonzero(sequences & ~self.allowed)
-        self.allowed[new] = True
-        points = self._origin[new]
-        fresh, first = np.unique(points, return_index=True)
-        first, fresh = first[~self.active[fresh]], fresh[~self.active[fresh]]
-        self.active[fresh] = True
-        # In the basis to start from, a new decision point takes its first new action; other new actions do not matter.
-        maximiser = new < form.sequence_start[1]
-        self.sequence_status[new] = np.where(maximiser, LOWER, BASIC)
-        own = fresh < form.decision_start[1]
-        self.sequence_status[new[first]] = np.where(own, BASIC, LOWER)
-        self.decision_status[fresh] = np.where(own, LOWER, BASIC)
+        self._enter(new)
         return len(new)
 
     def sizes(self) -> tuple[list[int], list[int]]:
         """Information sets and sequences (the empty one included) of the restricted game, by player."""
-        form = self.tree.sequences
-        sets = [int(self.active[form.decision_start[p] : form.decision_start[p + 1]].sum()) for p in range(2)]
-        sequences = [int(self.allowed[form.sequence_start[p] : form.sequence_start[p + 1]].sum()) for p in range(2)]
-        return sets, sequences
+        return [len(self.decisions_of(p)) for p in range(2)], [len(self.sequences_of(p)) for p in range(2)]
 
-    def solve(self, seconds: float | None = None) -> RestrictedSolution | None:
-        """An equilibrium of the restricted game, or None if the time ran out."""
-        form = self.tree.sequences
-        sequences = [self._of(self.allowed, form.sequence_start, player) for player in range(2)]
-        decisions = [self._of(self.active, form.decision_start, player) for player in range(2)]
+    def solve(self, seconds: float | None = None) -> Float64 | None:
+        """An equilibrium of the restricted game as weights of sequences, or None if the time ran out."""
+        sequences = [self.sequences_of(player) for player in range(2)]
+        decisions = [self.decisions_of(player) for player in range(2)]
         model = self._program(sequences, decisions)
         start = Basis(
             columns=np.concatenate((
@@ -111,17 +128,17 @@ class RestrictedGame:
             self.decision_status[decisions[1]] = columns[width + 1 :]
             self.decision_status[-2], self.decision_status[decisions[0]] = rows[0], rows[1:height]
             self.sequence_status[sequences[1]] = rows[height:]
-        plan = np.zeros(form.num_sequences)
+        plan = np.zeros(self.form.num_sequences)
         plan[sequences[0]] = solution.primal[: len(sequences[0])]
         plan[sequences[1]] = -solution.dual[1 + len(decisions[0]) :]
-        return RestrictedSolution(solution.value / self._scale, plan)
+        return plan
 
     def strategy(self, plan: Float64, default: Float64) -> Float64:
         """The probabilities of all entries: those of the plan where it reaches, else the default ones.
 
         As ``behavioural_strategy``, but only for the decision points with an allowed action.
         """
-        form = self.tree.sequences
+        form = self.form
         points = np.flatnonzero(self.active)
         counts = form.decision_actions[points].astype(np.int64)
         weights = np.maximum(plan[spans(form.decision_first[points], counts)], 0.0)
@@ -133,13 +150,9 @@ class RestrictedGame:
             strategy[entries[reached]] = weights[reached] / totals[reached]
         return strategy
 
-    @staticmethod
-    def _of(mask: NDArray[np.bool_], start: NDArray[np.int32], player: int) -> Int64:
-        return int(start[player]) + np.flatnonzero(mask[start[player] : start[player + 1]])
-
     def _program(self, sequences: list[Int64], decisions: list[Int64]) -> LinearModel:
         """The first player's program: rows for own decision points and the other's sequences (``linear_program``)."""
-        form = self.tree.sequences
+        form = self.form
         place = np.zeros(form.num_sequences, np.int64)  # of a sequence among the allowed ones of its player
         for player in range(2):
             place[sequences[player]] = np.arange(len(sequences[player]))
@@ -171,7 +184,7 @@ class RestrictedGame:
 
     def _structure(self, decisions: Int64, place: Int64, shift: int, base: int, transposed: bool) -> list[_Entries]:
         """The entries that tie actions to decision points: E for the first player, -F' for the second."""
-        form = self.tree.sequences
+        form = self.form
         numbers = np.arange(len(decisions)) + shift
         counts = form.decision_actions[decisions]
         after = spans(form.decision_first[decisions], counts)
@@ -184,20 +197,18 @@ class RestrictedGame:
 
     def _payoffs(self, sequences: list[Int64], place: Int64) -> _Entries:
         """Scaled payoffs to the first player: places of the second one's sequence, of the first one's, amounts."""
-        form, pairs = self.tree.sequences, self.pairs
+        form = self.form
         counts = np.diff(form.leaf_start)[sequences[1]]
         leaves = spans(form.leaf_start[:-1][sequences[1]], counts)
         first, second = form.leaf_others[leaves, 0], np.repeat(sequences[1], counts)
         amount = -form.leaf_payoff[leaves]
-        columns: list[_Entries] = [(second, first, amount)]
-        waiting = np.flatnonzero(~self.active & self.allowed[form.decision_parent])
-        for player in range(2):
-            stops = waiting[(waiting >= form.decision_start[player]) & (waiting < form.decision_start[player + 1])]
-            counts = np.diff(pairs.start)[stops]
-            met = spans(pairs.start[:-1][stops], counts)
-            own, other = np.repeat(form.decision_parent[stops], counts), pairs.other[met]
-            floor = pairs.floor[met]
-            columns.append((other, own, floor) if player == 0 else (own, other, -floor))
-        second, first, amount = (np.concatenate([part[which] for part in columns]) for which in range(3))
+        own, other, numbers = self.temporary_leaves(self.pairs)
+        floor, stop = self.pairs.floor[numbers], int(np.count_nonzero(own < form.sequence_start[1]))
+        columns: list[_Entries] = [
+            (second, first, amount),
+            (other[:stop], own[:stop], floor[:stop]),  # where the first player acts
+            (own[stop:], other[stop:], -floor[stop:]),
+        ]
+        second, first, amount = (np.concatenate([column[which] for column in columns]) for which in range(3))
         keep = self.allowed[first] & self.allowed[second] & (amount != 0.0)
         return place[second[keep]], place[first[keep]], self._scale * amount[keep]

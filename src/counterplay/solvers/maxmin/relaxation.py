@@ -28,15 +28,13 @@ from counterplay.lp.highs import Basis, LinearModel, LiveModel, LpSolution
 from counterplay.lp.zero_sum import sequence_program
 from counterplay.solvers.maxmin.maxmin_problem import MaxminProblem
 from counterplay.solvers.maxmin.maxmin_programs import pure_rows
+from counterplay.solvers.restricted_game import BASIC, LOWER, AllowedSequences
 from counterplay.tree.sequence.decision_points import DecisionPairs
 from counterplay.tree.sequence.sequence_form import spans
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 Bool = NDArray[np.bool_]
-
-LOWER, BASIC = 0, 1
-"""Statuses in a basis, as HiGHS numbers them."""
 
 BROKEN = 1e-8
 """The violation of an envelope from which its rows enter."""
@@ -58,7 +56,7 @@ class RelaxedSolution:
     envelope: Float64
 
 
-class Relaxation:
+class Relaxation(AllowedSequences):
     """The relaxation on the sequences that are allowed: all of them, or those of a restricted game.
 
     Parameters
@@ -75,8 +73,6 @@ class Relaxation:
 
     Its attributes:
 
-    * ``allowed`` (S,) bool: the sequences of the restricted game
-    * ``active`` (D,) bool: the decision points with an allowed action
     * ``tight`` (K,) bool: the forgetful sets whose rows are in the program
     * ``lower``, ``upper`` (places,) float64: the intervals
     * ``caps`` (S,) float64: the largest weights of the maximiser's sequences in these intervals
@@ -89,26 +85,18 @@ class Relaxation:
         optimistic: Float64 | None = None,
         capped: bool = True,
     ) -> None:
+        super().__init__(problem.form, problem.player, everything=pairs is None)
         self.problem, self.pairs, self.optimistic = problem, pairs, optimistic
-        form = problem.form
-        self.allowed = np.full(form.num_sequences, pairs is None)
-        self.allowed[form.sequence_start[:2]] = True
-        self.active = np.full(form.num_decisions, pairs is None)
         self.tight = np.zeros(len(problem.sets), bool)
         self.lower, self.upper = np.zeros(problem.places), np.ones(problem.places)
-        self.caps, self.capped = np.ones(form.num_sequences), capped
+        self.caps, self.capped = np.ones(self.form.num_sequences), capped
         self.started = np.zeros(1, np.int8)
-        self.sequence_status = np.zeros(form.num_sequences, np.int8)
-        self.decision_status = np.zeros(form.num_decisions + 2, np.int8)
-        self.decision_status[-1] = BASIC
-        self.sequence_status[form.sequence_start[problem.player]] = BASIC
         self.place_status = np.zeros(problem.places, np.int8)
         self.sum_status = np.zeros(len(problem.sets), np.int8)
         self.envelope_status = np.full((len(problem.term_place), 4), BASIC, np.int8)
         self.pure_plans: list[Int64] = []
         self.solved = 0
         self._whole = sequence_program(problem.tree, problem.player, scale=problem.factor) if problem.a_loss else None
-        self._origin = form.origins()[0]
         self._live: LiveModel | None = None
 
     def statuses(self) -> dict[str, NDArray[np.int8]]:
@@ -142,7 +130,7 @@ class Relaxation:
 
         At a decision point of a forgetful set all actions come together, so that every probability can be played.
         """
-        form, problem = self.problem.form, self.problem
+        form, problem = self.form, self.problem
         new = np.flatnonzero(sequences & ~self.allowed)
         if not len(new):
             return 0
@@ -151,16 +139,7 @@ class Relaxation:
         points = points[problem.set_of_decision[points] >= 0]
         more = spans(form.decision_first[points], form.decision_actions[points])
         new = np.union1d(new, more[~self.allowed[more]])
-        self.allowed[new] = True
-        own = (new >= form.sequence_start[problem.player]) & (new < form.sequence_start[problem.player + 1])
-        self.sequence_status[new] = np.where(own, LOWER, BASIC)
-        fresh, first = np.unique(self._origin[new], return_index=True)
-        first, fresh = first[~self.active[fresh]], fresh[~self.active[fresh]]
-        self.active[fresh] = True
-        # A new decision point starts with its first new action in the basis.
-        mine = own[first]
-        self.sequence_status[new[first]] = np.where(mine, BASIC, LOWER)
-        self.decision_status[fresh] = np.where(mine, LOWER, BASIC)
+        self._enter(new)
         return len(new)
 
     def _tighten(self, sets: Bool) -> None:
@@ -205,7 +184,7 @@ class Relaxation:
 
     def _weigh(self, upper: Float64) -> Float64:
         """The largest weights of sequences when probabilities have these upper limits."""
-        problem, form = self.problem, self.problem.form
+        problem, form = self.problem, self.form
         caps = np.ones(form.num_sequences)
         if np.all(upper >= 1.0):
             return caps
@@ -266,11 +245,11 @@ class Relaxation:
     # -- putting the program together -------------------------------------------------------------------------------
 
     def _put_together(self) -> None:
-        problem, form = self.problem, self.problem.form
+        problem, form = self.problem, self.form
         player = problem.player
         base = self._base()
-        self._sequences = [_of(self.allowed, form.sequence_start, one) for one in range(2)]
-        self._decisions = [_of(self.active, form.decision_start, one) for one in range(2)]
+        self._sequences = [self.sequences_of(one) for one in range(2)]
+        self._decisions = [self.decisions_of(one) for one in range(2)]
         self._column = np.full(form.num_sequences, -1, np.int64)
         self._column[self._sequences[player]] = np.arange(len(self._sequences[player]))
         sets = np.flatnonzero(self.tight)
@@ -334,11 +313,11 @@ class Relaxation:
             return pure_rows(self.problem, self.pure_plans or [self.problem.pure_plan(self._first_choice())])
         if self.pairs is None:
             return self._whole
-        problem, form, whole = self.problem, self.problem.form, self._whole
+        problem, form, whole = self.problem, self.form, self._whole
         player, other = problem.player, problem.other
         starts = form.sequence_start, form.decision_start
-        own, theirs = (_of(self.allowed, starts[0], one) - int(starts[0][one]) for one in (player, other))
-        mine, their_points = (_of(self.active, starts[1], one) - int(starts[1][one]) for one in (player, other))
+        own, theirs = (self.sequences_of(one) - int(starts[0][one]) for one in (player, other))
+        mine, their_points = (self.decisions_of(one) - int(starts[1][one]) for one in (player, other))
         equations = 1 + int(starts[1][player + 1] - starts[1][player])
         rows = np.concatenate(([0], 1 + mine, equations + theirs))
         width = form.sequences_of(player)
@@ -354,21 +333,18 @@ class Relaxation:
         """The payoffs of temporary leaves: where the restricted game stops and the game does not."""
         assert self.pairs is not None
         assert self.optimistic is not None
-        form, problem, pairs = self.problem.form, self.problem, self.pairs
-        waiting = np.flatnonzero(~self.active & self.allowed[form.decision_parent])
-        counts = np.diff(pairs.start)[waiting]
-        met = spans(pairs.start[:-1][waiting], counts)
-        mover, facing = np.repeat(form.decision_parent[waiting], counts), pairs.other[met]
+        form, problem = self.form, self.problem
+        mover, facing, numbers = self.temporary_leaves(self.pairs)
         low, high = form.sequence_start[problem.player], form.sequence_start[problem.player + 1]
         moves = (mover >= low) & (mover < high)
         first, second = np.where(moves, mover, facing), np.where(moves, facing, mover)
         keep = self.allowed[first] & self.allowed[second]
         columns = np.searchsorted(own, first[keep] - int(low))
         rows = 1 + equations + np.searchsorted(theirs, second[keep] - int(form.sequence_start[problem.other]))
-        return coo_array((problem.factor * self.optimistic[met[keep]], (rows, columns)), shape=shape).tocsr()
+        return coo_array((problem.factor * self.optimistic[numbers[keep]], (rows, columns)), shape=shape).tocsr()
 
     def _first_choice(self) -> NDArray[np.int32]:
-        return np.zeros(self.problem.form.num_decisions, np.int32)
+        return np.zeros(self.form.num_decisions, np.int32)
 
     # -- the basis, and reading solutions ----------------------------------------------------------------------------
 
@@ -409,7 +385,7 @@ class Relaxation:
         self.started[0] = 1
 
     def _read(self, found: LpSolution) -> RelaxedSolution:
-        problem, form = self.problem, self.problem.form
+        problem, form = self.problem, self.form
         own, theirs = self._sequences[problem.player], self._sequences[problem.other]
         plan = np.zeros(form.num_sequences)
         plan[own] = np.clip(found.primal[: len(own)], 0.0, 1.0)
@@ -421,7 +397,3 @@ class Relaxation:
         envelope = np.zeros((len(problem.term_place), 4))
         envelope[self._terms] = np.maximum(found.dual[self._envelope_row :] / problem.factor, 0.0).reshape(-1, 4)
         return RelaxedSolution(found.value * problem.unit, plan, probability, envelope)
-
-
-def _of(mask: Bool, start: NDArray[np.int32], player: int) -> Int64:
-    return int(start[player]) + np.flatnonzero(mask[start[player] : start[player + 1]])
