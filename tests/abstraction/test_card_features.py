@@ -177,13 +177,14 @@ def test_cards_that_cannot_be(deck: tuple[int, int], shape: tuple[int, ...], mes
         CardFeatures(deck, shape)
 
 
+@pytest.fixture(scope="module")
+def features(tmp_path_factory: pytest.TempPathFactory) -> CardFeatures:
+    return CardFeatures((13, 4), (2, 3, 1, 1), tmp_path_factory.mktemp("features"), threads=2)
+
+
 @pytest.mark.slow
 class TestHoldem:
     """The whole deck: about two minutes."""
-
-    @pytest.fixture(scope="class")
-    def features(self, tmp_path_factory: pytest.TempPathFactory) -> CardFeatures:
-        return CardFeatures((13, 4), (2, 3, 1, 1), tmp_path_factory.mktemp("features"), threads=2)
 
     HANDS = ("4c4d", "6c6d", "TsJs", "QsKs")
 
