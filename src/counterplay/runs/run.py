@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import time
 from pathlib import Path
 from typing import Any
@@ -108,9 +107,8 @@ class Run:
         if result.form == "public":
             return dataclasses.replace(result, profile=self._named(result.profile))
         if result.form == "buckets":
-            nothing = (math.nan,) * len(result.value)
             inside = AbstractResult(result.game, result.measurement, None) if solver.measures else None
-            return dataclasses.replace(result, abstract=inside, measurement=Measurement(nothing, nothing))
+            return dataclasses.replace(result, abstract=inside, measurement=Measurement.unknown(len(result.value)))
         abstraction = self.forms.abstraction if result.form == "history" else None
         return result if abstraction is None else self._in_the_real_game(result, abstraction)
 

@@ -6,7 +6,6 @@ players with perfect recall) a run is measured inside the bucket game, without i
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
@@ -68,10 +67,9 @@ class BucketTables(Solver):
 
     def measure(self) -> Measurement:
         """Measure the profile inside the bucket game; every number is NaN without ``pairs``."""
-        if self.pairs is not None:
-            return measure_buckets(self.game, self.pairs, self.strategy())
-        nothing = (math.nan,) * self.game.players
-        return Measurement(nothing, nothing)
+        if self.pairs is None:
+            return Measurement.unknown(self.game.players)
+        return measure_buckets(self.game, self.pairs, self.strategy())
 
     def details(self) -> dict[str, Any]:
         """The bucket game."""

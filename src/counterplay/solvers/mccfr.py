@@ -47,10 +47,10 @@ from counterplay.kernels.history.pure_cfr import iterate_pure
 from counterplay.kernels.regret import match_regrets
 from counterplay.kernels.walks import WalkArrays, random_state, walk_arrays, walk_bytes
 from counterplay.poker.buckets.bucket_game import BucketGame
-from counterplay.runtime.threads import ThreadPool, available_cores, spaced_rows, spaced_zeros
+from counterplay.runtime.threads import ThreadPool, spaced_rows, spaced_zeros
 from counterplay.solvers.sampling_schemes import scheme_array
 from counterplay.solvers.settings import Bounds, Count, Settings, Share, Threads, preset
-from counterplay.solvers.solver import Solver
+from counterplay.solvers.solver import Solver, ThreadedSolver
 from counterplay.strategy import normalise
 from counterplay.tree.history.game_tree import GameTree
 
@@ -69,7 +69,7 @@ class WalkedSizes(NamedTuple):
     """Sizes of a game that tables and scratch depend on."""
 
     entries: int
-    met_again: int  # information sets that a walk may visit at several histories; none on a betting tree
+    revisited: int  # information sets that a walk may visit at several histories; none on a betting tree
     players: int
     frames: int  # the longest line of play
     widest: int  # the most actions
@@ -197,7 +197,7 @@ class SampledSolver(Solver):
         return cls(game, preset(cls.presets, algorithm, others), algorithm, memory_limit, scheme)
 
 
-class MccfrSolver(SampledSolver):
+class MccfrSolver(ThreadedSolver, SampledSolver):
     """Monte Carlo CFR on a compiled game, any number of players."""
 
     kind = "mccfr"
@@ -245,37 +245,21 @@ class MccfrSolver(SampledSolver):
         return table_memory(walked_sizes(tree), cls.settings_of(config))
 
     @property
-    def iterations(self) -> int:
-        """Iterations done so far, of all threads."""
-        return int(self.counters[:, 0].sum())
-
-    @property
-    def least_iterations(self) -> int:
-        """One for each thread that has a core."""
-        return min(self.config.threads, available_cores())
-
-    @property
-    def nodes(self) -> int:
-        """Histories touched so far: decisions, chance events and terminals, each time a walk visits them."""
-        return int(self.counters[:, 1].sum())
-
-    @property
     def cut_updates(self) -> int:
         """How often Pure CFR clipped a regret."""
         return int(self.counters[:, 2].sum())
 
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations, divided among the threads."""
-        self._pool.share(iterations, self.iterations, self._advance, self.deadline)
+        super().step(iterations)
         if self.config.overflow == "error" and self.cut_updates:
             raise SolverError(f"regrets of {self.algorithm} left the type {self.config.storage}; use storage int64")
 
     def _advance(self, thread: int, iterations: int, start: int) -> None:
-        """Iterations ``start + 1`` to ``start + iterations``, with the random numbers of a thread."""
         self._iterate(thread, iterations, start, None)
 
     def _iterate(self, thread: int, iterations: int, start: int, deals: NDArray[np.int64] | None) -> None:
-        """The same with given deals, one for each walk; None where the tree deals."""
+        """``_advance`` with given deals, one for each walk; None where the tree deals."""
         config = self.config
         size = len(self._scratch) // config.threads
         scratch = self._scratch[thread * size : (thread + 1) * size]
@@ -408,6 +392,6 @@ def _scratch_shapes(sizes: WalkedSizes, config: MccfrConfig) -> list[tuple[int, 
         return [(3 * frames, "int32"), (frames * widest, "int64"), (waiting, "int64")]
     stack = [(3 * frames, "int64"), (3 * frames, "float64"), (frames * widest, "float64"), (frames * widest, "float64")]
     if config.sampling == "chance":
-        entries = sizes.entries if sizes.met_again else 0
-        return [*stack, (sizes.met_again, "int64"), (entries, "float64"), (entries, "uint8"), (frames, "float64")]
+        entries = sizes.entries if sizes.revisited else 0
+        return [*stack, (sizes.revisited, "int64"), (entries, "float64"), (entries, "uint8"), (frames, "float64")]
     return [*stack, (waiting, "int64")]

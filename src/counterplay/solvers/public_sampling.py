@@ -46,10 +46,11 @@ from counterplay.evaluation.public_walks import scratch_bytes, walk_scratch
 from counterplay.kernels.public.piece_steps import Rule, Tables
 from counterplay.kernels.public.public_sampling import Deals, Deck, Drawn, iterate_blocks
 from counterplay.kernels.walks import alias_table, random_state
-from counterplay.runtime.threads import ThreadPool, available_cores, spaced_rows, spaced_zeros
+from counterplay.runtime.threads import ThreadPool, spaced_rows, spaced_zeros
 from counterplay.solvers.cfr import ROUNDING, check_storage
 from counterplay.solvers.public_tree_tables import PublicTreeTables, table_type
 from counterplay.solvers.settings import Bounds, Settings, Threads
+from counterplay.solvers.solver import ThreadedSolver
 from counterplay.tree.public.public_tree import LINK, NO_HAND, SHARED, PublicTree
 
 SamplingKind = Literal["cs", "opcs", "spcs", "pcs"]
@@ -86,7 +87,7 @@ class PublicSamplingConfig(Settings):
     threads: Threads = 1
 
 
-class PublicSamplingSolver(PublicTreeTables):
+class PublicSamplingSolver(ThreadedSolver, PublicTreeTables):
     """CS, OPCS, SPCS or PCS on a public tree, two players."""
 
     kind = "public-sampling"
@@ -133,27 +134,7 @@ class PublicSamplingSolver(PublicTreeTables):
             size += 2 * tree.num_deals * int(hands.real_start[1]) * is_drawn
         return size + 16 * tree.num_deals + scratch_bytes(tree, 1 + settings.threads)
 
-    @property
-    def iterations(self) -> int:
-        """Iterations done so far, of all threads."""
-        return int(self.counters[:, 0].sum())
-
-    @property
-    def least_iterations(self) -> int:
-        """One for each thread that has a core."""
-        return min(int(self.config.threads), available_cores())
-
-    @property
-    def nodes(self) -> int:
-        """Public states touched so far, each time a walk visits one."""
-        return int(self.counters[:, 1].sum())
-
-    def step(self, iterations: int = 1) -> None:
-        """Advance by some iterations, divided among the threads."""
-        self._pool.share(iterations, self.iterations, self._advance, self.deadline)
-
     def _advance(self, thread: int, iterations: int, start: int) -> None:
-        """Iterations ``start + 1`` to ``start + iterations``, with the random numbers of a thread."""
         tree, walker = self.tree, self.walker
         iterate_blocks(
             walker.nodes, *walker.hands, *self.decks, self.deals, tree.pair_hands, *DRAWN_HANDS[self.config.sampling],

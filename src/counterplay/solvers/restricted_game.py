@@ -158,16 +158,16 @@ class RestrictedGame(AllowedSequences):
             place[sequences[player]] = np.arange(len(sequences[player]))
         width, height = len(sequences[0]), 1 + len(decisions[0])
         columns, rows = width + 1 + len(decisions[1]), height + len(sequences[1])
-        parts: list[_Entries] = [
+        pieces: list[_Entries] = [
             (np.array([0, height]), np.array([0, width]), np.array([1.0, -1.0])),  # the empty sequences
             *self._structure(decisions[0], place, 1, 0, transposed=False),
             *self._structure(decisions[1], place, width + 1, height, transposed=True),
         ]
         paid, plan, amounts = self._payoffs(sequences, place)
-        parts.append((height + paid, plan, amounts))
-        entries = [np.concatenate([part[which] for part in parts]) for which in range(3)]
+        pieces.append((height + paid, plan, amounts))
+        entries = [np.concatenate([piece[which] for piece in pieces]) for which in range(3)]
         matrix: csr_array = coo_array((entries[2], (entries[0], entries[1])), shape=(rows, columns)).tocsr()
-        self.payoffs = matrix.nnz - sum(len(part[2]) for part in parts[:-1])
+        self.payoffs = matrix.nnz - sum(len(piece[2]) for piece in pieces[:-1])
         right = np.zeros(height)
         right[0] = 1.0
         cost = np.zeros(columns)
@@ -189,11 +189,12 @@ class RestrictedGame(AllowedSequences):
         counts = form.decision_actions[decisions]
         after = spans(form.decision_first[decisions], counts)
         taken = self.allowed[after]
-        ends = base + place[after[taken]], np.repeat(numbers, counts)[taken]
-        begins = base + place[form.decision_parent[decisions]], numbers
+        actions = base + place[after[taken]], np.repeat(numbers, counts)[taken]
+        parents = base + place[form.decision_parent[decisions]], numbers
+        one_action, one_parent = np.ones(len(actions[0])), np.ones(len(decisions))
         if transposed:
-            return [(*ends, np.full(len(ends[0]), -1.0)), (*begins, np.ones(len(decisions)))]
-        return [(ends[1], ends[0], np.ones(len(ends[0]))), (begins[1], begins[0], np.full(len(decisions), -1.0))]
+            return [(*actions, -one_action), (*parents, one_parent)]
+        return [(actions[1], actions[0], one_action), (parents[1], parents[0], -one_parent)]
 
     def _payoffs(self, sequences: list[Int64], place: Int64) -> _Entries:
         """Scaled payoffs to the first player: places of the second one's sequence, of the first one's, amounts."""

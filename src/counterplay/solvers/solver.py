@@ -27,6 +27,7 @@ from counterplay.kernels.history.passes import FormArrays, form_arrays
 from counterplay.runtime.memory import check_memory
 from counterplay.runtime.pacing import CHECK_RATIO, PacedSteps, Until, next_check
 from counterplay.runtime.progress import Progress, ProgressCallback
+from counterplay.runtime.threads import ThreadPool, available_cores
 from counterplay.solvers.result import RunFacts, SolveResult, Status
 from counterplay.solvers.settings import Settings, preset
 from counterplay.storage import read_container, write_container
@@ -460,3 +461,35 @@ class Solver(ABC):
             form=self.form_name,
             facts=self.facts(),
         )
+
+
+class ThreadedSolver(Solver):
+    """A solver whose threads walk over the same tables, each with its own random numbers and counters."""
+
+    counters: NDArray[np.int64]
+    """A row for each thread: iterations, histories or public states touched, and what else is counted."""
+
+    _pool: ThreadPool
+
+    @property
+    def iterations(self) -> int:
+        """Iterations done so far, of all threads."""
+        return int(self.counters[:, 0].sum())
+
+    @property
+    def least_iterations(self) -> int:
+        """One for each thread that has a core."""
+        return min(int(self.config.threads), available_cores())
+
+    @property
+    def nodes(self) -> int:
+        """What was touched so far, each time a walk visits it: histories, or public states."""
+        return int(self.counters[:, 1].sum())
+
+    def step(self, iterations: int = 1) -> None:
+        """Advance by some iterations, divided among the threads."""
+        self._pool.share(iterations, self.iterations, self._advance, self.deadline)
+
+    @abstractmethod
+    def _advance(self, thread: int, iterations: int, start: int) -> None:
+        """Iterations ``start + 1`` to ``start + iterations``, with the random numbers of a thread."""

@@ -159,7 +159,7 @@ class StateSampler(SampledSolver):
         """The first entry of an information set that may be new."""
         row = self.rows[player].get(key)
         if row is None:
-            row = self._meet(player, key, tuple(actions))
+            row = self._first_visit(player, key, tuple(actions))
         known = self.row_actions[row]
         if known is not actions and known != tuple(actions):
             raise GameError(
@@ -168,7 +168,7 @@ class StateSampler(SampledSolver):
             )
         return self.row_offset[row]
 
-    def _meet(self, player: int, key: Hashable, actions: tuple[Hashable, ...]) -> int:
+    def _first_visit(self, player: int, key: Hashable, actions: tuple[Hashable, ...]) -> int:
         """Create the row of an information set, or restore it from a checkpoint."""
         text = key if isinstance(key, str) else str(key)
         if text in self.unclaimed[player]:
@@ -213,9 +213,7 @@ class StateSampler(SampledSolver):
         return scheme_row(self._scheme, player, text, actions)
 
     def event(self, chances: tuple[float, ...]) -> tuple[list[float], list[int]]:
-        """The alias table of a chance event (see ``kernels/history/walks.py``), made when such an event is first
-        met.
-        """
+        """The alias table of a chance event (see ``kernels/history/walks.py``), made at its first visit."""
         table = self._events.get(chances)
         if table is None:
             total = math.fsum(chances)
@@ -251,8 +249,7 @@ class StateSampler(SampledSolver):
 
     def measure(self) -> Measurement:
         """Nothing is measured: every number is NaN."""
-        nothing = (math.nan,) * self.game.players
-        return Measurement(nothing, nothing)
+        return Measurement.unknown(self.game.players)
 
     def _reached(self, until: Until, last: Measurement) -> Status | None:
         return "memory" if self.table_bytes > self.memory_limit else super()._reached(until, last)
@@ -264,7 +261,7 @@ class StateSampler(SampledSolver):
         )  # fmt: skip
 
     def strategy(self, kind: Literal["average", "last"] | None = None) -> NDArray[np.float64]:
-        """The probabilities of a profile at the entries met so far, in the order in which they were met."""
+        """The probabilities of a profile at the entries visited so far, in the order of their first visits."""
         kind = self._profile_kind(kind)
         weights = np.array(self.average if kind == "average" else self.regret, dtype=np.float64)
         return normalise(np.maximum(weights, 0.0), self._offset())
@@ -273,7 +270,7 @@ class StateSampler(SampledSolver):
         return np.array([*self.row_offset, len(self.regret)], np.int64)
 
     def profile(self, kind: Literal["average", "last"] | None = None) -> TabularStrategy:
-        """A profile of the information sets met so far; ``TabularStrategy.for_tree`` plays uniformly at the others."""
+        """The profile at information sets visited so far; ``TabularStrategy.for_tree`` plays uniformly at others."""
         strategy, offset = self.strategy(kind), self._offset()
         players = np.array(self.row_player, np.int8)
         order = np.argsort(players, kind="stable")

@@ -51,7 +51,7 @@ class Walker:
         self.extra = config.average_walks if self.players != 2 and config.keeps_average else 0.0
         self.limit = 2**31 - 1 if config.storage == "int32" else 2**63 - 1
         self.units = config.units or 1
-        self.largest = 0.0  # utility met so far, without its sign
+        self.largest = 0.0  # utility so far, without its sign
         self.time = 1.0
         self.touched = 0
 
@@ -248,14 +248,14 @@ class Walker:
                 actions = state.actions()
                 index = self.solver.row(who, state.infoset(), actions)
                 if who == player and config.probe_exploration > 0.0:
-                    action, other = self.stray(index, len(actions))
+                    action, other = self.exploring_move(index, len(actions))
                     ratio *= other
                 else:
                     action = self.matched(index, len(actions))
                 state = state.child(actions[action])
         return total / (config.probes * config.probe_share)
 
-    def stray(self, index: int, count: int) -> tuple[int, float]:
+    def exploring_move(self, index: int, count: int) -> tuple[int, float]:
         """An action of an exploring probe, and the strategy's probability of it over that of drawing it."""
         share = self.config.probe_exploration
         action = int(self.draw() * count) if self.draw() < share else self.matched(index, count)
@@ -304,14 +304,14 @@ class Walker:
         average[index + pick] += 1
 
     def walk_pure(self, state: Any, player: int, depth: int) -> int:
-        """One walk of Pure CFR from a state on, in whole units."""
+        """One walk of Pure CFR from a state on, in units."""
         solver = self.solver
         while True:
             self.touched += 1
             depth = self.deeper(depth)
             who = state.player
             if who == TERMINAL:
-                return self.whole(self.utility(state, player))
+                return self.in_units(self.utility(state, player))
             if who == CHANCE:
                 state = self.after_chance(state)
                 continue
@@ -336,8 +336,8 @@ class Walker:
                 solver.regret[index + action] = new
             return value
 
-    def whole(self, won: float) -> int:
-        """A utility in whole units; what counts as whole is measured by the largest met, as in a compiled game."""
+    def in_units(self, won: float) -> int:
+        """A utility as an integer number of units; rounding is judged by the largest so far, as in a compiled game."""
         self.largest = max(self.largest, abs(won))
         units = won * self.units
         nearest = round(units)

@@ -195,12 +195,12 @@ def histories_by_infoset(tree: GameTree) -> tuple[NDArray[np.int64], NDArray[np.
 
 def utility_ranges(tree: GameTree) -> NDArray[np.float64]:
     """Δ_I: the range of its player's utilities below each information set."""
-    ends = tree.player == TERMINAL
+    terminals = tree.player == TERMINAL
     result = np.zeros(tree.num_infosets)
     levels = [np.flatnonzero(tree.depth == depth) for depth in range(int(tree.depth.max()), 0, -1)]
     for player in range(tree.players):
         worst, best = np.full(tree.num_histories, np.inf), np.full(tree.num_histories, -np.inf)
-        worst[ends] = best[ends] = tree.utility[tree.outcome[ends], player]
+        worst[terminals] = best[terminals] = tree.utility[tree.outcome[terminals], player]
         for level in levels:
             np.minimum.at(worst, tree.parent[level], worst[level])
             np.maximum.at(best, tree.parent[level], best[level])

@@ -104,9 +104,9 @@ class MaxminProblem:
     def _measure_subtrees(self) -> None:
         form, tree = self.form, self.tree
         self.low, self.high = np.full(form.num_sequences, np.inf), np.full(form.num_sequences, -np.inf)
-        ends = np.flatnonzero(tree.player == TERMINAL)
-        at = sequences_at(tree)[self.player][ends]
-        utility = tree.utility[tree.outcome[ends], self.player]
+        terminals = np.flatnonzero(tree.player == TERMINAL)
+        at = sequences_at(tree)[self.player][terminals]
+        utility = tree.utility[tree.outcome[terminals], self.player]
         np.minimum.at(self.low, at, utility)
         np.maximum.at(self.high, at, utility)
         for level in reversed(self.levels):

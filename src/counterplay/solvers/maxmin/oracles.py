@@ -89,18 +89,18 @@ class OracleBranchAndBound(BranchAndBound):
                 return self.node(digits, upper, lower, blame, int(self.relaxation.allowed.sum()))
 
     def _minimise(self, solution: RelaxedSolution) -> Bool:
-        """The sequences of the minimiser's response to a plan, where the plan can be met.
+        """The sequences of the minimiser's response to a plan, where the plan reaches.
 
         Where the restricted game stops, the maximiser continues with the fallback strategy.
         """
         problem, form = self.problem, self.problem.form
         plan = solution.plan.copy()
         for points in problem.levels:
-            ends = points[~self.relaxation.active[points] & (plan[form.decision_parent[points]] > PLAYED)]
-            counts = form.decision_actions[ends]
-            played = self.fallback[spans(form.decision_entry[ends], counts)]
-            plan[spans(form.decision_first[ends], counts)] = (
-                np.repeat(plan[form.decision_parent[ends]], counts) * played
+            stops = points[~self.relaxation.active[points] & (plan[form.decision_parent[points]] > PLAYED)]
+            counts = form.decision_actions[stops]
+            played = self.fallback[spans(form.decision_entry[stops], counts)]
+            plan[spans(form.decision_first[stops], counts)] = (
+                np.repeat(plan[form.decision_parent[stops]], counts) * played
             )
         _, value, choice = problem.response(plan)
         self._prefer_allowed(problem.other, value, choice)
@@ -126,7 +126,7 @@ class OracleBranchAndBound(BranchAndBound):
         return self._follow(solution.plan, reach, choice)
 
     def _follow(self, plan: Float64, reach: Float64, choice: NDArray[np.int32]) -> Bool:
-        """The maximiser's sequences that a plan plays, and what its choices add to them where it is met."""
+        """The maximiser's sequences that a plan plays, and what its choices add to them where they are reached."""
         form, player, pairs = self.problem.form, self.problem.player, self.pairs
         low, high = form.sequence_start[player], form.sequence_start[player + 1]
         used = np.zeros(form.num_sequences, bool)

@@ -348,14 +348,14 @@ class Relaxation(AllowedSequences):
 
     # -- the basis, and reading solutions ----------------------------------------------------------------------------
 
-    def _parts(self) -> tuple[list[NDArray[np.integer]], list[NDArray[np.integer]]]:
+    def _basis_places(self) -> tuple[list[NDArray[np.integer]], list[NDArray[np.integer]]]:
         player, other = self.problem.player, self.problem.other
         columns = [self._sequences[player], np.array([-1]), self._decisions[other]]
         rows = [np.array([-2]), self._decisions[player], self._sequences[other]]
         return columns, rows
 
     def _basis(self) -> Basis:
-        columns, rows = self._parts()
+        columns, rows = self._basis_places()
         return Basis(
             np.concatenate((
                 self.sequence_status[columns[0]], self.decision_status[columns[1]], self.decision_status[columns[2]],
@@ -370,18 +370,18 @@ class Relaxation(AllowedSequences):
     def _keep_basis(self, found: LpSolution) -> None:
         if found.basis is None or not self.problem.a_loss:
             return
-        columns, rows = self._parts()
+        columns, rows = self._basis_places()
         widths = np.cumsum([len(part) for part in columns])
         heights = np.cumsum([len(part) for part in (*rows, self._sets)])
-        parts = np.split(found.basis.columns, widths)
-        self.sequence_status[columns[0]] = parts[0]
-        self.decision_status[columns[1]], self.decision_status[columns[2]] = parts[1], parts[2]
-        self.place_status[self._places] = parts[3]
-        parts = np.split(found.basis.rows, heights)
-        self.decision_status[rows[0]], self.decision_status[rows[1]] = parts[0], parts[1]
-        self.sequence_status[rows[2]] = parts[2]
-        self.sum_status[self._sets] = parts[3]
-        self.envelope_status[self._terms] = parts[4].reshape(-1, 4)
+        statuses = np.split(found.basis.columns, widths)
+        self.sequence_status[columns[0]] = statuses[0]
+        self.decision_status[columns[1]], self.decision_status[columns[2]] = statuses[1], statuses[2]
+        self.place_status[self._places] = statuses[3]
+        statuses = np.split(found.basis.rows, heights)
+        self.decision_status[rows[0]], self.decision_status[rows[1]] = statuses[0], statuses[1]
+        self.sequence_status[rows[2]] = statuses[2]
+        self.sum_status[self._sets] = statuses[3]
+        self.envelope_status[self._terms] = statuses[4].reshape(-1, 4)
         self.started[0] = 1
 
     def _read(self, found: LpSolution) -> RelaxedSolution:
