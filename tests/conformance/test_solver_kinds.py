@@ -98,7 +98,8 @@ def test_every_solver_has_an_algorithm() -> None:
 @every_solver
 def test_it_gets_better(algorithm: str, form: str) -> None:
     solver, known = made(algorithm, form), ALGORITHMS[algorithm]
-    result = solver.run(Until(iterations=4000 if form in ("states", "buckets") else 1000))
+    cheap = algorithm == "outcome-sampling"  # an iteration visits one terminal: on eight seeds 0.2 to 0.3 after 40,000
+    result = solver.run(Until(iterations=1000 if form in ("history", "public") else 40_000 if cheap else 4000))
     if known.one_sided:
         assert result.status == "solved"
         assert solver.value_bounds == pytest.approx((-1 / 18, -1 / 18), abs=1e-3)
@@ -107,7 +108,7 @@ def test_it_gets_better(algorithm: str, form: str) -> None:
         assert abs(exploitability(solver)) <= 1e-9
     else:
         assert result.status == "iterations"
-        share = 0.8 if algorithm == "outcome-sampling" else 0.5 if known.sampled else 0.05
+        share = 0.5 if known.sampled else 0.05
         assert -1e-9 <= exploitability(solver) <= share * UNIFORM[GAMES[form]]
     assert (result.algorithm, result.iterations) == (algorithm, solver.iterations)
 

@@ -96,7 +96,8 @@ def test_a_round_robin_of_three_players() -> None:
     assert all(row[6] > 0.0 for row in small.rows)
     for name in ("ES", "Pure CFR"):
         done = [row[2] for row in runs if row[1] == name]
-        assert done == sorted(set(done))
+        assert done == sorted(done)  # a busy machine may pass two points of time in one step
+        assert done[0] > 0
     assert small.rows[-1][1:5] == ("Pure CFR minus ES", None, None, "level")
     with pytest.raises(GameError, match="game for three players"):
         run_experiment("three-player-sampling", game="leduc_limit_2p")
