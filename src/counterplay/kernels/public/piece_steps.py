@@ -215,12 +215,12 @@ def terminal_values(
         if kind == _FOLD:
             fold_values(sign * tree.payoff[node], pair_hands, own.card, own.twin, mine, n, opp.real_class,
                         opp.real_card, low, high, reach, r, sums, value, v)  # fmt: skip
-        elif kind == _TILTED:
-            tilted_values(tree.payoff[node], tree.matrix[tree.data[node]], own.card, own.rank, mine, n, opp.real_class,
-                          opp.real_rank, opp.real_card, low, high, reach, r, sums, value, v)  # fmt: skip
-        else:
+        elif kind == _SHOWDOWN:
             showdown_values(tree.payoff[node], own.card, own.rank, mine, n, opp.real_class, opp.real_rank,
                             opp.real_card, low, high, reach, r, sums, value, v)  # fmt: skip
+        else:
+            tilted_values(tree.payoff[node], tree.matrix[tree.data[node]], own.card, own.rank, mine, n, opp.real_class,
+                          opp.real_rank, opp.real_card, low, high, reach, r, sums, value, v)  # fmt: skip
         return
     at = np.uint64(tree.data[node])
     sign *= tree.payoff[node]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.kernels.cards.card_sums import add_hand, of_cards
-from counterplay.kernels.jit import inlined
+from counterplay.kernels.jit import inlined, kernel
 from counterplay.kernels.numba_internals import WIDE, load_row, store_row
 
 CARD_SLOTS = 54
@@ -118,27 +118,15 @@ def showdown_values(
         value[v + h] = stake * (value[v + h] - everything)
 
 
-@inlined
+@kernel
 def tilted_values(
-    win: float,  # IN  what the winner gets
-    loss: float,  # IN  what the loser pays
-    card: np.ndarray,  # IN  (K, 2) uint8: cards of our hands
-    rank: np.ndarray,  # IN  (K,) uint16: their ranks, ascending
-    mine: Any,  # IN  where our hands begin in those two
-    n: Any,  # IN  number of our hands
-    real_class: np.ndarray,  # IN  (R,) uint16: the class of each real hand of the opponent
-    real_rank: np.ndarray,  # IN  (R,) uint16: its rank, ascending
-    real_card: np.ndarray,  # IN  (R, 2) uint8: its cards
-    low: Any,  # IN  the opponent's real hands are low ..
-    high: Any,  # IN  .. high - 1
-    reach: np.ndarray,  # IN  float64
-    r: Any,  # IN  where the opponent's reaches begin, by class
-    by_card: np.ndarray,  # scratch, at least (54,) float64
-    value: np.ndarray,  # OUT float64
-    v: Any,  # IN  where our values begin
-) -> None:
+    win: float, loss: float, card: np.ndarray, rank: np.ndarray, mine: Any, n: Any, real_class: np.ndarray,
+    real_rank: np.ndarray, real_card: np.ndarray, low: Any, high: Any, reach: np.ndarray, r: Any, by_card: np.ndarray,
+    value: np.ndarray, v: Any,
+) -> None:  # fmt: skip
     """A showdown at which winner and loser are not paid alike: ``win`` x weaker less ``loss`` x stronger hands.
 
+    The other parameters are those of ``showdown_values``.  A call: in line, it would slow down the usual showdowns.
     Two passes, so that neither has to take off what the same two cards hold: ranks ascending, then descending.
     """
     by_card[:CARD_SLOTS] = 0.0
