@@ -39,15 +39,15 @@ def matched_share(regret: Any, total: float, actions: Any) -> float:
 
 
 @spliced
-def matched_scale(total: float, actions: Any) -> float:
-    """By what positive regrets are to be multiplied; where there are none, minus the probability of every action."""
-    return 1.0 / total if total > 0.0 else -1.0 / actions
+def matched_scale(total: float) -> float:
+    """By what positive regrets are to be multiplied; 0 where there are none."""
+    return 1.0 / total if total > 0.0 else 0.0
 
 
 @spliced
-def scaled_share(regret: Any, scale: float) -> float:
+def scaled_share(regret: Any, scale: float, actions: Any) -> float:
     """The probability of an action with this regret, given the ``matched_scale`` of its row."""
-    return max(0.0, _f64(regret)) * scale if scale > 0.0 else -scale
+    return max(0.0, _f64(regret)) * scale if scale > 0.0 else 1.0 / actions
 
 
 @spliced

@@ -154,9 +154,9 @@ def _play_back(
             d = high - ONE - i
             entry, actions = row + u64(pieces.offset[d]), u64(pieces.actions[d])
             last -= actions
-            scale, total = matched_scale(positive_total(own, entry, actions), actions), 0.0
+            scale, total = matched_scale(positive_total(own, entry, actions)), 0.0
             for a in range(actions):
-                total += scaled_share(own[entry + a], scale) * found[last + a]
+                total += scaled_share(own[entry + a], scale, actions) * found[last + a]
             found[u64(pieces.above[d])] += total
         values[h] = found[0]
 

@@ -160,9 +160,9 @@ def _play(
         last = ONE
         for d in range(low, high):
             entry, actions, before = row + u64(pieces.offset[d]), u64(pieces.actions[d]), likely[u64(pieces.above[d])]
-            scale = matched_scale(positive_total(regret, entry, actions), actions)
+            scale = matched_scale(positive_total(regret, entry, actions))
             for a in range(actions):
-                share = scaled_share(regret[entry + a], scale)
+                share = scaled_share(regret[entry + a], scale, actions)
                 scratch.sigma[chances + last] = share
                 likely[last] = before * share
                 if len(average) > 0:
@@ -188,9 +188,9 @@ def _play_against(
         last = ONE
         for d in range(low, high):
             entry, actions, before = row + u64(pieces.offset[d]), u64(pieces.actions[d]), likely[u64(pieces.above[d])]
-            scale = matched_scale(positive_total(regret, entry, actions), actions)
+            scale = matched_scale(positive_total(regret, entry, actions))
             for a in range(actions):
-                likely[last] = before * scaled_share(regret[entry + a], scale)
+                likely[last] = before * scaled_share(regret[entry + a], scale, actions)
                 last += ONE
         here = u64(scratch.at[turn]) + k * exits
         for e in range(exits):

@@ -162,7 +162,8 @@ def iterate_chance(
     stack, step, met, dice = borrow(stack), borrow(step), borrow(met), borrow(dice)
     nodes, threshold, alias, utility, players = arrays
     place, weight, strategy, value_of, pending = stack
-    local = state.copy()  # a cache line of its own
+    owner = state.copy()  # a cache line of its own; held to the end, so that what is borrowed stays
+    local = borrow(owner)
     touched = i64(0)
     for iteration in range(iterations):
         time = f64(start + 1 + iteration) if linear else 1.0
@@ -172,7 +173,7 @@ def iterate_chance(
                 floor, prune, player, time, regret, regret, average, none, local, place, weight, strategy, value_of,
                 pending, step, met, dice,
             )  # fmt: skip
-    state[:] = local
+    state[:] = owner
     counters[0] += iterations
     counters[1] += touched
 

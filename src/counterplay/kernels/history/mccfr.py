@@ -126,9 +126,9 @@ def walk_sampled(
                 continue
             top += 1
             low = top * width
-            scale = matched_scale(total, count)
+            scale = matched_scale(total)
             for action in range(count):
-                strategy[low + action] = scaled_share(regret[index + action], scale)
+                strategy[low + action] = scaled_share(regret[index + action], scale, count)
             place[3 * top] = node
             if kind == EXTERNAL:
                 place[3 * top + 1] = 0
@@ -360,7 +360,8 @@ def iterate_sampled(
     scheme, none, stack = borrow(scheme), borrow(none), borrow(stack)
     nodes, threshold, alias, utility, players = arrays
     place, weight, strategy, value_of, pending = stack
-    local = state.copy()  # a cache line of its own
+    owner = state.copy()  # a cache line of its own; held to the end, so that what is borrowed stays
+    local = borrow(owner)
     touched = i64(0)
     for iteration in range(iterations):
         time = f64(start + 1 + iteration) if linear else 1.0
@@ -382,7 +383,7 @@ def iterate_sampled(
                 touched += walk_average(
                     nodes, threshold, alias, players, shift, player, time, False, regret, average, local, pending
                 )  # fmt: skip
-    state[:] = local
+    state[:] = owner
     counters[0] += iterations
     counters[1] += touched
 

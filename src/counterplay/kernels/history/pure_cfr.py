@@ -119,7 +119,8 @@ def iterate_pure(
     arrays, deals, regret, average = borrow(arrays), borrow(deals), borrow(regret), borrow(average)
     none, place, value_of, pending = borrow(none), borrow(place), borrow(value_of), borrow(pending)
     nodes, threshold, alias, payoff, players = arrays
-    local = state.copy()  # a cache line of its own
+    owner = state.copy()  # a cache line of its own; held to the end, so that what is borrowed stays
+    local = borrow(owner)
     touched = i64(0)
     for iteration in range(iterations):
         for player in range(players):
@@ -134,7 +135,7 @@ def iterate_pure(
                 touched += walk_average(
                     nodes, threshold, alias, players, shift, player, 1.0, True, regret, average, local, pending
                 )  # fmt: skip
-    state[:] = local
+    state[:] = owner
     counters[0] += iterations
     counters[1] += touched
 
