@@ -24,7 +24,7 @@ from counterplay.kernels.public.public_cfr import LINKS, REST, WHOLE, walk_publi
 from counterplay.kernels.public.runouts import add_below, add_boards
 from counterplay.kernels.public.terminal import CARD_SLOTS
 from counterplay.runtime.threads import ThreadPool, spaced_zeros
-from counterplay.tree.public.public_tree import LINK, SHARED, SHOWDOWN, Hands, PublicTree
+from counterplay.tree.public.public_tree import LINK, SHARED, SHOWDOWN, TILTED, Hands, PublicTree
 
 FIXED = Rule(1.0, 1.0, False, 0.0, 0.0, True, False, 0)
 """The rule of walks that update nothing."""
@@ -164,6 +164,7 @@ class PublicWalks:
         self.tree = tree
         self.hands = (hand_arrays(tree.hands[0], tree.deal_parent), hand_arrays(tree.hands[1], tree.deal_parent))
         fields: dict[str, Any] = _runouts(tree, self.hands, self.width, self.kind)
+        fields["tilted"] = True if np.any(tree.kind == TILTED) else None
         fields |= {name: getattr(tree, name) for name in NodeArrays._fields if name not in fields}
         self.nodes = NodeArrays(**fields)
         if base is not None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.kernels.jit import kernel, spliced
+from counterplay.kernels.jit import inlined, kernel, spliced
 
 FEW_HANDS = 12
 """Up to so many hands, loops go hand by hand: loops over hands then cost more to start than to run."""
@@ -169,7 +169,7 @@ def match_regrets(
                 strategy[entry] = 1.0 / (last - first)
 
 
-@spliced
+@inlined
 def match_hands(
     table: Any, scale: float, prediction: Any, first: Any, n: Any, actions: Any, tie: float, sigma: Any, s: Any,
     stride: Any, totals: Any,

@@ -57,6 +57,7 @@ class NodeArrays(NamedTuple):
     runout: Any  # (N,) float64: of a link after which there is nothing but a showdown, the stake, if there are matrices
     runout_at: Any  # (D,) int64: where the matrix of a deal begins in ``runout_matrix``
     runout_matrix: Any  # see ``kernels.public.runouts``
+    tilted: Any  # True where some showdown is TILTED; None, so that kernels leave that out, where none is
 
 
 class HandArrays(NamedTuple):
@@ -209,18 +210,18 @@ def terminal_values(
     kind = tree.kind[node]
     sign = 1.0 if me == 0 else -1.0
     n, others = hands_at(own, deal), hands_at(opp, deal)
-    if kind in (_FOLD, _SHOWDOWN, _TILTED):
+    if kind in (_FOLD, _SHOWDOWN) or (tree.tilted is not None and kind == _TILTED):
         mine = np.uint64(own.start[deal])
         low, high = np.uint64(opp.real_start[deal]), np.uint64(opp.real_start[deal + 1])
         if kind == _FOLD:
             fold_values(sign * tree.payoff[node], pair_hands, own.card, own.twin, mine, n, opp.real_class,
                         opp.real_card, low, high, reach, r, sums, value, v)  # fmt: skip
-        elif kind == _SHOWDOWN:
-            showdown_values(tree.payoff[node], own.card, own.rank, mine, n, opp.real_class, opp.real_rank,
-                            opp.real_card, low, high, reach, r, sums, value, v)  # fmt: skip
-        else:
+        elif tree.tilted is not None and kind == _TILTED:
             tilted_values(tree.payoff[node], tree.matrix[tree.data[node]], own.card, own.rank, mine, n, opp.real_class,
                           opp.real_rank, opp.real_card, low, high, reach, r, sums, value, v)  # fmt: skip
+        else:
+            showdown_values(tree.payoff[node], own.card, own.rank, mine, n, opp.real_class, opp.real_rank,
+                            opp.real_card, low, high, reach, r, sums, value, v)  # fmt: skip
         return
     at = np.uint64(tree.data[node])
     sign *= tree.payoff[node]
