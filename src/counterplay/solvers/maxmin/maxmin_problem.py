@@ -203,6 +203,6 @@ def check_maxmin(tree: GameTree, player: int) -> None:
     for one in range(2):
         if tree.recall[one] == "absent-minded":
             raise GameError(
-                f"{what} needs players who never reach an information set twice on a path, but player {one + 1} of "
-                f"{tree.name} is absent-minded; strategy.forgetful.randomised_response may help in a small game"
+                f"{what} needs players who never reach an information set twice on a path, but player {one + 1} "
+                f"of {tree.name} is absent-minded; in a small game randomised_response (evaluation) may help"
             )
