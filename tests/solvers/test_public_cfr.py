@@ -82,8 +82,8 @@ def test_integers_take_half_the_memory_of_float32_and_play_alike(holdem: PublicT
     large = PublicSolver(holdem, config_with("cfr+", {"storage": "float32"}))
     sizes = [sum(table.nbytes for table in solver.player_tables[0][:4]) for solver in (small, large)]
     assert sizes[0] < 0.6 * sizes[1]
-    small.step(150)
-    large.step(150)
+    small.step(50)
+    large.step(50)
     assert small.measure().exploitability == pytest.approx(large.measure().exploitability, rel=0.05)
 
 

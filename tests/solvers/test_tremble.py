@@ -84,8 +84,9 @@ def test_a_run_can_be_resumed(tmp_path: object) -> None:
 
 @pytest.mark.parametrize(
     ("least", "message"),
-    [(0.5, "has sets with 2 actions, so tremble must be below 0.5; got 0.5"), (-0.1, "tremble must be a probability"),
-     (float("nan"), "tremble must be a probability")],
+    [(0.5, "has sets with 2 actions, so tremble must be below 0.5; got 0.5"),
+     (-0.1, "tremble must be a number, at least 0 and below 1"),
+     (float("nan"), "tremble must be a number, at least 0 and below 1")],
 )  # fmt: skip
 def test_trembles_make_sense(least: float, message: str) -> None:
     with pytest.raises(cp.SolverError, match=message):

@@ -33,7 +33,14 @@ class Bounds:
         return all(COMPARISONS[name](number, end) for name, end in vars(self).items() if end is not None)
 
     def __str__(self) -> str:
-        return " and ".join(f"{name.replace('_', ' ')} {end}" for name, end in vars(self).items() if end is not None)
+        ends = {name: end for name, end in vars(self).items() if end is not None}
+        return " and ".join(f"{name.replace('_', ' ')} {_readable(end)}" for name, end in ends.items())
+
+
+def _readable(end: float) -> str:
+    """A limit as text: large powers of two as such."""
+    power = math.frexp(end)[1] - 1
+    return f"2^{power}" if power >= 31 and end == 2**power else str(end)
 
 
 Count: TypeAlias = Annotated[int, Bounds(at_least=0)]

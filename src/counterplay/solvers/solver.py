@@ -79,8 +79,8 @@ class Solver(ABC):
     default_preset: ClassVar[str | None] = None
     """The settings that are used when none are given; by default the first."""
 
-    memory_advice: ClassVar[str] = ""
-    """What to try where the tables do not fit."""
+    memory_advice: ClassVar[str] = "try storage float32 or an abstraction"
+    """What to try where the tables do not fit, if the algorithm has the setting ``storage``."""
 
     default_iterations: ClassVar[int] = 1000
     """Where a run without a limit stops."""
@@ -135,7 +135,9 @@ class Solver(ABC):
         self.tree = self._opened(game, memory_limit)
         self._check_game()
         needed = self.memory_bytes(self.tree, self.config) + self._layout_bytes()
-        check_memory(f"{self.algorithm} on {self.name}", needed, memory_limit, self.memory_advice)
+        stored = hasattr(self.config, "storage")
+        advice = self.memory_advice if stored else "try an abstraction or an algorithm that samples"
+        check_memory(f"{self.algorithm} on {self.name}", needed, memory_limit, advice)
         if self.form_name == "history":
             self.form = form_arrays(self.tree.sequences)
 
