@@ -16,7 +16,8 @@ import counterplay as cp
 from counterplay.cli.main import main
 from counterplay.errors import GameError
 from counterplay.game.builder import ExplicitGame, Node, chance, decision, terminal
-from counterplay.plots.tree_drawing import FORMATS, _Painter, _Plan, draw, format_number
+from counterplay.plots import TREE_FORMATS
+from counterplay.plots.tree_drawing import _Painter, _Plan, draw, format_number
 from counterplay.plots.tree_layout import find_joints, find_links, lay_out, place_lanes
 from counterplay.tree import NULL, GameTree, compile_game
 
@@ -253,7 +254,7 @@ def test_numbers(value: float, text: str) -> None:
     assert format_number(value) == text
 
 
-@pytest.mark.parametrize("ending", FORMATS)
+@pytest.mark.parametrize("ending", TREE_FORMATS)
 def test_files(ending: str, tmp_path: Path) -> None:
     path = tmp_path / f"tree{ending}"
     picture = draw("kuhn", path)

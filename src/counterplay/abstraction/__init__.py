@@ -1,21 +1,39 @@
 """Abstractions: partitions of information sets with an inverse, which lifts strategies to the real game."""
 
-from counterplay.abstraction.infosets.abstraction import Abstraction
-from counterplay.abstraction.infosets.builders import (
-    abstract_by_key,
-    abstract_by_table,
-    abstraction_between,
-    from_classes,
-    initial_abstraction,
-    null_abstraction,
-    own_moves,
-)
-from counterplay.abstraction.infosets.by_name import GENERAL, abstraction_by_name, split_name
-from counterplay.abstraction.infosets.refinement import from_map, is_refinement, refine, split
-from counterplay.abstraction.infosets.storage_words import map_words, table_words
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from counterplay.runtime.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from counterplay.abstraction.infosets.abstraction import Abstraction
+    from counterplay.abstraction.infosets.builders import (
+        abstract_by_key,
+        abstract_by_table,
+        abstraction_between,
+        from_classes,
+        initial_abstraction,
+        null_abstraction,
+        own_moves,
+    )
+    from counterplay.abstraction.infosets.by_name import GENERAL, abstraction_by_name, split_name
+    from counterplay.abstraction.infosets.refinement import from_map, is_refinement, refine, split
+    from counterplay.abstraction.infosets.storage_words import map_words, table_words
 
 __all__ = [
     "GENERAL", "Abstraction", "abstract_by_key", "abstract_by_table", "abstraction_between", "abstraction_by_name",
     "from_classes", "from_map", "initial_abstraction", "is_refinement", "map_words",
     "null_abstraction", "own_moves", "refine", "split", "split_name", "table_words",
 ]  # fmt: skip
+
+__getattr__ = lazy_names(__name__, {
+    "infosets.abstraction": ("Abstraction",),
+    "infosets.builders": (
+        "abstract_by_key", "abstract_by_table", "abstraction_between", "from_classes", "initial_abstraction",
+        "null_abstraction", "own_moves",
+    ),
+    "infosets.by_name": ("GENERAL", "abstraction_by_name", "split_name"),
+    "infosets.refinement": ("from_map", "is_refinement", "refine", "split"),
+    "infosets.storage_words": ("map_words", "table_words"),
+})  # fmt: skip

@@ -15,7 +15,7 @@ from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.poker_game import PokerGame
-from counterplay.poker.postflop.subgame import SUBGAME
+from counterplay.poker.postflop import SUBGAME
 from counterplay.tree.history.game_tree import GameTree
 
 COMPILED_HISTORIES = 5_000_000

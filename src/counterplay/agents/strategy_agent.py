@@ -24,7 +24,7 @@ from counterplay.errors import GameError, StrategyError
 from counterplay.forms import open_game
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.match_state import MatchState
-from counterplay.poker.postflop.subgame import SUBGAME
+from counterplay.poker.postflop import SUBGAME
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.strategy import Strategy
 from counterplay.strategy.tabular import TabularStrategy

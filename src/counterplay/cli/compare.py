@@ -10,7 +10,6 @@ import typer
 from counterplay.cli import options as o
 from counterplay.cli.common import check_plot, check_writable, compile_status, note, print_json, read_memory, say
 from counterplay.errors import SolverError
-from counterplay.forms import GameForms
 
 if TYPE_CHECKING:
     from counterplay.experiments.shared.comparison import Comparison
@@ -48,6 +47,7 @@ def command(
     if seeds < 1:
         raise SolverError(f"--seeds must be at least 1; got {seeds}")
     from counterplay.experiments.shared.comparison import AXES, Budget, compare, parse_algorithms
+    from counterplay.forms import GameForms
 
     if iterations is None and nodes is None and seconds is None:
         seconds = DEFAULT_SECONDS

@@ -10,7 +10,6 @@ import typer
 from counterplay.cli import options as o
 from counterplay.cli.common import compile_status, print_json, read_memory, say
 from counterplay.errors import GameError
-from counterplay.forms import GameForms
 
 if TYPE_CHECKING:
     from counterplay.analysis.action_domination import ActionReport
@@ -43,6 +42,8 @@ def command(
         raise GameError(
             "--at is for dominated actions in the wider sense; leave it out, or --gambit and --what strategies"
         )
+    from counterplay.forms import GameForms
+
     with compile_status(game, as_json) as opening:
         tree = GameForms(game, forget=forget or [], memory_limit=read_memory(memory_limit), progress=opening).history()
     started = time.perf_counter()

@@ -7,16 +7,14 @@ from typing import Annotated
 
 import typer
 
-from counterplay.abstraction import split_name
 from counterplay.cli import options as o
 from counterplay.cli.common import check_writable, print_json, say
-from counterplay.forms import open_game
-from counterplay.plots.tree_drawing import FORMATS, draw
+from counterplay.plots import TREE_FORMATS
 
 
 def command(
     game: o.GameName,
-    out: Annotated[Path, typer.Option(help=f"The picture to write: {', '.join(FORMATS)}.")] = Path("tree.svg"),
+    out: Annotated[Path, typer.Option(help=f"The picture to write: {', '.join(TREE_FORMATS)}.")] = Path("tree.svg"),
     player: Annotated[
         int | None, typer.Option(min=1, help="Show the information sets of this player (1, 2, ...) only.")
     ] = None,
@@ -24,6 +22,10 @@ def command(
     as_json: o.AsJson = False,
 ) -> None:
     """Draw the tree of a small game: players, actions, chance probabilities, payoffs and information sets."""
+    from counterplay.abstraction import split_name
+    from counterplay.forms import open_game
+    from counterplay.plots.tree_drawing import draw
+
     check_writable(out)
     number = None if player is None else player - 1
     forgetful = split_name(game)[1] is not None

@@ -93,7 +93,8 @@ def _report(found: Measurement, seconds: float, cpu: float, files: dict[str, Any
 
 
 def _title(found: Measurement) -> str:
-    from counterplay.poker.postflop.subgame import SUBGAME, parse_subgame
+    from counterplay.poker.postflop import SUBGAME
+    from counterplay.poker.postflop.subgame import parse_subgame
 
     origin = found.provenance
     name = parse_subgame(found.game).title if found.game.startswith(SUBGAME) else found.game

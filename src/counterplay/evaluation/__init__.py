@@ -1,11 +1,25 @@
 """Measures of strategies: expected values, best responses and exploitability."""
 
-from counterplay.evaluation.front import METHODS, evaluate, expected_values, exploitability, nash_conv
-from counterplay.evaluation.measurement import Measurement
-from counterplay.evaluation.methods import Settings
-from counterplay.evaluation.responses import BestResponse, best_response
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from counterplay.runtime.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from counterplay.evaluation.front import METHODS, evaluate, expected_values, exploitability, nash_conv
+    from counterplay.evaluation.measurement import Measurement
+    from counterplay.evaluation.methods import Settings
+    from counterplay.evaluation.responses import BestResponse, best_response
 
 __all__ = [
     "METHODS", "BestResponse", "Measurement", "Settings", "best_response", "evaluate", "expected_values",
     "exploitability", "nash_conv",
 ]  # fmt: skip
+
+__getattr__ = lazy_names(__name__, {
+    "front": ("METHODS", "evaluate", "expected_values", "exploitability", "nash_conv"),
+    "measurement": ("Measurement",),
+    "methods": ("Settings",),
+    "responses": ("BestResponse", "best_response"),
+})  # fmt: skip

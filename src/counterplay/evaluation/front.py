@@ -25,7 +25,7 @@ from counterplay.evaluation.measurement import Measurement
 from counterplay.evaluation.methods import RandomStrategy, Settings, Task
 from counterplay.forms import GameForms, open_game
 from counterplay.poker.poker_game import PokerGame
-from counterplay.poker.postflop.subgame import SUBGAME
+from counterplay.poker.postflop import SUBGAME
 from counterplay.runtime.jobs import read_jobs
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import load_strategy

@@ -17,7 +17,8 @@ from counterplay.evaluation.measurement import Measurement, measure_strategy
 from counterplay.forms import GameForms, open_game
 from counterplay.game.game import Game
 from counterplay.poker.poker_game import PokerGame
-from counterplay.poker.postflop.subgame import SUBGAME, parse_subgame
+from counterplay.poker.postflop import SUBGAME
+from counterplay.poker.postflop.subgame import parse_subgame
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.public.public_tree import PublicTree

@@ -17,32 +17,31 @@ import contextlib
 import functools
 import os
 from collections.abc import Sequence
-from typing import Any, Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
-from counterplay.abstraction.cards.card_abstraction import CardAbstraction
-from counterplay.abstraction.infosets.abstraction import Abstraction
 from counterplay.abstraction.infosets.by_name import abstraction_by_name, split_name
 from counterplay.errors import AbstractionError, CounterplayError, GameError, MemoryLimitError
 from counterplay.game.game import Game
 from counterplay.game.registry import make
-from counterplay.game.transforms import Tilt, TiltedGame
-from counterplay.games.tilted import Tilted
-from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.standard import STANDARD
-from counterplay.poker.buckets.bucket_counts import BucketGameSize, count_bucket_game
 from counterplay.poker.buckets.bucket_game import BucketGame
-from counterplay.poker.poker_game import PokerGame, poker_game
-from counterplay.poker.poker_public_tree import build_public_tree, public_tree_bytes, public_tree_refusal
-from counterplay.poker.postflop.subgame import SUBGAME, Subgame, parse_subgame
-from counterplay.poker.raise_sizes import BetAbstraction, bet_abstraction
+from counterplay.poker.postflop import SUBGAME
 from counterplay.runtime.memory import check_memory
-from counterplay.runtime.progress import ProgressCallback
 from counterplay.tree.history.compile import compile_game
 from counterplay.tree.history.game_tree import GameTree
-from counterplay.tree.public.from_histories import split_public
 from counterplay.tree.public.public_tree import PublicTree
-from counterplay.tree.public.tilt_public import tilt_public
-from counterplay.tree.public.unfold import unfold
+
+if TYPE_CHECKING:
+    from counterplay.abstraction.cards.card_abstraction import CardAbstraction
+    from counterplay.abstraction.infosets.abstraction import Abstraction
+    from counterplay.game.transforms import Tilt, TiltedGame
+    from counterplay.poker.acpc.definition import GameDefinition
+    from counterplay.poker.buckets.bucket_counts import BucketGameSize
+    from counterplay.poker.poker_game import PokerGame
+    from counterplay.poker.postflop.subgame import Subgame
+    from counterplay.poker.raise_sizes import BetAbstraction
+    from counterplay.runtime.progress import ProgressCallback
+    from counterplay.tree.public.from_histories import PublicSplit
 
 FORMS = ("history", "public", "buckets", "states")
 """The forms of a game."""
@@ -117,6 +116,8 @@ def has_public_tree(spec: GameLike, memory_limit: int | None = None) -> bool:
 
 def poker_definition(spec: GameLike) -> GameDefinition:
     """The definition of a poker game.  Raises GameError if the game is not made from a definition."""
+    from counterplay.poker.poker_game import PokerGame
+
     game = GameForms(spec).game
     if not isinstance(game, PokerGame):
         raise GameError(f"{spec} has no hands and betting rounds that cards could be abstracted in; name a poker game")
@@ -155,6 +156,8 @@ class GameForms:
         self._plain, self.forgotten = spec, ",".join(forget) or None
         if isinstance(spec, str):
             if spec.startswith(SUBGAME):
+                from counterplay.poker.postflop.subgame import parse_subgame
+
                 self.subgame = parse_subgame(spec)
             else:
                 self._plain, what = split_name(spec)
@@ -243,11 +246,14 @@ class GameForms:
         if self.subgame is not None:
             return self.subgame.tree()
         if isinstance(self.opened, GameTree) or self.forgotten is not None:
-            return split_public(self.history()).public
+            return self._split().public
         game, refusal = self.game, self.public_refusal()
         if refusal is not None:
             raise GameError(refusal)
         if self.poker is not None:
+            from counterplay.poker.poker_public_tree import build_public_tree, public_tree_bytes
+            from counterplay.tree.public.tilt_public import tilt_public
+
             rules, advice = self.poker.definition, "use a card abstraction (--cards), or solve subgames"
             needed = public_tree_bytes(rules, self.raises)
             check_memory(f"the public tree of {self.name}", needed, self.memory_limit, advice)
@@ -255,8 +261,15 @@ class GameForms:
             return tree if self.tilt is None else tilt_public(tree, self.tilt, game.spec())
         play = game.public_play()
         if play is not None:
+            from counterplay.tree.public.unfold import unfold
+
             return unfold(play, game.spec(), game.big_blind, self.memory_limit)
-        return split_public(self.history()).public
+        return self._split().public
+
+    def _split(self) -> PublicSplit:
+        from counterplay.tree.public.from_histories import split_public
+
+        return split_public(self.history())
 
     def buckets(self) -> BucketGame:
         """The game in the buckets of its card abstraction."""
@@ -269,6 +282,8 @@ class GameForms:
 
     def _card_abstractions(self, verify: bool = True) -> tuple[GameDefinition, tuple[CardAbstraction, ...]]:
         """The definition and the card abstraction of each player."""
+        from counterplay.abstraction.cards.card_abstraction import CardAbstraction
+
         definition, cards = poker_definition(self.states()), self.cards
         if not cards:
             raise GameError(f"{self.name} has buckets in a card abstraction only; give its file as cards")
@@ -285,7 +300,11 @@ class GameForms:
     @property
     def raises(self) -> BetAbstraction | None:
         """The betting abstraction, if any."""
-        return None if self.bets is None else bet_abstraction(self.bets)
+        if self.bets is None:
+            return None
+        from counterplay.poker.raise_sizes import bet_abstraction
+
+        return bet_abstraction(self.bets)
 
     # ---------------------------------------------------------------------------------------------- questions
 
@@ -301,6 +320,9 @@ class GameForms:
     @functools.cached_property
     def _tilted(self) -> TiltedGame | None:
         """The game with its tilt, if it is tilted."""
+        from counterplay.game.transforms import TiltedGame
+        from counterplay.games.tilted import Tilted
+
         game = self.game.below() if isinstance(self.game, Tilted) else self.game
         return game if isinstance(game, TiltedGame) else None
 
@@ -312,6 +334,8 @@ class GameForms:
     @property
     def poker(self) -> PokerGame | None:
         """The poker game, tilted or not; None if it is not made from a definition."""
+        from counterplay.poker.poker_game import PokerGame
+
         game = self.game if self._tilted is None else self._tilted.game
         return game if isinstance(game, PokerGame) else None
 
@@ -325,9 +349,13 @@ class GameForms:
         if self.made_from_rules:
             if isinstance(self.opened, PublicTree) or self.subgame is not None:
                 return None
-            return None if self.poker is None else public_tree_refusal(self.poker.definition)
+            if self.poker is None:
+                return None
+            from counterplay.poker.poker_public_tree import public_tree_refusal
+
+            return public_tree_refusal(self.poker.definition)
         try:
-            split_public(self.history())
+            self._split()
         except MemoryLimitError:
             raise
         except GameError as error:
@@ -341,6 +369,8 @@ class GameForms:
 
     def bucket_counts(self) -> BucketGameSize:
         """The size of the bucket game in detail; nothing is built."""
+        from counterplay.poker.buckets.bucket_counts import count_bucket_game
+
         definition, abstractions = self._card_abstractions(verify=False)
         return count_bucket_game(definition, [one.counts() for one in abstractions], self.raises)
 
@@ -352,6 +382,8 @@ class GameForms:
 def _make(spec: Any) -> Game:
     """The game of a name; whatever goes wrong in a user's own file becomes a GameError."""
     if isinstance(spec, str) and spec in STANDARD:
+        from counterplay.poker.poker_game import poker_game
+
         return poker_game(f"{spec}.game")
     try:
         return make(spec)

@@ -21,12 +21,12 @@ import numpy as np
 from counterplay.errors import GameError
 from counterplay.forms import open_game
 from counterplay.game.game import CHANCE, TERMINAL, Game
+from counterplay.plots import TREE_FORMATS
 from counterplay.plots.tree_layout import Joint, Layout, Link, find_joints, find_links, lay_out, place_lanes
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import NULL
 from counterplay.tree.history.sizes import estimate_size
 
-FORMATS = (".svg", ".png", ".pdf")
 COLOURS = ("#1f5fa8", "#c4501b", "#2c7d3f", "#7b3f9c", "#8a6d00", "#0f7f86", "#a8326e", "#555555")
 MARKERS = ("o", "s", "^", "p", "h", "8", "v", "P")
 GREY = "#707070"
@@ -81,8 +81,8 @@ def draw(
         If the game is too large, the extension is unknown or the file cannot be written.
     """
     path = Path(path)
-    if path.suffix.lower() not in FORMATS:
-        raise GameError(f"a drawing is written as {', '.join(FORMATS)}; got {str(path)!r}")
+    if path.suffix.lower() not in TREE_FORMATS:
+        raise GameError(f"a drawing is written as {', '.join(TREE_FORMATS)}; got {str(path)!r}")
     if max_histories < 1:
         raise GameError(f"max_histories must be at least 1; got {max_histories}")
     tree = game if isinstance(game, GameTree) else _compile_small(open_game(game, "states"), max_histories)

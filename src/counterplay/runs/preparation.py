@@ -5,23 +5,17 @@ from __future__ import annotations
 import os
 import runpy
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from counterplay.abstraction.infosets.by_name import split_name
 from counterplay.errors import MemoryLimitError, SolverError
-from counterplay.evaluation.bucket_pairs import count_bucket_pairs
 from counterplay.forms import GameForms, GameLike
 from counterplay.poker.buckets.bucket_game import BucketGame
-from counterplay.poker.postflop.locks import lock_rows, parse_lock
-from counterplay.poker.postflop.spots import Spot, text_or_file
-from counterplay.poker.postflop.subgame import SUBGAME
+from counterplay.poker.postflop import SUBGAME
 from counterplay.runs.options import RunOptions, Target
 from counterplay.runs.run import Run
 from counterplay.runtime.memory import check_memory
-from counterplay.solvers.bucket_mccfr import predicted_tables
-from counterplay.solvers.bucket_tables import BucketTables
 from counterplay.solvers.cfr import CFR_PRESETS, config_with
-from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.solvers.registry import (
     ALGORITHMS,
     DEFAULT_ALGORITHM,
@@ -33,7 +27,9 @@ from counterplay.solvers.registry import (
     resume_solver,
 )
 from counterplay.solvers.solver import Solver
-from counterplay.strategy.public_lookup import PublicIndex
+
+if TYPE_CHECKING:
+    from counterplay.poker.postflop.spots import Spot
 
 SPOT_ALGORITHM, SPOT_SETTINGS = "dcfr", {"gamma": 4.0}
 """Defaults for postflop spots: the fastest on flop, turn and river in CPU seconds."""
@@ -212,6 +208,8 @@ def _states_solver(forms: GameForms, algorithm: str | None, settings: dict[str, 
 
 def _public_solver(forms: GameForms, algorithm: str | None, settings: dict[str, Any], options: RunOptions) -> Solver:
     """A solver on the public tree; postflop spots have their own defaults."""
+    from counterplay.solvers.public_cfr import PublicSolver
+
     tree, limit = forms.public(), options.memory_limit
     if tree.name.startswith(SUBGAME):
         algorithm = algorithm or SPOT_ALGORITHM
@@ -225,6 +223,8 @@ def _public_solver(forms: GameForms, algorithm: str | None, settings: dict[str, 
 
 def _bucket_solver(forms: GameForms, algorithm: str | None, settings: dict[str, Any], options: RunOptions) -> Solver:
     """A solver in a card abstraction, after its memory was predicted from the rules."""
+    from counterplay.solvers.bucket_mccfr import predicted_tables
+
     name = algorithm or DEFAULT_ALGORITHM["buckets"]
     if not forms.compiled:
         size = forms.bucket_counts()
@@ -242,6 +242,9 @@ def _count_pairs(solver: Solver, options: RunOptions) -> None:
     """The bucket pair counts, if a run is to be measured in the bucket game."""
     if options.boards is None:
         return
+    from counterplay.evaluation.bucket_pairs import count_bucket_pairs
+    from counterplay.solvers.bucket_tables import BucketTables
+
     if not isinstance(solver, BucketTables):
         raise SolverError("boards is for card abstractions; name one with cards")
     count = None if options.boards == "all" else int(options.boards)
@@ -250,6 +253,11 @@ def _count_pairs(solver: Solver, options: RunOptions) -> None:
 
 def _lock(solver: Solver, text: str) -> None:
     """Fix the strategy of a node of a spot: ``NODE=STRATEGY`` or ``NODE=FILE``."""
+    from counterplay.poker.postflop.locks import lock_rows, parse_lock
+    from counterplay.poker.postflop.spots import text_or_file
+    from counterplay.solvers.public_cfr import PublicSolver
+    from counterplay.strategy.public_lookup import PublicIndex
+
     if not isinstance(solver, PublicSolver):
         raise SolverError(f"{solver.algorithm} does not support locks; use one of {', '.join(CFR_PRESETS)}")
     place, equals, what = text.partition("=")

@@ -9,7 +9,6 @@ from typing import Any
 
 from counterplay.abstraction.infosets.abstraction import Abstraction
 from counterplay.errors import CounterplayError
-from counterplay.evaluation import evaluate
 from counterplay.evaluation.measurement import Measurement
 from counterplay.forms import GameForms
 from counterplay.runs.options import RunOptions
@@ -18,8 +17,6 @@ from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.solvers.result import AbstractResult, SolveResult
 from counterplay.solvers.solver import Solver
-from counterplay.solvers.word_counts import memory_words
-from counterplay.strategy.public_tables import table_converter
 from counterplay.tree.history.sizes import tree_bytes
 
 CHECKPOINT_SECONDS = 60.0
@@ -101,6 +98,8 @@ class Run:
         if options.seed is not None and not hasattr(solver.config, "seed"):
             facts = dataclasses.replace(facts, seed=options.seed)
         if result.abstraction is not None:
+            from counterplay.solvers.word_counts import memory_words
+
             words = memory_words(solver)
             facts = dataclasses.replace(facts, words=(words.map, words.total))
         result = dataclasses.replace(result, facts=facts)
@@ -113,6 +112,8 @@ class Run:
         return result if abstraction is None else self._in_the_real_game(result, abstraction)
 
     def _in_the_real_game(self, result: SolveResult, abstraction: Abstraction) -> SolveResult:
+        from counterplay.evaluation import evaluate
+
         real = self.forms.real
         profile = abstraction.lift(result.profile, real)
         facts = dataclasses.replace(
@@ -133,6 +134,8 @@ class Run:
         tree, limit = self.solver.tree, self.options.memory_limit
         if tree.num_infosets > NAMED:
             return profile
+        from counterplay.strategy.public_tables import table_converter
+
         try:
             converter = table_converter(self.forms.real if self.forms.opened else self.forms.game, memory_limit=limit)
             if converter.tree.fingerprint != tree.fingerprint:

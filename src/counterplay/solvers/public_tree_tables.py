@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.evaluation.methods import locked_nodes
-from counterplay.poker.postflop.subgame import SUBGAME, parse_subgame
+from counterplay.poker.postflop import SUBGAME
+from counterplay.poker.postflop.subgame import parse_subgame
 from counterplay.solvers.result import RunFacts
 from counterplay.solvers.solver import Solver
 from counterplay.strategy.public_strategy import PublicStrategy

@@ -10,22 +10,21 @@ import functools
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from counterplay.errors import StrategyError
 from counterplay.forms import open_game
-from counterplay.poker.poker_game import PokerGame, infoset_name
-from counterplay.poker.rules import Betting
 from counterplay.storage import Arrays, pack_texts, unpack_texts, write_container
-from counterplay.strategy.hand_table import HandTable
-from counterplay.strategy.poker_hands import Seen, poker_hand_table
-from counterplay.strategy.public_lookup import HandTables, PublicIndex, hand_table
 from counterplay.strategy.strategy import Provenance, Row, Strategy
 from counterplay.tree.history.game_tree import GameTree
-from counterplay.tree.public.from_histories import split_public
+
+if TYPE_CHECKING:
+    from counterplay.poker.rules import Betting
+    from counterplay.strategy.hand_table import HandTable
+    from counterplay.strategy.poker_hands import Seen
 
 SEEN = "seen:"
 """How the digest of a strategy starts that covers only the infosets that a run has visited."""
@@ -134,6 +133,11 @@ class TabularStrategy(Strategy):
 
     def hands(self, node: str = "", board: str | None = None) -> HandTable:
         """As ``Strategy.hands``; a game that is not made from a poker definition is compiled for it."""
+        from counterplay.poker.poker_game import PokerGame, infoset_name
+        from counterplay.strategy.poker_hands import poker_hand_table
+        from counterplay.strategy.public_lookup import HandTables, PublicIndex, hand_table
+        from counterplay.tree.public.from_histories import split_public
+
         game = open_game(self.game, "states")
         if isinstance(game, PokerGame):
             isomorphic = game.isomorphic

@@ -34,9 +34,6 @@ MAX_NODES = 1_000_000
 MAX_ACTIONS = 200
 """Actions in a row after which a subgame is refused."""
 
-SUBGAME = "holdem{"
-"""The prefix of the names of subgames."""
-
 TOLERANCE = 1e-9
 """Fraction of a stack that counts as rounding error, not as a bet."""
 
