@@ -17,19 +17,16 @@ import contextlib
 import functools
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, cast, overload
 
 from counterplay.abstraction.infosets.by_name import abstraction_by_name, split_name
 from counterplay.errors import AbstractionError, CounterplayError, GameError, MemoryLimitError
 from counterplay.game.game import Game
 from counterplay.game.registry import make
-from counterplay.poker.acpc.standard import STANDARD
-from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.postflop import SUBGAME
 from counterplay.runtime.memory import check_memory
 from counterplay.tree.history.compile import compile_game
 from counterplay.tree.history.game_tree import GameTree
-from counterplay.tree.public.public_tree import PublicTree
 
 if TYPE_CHECKING:
     from counterplay.abstraction.cards.card_abstraction import CardAbstraction
@@ -37,17 +34,19 @@ if TYPE_CHECKING:
     from counterplay.game.transforms import Tilt, TiltedGame
     from counterplay.poker.acpc.definition import GameDefinition
     from counterplay.poker.buckets.bucket_counts import BucketGameSize
+    from counterplay.poker.buckets.bucket_game import BucketGame
     from counterplay.poker.poker_game import PokerGame
     from counterplay.poker.postflop.subgame import Subgame
     from counterplay.poker.raise_sizes import BetAbstraction
     from counterplay.runtime.progress import ProgressCallback
     from counterplay.tree.public.from_histories import PublicSplit
+    from counterplay.tree.public.public_tree import PublicTree
 
 FORMS = ("history", "public", "buckets", "states")
 """The forms of a game."""
 
-AnyForm = GameTree | PublicTree | BucketGame | Game
-GameLike = AnyForm | type[Game] | str
+AnyForm: TypeAlias = "GameTree | PublicTree | BucketGame | Game"
+GameLike: TypeAlias = "AnyForm | type[Game] | str"
 Paths = Sequence[str | os.PathLike[str]]
 
 
@@ -146,7 +145,8 @@ class GameForms:
         self, spec: GameLike, *, forget: Sequence[str] = (), cards: Paths | None = None, bets: str | None = None,
         memory_limit: int | None = None, progress: ProgressCallback | None = None,
     ) -> None:  # fmt: skip
-        self.opened: AnyForm | None = None if isinstance(spec, str | type) else spec
+        self.opened: Any = None if isinstance(spec, str | type) else spec
+        self._given = getattr(self.opened, "form_name", None)  # the form in which a compiled game was given
         self.cards = tuple(cards) if cards else ()
         self.bets = bets
         self.memory_limit = memory_limit
@@ -175,7 +175,7 @@ class GameForms:
         """The game in a form; see ``open_game``."""
         if form not in ("auto", *FORMS):
             raise GameError(f"a form is one of auto, {', '.join(FORMS)}; got {form!r}")
-        if isinstance(self.opened, GameTree | PublicTree | BucketGame) and form == "auto":
+        if self.compiled and form == "auto":
             return self.opened
         if form == "auto":
             return self._fitting()
@@ -199,7 +199,7 @@ class GameForms:
     @functools.cached_property
     def game(self) -> Game:
         """The rules; whatever goes wrong in a user's own file is raised as a GameError."""
-        if isinstance(self.opened, GameTree | PublicTree | BucketGame):
+        if self.compiled:
             name = self.opened.name
             raise GameError(f"{name} is compiled in another form already; name the game, or give the game itself")
         if self.subgame is not None:
@@ -241,11 +241,11 @@ class GameForms:
 
     def public(self, isomorphic: bool = True) -> PublicTree:
         """The public tree; of poker up to the names of suits by default."""
-        if isinstance(self.opened, PublicTree):
-            return self.opened
+        if self._given == "public":
+            return cast("PublicTree", self.opened)
         if self.subgame is not None:
             return self.subgame.tree()
-        if isinstance(self.opened, GameTree) or self.forgotten is not None:
+        if self._given == "history" or self.forgotten is not None:
             return self._split().public
         game, refusal = self.game, self.public_refusal()
         if refusal is not None:
@@ -273,8 +273,10 @@ class GameForms:
 
     def buckets(self) -> BucketGame:
         """The game in the buckets of its card abstraction."""
-        if isinstance(self.opened, BucketGame):
-            return self.opened
+        if self._given == "buckets":
+            return cast("BucketGame", self.opened)
+        from counterplay.poker.buckets.bucket_game import BucketGame
+
         definition, abstractions = self._card_abstractions()
         paths = [os.path.abspath(path) for path in self.cards]
         rounds = [abstraction.rounds for abstraction in abstractions]
@@ -311,9 +313,9 @@ class GameForms:
     @functools.cached_property
     def made_from_rules(self) -> bool:
         """Whether the public tree does not need the histories."""
-        if isinstance(self.opened, GameTree | BucketGame) or self.forgotten is not None:
+        if self._given in ("history", "buckets") or self.forgotten is not None:
             return False
-        if isinstance(self.opened, PublicTree) or self.subgame is not None:
+        if self._given == "public" or self.subgame is not None:
             return True
         return self.poker is not None or self.game.public_play() is not None
 
@@ -344,10 +346,10 @@ class GameForms:
 
         Raises MemoryLimitError if this depends on its histories, and they do not fit.
         """
-        if isinstance(self.opened, BucketGame):
+        if self._given == "buckets":
             return f"{self.name} in buckets has no public tree"
         if self.made_from_rules:
-            if isinstance(self.opened, PublicTree) or self.subgame is not None:
+            if self._given == "public" or self.subgame is not None:
                 return None
             if self.poker is None:
                 return None
@@ -365,7 +367,7 @@ class GameForms:
     @property
     def compiled(self) -> bool:
         """Whether only a compiled form was given, without the rules."""
-        return isinstance(self.opened, GameTree | PublicTree | BucketGame)
+        return self._given is not None
 
     def bucket_counts(self) -> BucketGameSize:
         """The size of the bucket game in detail; nothing is built."""
@@ -381,6 +383,8 @@ class GameForms:
 
 def _make(spec: Any) -> Game:
     """The game of a name; whatever goes wrong in a user's own file becomes a GameError."""
+    from counterplay.poker.acpc.standard import STANDARD
+
     if isinstance(spec, str) and spec in STANDARD:
         from counterplay.poker.poker_game import poker_game
 

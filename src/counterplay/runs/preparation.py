@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from counterplay.abstraction.infosets.by_name import split_name
 from counterplay.errors import MemoryLimitError, SolverError
 from counterplay.forms import GameForms, GameLike
-from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.postflop import SUBGAME
 from counterplay.runs.options import RunOptions, Target
 from counterplay.runs.run import Run
@@ -47,7 +46,7 @@ def prepare(
     form, own, forget = _asked_form(game, algorithm, options), _with_scheme(settings), options.forget
     chosen = algorithm or DEFAULT_ALGORITHM[form]
     check_algorithm(chosen, form)
-    if form == "buckets" and not options.cards and not isinstance(game, BucketGame):
+    if form == "buckets" and not options.cards and form_of(game) != "buckets":
         raise SolverError(f"{chosen} needs a card abstraction; name one with cards")
     if ALGORITHMS[chosen].refines:
         game, own = _forgotten_first(game, forget, own)

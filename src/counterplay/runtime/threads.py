@@ -13,13 +13,15 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.runtime.progress import Progress, ProgressCallback
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 SHARE_SECONDS = 0.005
 """CPU seconds of the smallest share that is worth a separate call."""
@@ -160,6 +162,8 @@ class ThreadPool:
 
     def _submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
         if self._executor is None:
+            from concurrent.futures import ThreadPoolExecutor
+
             self._executor = ThreadPoolExecutor(self.threads, thread_name_prefix="counterplay")
         return self._executor.submit(work, *arguments)
 
@@ -168,6 +172,8 @@ class ThreadPool:
         futures: Iterable[Future[Any]], stop: Callable[[], None] | None = None, report: Callable[[], None] | None = None
     ) -> None:
         """Wait until all work is at rest, then raise what went wrong, Ctrl-C first."""
+        from concurrent.futures import wait
+
         waiting, finished, error = set(futures), set(), None
         while waiting:
             try:

@@ -16,10 +16,8 @@ from typing import Any
 
 from counterplay.errors import SolverError, StrategyError
 from counterplay.forms import GameLike
-from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.solvers.solver import Solver
 from counterplay.storage import read_container
-from counterplay.tree.public.public_tree import PublicTree
 
 DEFAULT_ALGORITHM = {"history": "cfr+", "public": "cfr+", "buckets": "pure-cfr", "states": "external-sampling"}
 """The algorithm that is used on a form when none is named."""
@@ -155,9 +153,9 @@ def check_algorithm(name: str, form: str | None = None) -> None:
 
 def form_of(game: GameLike, algorithm: str | None = None) -> str:
     """The form of an opened game; of a name or an unopened game history, or whatever form the algorithm has."""
-    for form, kind in (("public", PublicTree), ("buckets", BucketGame)):
-        if isinstance(game, kind):
-            return form
+    given: str | None = getattr(game, "form_name", None)
+    if given in ("public", "buckets"):
+        return given
     forms = ("history",) if algorithm is None else tuple(ALGORITHMS[algorithm].forms)
     return "history" if "history" in forms else forms[0]
 

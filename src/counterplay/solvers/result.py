@@ -11,12 +11,14 @@ import html
 import math
 import os
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from counterplay.abstraction.infosets.abstraction import Abstraction
 from counterplay.evaluation.figures import exploitability_text, player_values
 from counterplay.evaluation.measurement import Measurement
 from counterplay.runtime.memory import format_bytes
+
+if TYPE_CHECKING:
+    from counterplay.abstraction.infosets.abstraction import Abstraction
 
 Status = Literal["solved", "exploitability", "iterations", "seconds", "memory", "interrupted"]
 """Why a run ended: solved, the limit that was reached, full tables, or Ctrl-C."""

@@ -14,12 +14,11 @@ import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.abstraction.infosets.abstraction import Abstraction
 from counterplay.errors import CounterplayError, GameError, SolverError, StrategyError
 from counterplay.evaluation.measurement import Measurement, measure_strategy
 from counterplay.forms import GameLike, open_game
@@ -34,6 +33,9 @@ from counterplay.storage import read_container, write_container
 from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.sizes import tree_bytes
+
+if TYPE_CHECKING:
+    from counterplay.abstraction.infosets.abstraction import Abstraction
 
 
 class Solver(ABC):

@@ -16,12 +16,14 @@ import dataclasses
 import os
 import re
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from counterplay.abstraction.infosets.abstraction import Abstraction
-from counterplay.abstraction.infosets.builders import abstract_by_key, initial_abstraction, null_abstraction
 from counterplay.errors import AbstractionError
-from counterplay.game.game import Game
-from counterplay.tree.history.game_tree import GameTree
+
+if TYPE_CHECKING:
+    from counterplay.abstraction.infosets.abstraction import Abstraction
+    from counterplay.game.game import Game
+    from counterplay.tree.history.game_tree import GameTree
 
 GENERAL = {
     "initial": "all but the number of own moves and of actions",
@@ -60,6 +62,9 @@ def abstraction_by_name(game: Game, tree: GameTree, what: str) -> Abstraction:
 
     Raises AbstractionError if it cannot be parsed, or does not fit the game; GameError if the game cannot forget that.
     """
+    from counterplay.abstraction.infosets.abstraction import Abstraction
+    from counterplay.abstraction.infosets.builders import abstract_by_key, initial_abstraction, null_abstraction
+
     if what == "initial":
         return initial_abstraction(tree)
     if what == "nothing":

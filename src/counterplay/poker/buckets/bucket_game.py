@@ -25,7 +25,7 @@ import functools
 import hashlib
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +73,9 @@ Buckets = tuple[tuple[RoundBuckets, ...], ...]
 @dataclasses.dataclass(frozen=True, eq=False)
 class BucketGame:
     """A betting tree with buckets.  S slots of decisions: players x rounds."""
+
+    form_name: ClassVar[str] = "buckets"
+    """The form of a game that this is."""
 
     name: str  # the name of the game
     definition: GameDefinition  # what is played

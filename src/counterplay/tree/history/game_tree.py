@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from typing import ClassVar
 
 from counterplay.tree.history.history_arrays import HistoryArrays
 from counterplay.tree.recall.recall_kinds import Recall, classify_recall
@@ -13,6 +14,9 @@ from counterplay.tree.sequence.sequence_form import SequenceForm, build_sequence
 @dataclasses.dataclass(frozen=True, eq=False)
 class GameTree(HistoryArrays):
     """A compiled game: the arrays of its histories, its sequence form, and what each player remembers."""
+
+    form_name: ClassVar[str] = "history"
+    """The form of a game that this is."""
 
     @functools.cached_property
     def sequences(self) -> SequenceForm:

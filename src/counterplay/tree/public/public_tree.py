@@ -26,7 +26,7 @@ import dataclasses
 import functools
 import hashlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,6 +154,9 @@ class PublicTree:
     * ``other_payoff``, ``other_matrix``: ``payoff`` and ``matrix`` with what player 1 loses in place of what player 0
       wins, where utilities do not add up to 0; None in a zero-sum game
     """
+
+    form_name: ClassVar[str] = "public"
+    """The form of a game that this is."""
 
     name: str
     kind: NDArray[np.int8]
