@@ -9,9 +9,6 @@ import dataclasses
 import os
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from counterplay.errors import AbstractionError, GameError, MemoryLimitError, StrategyError
 from counterplay.evaluation.measurement import Measurement, measure_strategy
 from counterplay.forms import GameForms, open_game
@@ -27,7 +24,7 @@ if TYPE_CHECKING:
     from counterplay.evaluation.split_evaluation import Pair
     from counterplay.runtime.progress import ProgressCallback
 
-__all__ = ["Settings", "Task", "locked_nodes"]
+__all__ = ["Settings", "Task"]
 
 REAL_HISTORIES = 5_000_000
 """Larger real games are not compiled to measure a bucket strategy, unless requested."""
@@ -216,12 +213,7 @@ def public_public(task: Task) -> Measurement:
         return on_public(walker.measure(tables), tree)
     found = on_public(walker.measure(tables, locked=strategy.locked), tree)
     unlocked = on_public(walker.measure(tables), tree)
-    return dataclasses.replace(found, locked=locked_nodes(tree, strategy.locked), unlocked=unlocked)
-
-
-def locked_nodes(tree: PublicTree, locked: NDArray[np.bool_]) -> tuple[str, ...]:
-    """The betting that leads to each locked decision."""
-    return tuple(tree.node_text[node] if tree.node_text else str(node) for node in locked.nonzero()[0])
+    return dataclasses.replace(found, locked=tree.locked_nodes(strategy.locked), unlocked=unlocked)
 
 
 def tabular_public(task: Task) -> Measurement:

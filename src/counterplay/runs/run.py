@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from counterplay.abstraction.infosets.abstraction import Abstraction
 from counterplay.errors import CounterplayError
 from counterplay.evaluation.measurement import Measurement
 from counterplay.forms import GameForms
@@ -18,6 +17,9 @@ from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.solvers.result import AbstractResult, SolveResult
 from counterplay.solvers.solver import Solver
 from counterplay.tree.history.sizes import tree_bytes
+
+if TYPE_CHECKING:
+    from counterplay.abstraction.infosets.abstraction import Abstraction
 
 CHECKPOINT_SECONDS = 60.0
 """How often a checkpoint is written."""
@@ -134,10 +136,11 @@ class Run:
         tree, limit = self.solver.tree, self.options.memory_limit
         if tree.num_infosets > NAMED:
             return profile
-        from counterplay.strategy.public_tables import table_converter
-
         try:
-            converter = table_converter(self.forms.real if self.forms.opened else self.forms.game, memory_limit=limit)
+            game = self.forms.real if self.forms.opened else self.forms.game
+            from counterplay.strategy.public_tables import table_converter
+
+            converter = table_converter(game, memory_limit=limit)
             if converter.tree.fingerprint != tree.fingerprint:
                 return profile
             return converter.profile(profile.tables, profile.provenance)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from counterplay.runtime.lazy import lazy_names
 from counterplay.solvers.registry import (
     ALGORITHMS,
     DEFAULT_ALGORITHM,
@@ -44,24 +44,17 @@ __all__ = [
 ]  # fmt: skip
 
 # Solvers are imported when they are first named: some bring large libraries.
-_HOME = {
-    "CFR_PRESETS": "cfr", "CfrConfig": "cfr", "CfrSolver": "cfr",
-    "DoubleOracle": "double_oracle", "DoubleOracleConfig": "double_oracle",
-    "FictitiousPlay": "fictitious_play", "FictitiousPlayConfig": "fictitious_play",
-    "CfrIra": "ira", "CfrIraConfig": "ira", "Fpira": "ira", "FpiraConfig": "ira",
-    "LinearProgram": "linear_program", "LinearProgramConfig": "linear_program",
-    "solve_matrix": "matrix_games",
-    "MaxminConfig": "maxmin", "MaxminSolver": "maxmin",
-    "MCCFR_PRESETS": "mccfr", "MccfrConfig": "mccfr", "MccfrSolver": "mccfr",
-    "PublicSolver": "public_cfr",
-    "SCHEMES": "sampling_schemes", "scheme_array": "sampling_schemes", "StateSampler": "state_mccfr",
-    "memory_words": "word_counts",
-}  # fmt: skip
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'counterplay.solvers' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"counterplay.solvers.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy_names(__name__, {
+    "cfr": ("CFR_PRESETS", "CfrConfig", "CfrSolver"),
+    "double_oracle": ("DoubleOracle", "DoubleOracleConfig"),
+    "fictitious_play": ("FictitiousPlay", "FictitiousPlayConfig"),
+    "ira": ("CfrIra", "CfrIraConfig", "Fpira", "FpiraConfig"),
+    "linear_program": ("LinearProgram", "LinearProgramConfig"),
+    "matrix_games": ("solve_matrix",),
+    "maxmin": ("MaxminConfig", "MaxminSolver"),
+    "mccfr": ("MCCFR_PRESETS", "MccfrConfig", "MccfrSolver"),
+    "public_cfr": ("PublicSolver",),
+    "sampling_schemes": ("SCHEMES", "scheme_array"),
+    "state_mccfr": ("StateSampler",),
+    "word_counts": ("memory_words",),
+})  # fmt: skip

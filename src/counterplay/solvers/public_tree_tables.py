@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.evaluation.methods import locked_nodes
 from counterplay.poker.postflop import SUBGAME
 from counterplay.poker.postflop.subgame import parse_subgame
 from counterplay.solvers.result import RunFacts
@@ -54,7 +53,7 @@ class PublicTreeTables(Solver):
             recall=("perfect", "perfect"),
             public_states=tree.num_public_states,
             entries=sum(tree.num_entries),
-            locked=() if self.locked is None else locked_nodes(tree, self.locked),
+            locked=() if self.locked is None else tree.locked_nodes(self.locked),
             tree_bytes=tree.nbytes,
             table_bytes=self.table_bytes,
             seed=getattr(self.config, "seed", 0),

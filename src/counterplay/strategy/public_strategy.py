@@ -11,7 +11,7 @@ import functools
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,14 @@ from numpy.typing import NDArray
 from counterplay.errors import GameError, StrategyError
 from counterplay.forms import open_game
 from counterplay.storage import Arrays, write_container
-from counterplay.strategy.hand_table import HandTable
 from counterplay.strategy.public_lookup import HandStrategy, HandTables, Matrix, PublicIndex, hand_table, normalised
-from counterplay.strategy.public_tables import TableConverter, table_converter
 from counterplay.strategy.strategy import Provenance, Row, Strategy
-from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.public.public_tree import PublicTree
+
+if TYPE_CHECKING:
+    from counterplay.strategy.hand_table import HandTable
+    from counterplay.strategy.public_tables import TableConverter
+    from counterplay.strategy.tabular import TabularStrategy
 
 
 @dataclasses.dataclass(frozen=True)
@@ -151,6 +153,8 @@ class PublicStrategy(Strategy):
 
     @functools.cached_property
     def _converter(self) -> TableConverter:
+        from counterplay.strategy.public_tables import table_converter
+
         converter = table_converter(self.game)
         self.for_tree(converter.tree)
         return converter

@@ -265,6 +265,10 @@ class PublicTree:
             return [int(self.first_child[link])]
         return sorted(set(self.deal_root[first : first + self.num_children[link]].tolist()))
 
+    def locked_nodes(self, locked: NDArray[np.bool_]) -> tuple[str, ...]:
+        """The betting that leads to each locked decision."""
+        return tuple(self.node_text[node] if self.node_text else str(node) for node in locked.nonzero()[0])
+
     def actions_of(self, node: int) -> tuple[str, ...]:
         """The actions at a decision."""
         return self.action_labels[self.node_labels[node]]
