@@ -117,17 +117,25 @@ def _locked(path: Path) -> Iterator[None]:
 
 def sources(file: Path) -> set[Path]:
     """A file of kernels and all files of kernels that it names, directly or not: those that it imports, at least."""
-    home = KERNELS if file.is_relative_to(KERNELS) else file.parent
-    near = {path.stem: path for path in home.rglob("*.py")}
+    near = _files(KERNELS if file.is_relative_to(KERNELS) else file.parent)
     found: set[Path] = set()
     waiting = [file]
     while waiting:
         path = waiting.pop()
         if path not in found:
             found.add(path)
-            words = set(re.findall(r"\w+", path.read_text("utf-8")))
-            waiting.extend(other for name, other in near.items() if name in words)
+            waiting.extend(near[name] for name in near.keys() & _words(path))
     return found
+
+
+@functools.cache
+def _files(folder: Path) -> dict[str, Path]:
+    return {path.stem: path for path in folder.rglob("*.py")}
+
+
+@functools.cache
+def _words(path: Path) -> set[str]:
+    return set(re.findall(r"\w+", path.read_text("utf-8")))
 
 
 @functools.cache
