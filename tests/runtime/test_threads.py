@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import gc
 import threading
 import time
@@ -178,7 +179,7 @@ def test_an_exception_reaches_the_caller_when_all_is_at_rest(count: int) -> None
 def test_ctrl_c_is_raised_when_the_tables_are_at_rest(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     begun = threading.Event()
     working, done, lock = [0], [0], threading.Lock()
-    wait = threads.wait
+    wait = concurrent.futures.wait
     calls = 0
 
     def interrupted(*arguments: Any) -> Any:
@@ -198,7 +199,7 @@ def test_ctrl_c_is_raised_when_the_tables_are_at_rest(monkeypatch: pytest.Monkey
             working[0] -= 1
             done[0] += iterations
 
-    monkeypatch.setattr(threads, "wait", interrupted)
+    monkeypatch.setattr("concurrent.futures.wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         ThreadPool(count).share(100_000, 0, advance)
     assert working == [0]
@@ -206,7 +207,7 @@ def test_ctrl_c_is_raised_when_the_tables_are_at_rest(monkeypatch: pytest.Monkey
 
 
 def test_a_call_is_over_before_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
-    wait, calls, stopped, seen = threads.wait, 0, threading.Event(), []
+    wait, calls, stopped, seen = concurrent.futures.wait, 0, threading.Event(), []
 
     def interrupted(*arguments: Any) -> Any:
         nonlocal calls
@@ -220,7 +221,7 @@ def test_a_call_is_over_before_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
         stopped.wait(20)
         seen.append("whole")
 
-    monkeypatch.setattr(threads, "wait", interrupted)
+    monkeypatch.setattr("concurrent.futures.wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         ThreadPool().call(work, stopped.set)
     assert seen == ["whole"]

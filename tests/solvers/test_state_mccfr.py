@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import dataclasses
 import json
 import math
@@ -15,7 +16,6 @@ import pytest
 import counterplay as cp
 from counterplay.cli.main import main
 from counterplay.errors import GameError, MemoryLimitError, SolverError, StrategyError
-from counterplay.runtime import threads
 from counterplay.runtime.pacing import Until
 from counterplay.solvers import MccfrSolver, StateSampler, make_solver, resume_solver
 from counterplay.strategy.files import load_strategy
@@ -253,7 +253,7 @@ def test_damaged_checkpoints_are_refused(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_leaves_whole_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
-    wait, calls = threads.wait, 0
+    wait, calls = concurrent.futures.wait, 0
 
     def interrupted(*arguments: Any) -> Any:
         nonlocal calls
@@ -263,7 +263,7 @@ def test_ctrl_c_leaves_whole_iterations(monkeypatch: pytest.MonkeyPatch) -> None
         return wait(*arguments)
 
     solver = make_solver("leduc", "external-sampling", form="states", seed=2)
-    monkeypatch.setattr(threads, "wait", interrupted)
+    monkeypatch.setattr("concurrent.futures.wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         solver.step(10_000)
     monkeypatch.undo()
