@@ -15,6 +15,7 @@ from counterplay.errors import SolverError
 from counterplay.kernels.history.mccfr import AVERAGE_STRATEGY, Sampling, _chance
 from counterplay.solvers import MCCFR_PRESETS, MccfrConfig, MccfrSolver, make_solver, resume_solver
 from counterplay.solvers.sampling_schemes import SCHEMES
+from tests.kernel_entry import entry
 from tests.reference.mccfr import Mccfr, Script, Stream, all_samples, counterfactual_values
 from tests.reference.walks import random_profile
 
@@ -177,7 +178,8 @@ def test_probabilities_of_average_strategy_sampling(
     sampling = Sampling(AVERAGE_STRATEGY, epsilon, tau, beta, 0.5, 1, 1.0, 0.0, False, True)
     weight = np.array([1.0, 0.0, sum(sums)])
     average, none = np.array(sums), np.zeros(0)
-    found = [_chance(sampling, weight, none, 0, 0, 2, action, 0, average, none) for action in range(2)]
+    chance_of = entry(_chance)
+    found = [chance_of(sampling, weight, none, 0, 0, 2, action, 0, average, none) for action in range(2)]
     assert [min(1.0, chance) for chance in found] == pytest.approx(chances, rel=1e-12)
 
 

@@ -20,9 +20,11 @@ from counterplay.solvers.cfr import config_with
 from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.strategy.public_tables import SplitConverter, TableConverter, table_converter
 from counterplay.tree.public.from_histories import split_public
+from tests.kernel_entry import entry
 from tests.reference.cfr import regret_matching
 
 SUM = 1e-9
+MATCH_HANDS = entry(match_hands)
 
 TREES = ["leduc", "leduc_limit_2p", "die_roll_poker(sides=3)", "bluff(2,2,sides=2)", "holdem_2_4(ranks=4,suits=2)"]
 
@@ -100,7 +102,7 @@ def test_regret_matching(actions: int, hands: int, seed: int) -> None:
     regrets[draw.random((actions, hands)) < 0.2] = 0.0
     regrets[:, 0] = -np.abs(regrets[:, 0])
     flat, sums, u = np.zeros(actions * hands), np.zeros(hands), np.uint64
-    match_hands(regrets.ravel(), 1.0, np.zeros(0), u(0), u(hands), u(actions), 0.0, flat, u(0), u(hands), sums)
+    MATCH_HANDS(regrets.ravel(), 1.0, np.zeros(0), u(0), u(hands), u(actions), 0.0, flat, u(0), u(hands), sums)
     sigma = flat.reshape(actions, hands)
     assert sigma.sum(axis=0) == pytest.approx(np.ones(hands), abs=1e-12)
     for hand in range(hands):

@@ -19,16 +19,19 @@ _FUNCTION = TypeVar("_FUNCTION", bound=Callable[..., Any])
 
 def kernel(function: _FUNCTION) -> _FUNCTION:
     """Decorator of all kernels; ``function.py_func`` is the plain-Python original."""
-    compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
+    compiled: Any = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
     return cast(_FUNCTION, cache_on_disk(compiled, function))
 
 
 def inlined(function: _FUNCTION) -> _FUNCTION:
     """Decorator of small helpers inside hot loops: compiled into each kernel that calls them.
 
-    A call that passes arrays costs more than most helpers do.
+    A call that passes arrays costs more than most helpers do.  Python cannot call them: code that unpacks the arguments
+    of Python would take as long to compile as the helper.
     """
-    compiled: Any = numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
+    compiled: Any = numba.njit(
+        nogil=True, error_model="numpy", forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )(function)
     return cast(_FUNCTION, cache_on_disk(compiled, function))
 
 
