@@ -16,11 +16,13 @@ from counterplay.kernels.numba_internals import cache_on_disk
 
 _FUNCTION = TypeVar("_FUNCTION", bound=Callable[..., Any])
 
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+"""Of all kernels; nobody calls them by the address of a C function, and the code for that takes time to compile."""
+
 
 def kernel(function: _FUNCTION) -> _FUNCTION:
     """Decorator of all kernels; ``function.py_func`` is the plain-Python original."""
-    compiled: Any = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
-    return cast(_FUNCTION, cache_on_disk(compiled, function))
+    return cast(_FUNCTION, cache_on_disk(numba.njit(**_OPTIONS)(function), function))
 
 
 def inlined(function: _FUNCTION) -> _FUNCTION:
@@ -29,9 +31,8 @@ def inlined(function: _FUNCTION) -> _FUNCTION:
     A call that passes arrays costs more than most helpers do.  Python cannot call them: code that unpacks the arguments
     of Python would take as long to compile as the helper.
     """
-    compiled: Any = numba.njit(
-        nogil=True, error_model="numpy", forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
-    )(function)
+    options = _OPTIONS | {"forceinline": True, "no_cpython_wrapper": True}
+    compiled: Any = numba.njit(**options)(function)
     return cast(_FUNCTION, cache_on_disk(compiled, function))
 
 
@@ -40,4 +41,4 @@ def spliced(function: _FUNCTION) -> _FUNCTION:
 
     What is ``inlined`` is optimised on its own first, and loops are then made for long rows; here they are short.
     """
-    return cast(_FUNCTION, numba.njit(nogil=True, error_model="numpy", inline="always")(function))
+    return cast(_FUNCTION, numba.njit(**_OPTIONS, inline="always")(function))

@@ -7,6 +7,7 @@ allows None besides.  A number without bounds must be finite.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import operator
 from collections.abc import Mapping
@@ -59,7 +60,8 @@ class Settings:
     """
 
     def __post_init__(self) -> None:
-        for name, kind in get_type_hints(type(self), include_extras=True).items():
+        settings: Any = type(self)
+        for name, kind in _types(settings).items():
             value = getattr(self, name)
             required = _violated(kind, value)
             if required:
@@ -69,6 +71,12 @@ class Settings:
     def keeps_average(self) -> bool:
         """Whether an average table is kept; only algorithms with the setting ``profile`` can do without."""
         return getattr(self, "profile", "average") == "average"
+
+
+@functools.cache
+def _types(settings: Any) -> dict[str, Any]:
+    """The types of the fields; kept, since reading them from the source takes longer than a small run."""
+    return get_type_hints(settings, include_extras=True)
 
 
 def _violated(kind: Any, value: Any) -> str:
