@@ -15,6 +15,8 @@ from counterplay.abstraction.cards.opponents import johanson2013, opponent_clust
 from counterplay.errors import AbstractionError
 from counterplay.experiments import run_experiment
 from counterplay.poker.cards import parse_cards
+from counterplay.poker.hand_order import HAND_ORDER
+from counterplay.poker.ranges import class_grid, holdem_hands
 from tests.reference import card_features as twin
 
 SMALL = [
@@ -247,3 +249,10 @@ def test_published_abstract_sizes() -> None:
         if isinstance(published, int):
             slip = 6300 if buckets in ("10s", "IR10/IR100/IR1000/10000") else 0
             assert ours == published + slip
+
+    def test_the_order_of_classes(self, features: CardFeatures) -> None:
+        """The table of ``poker.hand_order``: exact sums, so that equal classes are equal."""
+        mean = features.sums(0).mean
+        index = features.indexer(0).index
+        sums = {name: int(mean[index(holdem_hands()[hands[0]])]) for row in class_grid() for name, hands in row}
+        assert sorted(sums, key=lambda name: (-sums[name], name)) == list(HAND_ORDER)

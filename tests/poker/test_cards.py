@@ -37,6 +37,21 @@ def test_cards_in_a_row() -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    ["Td As 2c", "td,as,2c", "10dAs2c", "T♦A♠2♣", "10♦, A♠, 2♣", "10♢A♤2♧", "T♦\ufe0fA♠2♣\ufe0f", "10 d As,2c"],
+)
+def test_spellings_of_cards(text: str) -> None:
+    assert cards_text(parse_cards(text)) == "TdAs2c"
+
+
+def test_spellings_of_one_card() -> None:
+    for card in range(CARDS):
+        rank, suit = RANKS[rank_of(card)], "♣♦♥♠"[suit_of(card)]
+        assert parse_card(rank + suit) == parse_card(rank.lower() + suit) == card
+    assert parse_card("10d") == parse_card("10♦") == parse_card("Td")
+
+
+@pytest.mark.parametrize(
     ("ranks", "suits", "cards"),
     [
         pytest.param(3, 1, "QsKsAs", id="kuhn"),
@@ -63,6 +78,9 @@ def test_the_whole_deck_goes_suit_by_suit() -> None:
         (lambda: parse_card("A"), "such as Td; got 'A'"),
         (lambda: parse_card("Asx"), "such as Td; got 'Asx'"),
         (lambda: parse_cards("AsK"), "such as Td; got 'K'"),
+        (lambda: parse_cards("As Kx 2c"), "such as Td; got 'Kx' at character 4 of 'As Kx 2c'"),
+        (lambda: parse_cards("As,10x"), "such as Td; got '10x' at character 4"),
+        (lambda: parse_cards("10dTd"), "Td occurs twice in '10dTd'"),
         (lambda: parse_cards("AsKsAS"), "As occurs twice in 'AsKsAS'"),
         (lambda: card_text(52), "0 to 51; got 52"),
         (lambda: card_text(-1), "0 to 51; got -1"),

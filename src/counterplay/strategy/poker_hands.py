@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from counterplay.errors import GameError
 from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.action_words import betting_letters
 from counterplay.poker.cards import cards_text, parse_cards
 from counterplay.poker.rules import Betting
 from counterplay.strategy.hand_table import NOTHING, HandTable
@@ -27,11 +28,11 @@ Rows = Callable[[Betting, list[Seen]], list[dict[str, float]]]
 
 
 def poker_hand_table(rules: GameDefinition, rows: Rows, node: str = "", board: str | None = None) -> HandTable:
-    """The hands of the player who acts after ``node``, a betting such as ``rc/cr``, on a board.
+    """The hands of the player who acts after ``node``, a betting such as ``rc/cr`` or ``raise call``, on a board.
 
     Raises GameError if there is no such decision, or no such board.
     """
-    betting = Betting.after(rules, node.strip())
+    betting = Betting.after(rules, betting_letters(node))
     if betting.finished:
         raise GameError(f"nobody acts after {node!r}: the hand is over")
     cards = _board(rules, betting.round, board)

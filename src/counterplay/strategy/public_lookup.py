@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError
-from counterplay.poker.cards import CARDS, MAX_SUITS, parse_cards
+from counterplay.poker.action_words import match_action, skip_separators, word_at
+from counterplay.poker.cards import CARDS, MAX_SUITS, cards_text, parse_cards
 from counterplay.strategy.hand_table import NOTHING, HandTable
 from counterplay.tree.public.public_tree import CUT, LINK, Hands, PublicTree
 
@@ -23,6 +24,9 @@ Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 Path = list[tuple[int, int, int]]
 """The path to a public state: node, deal there, and the action taken (0 at links); the state itself last."""
+
+_ROOT = "r:0"
+"""The name of the first decision in PioSOLVER, with which its names of other decisions start."""
 
 
 class HandStrategy(Protocol):
@@ -64,7 +68,7 @@ class PublicIndex:
         return {tree.node_text[node]: node for node in np.flatnonzero(tree.kind < LINK).tolist()}
 
     def node(self, text: str) -> int:
-        """The decision after public actions.
+        """The decision after public actions, as ``node_text`` writes them or in the words of ``poker.action_words``.
 
         Raises GameError if there is none; the message lists the legal actions where the actions leave the tree.
         """
@@ -74,9 +78,28 @@ class PublicIndex:
         wanted = " ".join(text.split())
         if wanted in self._decisions:
             return self._decisions[wanted]
-        known = max((known for known in self._decisions if wanted.startswith(known)), key=len)
-        actions = ", ".join(tree.actions_of(self._decisions[known]))
-        raise GameError(f"there is no decision after {wanted!r}; after {known!r} there are {actions}")
+        known, place = "", skip_separators(wanted, len(_ROOT) if wanted.startswith(_ROOT) else 0)
+        while place < len(wanted):
+            actions = tree.actions_of(self._decisions[known])
+            found = match_action(wanted, place, actions)
+            if found is None:
+                raise GameError(
+                    f"there is no decision after {wanted!r}: cannot read {word_at(wanted, place)!r} at character "
+                    f"{place + 1}; after {known!r} there are {', '.join(actions)}"
+                )
+            known = self._following(known, actions[found[0]], wanted)
+            place = skip_separators(wanted, found[1])
+        return self._decisions[known]
+
+    def _following(self, known: str, action: str, wanted: str) -> str:
+        """The decision after an action.  Raises GameError if nobody acts there."""
+        for text in (f"{known} {action}".strip(), f"{known}{action}", f"{known}{action}/"):
+            if text in self._decisions:
+                return text
+        raise GameError(
+            f"there is no decision after {wanted!r}: after {action!r} at {known!r} nobody acts, since the hand is over "
+            "or all chips are in; leave out the last words"
+        )
 
     def board(self, node: int, board: str | None) -> tuple[int, tuple[int, ...]]:
         """The deal of a board at a node, and the renaming of suits that turns the board into that of the deal.
@@ -177,8 +200,8 @@ def hand_table(index: PublicIndex, strategy: HandStrategy, node: str = "", board
     cards = hands.real_card[real].astype(np.int64)
     shown = np.where(cards < CARDS, cards - cards % MAX_SUITS + backwards[cards % MAX_SUITS], NOTHING)
     return HandTable(
-        player, tree.node_text[place], board or tree.deal_text[deal], tree.actions_of(place), shown.astype(np.uint8),
-        _shares(weights), rows[classes],
+        player, tree.node_text[place], cards_text(parse_cards(board or tree.deal_text[deal])), tree.actions_of(place),
+        shown.astype(np.uint8), _shares(weights), rows[classes],
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError
+from counterplay.poker.action_words import match_action
 from counterplay.poker.cards import cards_text
 from counterplay.poker.ranges import HANDS, hand_number, holdem_hands, parse_range
 from counterplay.tree.public.public_tree import PublicTree
@@ -28,14 +29,14 @@ def parse_lock(text: str, actions: tuple[str, ...]) -> Matrix:
     rest = []
     clauses = [clause.strip() for line in text.splitlines() for clause in line.split(";")]
     for clause in filter(None, clauses):
-        action, _, what = clause.partition(" ")
-        if action not in actions:
+        found = match_action(clause, 0, actions)
+        if found is None or clause[found[1] : found[1] + 1].strip():
             raise GameError(f"a lock here is for {', '.join(actions)}; got {clause!r}")
-        number = actions.index(action)
-        if what.strip() == "rest":
+        number, what = found[0], clause[found[1] :].strip()
+        if what == "rest":
             rest.append(number)
         else:
-            table[:, number] = _probabilities(what.strip(), action)
+            table[:, number] = _probabilities(what, actions[number])
     total = table.sum(axis=1)
     if np.any(total > 1 + TOLERANCE):
         worst = int(np.argmax(total))

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from counterplay.errors import GameError, MemoryLimitError
 from counterplay.poker.board_tree import DealTree, deal_cards, pair_mass
-from counterplay.poker.cards import card_text, deck, parse_cards
+from counterplay.poker.cards import cards_text, deck, parse_cards
 from counterplay.poker.poker_public_tree import add_links, assemble_nodes
 from counterplay.poker.postflop.bet_sizes import PLAYERS, STREETS, BetSize, StreetSizes, bet_amount, parse_sizes
 from counterplay.poker.ranges import holdem_hands, parse_range
@@ -104,9 +104,7 @@ class Subgame:
         for name, text in zip(PLAYERS, (self.oop, self.ip), strict=True):
             weights = parse_range(text, f"range of {name}") * live
             if not weights.any():
-                raise GameError(
-                    f"the range of {name} has no hand left on {''.join(map(card_text, self.cards))}; got {text!r}"
-                )
+                raise GameError(f"the range of {name} has no hand left on {cards_text(self.cards)}; got {text!r}")
             found.append(weights)
         return found[0], found[1]
 
@@ -137,7 +135,7 @@ class Subgame:
     @property
     def title(self) -> str:
         """The subgame in a few words."""
-        return f"{self.board.replace(' ', '')}, pot {self.pot:g}, stack {self.stack:g}"
+        return f"{cards_text(self.cards)}, pot {self.pot:g}, stack {self.stack:g}"
 
     def betting(self, spans: list[tuple[int, int]]) -> PublicNode:
         """The betting, over the numbered deals of each remaining street."""
