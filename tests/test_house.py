@@ -113,7 +113,8 @@ def test_tests_lie_in_the_folders_of_their_packages() -> None:
     assert found - folders - others == set()
 
 
-CALLED_BY_OTHERS = {"invoke": "typer", "_repr_html_": "notebooks", "load_overload": "numba"}
+CALLED_BY_OTHERS = {"invoke": "typer", "parse_args": "typer", "resolve_command": "typer",
+                    "_repr_html_": "notebooks", "load_overload": "numba"}  # fmt: skip
 """Methods that libraries look for by their names."""
 
 

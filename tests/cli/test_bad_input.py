@@ -52,7 +52,9 @@ def refused(capsys: Capture, spec: str, kind: type[CounterplayError] = GameError
         pytest.param("ledcu", "unknown game 'ledcu'; did you mean 'leduc'?", id="unknown game"),
         pytest.param("zzzzzz", "unknown game 'zzzzzz'; `counterplay games` lists all of them", id="nothing like it"),
         pytest.param(
-            "leduc(rank=4)", "leduc has no parameter 'rank'; it takes players, ranks, ", id="unknown parameter"
+            "leduc(rank=4)",
+            "leduc has no parameter 'rank' (did you mean 'ranks'?); it takes players, ranks, ",
+            id="unknown parameter",
         ),
         pytest.param("matching_pennies(n=1)", "it takes no parameters", id="no parameters"),
         pytest.param("leduc(ranks=x)", "parameter 'ranks' of leduc must be an integer; got 'x'", id="int"),
@@ -419,7 +421,7 @@ def test_an_efg_file_with_a_fault(capsys: Capture, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        pytest.param(["silly"], "No such command 'silly'", id="verb"),
+        pytest.param(["silly"], "there is no command 'silly'; there are games, algorithms, ", id="verb"),
         pytest.param(["info"], "Missing argument 'GAME'", id="info of nothing"),
         pytest.param(["solve"], "name a game to solve (counterplay games lists them), or a checkpoint", id="solve"),
         pytest.param(["solve", "kuhn", "--silly"], "--silly", id="option"),
@@ -436,7 +438,7 @@ def test_an_efg_file_with_a_fault(capsys: Capture, tmp_path: Path) -> None:
             id="no big blind",
         ),
         pytest.param(
-            ["solve", "kuhn", "-a", "cfr++"], "unknown algorithm 'cfr++'; there are cfr, cfr+, ", id="algorithm"
+            ["solve", "kuhn", "-a", "cfr++"], "unknown algorithm 'cfr++'; did you mean 'cfr+'?", id="algorithm"
         ),
         pytest.param(
             ["solve", "kuhn", "--profile", "worst"],

@@ -224,7 +224,7 @@ def test_a_lifted_strategy_is_resumed(tmp_path: Path, threads: int) -> None:
     [
         ({"method": "magic"}, "a method is one of auto, history, public, split, card-free, buckets, bounds"),
         ({"threads": 0}, "threads are at least 1; got 0"),
-        ({"bords": 3}, "evaluate has no setting 'bords'; there are boards, bounds"),
+        ({"bords": 3}, "evaluate has no setting 'bords'; did you mean 'boards'?"),
         ({"boards": 3}, "boards, bounds, drawn_round and training are for strategies by buckets"),
         ({"method": "public", "checkpoint": "x"}, "method public keeps no checkpoint; card-free and split do"),
     ],

@@ -27,13 +27,14 @@ from counterplay.agents.match_game import MatchGame
 from counterplay.agents.strategy_agent import StrategyAgent
 from counterplay.agents.trivial_agent import TrivialAgent
 from counterplay.errors import GameError, StrategyError
+from counterplay.runtime.suggestions import did_you_mean
 from counterplay.solvers.settings import setting_value
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import load_strategy
 from counterplay.strategy.public_strategy import PublicStrategy
 from counterplay.strategy.strategy import Strategy
 from counterplay.strategy.tabular import TabularStrategy
-from counterplay.strategy.trivial import TRIVIAL, CardFree, did_you_mean
+from counterplay.strategy.trivial import MEANT, TRIVIAL, CardFree
 
 PROGRAM = "program:"
 
@@ -154,7 +155,7 @@ def _settings(text: str) -> dict[str, Any]:
 def _opened(path: str) -> Strategy:
     """The strategy in a file."""
     if not Path(path).is_file():
-        hint = did_you_mean(path, TRIVIAL)
+        hint = did_you_mean(path, TRIVIAL, meant=MEANT)
         raise GameError(f"there is no agent {path!r}; {hint}{'' if hint.endswith('?') else ', and strategy files'}")
     facts = os.stat(path)
     return _cached(path, facts.st_mtime_ns, facts.st_size)

@@ -8,15 +8,15 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from counterplay.abstraction.cards import default_cache
 from counterplay.build.build_report import markdown_build
 from counterplay.build.pipeline import Pipeline
 from counterplay.build.presets import make_plan
+from counterplay.runtime.lazy import callable_package
+from counterplay.runtime.memory import read_memory
 from counterplay.runtime.progress import ProgressCallback
 from counterplay.storage import write_text
 
@@ -29,7 +29,7 @@ def build(
     out: str | os.PathLike[str] | None = None,
     *,
     cache: str | os.PathLike[str] | None = None,
-    memory_limit: int | None = None,
+    memory_limit: int | str | None = None,
     progress: ProgressCallback | None = None,
     **changes: Any,
 ) -> dict[str, Any]:
@@ -60,17 +60,11 @@ def build(
     plan = make_plan(game, preset, **changes)
     name = re.sub(r"[^A-Za-z0-9_]+", "_", Path(game).stem).strip("_")
     folder = Path(f"{name}-{preset}") if out is None else Path(out)
-    report = Pipeline(plan, folder, default_cache() if cache is None else cache, memory_limit, progress).run()
+    limit = read_memory(memory_limit)
+    report = Pipeline(plan, folder, default_cache() if cache is None else cache, limit, progress).run()
     write_text(folder / "report.json", json.dumps(report, indent=1) + "\n")
     write_text(folder / "report.md", markdown_build(report))
     return {**report, "folder": str(folder)}
 
 
-class _CallableModule(ModuleType):
-    """A package that can be called, so that ``counterplay.build`` builds whether or not it was imported before."""
-
-    def __call__(self, *arguments: Any, **named: Any) -> dict[str, Any]:
-        return build(*arguments, **named)
-
-
-sys.modules[__name__].__class__ = _CallableModule
+callable_package(__name__, build)

@@ -10,7 +10,6 @@ more players.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,6 +20,7 @@ from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.betting import count_betting
 from counterplay.poker.isomorphism import HandIndexer
 from counterplay.poker.raise_sizes import bet_abstraction
+from counterplay.runtime.suggestions import did_you_mean
 
 OPPONENTS = ("always-call", "always-raise", "50/50", "uniform")
 """The opponents in matches."""
@@ -127,9 +127,7 @@ def make_plan(
         If there is no such preset, or the betting is too large.
     """
     if preset not in PRESETS:
-        close = difflib.get_close_matches(preset, PRESETS, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(PRESETS)}"
-        raise GameError(f"unknown preset {preset!r}; {hint}")
+        raise GameError(f"unknown preset {preset!r}; {did_you_mean(preset, PRESETS)}")
     chosen = PRESETS[preset]
     wanted = {name: value for name, value in changes.items() if value is not None}
     for name, value in wanted.items():

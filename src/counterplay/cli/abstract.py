@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterplay.cli import options as o
-from counterplay.cli.common import check_writable, note, print_json, read_memory, say, table
+from counterplay.cli.common import check_writable, note, print_json, say, table
 from counterplay.cli.running import live_progress
 from counterplay.errors import AbstractionError, CounterplayError, MemoryLimitError
-from counterplay.runtime.memory import format_bytes
+from counterplay.runtime.memory import format_bytes, read_memory
 from counterplay.runtime.progress import Progress, ProgressCallback
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import typer
 
 from counterplay.cli import options as o
 from counterplay.cli.abstract import ROUNDS_HELP
-from counterplay.cli.common import note, print_json, read_memory, say, table
+from counterplay.cli.common import note, print_json, say, table
 from counterplay.cli.running import interruptible, live_progress
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def command(
     with interruptible(), _progress(quiet or as_json) as draw:
         try:
             report = build(
-                game, preset, out, cache=cache, memory_limit=read_memory(memory), progress=draw, rounds=rounds,
+                game, preset, out, cache=cache, memory_limit=memory, progress=draw, rounds=rounds,
                 bets=bets, seed=seed, seconds=seconds, iterations=iterations, boards=boards, deals=deals,
                 threads=threads,
             )  # fmt: skip

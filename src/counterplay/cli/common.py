@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -37,18 +36,6 @@ def table(rows: Sequence[tuple[str, str]]) -> None:
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         say(f"  {name:<{width}}  {value}")
-
-
-def read_memory(text: str | None) -> int | None:
-    """A number of bytes from text such as 500MiB."""
-    if text is None:
-        return None
-    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([KMGT]?)(i?)B?\s*", text, re.IGNORECASE)
-    if match is None or float(match.group(1)) <= 0:
-        raise SolverError(f"memory is written like 500MiB or 2GiB; got {text!r}")
-    base = 1024 if match.group(3) else 1000
-    power = " KMGT".index(match.group(2).upper() or " ")
-    return int(float(match.group(1)) * base**power)
 
 
 def check_writable(*paths: Path | None, replaced: bool = False) -> None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from counterplay.cli import options as o
-from counterplay.cli.common import check_plot, check_writable, compile_status, note, print_json, read_memory, say
+from counterplay.cli.common import check_plot, check_writable, compile_status, note, print_json, say
 from counterplay.errors import SolverError
+from counterplay.runtime.memory import read_memory
 
 if TYPE_CHECKING:
     from counterplay.experiments.shared.comparison import Comparison

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterplay.cli import options as o
-from counterplay.cli.common import compile_status, print_json, read_memory, say
+from counterplay.cli.common import compile_status, print_json, say
 from counterplay.errors import GameError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def command(
     from counterplay.forms import GameForms
 
     with compile_status(game, as_json) as opening:
-        tree = GameForms(game, forget=forget or [], memory_limit=read_memory(memory_limit), progress=opening).history()
+        tree = GameForms(game, forget=forget or [], memory_limit=memory_limit, progress=opening).history()
     started = time.perf_counter()
     facts: dict[str, Any] = {"game": tree.name, "kind": kind, "iterated": not once}
     if what != "actions":

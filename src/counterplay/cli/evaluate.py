@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterplay.cli import options as o
-from counterplay.cli.common import check_writable, note, print_json, read_memory, say, table
+from counterplay.cli.common import check_writable, note, print_json, say, table
 from counterplay.cli.running import interruptible, live_progress
 from counterplay.errors import StrategyError
 
@@ -64,7 +64,7 @@ def command(
     with interruptible(), _progress(quiet or as_json) as draw:
         try:
             found = evaluate(
-                profile or strategy, game, method, threads=threads, memory_limit=read_memory(memory_limit),
+                profile or strategy, game, method, threads=threads, memory_limit=memory_limit,
                 progress=draw, boards=boards, bounds=bounds, drawn_round=drawn_round, training=training, seed=seed,
                 checkpoint=checkpoint, resume=resume,
             )  # fmt: skip

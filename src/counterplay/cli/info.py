@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterplay.cli import options as o
-from counterplay.cli.common import compile_status, print_json, read_memory, say, table
+from counterplay.cli.common import compile_status, print_json, say, table
 from counterplay.errors import GameError
-from counterplay.runtime.memory import format_bytes
+from counterplay.runtime.memory import format_bytes, read_memory
 
 if TYPE_CHECKING:
     from counterplay.forms import FormSize, GameForms

@@ -30,6 +30,7 @@ from counterplay.cli import (
     tournament,
 )
 from counterplay.errors import CounterplayError
+from counterplay.runtime.suggestions import did_you_mean
 
 VERBS = (
     games, algorithms, info, solve, compare, evaluate, abstract, build, experiment, dominated, draw, inspect, match,
@@ -41,8 +42,28 @@ INTERRUPTED = 130
 MISUSE = 2
 
 
+MEANT = {
+    "list": "games algorithms", "ls": "games algorithms", "export": "show", "print": "show", "view": "show",
+    "inspect": "show", "run": "solve", "train": "solve", "solver": "solve", "exploitability": "evaluate",
+    "best-response": "evaluate", "size": "info", "plot": "draw", "simulate": "match", "server": "dealer",
+    "benchmark": "compare",
+}  # fmt: skip
+"""The verb that somebody means who writes it so."""
+
+
 class Verbs(TyperGroup):
     """The verbs; Ctrl-C in one of them is left to ``main``, which Typer would end without a word."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line; ``help VERB`` is ``VERB --help``."""
+        return super().parse_args(ctx, [*args[1:2], "--help"] if args[:1] == ["help"] else args)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The verb of a command line."""
+        name, known = args[0], self.list_commands(ctx)
+        if name not in known:
+            raise CounterplayError(f"there is no command {name!r}; {did_you_mean(name, known, meant=MEANT)}")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a verb."""
@@ -58,7 +79,8 @@ app = typer.Typer(
     help="Solve games of imperfect information, and measure how far a strategy is from unexploitable.",
     add_completion=False,
     pretty_exceptions_enable=False,
-    epilog="Start with: counterplay solve leduc --until 1e-4 --plot leduc.png",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Start with: counterplay solve leduc --until 1e-4 --plot leduc.png.  counterplay help VERB explains a verb.",
 )
 
 

@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from counterplay.cli import options as o
-from counterplay.cli.common import check_plot, check_writable, compile_status, note, print_json, read_memory
+from counterplay.cli.common import check_plot, check_writable, compile_status, note, print_json
 from counterplay.cli.options import option_name
 from counterplay.cli.report import summarise
 from counterplay.cli.running import interruptible, plot_run, progress_line
@@ -99,7 +99,6 @@ def _prepared(given: dict[str, Any], opening: Any) -> Run:
     from counterplay.runs import RunOptions, Spot, Target, prepare, prepare_resume, prepare_spot
 
     chosen = {one.name: given[one.name] for one in dataclasses.fields(RunOptions) if one.name in given} | {
-        "memory_limit": read_memory(given["memory_limit"]),
         "curve": given["plot"] is not None,
         "note": note,
         "opening": opening,
@@ -110,7 +109,7 @@ def _prepared(given: dict[str, Any], opening: Any) -> Run:
     game, algorithm, resume = given["game"], given["algorithm"], given["resume"]
     fields = {one.name: given[one.name] for one in dataclasses.fields(Spot)} | {"lock": tuple(given["lock"] or ())}
     spot = Spot(**fields | ({"bets": None} if given["cards"] or resume is not None else {}))
-    if game == "holdem":
+    if game is not None and game.lower() == "holdem":
         _check_spot(spot, given)
         return prepare_spot(spot, algorithm, target, RunOptions(**chosen | {"bets": None}), own)
     if spot.given:

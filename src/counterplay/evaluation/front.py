@@ -27,12 +27,14 @@ from counterplay.forms import GameForms, open_game
 from counterplay.poker.poker_game import PokerGame
 from counterplay.poker.postflop import SUBGAME
 from counterplay.runtime.jobs import read_jobs
+from counterplay.runtime.memory import read_memory
+from counterplay.runtime.suggestions import did_you_mean
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import load_strategy
 from counterplay.strategy.public_strategy import PublicStrategy
 from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
-from counterplay.strategy.trivial import TRIVIAL, CardFree, did_you_mean, trivial
+from counterplay.strategy.trivial import MEANT, TRIVIAL, CardFree, trivial
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.public.public_tree import PublicTree
 
@@ -92,7 +94,7 @@ def evaluate(
     method: str = "auto",
     *,
     threads: int = 1,
-    memory_limit: int | None = None,
+    memory_limit: int | str | None = None,
     progress: ProgressCallback | None = None,
     **settings: Any,
 ) -> Measurement:
@@ -114,8 +116,8 @@ def evaluate(
         the real game where it is small enough, and inside the bucket game as well.
     threads : int
         Number of threads; results are the same to the bit on history trees, below first deals and in buckets.
-    memory_limit : int, optional
-        Bytes that may be used; by default what the machine has free.
+    memory_limit : int or str, optional
+        Memory that may be used, as ``"2GiB"`` or in bytes; by default what the machine has free.
     progress : callable, optional
         Called now and then with a ``Progress``.
     **settings
@@ -136,7 +138,8 @@ def evaluate(
     if chosen.resume is not None:
         strategy, game, method = _resumed(chosen.resume, strategy, game, method)
     strategy, game = _resolved(strategy, game, chosen)
-    return _with_origin(_measured(Task(strategy, game, threads, memory_limit, progress, chosen), method), strategy)
+    task = Task(strategy, game, threads, read_memory(memory_limit), progress, chosen)
+    return _with_origin(_measured(task, method), strategy)
 
 
 def _measured(task: Task, method: str) -> Measurement:
@@ -176,7 +179,7 @@ def _settings(settings: Mapping[str, Any]) -> Settings:
     known = [field.name for field in dataclasses.fields(Settings)]
     for name in settings:
         if name not in known:
-            raise StrategyError(f"evaluate has no setting {name!r}; there are {', '.join(known)}")
+            raise StrategyError(f"evaluate has no setting {name!r}; {did_you_mean(name, known)}")
     return Settings(**settings)
 
 
@@ -188,7 +191,8 @@ def _resolved(strategy: Any, game: Any, settings: Settings) -> tuple[Any, Any]:
         return RandomStrategy(settings.seed) if strategy == "random" else trivial(strategy), game
     if isinstance(strategy, str | os.PathLike):
         if isinstance(strategy, str) and game is not None and not Path(strategy).exists():
-            raise StrategyError(f"there is no strategy {strategy!r}; {did_you_mean(strategy, [*TRIVIAL, 'random'])}")
+            hint = did_you_mean(strategy, [*TRIVIAL, "random"], meant=MEANT)
+            raise StrategyError(f"there is no strategy {strategy!r}; {hint}")
         strategy = load_strategy(strategy)
     if game is None:
         game = getattr(strategy, "game", None)

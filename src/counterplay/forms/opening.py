@@ -24,7 +24,7 @@ from counterplay.errors import AbstractionError, CounterplayError, GameError, Me
 from counterplay.game.game import Game
 from counterplay.game.registry import make
 from counterplay.poker.postflop import SUBGAME
-from counterplay.runtime.memory import check_memory
+from counterplay.runtime.memory import check_memory, read_memory
 from counterplay.tree.history.compile import compile_game
 from counterplay.tree.history.game_tree import GameTree
 
@@ -53,7 +53,7 @@ Paths = Sequence[str | os.PathLike[str]]
 class _Options(TypedDict, total=False):
     cards: Paths | None
     bets: str | None
-    memory_limit: int | None
+    memory_limit: int | str | None
     progress: ProgressCallback | None
 
 
@@ -82,8 +82,8 @@ def open_game(spec: GameLike, form: str = "auto", **options: Unpack[_Options]) -
         Card abstractions of a poker game: one for all players, or one for each.
     bets : str, optional
         The betting abstraction of a no-limit game, in buckets or on a public tree.
-    memory_limit : int, optional
-        Bytes that may be used; by default what the machine has free.
+    memory_limit : int or str, optional
+        Memory that may be used, as ``"2GiB"`` or in bytes; by default what the machine has free.
     progress : callable, optional
         Called now and then with the number of histories compiled so far.
 
@@ -143,13 +143,13 @@ class GameForms:
 
     def __init__(
         self, spec: GameLike, *, forget: Sequence[str] = (), cards: Paths | None = None, bets: str | None = None,
-        memory_limit: int | None = None, progress: ProgressCallback | None = None,
+        memory_limit: int | str | None = None, progress: ProgressCallback | None = None,
     ) -> None:  # fmt: skip
         self.opened: Any = None if isinstance(spec, str | type) else spec
         self._given = getattr(self.opened, "form_name", None)  # the form in which a compiled game was given
         self.cards = tuple(cards) if cards else ()
         self.bets = bets
-        self.memory_limit = memory_limit
+        self.memory_limit = read_memory(memory_limit)
         self._progress = progress
         self.subgame: Subgame | None = None
         self._too_large: MemoryLimitError | None = None

@@ -12,13 +12,13 @@ neither unique nor equal at two histories that the acting player cannot distingu
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from counterplay.errors import GameError
 from counterplay.game.game import TERMINAL, Game
+from counterplay.runtime.suggestions import did_you_mean
 
 
 class OpenSpielState:
@@ -90,8 +90,7 @@ def load_openspiel(name: str, parameters: Mapping[str, Any]) -> Game:
     short = name.partition("(")[0]
     known = {kind.short_name: kind for kind in pyspiel.registered_games()}
     if short not in known:
-        close = difflib.get_close_matches(short, known, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else "pyspiel.registered_names() lists its games"
+        hint = did_you_mean(short, known, "pyspiel.registered_names() lists its games")
         raise GameError(f"OpenSpiel has no game {short!r}; {hint}")
     try:
         game = _load(pyspiel, name, parameters, known[short])

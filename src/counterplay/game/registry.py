@@ -15,7 +15,6 @@ the types that text is read as.  The grammar of a name is::
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import importlib
 import importlib.util
 import pkgutil
@@ -28,9 +27,15 @@ from typing import Any, TypeVar
 
 from counterplay.errors import GameError
 from counterplay.game.game import Game, Scheme
+from counterplay.runtime.suggestions import closest_names, did_you_mean, find_name
 
 _REGISTRY: dict[str, type[Game]] = {}
 _CLASS = TypeVar("_CLASS", bound=type[Game])
+
+_MEANT = {"rps": "rock_paper_scissors", "liars dice": "bluff", "dudo": "bluff", "tic-tac-toe": "phantom_ttt",
+          "normal form": "matrix", "bimatrix": "matrix", "rhode island": "rhode_island",
+          "texas holdem": "holdem_limit_2p"}  # fmt: skip
+"""What somebody means who writes it so."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -172,13 +177,26 @@ def parse_spec(spec: str) -> tuple[str, dict[str | int, str]]:
         if key is None:
             quoted, plain = part.group(4), part.group(5)
             if any(isinstance(earlier, str) for earlier in written):
-                raise GameError(f"{part.group().strip(' ,')!r} in {spec!r} comes after key=value; put it first")
+                raise GameError(
+                    f"{part.group().strip(' ,')!r} in {spec!r} comes after key=value; put it first, or quote the value "
+                    f"that contains commas: {_quoted(name, inside)} (in a shell, single quotes around the whole name)"
+                )
         elif key in written:
             raise GameError(f"parameter {key!r} is given twice in {spec!r}")
         place = len(written) if key is None else key
         written[place] = plain if quoted is None else re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL)
         position = part.end()
     return name, written
+
+
+def _quoted(name: str, inside: str) -> str:
+    """A name with parameters whose values that contain commas are quoted."""
+    pattern = r'([A-Za-z_]\w*)\s*=\s*([^"=]*?)\s*(?=,\s*[A-Za-z_]\w*\s*=|$)'
+    return f"{name}({re.sub(pattern, lambda part: part[0] if ',' not in part[2] else _in_quotes(part), inside)})"
+
+
+def _in_quotes(part: re.Match[str]) -> str:
+    return f'{part[1]}="{part[2]}"'
 
 
 def _load_builtin_games() -> None:
@@ -190,11 +208,11 @@ def _load_builtin_games() -> None:
 
 def _registered(name: str) -> type[Game]:
     _load_builtin_games()
-    if name not in _REGISTRY:
-        close = difflib.get_close_matches(name, _REGISTRY, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else "`counterplay games` lists all of them"
+    found = find_name(name, _REGISTRY)
+    if found is None:
+        hint = did_you_mean(name, _REGISTRY, "`counterplay games` lists all of them", _MEANT)
         raise GameError(f"unknown game {name!r}; {hint} (a file is named like ./my_game.py:MyGame)")
-    return _REGISTRY[name]
+    return _REGISTRY[found]
 
 
 def _class_from_file(name: str) -> type[Game]:
@@ -265,8 +283,9 @@ def _construct(cls: type[Game], name: str, written: dict[str, Any]) -> Game:
     values = {}
     for key, text in written.items():
         if key not in known:
-            takes = ", ".join(known) or "no parameters"
-            raise GameError(f"{name} has no parameter {key!r}; it takes {takes}")
+            close = closest_names(key, known)
+            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            raise GameError(f"{name} has no parameter {key!r}{hint}; it takes {', '.join(known) or 'no parameters'}")
         values[key] = _convert(name, known[key], text)
     return cls(**values)
 

@@ -23,6 +23,7 @@ from counterplay.game.game import TERMINAL
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.raise_sizes import BetAbstraction
 from counterplay.poker.rules import MAX_ACTIONS, Betting
+from counterplay.runtime.notebook import Described
 
 FOLD = -1
 """The ``action`` of a node that is reached by a fold."""
@@ -75,8 +76,8 @@ class BettingCounts:
         return sum(count * hands for count, hands in zip(self.pairs, buckets, strict=True))
 
 
-@dataclasses.dataclass(frozen=True)
-class BettingTree:
+@dataclasses.dataclass(frozen=True, repr=False)
+class BettingTree(Described):
     """The betting tree of a game as arrays over its nodes; node 0 is the start."""
 
     game: GameDefinition  # what is played
@@ -91,6 +92,12 @@ class BettingTree:
     round: NDArray[np.int8]
     folded: NDArray[np.int16]  # bit ``p`` is set when position ``p`` has folded
     spent: NDArray[np.int32]  # (nodes, positions) chips put in so far
+
+    def _title(self) -> str:
+        return "BettingTree"
+
+    def _sizes(self) -> list[tuple[str, str]]:
+        return [("players", str(self.game.players)), ("nodes", f"{len(self):,}")]
 
     def __len__(self) -> int:
         """The number of nodes."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from counterplay.errors import SolverError
 from counterplay.forms import FORMS
+from counterplay.runtime.memory import read_memory
 from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import ProgressCallback
 from counterplay.solvers.solver import Solver
@@ -35,8 +36,8 @@ class RunOptions:
         The form; ``auto``: buckets with ``cards``, histories, or where these do not fit a public tree or states.
     threads, seed : int, optional
         Of algorithms that have them.
-    memory_limit : int, optional
-        Bytes that may be used; by default what the machine has free.
+    memory_limit : int or str, optional
+        Memory that may be used, as ``"2GiB"`` or in bytes; by default what the machine has free.
     out, map_out, checkpoint : path, optional
         Files for the strategy, for the abstraction, and for the run (written every minute and at the end).
     curve : bool
@@ -67,6 +68,7 @@ class RunOptions:
             value = getattr(self, name)
             several = () if value is None else (value,) if isinstance(value, str | os.PathLike) else tuple(value)
             object.__setattr__(self, name, several)
+        object.__setattr__(self, "memory_limit", read_memory(self.memory_limit))
         if self.representation not in ("auto", *FORMS):
             raise SolverError(f"representation must be one of auto, {', '.join(FORMS)}; got {self.representation!r}")
         boards = self.boards

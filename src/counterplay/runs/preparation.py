@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import runpy
 from collections.abc import Mapping, Sequence
@@ -18,13 +19,14 @@ from counterplay.solvers.cfr import CFR_PRESETS, config_with
 from counterplay.solvers.registry import (
     ALGORITHMS,
     DEFAULT_ALGORITHM,
-    check_algorithm,
     checkpoint_header,
     checkpoint_solver,
+    find_algorithm,
     form_of,
     make_solver,
     resume_solver,
 )
+from counterplay.solvers.settings import UnknownSettingError
 from counterplay.solvers.solver import Solver
 
 if TYPE_CHECKING:
@@ -42,10 +44,9 @@ def prepare(
 ) -> Run:
     """A run that can be started: the form is chosen, the game open, the tables allocated."""
     if algorithm is not None:
-        check_algorithm(algorithm)
+        algorithm = find_algorithm(algorithm)
     form, own, forget = _asked_form(game, algorithm, options), _with_scheme(settings), options.forget
-    chosen = algorithm or DEFAULT_ALGORITHM[form]
-    check_algorithm(chosen, form)
+    chosen = find_algorithm(algorithm or DEFAULT_ALGORITHM[form], form)
     if form == "buckets" and not options.cards and form_of(game) != "buckets":
         raise SolverError(f"{chosen} needs a card abstraction; name one with cards")
     if ALGORITHMS[chosen].refines:
@@ -60,7 +61,11 @@ def prepare(
         form = _form_that_fits(forms, chosen, options, needs)
     _check_needs(form, options, needs)
     own = {**_common_settings(chosen, form, options), **own}
-    return _ready(_SOLVERS[form](forms, algorithm, own, options), target, options, forms)
+    try:
+        solver = _SOLVERS[form](forms, algorithm, own, options)
+    except UnknownSettingError as error:
+        raise _explained(error) from None
+    return _ready(solver, target, options, forms)
 
 
 def prepare_spot(
@@ -105,6 +110,14 @@ def _ready(solver: Solver, target: Target, options: RunOptions, forms: GameForms
     if options.map_out is not None and run.merged is None:
         raise SolverError("map_out needs forget: nothing is abstracted")
     return run
+
+
+def _explained(error: UnknownSettingError) -> SolverError:
+    """The error about a setting, in view of the options of a run, which are written like settings from Python."""
+    options = [field.name for kind in (Target, RunOptions) for field in dataclasses.fields(kind)]
+    if error.name in options:
+        return SolverError(f"{error.name} is an option of its own, not a setting of {error.algorithm}")
+    return UnknownSettingError(error.algorithm, error.name, error.known, options)
 
 
 def _asked_form(game: GameLike, algorithm: str | None, options: RunOptions) -> str:

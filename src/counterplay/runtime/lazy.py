@@ -1,10 +1,11 @@
-"""Names of a package that are imported when they are first used, so that nobody waits for what others need."""
+"""Packages: names that are imported when they are first used, so that nobody waits for what others need, and calls."""
 
 from __future__ import annotations
 
 import importlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
 from typing import Any
 
 
@@ -20,3 +21,12 @@ def lazy_names(package: str, homes: Mapping[str, Sequence[str]]) -> Callable[[st
         return value
 
     return __getattr__
+
+
+def callable_package(package: str, function: Callable[..., Any]) -> None:
+    """Let a package be called like the function of the same name.
+
+    ``counterplay.build`` is that function until somebody imports the package, which then stands in its place.
+    """
+    kind = type("CallablePackage", (ModuleType,), {"__call__": staticmethod(function)})
+    sys.modules[package].__class__ = kind

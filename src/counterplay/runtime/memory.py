@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import re
 from pathlib import Path
 
-from counterplay.errors import MemoryLimitError
+from counterplay.errors import MemoryLimitError, SolverError
 
 CONTROL_GROUPS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "inactive_file"),
@@ -83,6 +84,18 @@ def check_memory(
         raise MemoryLimitError(
             f"{what} needs about {format_bytes(needed)}, but only {format_bytes(allowed)} may be used; {advice}"
         )
+
+
+def read_memory(amount: int | str | None) -> int | None:
+    """A number of bytes from text such as 500MiB; numbers, and None for no limit, stay as they are."""
+    if not isinstance(amount, str):
+        return amount
+    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([KMGT]?)(i?)B?\s*", amount, re.IGNORECASE)
+    if match is None or float(match.group(1)) <= 0:
+        raise SolverError(f"memory is written like 500MiB or 2GiB; got {amount!r}")
+    base = 1024 if match.group(3) else 1000
+    power = " KMGT".index(match.group(2).upper() or " ")
+    return int(float(match.group(1)) * base**power)
 
 
 def format_bytes(count: float) -> str:

@@ -10,8 +10,8 @@ from counterplay.solvers.registry import (
     DEFAULT_ALGORITHM,
     SOLVERS,
     Algorithm,
-    check_algorithm,
     checkpoint_header,
+    find_algorithm,
     form_of,
     make_solver,
     resume_solver,
@@ -39,7 +39,7 @@ __all__ = [
     "AbstractResult", "Algorithm", "CfrConfig", "CfrIra", "CfrIraConfig", "CfrSolver", "DoubleOracle",
     "DoubleOracleConfig", "FictitiousPlay", "FictitiousPlayConfig", "Fpira", "FpiraConfig", "LinearProgram",
     "LinearProgramConfig", "MaxminConfig", "MaxminSolver", "MccfrConfig", "MccfrSolver", "PublicSolver", "RunFacts",
-    "SolveResult", "Solver", "StateSampler", "check_algorithm", "checkpoint_header", "form_of", "make_solver",
+    "SolveResult", "Solver", "StateSampler", "checkpoint_header", "find_algorithm", "form_of", "make_solver",
     "memory_words", "resume_solver", "scheme_array", "solve_matrix", "solver_class",
 ]  # fmt: skip
 

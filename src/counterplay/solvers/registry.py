@@ -16,6 +16,7 @@ from typing import Any
 
 from counterplay.errors import SolverError, StrategyError
 from counterplay.forms import GameLike
+from counterplay.runtime.suggestions import did_you_mean, find_name
 from counterplay.solvers.solver import Solver
 from counterplay.storage import read_container
 
@@ -105,6 +106,18 @@ ALGORITHMS: dict[str, Algorithm] = {
 }
 """Every algorithm by name."""
 
+_MEANT = {
+    "cfrplus": "cfr+", "pcfrplus": "pcfr+", "vanilla": "cfr", "lcfr": "linear", "linear-cfr": "linear",
+    "discounted": "dcfr", "discounted-cfr": "dcfr", "predictive": "pcfr+", "predictive-cfr": "pcfr+",
+    "fp": "fictitious-play", "xfp": "fictitious-play", "sequence-form": "lp", "simplex": "lp",
+    "cfr-ira": "cfr+ira", "mccfr": "external-sampling mccfr-scheme", "monte-carlo": "external-sampling",
+    "es": "external-sampling", "es-mccfr": "external-sampling", "mccfr-es": "external-sampling",
+    "os": "outcome-sampling", "os-mccfr": "outcome-sampling", "mccfr-os": "outcome-sampling",
+    "as": "average-strategy-sampling", "ass": "average-strategy-sampling", "public-chance-sampling": "pcs",
+    "cfr-s": "chance-sampling", "purecfr": "pure-cfr",
+}  # fmt: skip
+"""What somebody means who writes it so."""
+
 SOLVERS: dict[str, str] = {
     "cfr": "cfr:CfrSolver",
     "fictitious-play": "fictitious_play:FictitiousPlay",
@@ -130,16 +143,17 @@ def solver_class(kind: str) -> type[Solver]:
     return solver
 
 
-def check_algorithm(name: str, form: str | None = None) -> None:
-    """Refuse an algorithm that does not exist, or does not run on a form.
+def find_algorithm(written: str, form: str | None = None) -> str:
+    """The name of an algorithm as in ``ALGORITHMS``, from one written in any case.
 
     Raises
     ------
     SolverError
-        With the possible names.
+        If there is none, with the closest name; if it does not run on the form, with those that do.
     """
-    if name not in ALGORITHMS:
-        raise SolverError(f"unknown algorithm {name!r}; there are {', '.join(ALGORITHMS)}")
+    name = find_name(written, ALGORITHMS)
+    if name is None:
+        raise SolverError(f"unknown algorithm {written!r}; {did_you_mean(written, ALGORITHMS, meant=_MEANT)}")
     if form is not None and form not in ALGORITHMS[name].forms:
         others = ", ".join(other for other, known in ALGORITHMS.items() if form in known.forms)
         place = {
@@ -149,6 +163,7 @@ def check_algorithm(name: str, form: str | None = None) -> None:
             "states": "without the compiled game",
         }[form]
         raise SolverError(f"{name} does not run {place} (it runs on {', '.join(ALGORITHMS[name].forms)}); use {others}")
+    return name
 
 
 def form_of(game: GameLike, algorithm: str | None = None) -> str:
@@ -183,10 +198,9 @@ def make_solver(
         Changes to the algorithm's defaults, see ``CfrConfig`` and the other configs.
     """
     if algorithm is not None:
-        check_algorithm(algorithm)
+        algorithm = find_algorithm(algorithm)
     form = form or form_of(game, algorithm)
-    algorithm = algorithm or DEFAULT_ALGORITHM[form]
-    check_algorithm(algorithm, form)
+    algorithm = find_algorithm(algorithm or DEFAULT_ALGORITHM[form], form)
     return solver_class(ALGORITHMS[algorithm].forms[form]).named(game, algorithm, memory_limit, settings)
 
 

@@ -7,7 +7,6 @@ Further keys are those of the algorithm (``SolveResult.details``).
 from __future__ import annotations
 
 import dataclasses
-import html
 import math
 import os
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from counterplay.evaluation.figures import exploitability_text, player_values
 from counterplay.evaluation.measurement import Measurement
 from counterplay.runtime.memory import format_bytes
+from counterplay.runtime.notebook import html_table
 
 if TYPE_CHECKING:
     from counterplay.abstraction.infosets.abstraction import Abstraction
@@ -268,8 +268,7 @@ class SolveResult:
         )
 
     def _repr_html_(self) -> str:
-        lines = "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in self.rows())
-        return f"<table><caption>{html.escape(self.title)}</caption>{lines}</table>"
+        return html_table(self.title, self.rows())
 
 
 def _numbers(measurement: Measurement, big_blind: float | None) -> dict[str, Any]:

@@ -10,12 +10,13 @@ import dataclasses
 import functools
 import math
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from counterplay.errors import SolverError
+from counterplay.runtime.suggestions import closest_names, did_you_mean
 
 COMPARISONS = {"at_least": operator.ge, "above": operator.gt, "at_most": operator.le, "below": operator.lt}
 
@@ -97,13 +98,23 @@ def _violated(kind: Any, value: Any) -> str:
     return f"{words}, {limit}" if limit else words
 
 
+class UnknownSettingError(SolverError):
+    """A setting that an algorithm does not have; the closest of ``known`` and of ``others`` is suggested."""
+
+    def __init__(self, algorithm: str, name: str, known: Sequence[str], others: Iterable[str] = ()) -> None:
+        close = closest_names(name, [*known, *others])
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        super().__init__(f"{algorithm} has no setting {name!r}{hint}; its settings are {', '.join(known)}")
+        self.algorithm, self.name, self.known = algorithm, name, known
+
+
 _SETTINGS = TypeVar("_SETTINGS", bound=Settings)
 
 
 def preset(presets: Mapping[str, _SETTINGS], name: str, changes: Mapping[str, Any] | None = None) -> _SETTINGS:
     """The settings of an algorithm by its name, some of them replaced."""
     if name not in presets:
-        raise SolverError(f"unknown algorithm {name!r}; there are {', '.join(presets)}")
+        raise SolverError(f"unknown algorithm {name!r}; {did_you_mean(name, presets)}")
     return with_settings(presets[name], changes or {}, name)
 
 
@@ -112,13 +123,13 @@ def with_settings(config: _SETTINGS, changes: Mapping[str, Any], algorithm: str)
 
     Raises
     ------
-    SolverError
+    UnknownSettingError
         If the algorithm has no such setting.
     """
     known = [field.name for field in dataclasses.fields(config)]
     unknown = sorted(set(changes) - set(known))
     if unknown:
-        raise SolverError(f"{algorithm} has no setting {unknown[0]!r}; its settings are {', '.join(known)}")
+        raise UnknownSettingError(algorithm, unknown[0], known)
     plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in changes.items()}
     return dataclasses.replace(config, **plain)
 

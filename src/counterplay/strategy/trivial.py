@@ -10,13 +10,13 @@ probability.
 from __future__ import annotations
 
 import dataclasses
-import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError, StrategyError
+from counterplay.runtime.suggestions import did_you_mean
 from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
@@ -100,7 +100,7 @@ TRIVIAL: Mapping[str, CardFree] = {
 }
 """The trivial strategies by name."""
 
-_MEANT = {"fold": "always-fold", "call": "always-call", "check": "always-call", "always-check": "always-call",
+MEANT = {"fold": "always-fold", "call": "always-call", "check": "always-call", "always-check": "always-call",
           "raise": "always-raise", "fifty-fifty": "50/50", "50-50": "50/50", "probe": "50/50",
           "random": "uniform"}  # fmt: skip
 """What somebody means who writes it so."""
@@ -109,11 +109,5 @@ _MEANT = {"fold": "always-fold", "call": "always-call", "check": "always-call", 
 def trivial(name: str) -> CardFree:
     """A trivial strategy by name."""
     if name not in TRIVIAL:
-        raise StrategyError(f"there is no strategy {name!r}; {did_you_mean(name, TRIVIAL)}")
+        raise StrategyError(f"there is no strategy {name!r}; {did_you_mean(name, TRIVIAL, meant=MEANT)}")
     return TRIVIAL[name]
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Which of the known names somebody means; all of them where none is close."""
-    close = [_MEANT[name]] if name in _MEANT else difflib.get_close_matches(name, list(known), n=1)
-    return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}"

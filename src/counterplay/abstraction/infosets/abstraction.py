@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import AbstractionError, GameError, StrategyError
+from counterplay.runtime.notebook import Described
 from counterplay.storage import pack_texts, read_container, unpack_texts, write_container
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import NULL, infosets_digest
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from counterplay.strategy.tabular import TabularStrategy
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Abstraction:
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Abstraction(Described):
     """A partition of a game's information sets with a map of actions.  I real sets, E real entries, S abstract sets."""
 
     name: str  # what was done, such as ``last-bids=2``
@@ -64,6 +65,12 @@ class Abstraction:
                 f"{self.name}: the actions of information set {real} (merged into "
                 f"{self.set_names[self.infoset_map[real]]!r}) must have different positions; got {row}"
             )
+
+    def _title(self) -> str:
+        return f"Abstraction {self.name} of {self.game}"
+
+    def _sizes(self) -> list[tuple[str, str]]:
+        return [("infosets", f"{len(self.infoset_map):,}"), ("abstract infosets", f"{self.num_sets:,}")]
 
     @property
     def num_sets(self) -> int:

@@ -25,7 +25,7 @@ from counterplay.game.game import Game
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.pacing import PacedSteps
 from counterplay.runtime.progress import Progress, ProgressCallback
-from counterplay.solvers import ALGORITHMS, Solver, check_algorithm, make_solver
+from counterplay.solvers import ALGORITHMS, Solver, find_algorithm, make_solver
 from counterplay.solvers.bucket_tables import BucketTables
 from counterplay.solvers.settings import setting_value
 from counterplay.strategy.tabular import TabularStrategy
@@ -212,7 +212,7 @@ def parse_algorithms(text: str) -> dict[str, tuple[str, dict[str, Any]]]:
         if match is None:
             raise SolverError(f"algorithms are written like cfr+,probing(probes=2); got {label!r}")
         name, inside = match.groups()
-        check_algorithm(name)
+        name = find_algorithm(name)
         if label in found:
             raise SolverError(f"{label} is named twice; change a setting, or name it once")
         settings = {}

@@ -38,6 +38,8 @@ from counterplay.poker.evaluator import MAX_HAND
 from counterplay.poker.isomorphism import HandIndexer
 from counterplay.poker.raise_sizes import BetAbstraction
 from counterplay.poker.rules import Betting
+from counterplay.runtime.memory import format_bytes
+from counterplay.runtime.notebook import Described
 
 if TYPE_CHECKING:
     from counterplay.kernels.walks import WalkArrays
@@ -70,8 +72,8 @@ Buckets = tuple[tuple[RoundBuckets, ...], ...]
 """By player and round."""
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class BucketGame:
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class BucketGame(Described):
     """A betting tree with buckets.  S slots of decisions: players x rounds."""
 
     form_name: ClassVar[str] = "buckets"
@@ -131,6 +133,19 @@ class BucketGame:
         return cls(name, definition, bets, by_player, tree, offset, start, width, count, utility, tuple(cards))
 
     # ------------------------------------------------------------------------------------------ properties
+
+    def _title(self) -> str:
+        return f"BucketGame of {self.name}"
+
+    def _sizes(self) -> list[tuple[str, str]]:
+        counts = "/".join(str(one.count) for one in self.buckets[0])
+        return [
+            ("players", str(self.players)),
+            ("buckets in each round", counts),
+            ("betting nodes", f"{len(self.tree):,}"),
+            ("infosets", f"{self.num_infosets:,}"),
+            ("memory", format_bytes(self.tree_bytes)),
+        ]
 
     @property
     def players(self) -> int:

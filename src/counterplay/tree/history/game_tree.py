@@ -11,7 +11,7 @@ from counterplay.tree.recall.recall_kinds import Recall, classify_recall
 from counterplay.tree.sequence.sequence_form import SequenceForm, build_sequence_form
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class GameTree(HistoryArrays):
     """A compiled game: the arrays of its histories, its sequence form, and what each player remembers."""
 

@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 
 from counterplay.errors import GameError
 from counterplay.game.game import CHANCE, TERMINAL, GameFacts
+from counterplay.runtime.memory import format_bytes
+from counterplay.runtime.notebook import Described
 
 NULL = -1
 """The index that means "none"."""
@@ -31,8 +33,8 @@ Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class HistoryArrays:
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class HistoryArrays(Described):
     """The arrays of a compiled game.  H histories, I information sets, E entries, Z terminal histories, n players.
 
     * ``name``: the name that opens the game again (``Game.spec()``)
@@ -81,6 +83,18 @@ class HistoryArrays:
     event_labels: tuple[tuple[str, ...], ...]
     big_blind: float | None = None
     sampling_scheme: str | None = None
+
+    def _title(self) -> str:
+        return f"{type(self).__name__} of {self.name}"
+
+    def _sizes(self) -> list[tuple[str, str]]:
+        return [
+            ("players", str(self.players)),
+            ("histories", f"{self.num_histories:,}"),
+            ("terminals", f"{self.num_terminals:,}"),
+            ("infosets", f"{self.num_infosets:,}"),
+            ("memory", format_bytes(self.nbytes)),
+        ]
 
     @property
     def num_histories(self) -> int:

@@ -32,6 +32,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError
+from counterplay.runtime.memory import format_bytes
+from counterplay.runtime.notebook import Described
 
 LINK, FOLD, SHOWDOWN, MATRIX, FACTORED, ADDITIVE, TILTED = 2, 3, 4, 5, 6, 7, 8
 """Kinds of nodes besides the decisions of players 0 and 1: a link, and the kinds of terminals."""
@@ -43,8 +45,8 @@ NO_HAND = 65535
 """The class of a hand that a player cannot hold."""
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Hands:
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Hands(Described):
     """The hands of one player at every deal.  D deals, K classes of hands over all deals, R real hands over all deals.
 
     * ``start`` (D+1,): the classes at deal ``d`` are ``start[d] .. start[d + 1] - 1``, counted from 0 inside the deal
@@ -95,6 +97,12 @@ class Hands:
             start, parent, ones, root_reach, root_weight, cards, few, few, none, few, few, cards, labels
         )  # fmt: skip
 
+    def _title(self) -> str:
+        return "Hands of a player"
+
+    def _sizes(self) -> list[tuple[str, str]]:
+        return [("deals", f"{len(self.start) - 1:,}"), ("classes", f"{len(self.parent):,}")]
+
     def count(self, deal: int) -> int:
         """Number of classes at a deal."""
         return int(self.start[deal + 1] - self.start[deal])
@@ -114,8 +122,8 @@ class Hands:
         return int(self.counts.max())
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class PublicTree:
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class PublicTree(Described):
     """A compiled game of public actions.  N nodes, D deals; two players, perfect recall.
 
     * ``name``: the name that opens the game again
@@ -193,6 +201,18 @@ class PublicTree:
     other_matrix: NDArray[np.float64] | None = None
 
     players = 2
+
+    def _title(self) -> str:
+        return f"PublicTree of {self.name}"
+
+    def _sizes(self) -> list[tuple[str, str]]:
+        return [
+            ("nodes", f"{self.num_nodes:,}"),
+            ("deals", f"{self.num_deals:,}"),
+            ("public states", f"{self.num_public_states:,}"),
+            ("infosets", f"{self.num_infosets:,}"),
+            ("memory", format_bytes(self.nbytes)),
+        ]
 
     @property
     def zero_sum(self) -> bool:

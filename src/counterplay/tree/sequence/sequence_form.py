@@ -26,6 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.game.game import TERMINAL
+from counterplay.runtime.memory import format_bytes
+from counterplay.runtime.notebook import Described
 from counterplay.tree.history.history_arrays import NULL, HistoryArrays
 
 MAX_DISTINCT_CHANCES = 4096
@@ -33,8 +35,8 @@ MAX_CHANCE_DENOMINATOR = 10**9
 """How many different chance probabilities, and how large a denominator, are tried for whole weights."""
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class SequenceForm:
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class SequenceForm(Described):
     """The players' sequences, decision points and leaves.  S sequences, D decision points, L leaves, n players.
 
     * ``players``: number of players n
@@ -73,6 +75,18 @@ class SequenceForm:
     leaf_others: NDArray[np.int32]
     leaf_payoff: NDArray[np.float64]
     unit: float
+
+    def _title(self) -> str:
+        return "SequenceForm"
+
+    def _sizes(self) -> list[tuple[str, str]]:
+        return [
+            ("players", str(self.players)),
+            ("sequences", f"{self.num_sequences:,}"),
+            ("decision points", f"{self.num_decisions:,}"),
+            ("leaves", f"{len(self.leaf_payoff):,}"),
+            ("memory", format_bytes(self.nbytes)),
+        ]
 
     @property
     def num_sequences(self) -> int:

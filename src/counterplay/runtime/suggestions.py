@@ -1,0 +1,47 @@
+"""Names that somebody types: found whatever their case, and the closest one suggested for a wrong one."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+
+ALIKE = 0.65
+"""How similar a name must be to be suggested, from 0 to 1; ``hands`` and ``cards`` are 0.6."""
+
+
+def find_name(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is this one, or this one in another case; None if there is none."""
+    names = list(known)
+    if name in names:
+        return name
+    return next((one for one in names if one.lower() == name.lower()), None)
+
+
+def closest_names(name: str, known: Iterable[str], meant: Mapping[str, str] | None = None) -> list[str]:
+    """The known names that somebody probably means; empty if none is close.
+
+    ``meant`` gives what cannot be guessed by letters: names of the field and of other programs, in any case and with
+    or without hyphens, with the known names for each, separated by spaces.
+    """
+    names = list(known)
+    words = {_letters(word): targets.split() for word, targets in (meant or {}).items()}
+    found = [target for target in words.get(_letters(name), ()) if target in names]
+    if found:
+        return found
+    by_case = {one.lower(): one for one in names}
+    return [by_case[one] for one in difflib.get_close_matches(name.lower(), by_case, n=1, cutoff=ALIKE)]
+
+
+def did_you_mean(
+    name: str, known: Iterable[str], otherwise: str | None = None, meant: Mapping[str, str] | None = None
+) -> str:
+    """A question with the closest names; where none is close ``otherwise``, by default all names."""
+    names = list(known)
+    close = closest_names(name, names, meant)
+    if close:
+        return f"did you mean {' or '.join(map(repr, close))}?"
+    return f"there are {', '.join(names)}" if otherwise is None else otherwise
+
+
+def _letters(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "").replace(" ", "")

@@ -1,0 +1,151 @@
+"""Help in every spelling, names in any case, and suggestions for verbs, algorithms, games and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import counterplay as cp
+from counterplay.cli.main import VERBS, main
+from counterplay.errors import CounterplayError, GameError, SolverError
+from counterplay.game import make
+
+Run = Callable[..., str]
+RunJson = Callable[..., dict[str, Any]]
+
+NAMES = [verb.__name__.rpartition(".")[2] for verb in VERBS]
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """The one line on standard error of a command that is refused."""
+    assert main(list(words)) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("\n") == 1
+    return printed.err.removeprefix("counterplay: ").removesuffix("\n")
+
+
+@pytest.mark.parametrize("verb", NAMES)
+def test_help_of_a_verb_in_every_spelling(run: Run, verb: str) -> None:
+    text = run(verb, "--help")
+    assert f"counterplay {verb}" in text
+    assert run(verb, "-h") == text
+    assert run("help", verb) == text
+
+
+def test_help_of_the_command_in_every_spelling(run: Run) -> None:
+    text = run("--help")
+    assert all(f" {verb} " in text for verb in NAMES)
+    assert run("-h") == text
+    assert run("help") == text
+
+
+def test_help_of_a_verb_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    assert refusal(capsys, "help", "slove") == "there is no command 'slove'; did you mean 'solve'?"
+
+
+@pytest.mark.parametrize(
+    ("verb", "meant"),
+    [
+        pytest.param("list", "'games' or 'algorithms'", id="list"),
+        pytest.param("slove", "'solve'", id="letters swapped"),
+        pytest.param("Solve", "'solve'", id="case"),
+        pytest.param("game", "'games'", id="singular"),
+        pytest.param(
+            "export", "'show'", id="export", marks=pytest.mark.skipif("show" not in NAMES, reason="no verb show yet")
+        ),
+        pytest.param("train", "'solve'", id="train"),
+    ],
+)
+def test_verbs_are_suggested(capsys: pytest.CaptureFixture[str], verb: str, meant: str) -> None:
+    assert refusal(capsys, verb) == f"there is no command {verb!r}; did you mean {meant}?"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        pytest.param("cfrplus", "'cfr+'", id="cfrplus"),
+        pytest.param("cfr-plus", "'cfr+'", id="cfr-plus"),
+        pytest.param("CFR_plus", "'cfr+'", id="CFR_plus"),
+        pytest.param("es", "'external-sampling'", id="es"),
+        pytest.param("os", "'outcome-sampling'", id="os"),
+        pytest.param("mccfr", "'external-sampling' or 'mccfr-scheme'", id="mccfr"),
+        pytest.param("external_sampling", "'external-sampling'", id="underscore"),
+        pytest.param("dfcr", "'dcfr'", id="letters swapped"),
+    ],
+)
+def test_algorithms_are_suggested(capsys: pytest.CaptureFixture[str], name: str, meant: str) -> None:
+    message = f"unknown algorithm {name!r}; did you mean {meant}?"
+    assert refusal(capsys, "solve", "kuhn", "-a", name) == message
+    with pytest.raises(SolverError) as caught:
+        cp.solve("kuhn", name)
+    assert str(caught.value) == message
+
+
+def test_every_word_of_the_field_means_something_that_exists() -> None:
+    from counterplay.cli import main as verbs
+    from counterplay.game import registry as games
+    from counterplay.solvers import registry as solvers
+
+    for meant, known in (
+        (verbs.MEANT, {*NAMES, "show"}), (games._MEANT, set(cp.game_names())), (solvers._MEANT, set(cp.ALGORITHMS)),
+    ):  # fmt: skip
+        assert {target for targets in meant.values() for target in targets.split()} <= known
+
+
+def test_names_ignore_case(run_json: RunJson) -> None:
+    found = run_json("solve", "Kuhn", "-a", "CFR+", "--iterations", "10")
+    assert (found["game"], found["algorithm"]) == ("kuhn", "cfr+")
+    assert run_json("info", "LEDUC(ranks=4)")["game"] == "leduc(ranks=4)"
+    assert cp.solve("KUHN", "Cfr", iterations=2).algorithm == "cfr"
+    assert make("Leduc_Limit_2p").spec() == "leduc_limit_2p"
+
+
+def test_hold_em_spots_ignore_case(capsys: pytest.CaptureFixture[str]) -> None:
+    assert refusal(capsys, "solve", "Holdem", "--pot", "1").startswith("solve holdem needs --board")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        pytest.param("Ledcu", "'leduc'", id="letters swapped"),
+        pytest.param("rps", "'rock_paper_scissors'", id="rps"),
+        pytest.param("liars-dice", "'bluff'", id="another name"),
+    ],
+)
+def test_games_are_suggested(name: str, meant: str) -> None:
+    with pytest.raises(GameError) as caught:
+        make(name)
+    assert str(caught.value).startswith(f"unknown game {name!r}; did you mean {meant}?")
+
+
+def test_settings_are_suggested(capsys: pytest.CaptureFixture[str]) -> None:
+    text = refusal(capsys, "solve", "kuhn", "--set", "delayy=3")
+    assert text.startswith("cfr+ has no setting 'delayy' (did you mean 'delay'?); its settings are ")
+    text = refusal(capsys, "solve", "kuhn", "--set", "iterations=3")
+    assert text == "iterations is an option of its own, not a setting of cfr+"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        pytest.param("sed", "seed", id="seed"),
+        pytest.param("iteration", "iterations", id="iterations"),
+        pytest.param("memory_limits", "memory_limit", id="memory_limit"),
+        pytest.param("alternate", "alternating", id="of the algorithm"),
+    ],
+)
+def test_settings_are_suggested_in_python(wrong: str, right: str) -> None:
+    with pytest.raises(SolverError) as caught:
+        cp.solve("kuhn", **{wrong: 1})
+    assert str(caught.value).startswith(f"cfr+ has no setting {wrong!r} (did you mean {right!r}?); its settings are ")
+
+
+def test_a_matrix_without_quotes_shows_how_to_quote(capsys: pytest.CaptureFixture[str]) -> None:
+    wanted = 'quote the value that contains commas: matrix(rows="1,2;3,4",columns="0,0;0,1") (in a shell, single '
+    assert wanted in refusal(capsys, "info", "matrix(rows=1,2;3,4,columns=0,0;0,1)")
+    assert cp.make('matrix(rows="1,2;3,4",columns="0,0;0,1")').spec()
+    with pytest.raises(CounterplayError, match=r'quote the value that contains commas: matrix\(rows="1,2;3"\)'):
+        make("matrix(rows=1,2;3)")
