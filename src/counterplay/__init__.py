@@ -55,6 +55,7 @@ __all__ = [
     "game_forms",
     "game_names",
     "games",
+    "infoset_table",
     "load",
     "make",
     "match",
@@ -82,7 +83,7 @@ _HOME = {
     "SolveResult": "solvers", "Until": "runtime.pacing",
     "resume": "runs", "solve": "runs", "solve_spot": "runs", "game_forms": "forms", "open_game": "forms",
     "best_response": "evaluation", "evaluate": "evaluation", "expected_values": "evaluation",
-    "exploitability": "evaluation", "nash_conv": "evaluation",
+    "exploitability": "evaluation", "infoset_table": "evaluation", "nash_conv": "evaluation",
     "match": "agents", "build": "build",
     "AbstractionError": "errors", "CounterplayError": "errors", "GameError": "errors", "MemoryLimitError": "errors",
     "SolverError": "errors", "StrategyError": "errors",
@@ -100,7 +101,14 @@ if TYPE_CHECKING:
         SolverError,
         StrategyError,
     )  # fmt: skip
-    from counterplay.evaluation import best_response, evaluate, expected_values, exploitability, nash_conv
+    from counterplay.evaluation import (
+        best_response,
+        evaluate,
+        expected_values,
+        exploitability,
+        infoset_table,
+        nash_conv,
+    )  # fmt: skip
     from counterplay.forms import game_forms, open_game
     from counterplay.game import (
         CHANCE,

@@ -1,4 +1,4 @@
-"""``solve holdem`` and ``inspect``: what they print, what they leave on the disk, what they refuse."""
+"""``solve holdem`` and ``show``: what they print, what they leave on the disk, what they refuse."""
 
 from __future__ import annotations
 
@@ -53,20 +53,20 @@ def test_memory_is_told_before_the_solve_and_the_summary_after(capsys: pytest.Ca
 
 def test_the_grid(river: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "grid.png"
-    assert main(["inspect", str(river), "--png", str(picture)]) == 0
+    assert main(["show", str(river), "--png", str(picture)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "oop on QsJh2h3c8d" in lines[0]
     assert picture.read_bytes().startswith(PNG)
     rows = lines[3:16]
     assert len(rows) == 13
-    found = run_json(capsys, "inspect", str(river))
+    found = run_json(capsys, "show", str(river))
     aces = round(100 * sum(found["hands"]["AA"]["frequencies"][1:]))
     assert rows[0].split()[:2] == ["AA", str(aces)]
 
 
 def test_frequencies_are_means_over_hands(river: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for flags in ([], ["--hands"]):
-        found = run_json(capsys, "inspect", str(river), "--node", "check", *flags)
+        found = run_json(capsys, "show", str(river), "--node", "check", *flags)
         hands = found["hands"].values()
         assert sum(hand["weight"] for hand in hands) == pytest.approx(1)
         for action, share in enumerate(found["frequencies"]):
@@ -78,10 +78,10 @@ def test_frequencies_are_means_over_hands(river: Path, capsys: pytest.CaptureFix
 def test_values_at_the_root_are_those_of_the_solve(river: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """And equities of both players share the pot."""
     solved = run_json(capsys, *RIVER, "--until", "0.2%")
-    found = run_json(capsys, "inspect", str(river), "--ev")
+    found = run_json(capsys, "show", str(river), "--ev")
     assert found["ev"] == pytest.approx(solved["expected_chips"][0], abs=1e-9)
     assert 0 < found["equity"] < 1
-    assert main(["inspect", str(river), "--ev", "--hands"]) == 0
+    assert main(["show", str(river), "--ev", "--hands"]) == 0
     told = capsys.readouterr().out
     assert f"expected value {found['ev']:.4f} chips" in told
     assert "AsAh" in told
@@ -94,7 +94,7 @@ def test_a_fold_is_worth_nothing_from_there_on(capsys: pytest.CaptureFixture[str
         capsys, *RIVER, "--iterations", "300", "--lock", lock, "--lock", "allin=fold 1", "--out", str(out)
     )
     assert solved["expected_chips"][0] > 49
-    found = run_json(capsys, "inspect", str(out), "--node", "bet25", "--ev")
+    found = run_json(capsys, "show", str(out), "--node", "bet25", "--ev")
     assert found["frequencies"] == pytest.approx([1, 0, 0, 0], abs=1e-9)
     assert found["ev"] == pytest.approx(0, abs=1e-9)
 
@@ -104,7 +104,7 @@ def test_a_lock_from_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
     lock.write_text("call KK,AQs:0.5\nfold rest\n", encoding="utf-8")
     assert main([*RIVER, "--iterations", "50", "--lock", f"bet25={lock}", "--out", str(out)]) == 0
     assert "locked" in capsys.readouterr().out
-    hands = run_json(capsys, "inspect", str(out), "--node", "bet25")["hands"]
+    hands = run_json(capsys, "show", str(out), "--node", "bet25")["hands"]
     assert hands["KK"]["frequencies"] == pytest.approx([0, 1, 0, 0], abs=1e-9)
     assert hands["AQs"]["frequencies"] == pytest.approx([0.5, 0.5, 0, 0], abs=1e-9)
     assert hands["65s"]["frequencies"] == pytest.approx([1, 0, 0, 0], abs=1e-9)
@@ -137,8 +137,8 @@ def test_a_range_is_a_range_before_it_is_a_file(
     for given in ("AA", "opener", "./opener"):
         assert main([*words, given]) == 0
         capsys.readouterr()
-        assert set(run_json(capsys, "inspect", "x.strategy")["hands"]) == {"AA"}
-    found = run_json(capsys, "inspect", "x.strategy", "--node", "bet25")
+        assert set(run_json(capsys, "show", "x.strategy")["hands"]) == {"AA"}
+    found = run_json(capsys, "show", "x.strategy", "--node", "bet25")
     assert found["frequencies"] == pytest.approx([1, 0, 0, 0])
 
 
@@ -151,7 +151,7 @@ def test_integers_in_files_and_checkpoints(capsys: pytest.CaptureFixture[str], t
     again = PublicSolver.resume(checkpoint)
     assert again.iterations == 40
     assert again.measure().value[0] == pytest.approx(solved["value"][0], abs=1e-12)
-    assert main(["inspect", str(out)]) == 0
+    assert main(["show", str(out)]) == 0
 
 
 def test_an_interrupted_run_leaves_a_checkpoint_with_a_short_name(
@@ -197,22 +197,22 @@ def test_misuse_is_told_in_one_line(words: list[str], message: str, capsys: pyte
     assert len([line for line in told.splitlines() if line.startswith("counterplay:")]) == 1
 
 
-def test_inspect_shows_the_hands_of_a_strategy_of_histories(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_lists_the_hands_of_a_strategy_of_histories(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = tmp_path / "kuhn.strategy"
     assert main(["solve", "kuhn", "--iterations", "1", "--out", str(other), "--quiet"]) == 0
     capsys.readouterr()
-    assert main(["inspect", str(other)]) == 0
+    assert main(["show", str(other), "--hands"]) == 0
     shown = capsys.readouterr().out
     assert "check 50.00%, bet 50.00%" in shown
     assert shown.count("33.333%") == 3
 
 
-def test_inspect_misuse(tmp_path: Path, river: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_misuse(tmp_path: Path, river: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words, message in (
         ([str(river), "--node", "bet7"], "after '' there are check, bet25, allin"),
         ([str(river), "--png", str(tmp_path / "grid.txt")], ".png"),
     ):
-        assert main(["inspect", *words]) == 2
+        assert main(["show", *words]) == 2
         assert message in capsys.readouterr().err
 
 

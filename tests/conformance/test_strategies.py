@@ -247,13 +247,38 @@ def test_agents_play_public_strategies_hand_by_hand(folder: Path) -> None:
 
 
 @every_kind
-def test_inspect(kind: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_infosets(kind: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every infoset is played as its key says; where the game has histories, values add up to those of the game."""
+    strategy = load_strategy(folder / kind)
+    told = run(capsys, "show", folder / kind, "--infosets")
+    rows = told["infosets"]
+    for row in rows if kind != "partial" else ():
+        expected = strategy.probabilities(row["player"] - 1, row["infoset"])
+        assert row["probabilities"] == pytest.approx(expected, abs=1e-12)
+    if kind == "spot":
+        assert len(rows) == strategy.num_infosets
+        assert rows[0]["reach"] is None
+        assert "public tree only" in told["notes"][0]
+        return
+    assert len(rows) == tree_of(strategy.game).num_infosets
+    reach = value = 0.0
+    for row in rows:  # in the order of play: the first decisions, until one of them is sure
+        if reach < 1 - 1e-9:
+            reach += row["reach"]
+            value += row["reach"] * row["value"]
+    assert reach == pytest.approx(1.0)
+    values = cp.evaluate(on_tree(strategy), tree_of(strategy.game)).value
+    assert value == pytest.approx(values[rows[0]["player"] - 1], abs=1e-9)
+
+
+@every_kind
+def test_show_hands(kind: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Hand by hand, the first decision is played as the keys say."""
     facts = KINDS[kind]
     if facts.show:
-        refused(capsys, facts.show, "inspect", folder / kind)
+        refused(capsys, facts.show, "show", folder / kind, "--hands")
         return
-    told = run(capsys, "inspect", folder / kind, "--hands")
+    told = run(capsys, "show", folder / kind, "--hands")
     strategy = load_strategy(folder / kind)
     assert sum(row["weight"] for row in told["hands"].values()) == pytest.approx(1.0)
     mean = np.sum([np.multiply(row["weight"], row["frequencies"]) for row in told["hands"].values()], axis=0)

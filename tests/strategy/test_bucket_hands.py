@@ -85,7 +85,7 @@ def test_the_command(tmp_path: Path) -> None:
     solver.profile().save(out)
 
     def run(*arguments: str) -> Any:
-        return CliRunner().invoke(app, ["inspect", str(out), *arguments])
+        return CliRunner().invoke(app, ["show", str(out), *arguments])
 
     told = json.loads(run("--node", "r", "--json").stdout)
     assert told["player"] == 2

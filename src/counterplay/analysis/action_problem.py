@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from counterplay.analysis.history_values import infoset_members
 from counterplay.errors import GameError
+from counterplay.evaluation.history_values import infoset_members
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import NULL
 from counterplay.tree.sequence.matrices import payoff_scale

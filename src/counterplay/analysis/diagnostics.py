@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.analysis.history_values import history_values, infoset_members, others_reach
+from counterplay.evaluation.history_values import history_values, infoset_members, others_reach
 from counterplay.lp.treeplex import plan_of
 from counterplay.solvers.cfr import CfrSolver
 

@@ -17,9 +17,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.analysis.history_values import history_values, others_reach
 from counterplay.analysis.moments import exact_moments
 from counterplay.errors import SolverError
+from counterplay.evaluation.history_values import history_values, others_reach
 from counterplay.forms import open_game
 from counterplay.game.game import Game, Scheme
 from counterplay.kernels.history.chance_sampling import estimate_chance

@@ -12,8 +12,8 @@ import dataclasses
 
 import numpy as np
 
-from counterplay.analysis.history_values import history_values, infoset_members, others_reach
 from counterplay.errors import StrategyError
+from counterplay.evaluation.history_values import history_values, infoset_members, others_reach
 from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.strategy.strategy import Provenance

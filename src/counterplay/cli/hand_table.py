@@ -1,19 +1,76 @@
-"""Hands of a strategy in the terminal: coloured cells of a grid, and a table with one line for each hand."""
+"""The hands of a strategy at a decision: coloured cells of a grid, a table with one line for each hand, JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from rich.console import Console
 from rich.text import Text
 
+from counterplay.cli.common import print_json, say
+from counterplay.poker.postflop import SUBGAME
+from counterplay.poker.postflop.subgame import parse_subgame
 from counterplay.strategy.hand_table import action_mix
 
 if TYPE_CHECKING:
+    from counterplay.poker.postflop.subgame import Subgame
     from counterplay.strategy.hand_table import Cell, HandTable
 
 CELL = 8
 """Characters of a cell."""
+
+
+def show_hands(name: str, state: HandTable, single: bool, png: Path | None, as_json: bool) -> None:
+    """Show the hands of a game at a decision, in a grid or as ``single`` hands, and draw them."""
+    game = parse_subgame(name) if name.startswith(SUBGAME) else None
+    if png is not None:
+        from counterplay.plots.hand_grids import draw_grid
+
+        draw_grid(png, state, _title(name, game, state))
+    if as_json:
+        print_json(_as_json(name, game, state, single, png))
+        return
+    _print(name, game, state, single)
+    if png is not None:
+        say(f"wrote {png}")
+
+
+def _title(name: str, game: Subgame | None, state: HandTable) -> str:
+    name = name if game is None else game.title
+    who = ("oop", "ip")[state.player] if game is not None else f"player {state.player + 1}"
+    betting = f" after {state.node}" if state.node else ""
+    board = f" on {state.board}" if state.board else ""
+    return f"{name}: {who}{board}{betting}"
+
+
+def _chips(game: Subgame | None, state: HandTable, value: float | None) -> float | None:
+    """What a hand wins from the pot from here on, minus what it still puts in; the game's utility elsewhere."""
+    if value is None or game is None:
+        return value
+    return value + game.pot / 2 + game.spent(state.node)[state.player]
+
+
+def _print(name: str, game: Subgame | None, state: HandTable, single: bool) -> None:
+    say(_title(name, game, state))
+    mix = ", ".join(f"{name} {100 * share:.2f}%" for name, share in zip(state.actions, state.frequencies, strict=True))
+    say(f"  {mix}")
+    if state.values is not None:
+        value, equity = _chips(game, state, state.mean(state.values)), state.mean(state.equities)
+        if value is not None and equity is not None:
+            say(f"  expected value {value:.4f} chips, equity {100 * equity:.2f}%")
+    say()
+    console = Console(highlight=False, soft_wrap=True)
+    if single:
+        for line in hand_lines(state, lambda value: _chips(game, state, value)):
+            say(line)
+    else:
+        for row in state.grid():
+            console.print(*[cell_text(cell, state.actions) for cell in row], sep="")
+    if game is None:
+        say()
+        say("--node ACTIONS shows the decision after them, --infosets all infosets with reach and value.")
 
 
 def cell_text(cell: Cell | None, actions: Sequence[str]) -> Text:
@@ -42,3 +99,27 @@ def hand_lines(state: HandTable, chips: Callable[[float | None], float | None]) 
             ]
         lines.append("  ".join(f"{word:>9}" for word in words))
     return lines
+
+
+def _as_json(name: str, game: Subgame | None, state: HandTable, single: bool, png: Path | None) -> dict[str, Any]:
+    cells: list[Cell] = (
+        state.hand_cells() if single else [cell for row in state.grid() for cell in row if cell is not None]
+    )
+    found: dict[str, Any] = {
+        "game": name,
+        "player": state.player + 1,
+        "node": state.node,
+        "board": state.board,
+        "actions": list(state.actions),
+        "frequencies": state.frequencies.tolist(),
+        "hands": {
+            cell.name: {"hands": cell.hands, "weight": cell.weight, "frequencies": list(cell.frequencies)}
+            | ({} if state.values is None else {"ev": _chips(game, state, cell.value), "equity": cell.equity})
+            for cell in cells
+        },
+        "png": None if png is None else str(png),
+    }
+    if state.values is not None:
+        found["ev"] = _chips(game, state, state.mean(state.values))
+        found["equity"] = state.mean(state.equities)
+    return found

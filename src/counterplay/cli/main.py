@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -24,8 +25,8 @@ from counterplay.cli import (
     experiment,
     games,
     info,
-    inspect,
     match,
+    show,
     solve,
     tournament,
 )
@@ -33,10 +34,13 @@ from counterplay.errors import CounterplayError
 from counterplay.runtime.suggestions import did_you_mean
 
 VERBS = (
-    games, algorithms, info, solve, compare, evaluate, abstract, build, experiment, dominated, draw, inspect, match,
+    games, algorithms, info, solve, compare, evaluate, abstract, build, experiment, dominated, draw, show, match,
     dealer, agent, tournament,
 )  # fmt: skip
 """In the order of the help."""
+
+RENAMED = {"inspect": "show"}
+"""Verbs that had another name."""
 
 INTERRUPTED = 130
 MISUSE = 2
@@ -44,7 +48,7 @@ MISUSE = 2
 
 MEANT = {
     "list": "games algorithms", "ls": "games algorithms", "export": "show", "print": "show", "view": "show",
-    "inspect": "show", "run": "solve", "train": "solve", "solver": "solve", "exploitability": "evaluate",
+    "run": "solve", "train": "solve", "solver": "solve", "exploitability": "evaluate",
     "best-response": "evaluate", "size": "info", "plot": "draw", "simulate": "match", "server": "dealer",
     "benchmark": "compare",
 }  # fmt: skip
@@ -61,6 +65,9 @@ class Verbs(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The verb of a command line."""
         name, known = args[0], self.list_commands(ctx)
+        if name in RENAMED:
+            again = shlex.join(["counterplay", RENAMED[name], *args[1:]])
+            raise CounterplayError(f"{name} is now {RENAMED[name]}: {again}")
         if name not in known:
             raise CounterplayError(f"there is no command {name!r}; {did_you_mean(name, known, meant=MEANT)}")
         return super().resolve_command(ctx, args)

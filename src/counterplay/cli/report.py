@@ -28,9 +28,8 @@ def summarise(result: SolveResult, goal: Until) -> None:
     if result.status == "interrupted":
         say(f"  counterplay solve --resume {files['checkpoint']} {goal_options(goal)}   continue from here")
     if files["profile"] is not None:
+        say(f"  counterplay show {files['profile']}   see what the strategy plays")
         say(f"  counterplay evaluate {files['profile']}   measure the strategy again from its file")
-    if files["profile"] is not None and result.facts.pot is not None:
-        say(f"  counterplay inspect {files['profile']}   see what each hand does")
     if result.facts.pot is None:
         say(f'  counterplay info "{result.game}"   sizes, recall and memory of the game')
     say("  counterplay games   what else can be solved")

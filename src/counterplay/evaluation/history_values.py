@@ -1,4 +1,4 @@
-"""Reaches and expected values of all histories under a profile, level by level, for small games."""
+"""Reaches and expected values of all histories, and of information sets, under a profile; for small games."""
 
 from __future__ import annotations
 
@@ -58,3 +58,38 @@ def infoset_members(tree: GameTree) -> list[NDArray[np.int64]]:
     return np.split(decisions[order], np.searchsorted(sets[order], np.arange(1, tree.num_infosets)))[
         : tree.num_infosets
     ]
+
+
+def infoset_values(tree: GameTree, strategy: Float64) -> tuple[Float64, Float64]:
+    """The reach of each information set under a profile, and its value for the player who acts there.
+
+    The reach is the probability that play gets there.  The value is what the player expects to win once play is there;
+    where the player's own earlier choices exclude that, the histories have the weights of chance and the other players
+    alone; where these exclude it as well, the value is NaN.  With absent-minded players, who can be in one information
+    set twice in a play, the first time counts.
+    """
+    _, reaches, values = history_values(tree, strategy)
+    decisions = _first_visits(tree)
+    sets, mover, reaches = tree.infoset[decisions], tree.player[decisions], reaches[decisions]
+    others = np.stack([others_reach(reaches, player) for player in range(tree.players)])
+    won = values[decisions, mover]
+
+    def total(weights: Float64) -> Float64:
+        return np.asarray(np.bincount(sets, weights, tree.num_infosets), np.float64)
+
+    played, expected = reaches.prod(axis=1), others[mover, np.arange(len(mover))]
+    reach = total(played)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value = np.where(reach > 0, total(played * won) / reach, total(expected * won) / total(expected))
+    return reach, value
+
+
+def _first_visits(tree: GameTree) -> NDArray[np.int64]:
+    """The decisions at which no earlier history of the same play is in the same information set."""
+    decisions = np.flatnonzero(tree.player >= 0)
+    first = np.ones(len(decisions), np.bool_)
+    above = tree.parent[decisions]
+    while np.any(below := above >= 0):
+        first &= ~(below & (tree.infoset[above] == tree.infoset[decisions]))
+        above = np.where(below, tree.parent[above], NULL)
+    return decisions[first]
