@@ -228,7 +228,9 @@ def two(first: str, second: str) -> str:
             id="too many utilities",
         ),
         pytest.param("terminal(1)", "for each of 2 players; got (1.0,) (the root)", id="too few at once"),
-        pytest.param(below("Node(TERMINAL, utilities=None)"), "the rules failed with TypeError", id="no utilities"),
+        pytest.param(
+            below("Node(TERMINAL, utilities=None)"), "for each of 2 players; got None (after l)", id="no utilities"
+        ),
         pytest.param(
             below("Node(2)"), "player must be 0 .. 1, CHANCE or TERMINAL; got 2 (after l)", id="player too high"
         ),
@@ -262,23 +264,23 @@ def two(first: str, second: str) -> str:
         ),
         pytest.param(
             below("Node(1, infoset='i', actions=('a', 'fold'), children={'a': end})"),
-            "the rules failed with KeyError: 'fold' (after l, fold)",
+            "child() failed with KeyError: 'fold' (after l, fold); see ",
             id="KeyError in child",
         ),
         pytest.param(
             below("Node(1, infoset=KeyError('hand'), actions=('a',))"),
-            "the rules failed with KeyError: 'hand' (after l)",
+            "infoset() failed with KeyError: 'hand' (after l); see ",
             id="KeyError in infoset",
         ),
         pytest.param(
             below("Node(TERMINAL, utilities=KeyError('pot'))"),
-            "the rules failed with KeyError: 'pot' (after l)",
+            "utilities() failed with KeyError: 'pot' (after l); see ",
             id="KeyError in utilities",
         ),
-        pytest.param("{}['deck']", "the rules failed with KeyError: 'deck' (the root)", id="KeyError in root"),
+        pytest.param("{}['deck']", "root() failed with KeyError: 'deck' (the root); see ", id="KeyError in root"),
         pytest.param(
             below("Node(1, infoset=ValueError('two\\nlines'), actions=('a',))"),
-            "the rules failed with ValueError: two",
+            "infoset() failed with ValueError: two",
             id="message of two lines",
         ),
         pytest.param(below("decision(1, 'i', {})"), "information set 'i' has no actions (after l)", id="no actions"),
@@ -297,7 +299,7 @@ def two(first: str, second: str) -> str:
             "two information sets of player 1 are both written '1' (1 and '1'); give them keys with different text",
             id="information sets with equal text",
         ),
-        pytest.param(below("Node(1, infoset=[], actions=('a',))"), "the rules failed with TypeError: ", id="bad key"),
+        pytest.param(below("Node(1, infoset=[], actions=('a',))"), "can be hashed; got [] (after l)", id="bad key"),
     ],
 )
 def test_games_that_contradict_themselves(capsys: Capture, tmp_path: Path, root: str, message: str) -> None:
@@ -406,7 +408,7 @@ def test_parameters_of_users_files(capsys: Capture, tmp_path: Path, parameters: 
 def test_a_game_that_cannot_be_made(capsys: Capture, tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text("from counterplay import Game\n\n\nclass G(Game):\n    def __init__(self):\n        {}['deck']\n")
-    assert told(capsys, "info", f"{path}:G") == f"{path}:G cannot be made: KeyError: 'deck'"
+    assert told(capsys, "info", f"{path}:G") == f"{path}:G cannot be made: KeyError: 'deck'; see {path}:6"
 
 
 def test_an_efg_file_with_a_fault(capsys: Capture, tmp_path: Path) -> None:

@@ -205,7 +205,7 @@ class Odd:
     [
         ("none", "no or equal actions"),
         ("equal", "no or equal actions"),
-        ("raises", "the rules failed with ValueError: no such card"),
+        ("raises", r"child\(\) failed with ValueError: no such card; see .*test_state_mccfr.py:\d+"),
         ("nan", "utilities must be finite"),
         ("endless", "too many moves|more than 10,000 moves"),
     ],

@@ -23,6 +23,7 @@ from counterplay.abstraction.infosets.by_name import abstraction_by_name, split_
 from counterplay.errors import AbstractionError, CounterplayError, GameError, MemoryLimitError
 from counterplay.game.game import Game
 from counterplay.game.registry import make
+from counterplay.game.state_checks import raised_at
 from counterplay.poker.postflop import SUBGAME
 from counterplay.runtime.memory import check_memory, read_memory
 from counterplay.tree.history.compile import compile_game
@@ -119,8 +120,21 @@ def poker_definition(spec: GameLike) -> GameDefinition:
 
     game = GameForms(spec).game
     if not isinstance(game, PokerGame):
-        raise GameError(f"{spec} has no hands and betting rounds that cards could be abstracted in; name a poker game")
+        same = _same_rules(game)
+        advice = (
+            f"use {same}, the same game from its definition" if same else "name a poker game such as leduc_limit_2p"
+        )
+        raise GameError(f"{spec} has no hands and betting rounds that cards could be abstracted in; {advice}")
     return game.definition
+
+
+def _same_rules(game: Game) -> str | None:
+    """The name of the registered poker game with the same rules, if there is one."""
+    from counterplay.poker.acpc.definition import GameDefinition
+    from counterplay.poker.poker_game import standard_name
+
+    rules = game.acpc_rules()
+    return None if rules is None else standard_name(GameDefinition(**rules))
 
 
 class GameForms:
@@ -394,4 +408,6 @@ def _make(spec: Any) -> Game:
     except CounterplayError:
         raise
     except Exception as error:
-        raise GameError(f"{spec} cannot be made: {type(error).__name__}: {error}") from error
+        place = raised_at(error.__traceback__)
+        text = f"{spec} cannot be made: {type(error).__name__}: {error}"
+        raise GameError(f"{text}{place and f'; see {place}'}") from error

@@ -27,6 +27,7 @@ from typing import Any, TypeVar
 
 from counterplay.errors import GameError
 from counterplay.game.game import Game, Scheme
+from counterplay.game.state_checks import raised_at
 from counterplay.runtime.suggestions import closest_names, did_you_mean, find_name
 
 _REGISTRY: dict[str, type[Game]] = {}
@@ -210,6 +211,10 @@ def _registered(name: str) -> type[Game]:
     _load_builtin_games()
     found = find_name(name, _REGISTRY)
     if found is None:
+        family = [known for known in sorted(_REGISTRY) if known.startswith(f"{name}_")]
+        if family:
+            spot = "; solve holdem --board ... solves a postflop spot" if name == "holdem" else ""
+            raise GameError(f"there are several games {name!r}: choose one of {', '.join(family)}{spot}")
         hint = did_you_mean(name, _REGISTRY, "`counterplay games` lists all of them", _MEANT)
         raise GameError(f"unknown game {name!r}; {hint} (a file is named like ./my_game.py:MyGame)")
     return _REGISTRY[found]
@@ -231,7 +236,9 @@ def _class_from_file(name: str) -> type[Game]:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        raise GameError(f"{path_text} cannot be imported: {type(error).__name__}: {error}") from error
+        place = raised_at(error.__traceback__)
+        see = f"; see {place}" if place and not isinstance(error, SyntaxError) else ""  # which names its line itself
+        raise GameError(f"{path_text} cannot be imported: {type(error).__name__}: {error}{see}") from error
     found = [
         value
         for value in vars(module).values()

@@ -284,6 +284,11 @@ def _definition_of(file: str) -> GameDefinition:
     return STANDARD[file] if file else _TWO_ROUND_NO_LIMIT
 
 
+def standard_name(definition: GameDefinition) -> str | None:
+    """The name of the registered game with this definition, if there is one."""
+    return next((name for name, (file, _) in _NAMES.items() if _definition_of(file) == definition), None)
+
+
 def _register(name: str, file: str, summary: str) -> type[PokerGame]:
     standard = _definition_of(file)
     fields: list[tuple[str, type, Any]] = [

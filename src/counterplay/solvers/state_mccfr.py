@@ -26,6 +26,7 @@ from counterplay.errors import CounterplayError, GameError, SolverError, Strateg
 from counterplay.evaluation.measurement import Measurement
 from counterplay.forms import open_game
 from counterplay.game.game import Game
+from counterplay.game.state_checks import check_key, search_fault, unexplained
 from counterplay.kernels.walks import alias_table, random_state
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.memory import available_memory
@@ -170,6 +171,7 @@ class StateSampler(SampledSolver):
 
     def _first_visit(self, player: int, key: Hashable, actions: tuple[Hashable, ...]) -> int:
         """Create the row of an information set, or restore it from a checkpoint."""
+        check_key(self.game, key)
         text = key if isinstance(key, str) else str(key)
         if text in self.unclaimed[player]:
             row = self.unclaimed[player].pop(text)
@@ -245,7 +247,8 @@ class StateSampler(SampledSolver):
             if isinstance(error, RecursionError):
                 reason = "a player has too many moves in a row for walks over states; compile the game"
                 raise GameError(f"{self.name}: {reason}") from None
-            raise GameError(f"{self.name}: the rules failed with {type(error).__name__}: {error}") from error
+            fault = search_fault(self.game) or unexplained(error)
+            raise GameError(f"{self.name}: {fault.text}{fault.place and f'; see {fault.place}'}") from error
 
     def measure(self) -> Measurement:
         """Nothing is measured: every number is NaN."""

@@ -8,6 +8,7 @@ in a user's game are found here and reported with the history where they occur.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from array import array
 from collections.abc import Hashable, Sequence
@@ -18,6 +19,18 @@ import numpy as np
 from counterplay.errors import GameError, MemoryLimitError
 from counterplay.game.game import CHANCE, TERMINAL, Game
 from counterplay.game.registry import make
+from counterplay.game.state_checks import (
+    RuleError,
+    chance_pairs,
+    check_key,
+    check_state,
+    check_utilities,
+    checked_child,
+    checked_player,
+    checked_root,
+    place_of,
+    unexplained,
+)
 from counterplay.runtime.memory import available_memory, format_bytes
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.tree.history.game_tree import GameTree
@@ -26,6 +39,7 @@ from counterplay.tree.history.sizes import BUILD_BYTES_PER_HISTORY, preflight
 
 PROBABILITY_TOLERANCE = 1e-9
 PROGRESS_EVERY = 1 << 14
+UNORDERED = (dict, set, frozenset)
 
 MAX_UTILITY = 1e100
 """Largest utility; sums of regrets over iterations and histories then stay far from the largest float."""
@@ -98,25 +112,48 @@ class _Walk:
             self._visit_all()
         except (GameError, MemoryError, KeyboardInterrupt):
             raise
+        except RuleError as fault:
+            raise self._error(fault.text, fault.place) from fault.__cause__
         except Exception as error:
-            raise self._error(f"the rules failed with {type(error).__name__}: {error}") from error
+            found = self._fault() or unexplained(error)
+            raise self._error(found.text, found.place) from error
 
-    def _error(self, what: str, node: int | None = None) -> GameError:
-        """An error at a history, by default the one that is being visited."""
-        at = (node,) if node is not None else self.current
-        return GameError(f"{self.game.spec()}: {what} ({self.describe(*at) if at else 'the root'})")
+    def _error(self, what: str, place: str = "") -> GameError:
+        """An error at the history that is being visited; ``place`` is the file and line of the user's code."""
+        where = self.describe(*self.current) if self.current else "the root"
+        return GameError(f"{self.game.spec()}: {what} ({where}){place and f'; see {place}'}")
+
+    def _fault(self) -> RuleError | None:
+        """What is wrong with the code of the game at the history that is being visited, if it can be found."""
+        try:
+            self._state_after(self.labels(*self.current) if self.current else [])
+        except RuleError as fault:
+            return fault
+        except Exception:  # a game that answers differently when it is asked again
+            return None
+        return None
+
+    def _state_after(self, labels: Sequence[str]) -> Any:
+        """The state after some moves, every answer of the game on the way checked."""
+        state = checked_root(self.game)
+        moves = check_state(state, self.game.players)
+        for label in labels:
+            state = checked_child(state, next(move for move in moves if str(move) == label))
+            moves = check_state(state, self.game.players)
+        return state
 
     def _visit_all(self) -> None:
         players = self.game.players
         movers, utilities, counts, rows = self.movers, self.utilities, self.counts, self.rows
         expanded, depths, infosets, infoset_actions = self.expanded, self.depths, self.infosets, self.infoset_actions
-        root: Any = self.game.root()
-        movers.append(self._checked_mover(root.player))
+        root: Any = checked_root(self.game)
+        movers.append(checked_player(root, players))
         size = 1
         next_report = PROGRESS_EVERY
         stack: list[tuple[Any, int, int]] = []
         if movers[0] == TERMINAL:
-            utilities.extend(self._checked_utilities(root.utilities()))
+            check_state(root, players)
+            utilities.extend(root.utilities())
         else:
             stack.append((root, 0, 0))
         while stack:
@@ -130,12 +167,12 @@ class _Walk:
                     actions = tuple(actions)
                 row = infosets[mover].get(key)
                 if row is None:
-                    row = self._new_infoset(mover, key, actions, node)
+                    row = self._new_infoset(mover, key, actions, state)
                 elif infoset_actions[row] != actions:
-                    raise self._different_actions(row, key, actions, node)
+                    raise self._different_actions(row, key, actions, state)
                 outcomes: Sequence[Hashable] = actions
             else:
-                outcomes, row = self._chance_event(state.chance(), node)
+                outcomes, row = self._chance_event(state.chance(), state)
             expanded.append(node)
             rows.append(row)
             depths.append(depth)
@@ -148,12 +185,12 @@ class _Walk:
                 mover = child.player
                 if mover == TERMINAL:
                     won = child.utilities()
-                    if len(won) != players:
-                        self._checked_utilities(won)
+                    if len(won) != players or type(won) in UNORDERED:
+                        check_utilities(child, won, players)
                     utilities.extend(won)
                 else:
                     if type(mover) is not int or not CHANCE <= mover < players:
-                        mover = self._checked_mover(mover)
+                        mover = checked_player(child, players)
                     stack.append((child, size, depth))
                 movers.append(mover)
                 size += 1
@@ -176,48 +213,41 @@ class _Walk:
         if self.progress is not None:
             self.progress(Progress(size, stage="compiling"))
 
-    def _new_infoset(self, mover: int, key: Hashable, actions: tuple[Hashable, ...], node: int) -> int:
-        if not actions:
-            raise self._error(f"information set {key!r} has no actions", node)
-        if len({str(action) for action in actions}) != len(actions):
-            raise GameError(f"{self.game.spec()}: information set {key!r} has equal actions: {_few(actions)}")
+    def _new_infoset(self, mover: int, key: Hashable, actions: tuple[Hashable, ...], state: Any) -> int:
+        check_key(state, key)
+        if not actions or len({str(action) for action in actions}) != len(actions):
+            fault = f"equal actions: {_few(actions)}" if actions else "no actions"
+            raise RuleError(f"information set {key!r} has {fault}", place_of(state, "actions"))
         row = len(self.infoset_actions)
         self.infosets[mover][key] = row
         self.infoset_actions.append(actions)
         self.infoset_player.append(mover)
         return row
 
-    def _different_actions(self, row: int, key: Hashable, actions: tuple[Hashable, ...], node: int) -> GameError:
+    def _different_actions(self, row: int, key: Hashable, actions: tuple[Hashable, ...], state: Any) -> GameError:
+        where, place = self.describe(*self.current or (0,)), place_of(state, "actions")
         return GameError(
             f"{self.game.spec()}: the actions at information set {key!r} differ: {_few(actions)} "
-            f"({self.describe(node)}) but {_few(self.infoset_actions[row])} earlier; "
-            "the player could distinguish the two"
+            f"({where}) but {_few(self.infoset_actions[row])} earlier; "
+            f"the player could distinguish the two{place and f'; see {place}'}"
         )
 
-    def _chance_event(self, outcomes: Any, node: int) -> tuple[list[Hashable], int]:
-        pairs = tuple((label, float(probability)) for label, probability in outcomes)
+    def _chance_event(self, outcomes: Any, state: Any) -> tuple[list[Hashable], int]:
+        pairs = tuple(chance_pairs(state, outcomes))
         row = self.events.get(pairs)
         if row is None:
             labels, chances = [label for label, _ in pairs], [probability for _, probability in pairs]
+            fault = None
             if len({str(label) for label in labels}) != len(pairs):
-                raise self._error(f"chance has equal outcomes: {_few(labels)}", node)
-            if not all(0.0 <= probability <= 1.0 + PROBABILITY_TOLERANCE for probability in chances):
-                raise self._error(f"chance probabilities must lie in [0, 1]; got {_few(chances)}", node)
-            total = math.fsum(chances)
-            if abs(total - 1.0) > PROBABILITY_TOLERANCE:
-                raise self._error(f"chance probabilities sum to {total:.12g}, not to 1", node)
+                fault = f"chance has equal outcomes: {_few(labels)}"
+            elif not all(0.0 <= probability <= 1.0 + PROBABILITY_TOLERANCE for probability in chances):
+                fault = f"chance probabilities must lie in [0, 1]; got {_few(chances)}"
+            elif abs((total := math.fsum(chances)) - 1.0) > PROBABILITY_TOLERANCE:
+                fault = f"chance probabilities sum to {total:.12g}, not to 1"
+            if fault is not None:
+                raise RuleError(fault, place_of(state, "chance"))
             row = self.events[pairs] = len(self.events)
         return [label for label, _ in pairs], row
-
-    def _checked_mover(self, mover: Any) -> int:
-        if isinstance(mover, int | np.integer) and TERMINAL <= mover < self.game.players:
-            return int(mover)
-        raise self._error(f"player must be 0 .. {self.game.players - 1}, CHANCE or TERMINAL; got {mover!r}")
-
-    def _checked_utilities(self, won: Any) -> Any:
-        if len(won) == self.game.players:
-            return won
-        raise self._error(f"utilities must give one number for each of {self.game.players} players; got {won!r}")
 
     def _too_deep(self, node: int) -> None:
         start = " ".join(self.labels(node)[:8])
@@ -344,4 +374,8 @@ class _Walk:
         else:
             return
         moves = tree.history(int(np.flatnonzero(tree.outcome == row)[0]))
-        raise GameError(f"{tree.name}: {what} {tree.utility[row].tolist()} (after {', '.join(moves) or 'the root'})")
+        place = ""
+        with contextlib.suppress(Exception):  # a game that answers differently when it is asked again
+            place = place_of(self._state_after(moves), "utilities")
+        text = f"{tree.name}: {what} {tree.utility[row].tolist()} (after {', '.join(moves) or 'the root'})"
+        raise GameError(f"{text}{place and f'; see {place}'}")
