@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +177,70 @@ def test_an_interrupted_run_leaves_a_checkpoint_with_a_short_name(
     assert PublicSolver.resume(left).iterations == 3
 
 
+def _interrupt(monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
+    """Run a command that is stopped after three iterations."""
+    step = PublicSolver.step
+
+    def interrupted(solver: PublicSolver, iterations: int = 1) -> None:
+        step(solver, iterations)
+        if solver.iterations >= 3:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PublicSolver, "step", interrupted)
+        assert main([*words, "--quiet"]) == 130
+
+
+def test_checkpoints_of_two_spots_are_two_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One for each range, size, setting and lock; the board is in the name."""
+    monkeypatch.chdir(tmp_path)
+    spots = (RIVER, [*RIVER[:-1], "KK"], [*RIVER, "--bets", "33%"], [*RIVER, "--set", "gamma=3"],
+             [*RIVER, "--lock", "bet25=fold 1"], [*RIVER, "--lock", "bet25=call 1"])  # fmt: skip
+    for number, words in enumerate(spots, 1):
+        _interrupt(monkeypatch, words)
+        assert len(list(tmp_path.glob("holdem-QsJh2h3c8d-*-dcfr.checkpoint"))) == number
+    _interrupt(monkeypatch, RIVER)
+    assert len(list(tmp_path.glob("*.checkpoint"))) == len(spots)
+
+
+def test_a_spot_is_resumed_by_the_command_that_started_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _interrupt(monkeypatch, [*RIVER, "--bets", "33%"])
+    (left,) = tmp_path.glob("*.checkpoint")
+    capsys.readouterr()
+    straight = run_json(capsys, *RIVER, "--bets", "33%", "--iterations", "20")
+    for words in ([*RIVER, "--bets", "33%"], ["solve", "holdem"], ["solve"]):
+        found = run_json(capsys, *words, "--resume", str(left), "--iterations", "20")
+        assert (found["iterations"], found["value"]) == (20, straight["value"])
+    assert main([*RIVER, "--resume", str(left), "--iterations", "20"]) == 2
+    assert "it does not fit holdem{" in capsys.readouterr().err
+    assert main([*RIVER, "--bets", "33%", "--resume", str(left), "--lock", "bet17=fold 1"]) == 2
+    assert "a checkpoint has its own locks; leave out --lock" in capsys.readouterr().err
+
+
+def test_what_is_not_kept_and_not_used_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [*RIVER, "--bets", "flop=50%;turn=50%;river=50%", "--raises", "oop.turn=2x;60%", "--iterations", "2"]
+    assert main(words) == 0
+    said = capsys.readouterr()
+    assert "the bets for the flop and turn are not used: QsJh2h3c8d is a river" in said.err
+    assert "the raises for the turn are not used" in said.err
+    assert "nothing is kept of this run; give --out FILE to save the strategy" in said.err
+    assert "The strategy was not kept; give --out FILE to save it." in said.out
+    assert main([*RIVER, "--bets", "river=50%", "--iterations", "2", "--out", str(tmp_path / "x y.strategy")]) == 0
+    said = capsys.readouterr()
+    assert "--out" not in said.out + said.err
+    assert "not used" not in said.err
+    commands = said.out.partition("Next:\n")[2].splitlines()
+    assert [shlex.split(line, comments=True) for line in commands] == [
+        ["counterplay", "show", str(tmp_path / "x y.strategy")],
+        ["counterplay", "evaluate", str(tmp_path / "x y.strategy")],
+        ["counterplay", "games"],
+    ]
+    assert all("  # " in line for line in commands)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -183,6 +248,8 @@ def test_an_interrupted_run_leaves_a_checkpoint_with_a_short_name(
         (["solve", "leduc", "--pot", "5"], "--pot is for"),
         ([*RIVER, "--until", "x"], "0.3% of the pot"), ([*RIVER, "--memory-limit", "1KiB"], "may be used"),
         ([*RIVER, "--lock", "bet25"], "NODE=STRATEGY"), ([*RIVER, "--lock", "bet7=fold 1"], "there is no decision"),
+        ([*RIVER, "--lock", "bet25=fold 1", "--lock", "bet25=call 1"], "bet25 is locked twice; give one lock"),
+        ([*RIVER, "--stack", "1e30"], "the stack must be at most 1e+12 chips; got 1e+30"),
         ([*RIVER, "--bets", "0%"], "be positive"), ([*RIVER, "--algorithm", "lp"], "lp does not run on public trees"),
         ([*RIVER, "--representation", "history"], "--representation is not for"),
         ([*RIVER, "--forget", "initial"], "--forget is not for"),

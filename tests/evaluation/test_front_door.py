@@ -166,7 +166,8 @@ def test_a_real_game_that_is_too_large_is_not_measured(monkeypatch: pytest.Monke
     monkeypatch.setattr(methods, "REAL_HISTORIES", 1)
     found = evaluate(buckets())
     assert not found.measured
-    assert found.notes == ("not measured exactly: the real game is too large",)
+    advice = "bounds=100 (--bounds 100) bounds its exploitability from sampled boards"
+    assert found.notes == (f"not measured exactly: the real game is too large; {advice}",)
     told = json.loads(json.dumps(found.as_dict(), allow_nan=False))
     assert told["exploitability"] is None
     assert told["abstract"]["exploitability"] > 0

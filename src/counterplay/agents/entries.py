@@ -38,6 +38,9 @@ from counterplay.strategy.trivial import MEANT, TRIVIAL, CardFree
 
 PROGRAM = "program:"
 
+BUILT = "agent.strategy"
+"""What ``build`` calls every agent; it is known by the name of its folder."""
+
 Source: TypeAlias = str | Strategy | Callable[[int], Agent]
 """What an entry is made from: text, a strategy, or a function from a seed to an agent."""
 
@@ -180,7 +183,11 @@ def make_entry(source: Entry | Source, name: str | None = None) -> Entry:
 
 def _short_name(source: str) -> str:
     text = source.removeprefix(PROGRAM).partition("?")[0]
-    return text if text in TRIVIAL else Path(text.split(" ")[0]).stem
+    if text in TRIVIAL:
+        return text
+    path = Path(text.split(" ")[0])
+    folder = path.resolve().parent.name
+    return folder if path.name == BUILT and folder and not set(folder) & set(":| ") else path.stem
 
 
 def make_entries(sources: list[Entry | Source] | list[Source] | list[str]) -> tuple[Entry, ...]:

@@ -70,6 +70,8 @@ class MatchFiles:
     ) -> None:
         self._log: IO[str] | None = None
         self._transactions: IO[str] | None = None
+        if log is not None and not append:
+            _refuse_finished(log)
         if transactions is not None:
             _rewrite(transactions, [line.text() for line in kept])
             self._transactions = _open(transactions, append=True)
@@ -88,6 +90,16 @@ class MatchFiles:
         """Close both."""
         for file in filter(None, (self._log, self._transactions)):
             file.close()
+
+
+def _refuse_finished(log: Path) -> None:
+    """Keep the log of a match that was played to its end."""
+    try:
+        finished = log.is_file() and any(line.startswith(b"SCORE:") for line in log.read_bytes().splitlines())
+    except OSError:
+        return  # opening it says why
+    if finished:
+        raise GameError(f"{log} is the log of a finished match; choose another name, or remove or rename the file")
 
 
 def _put(file: IO[str] | None, text: str) -> None:

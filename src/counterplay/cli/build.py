@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -11,7 +12,7 @@ import typer
 
 from counterplay.cli import options as o
 from counterplay.cli.abstract import ROUNDS_HELP
-from counterplay.cli.common import note, print_json, say, table
+from counterplay.cli.common import note, print_json, say, say_next, table
 from counterplay.cli.running import interruptible, live_progress
 
 if TYPE_CHECKING:
@@ -99,10 +100,15 @@ def _summarise(report: dict[str, Any], folder: Path, plot: bool) -> None:
         ("agent", report["agent"]),
         ("report", ", ".join(str(folder / name) for name in files)),
     ])  # fmt: skip
-    say()
-    names = " ".join(["always-call"] * (len(_seats(report)) - 1))
-    say(f"Next:\n  counterplay match {report['agent']} {names}\n"
-        f"  counterplay agent {report['agent']} {report['game']} HOST PORT   plays it at a dealer's table")  # fmt: skip
+    seats = len(_seats(report))
+    names = " ".join(["always-call"] * (seats - 1))
+    agent, game = shlex.quote(str(report["agent"])), shlex.quote(report["game"])
+    bounds = (f"counterplay evaluate {agent} --bounds 100", "bound its exploitability in the real game")
+    say_next(
+        (f"counterplay match {agent} {names}", "play against others"),
+        *([bounds] if seats == 2 else []),
+        (f"counterplay agent {agent} {game} HOST PORT", "play it at a dealer's table"),
+    )
 
 
 def _seats(report: dict[str, Any]) -> range:

@@ -31,6 +31,15 @@ def note(text: str) -> None:
     print(text, file=sys.stderr)
 
 
+def say_next(*commands: tuple[str, str]) -> None:
+    """The next commands, each with what it does, as lines that can be pasted into a shell."""
+    say()
+    say("Next:")
+    width = max(len(command) for command, _ in commands)
+    for command, what in commands:
+        say(f"  {command:<{width}}  # {what}")
+
+
 def table(rows: Sequence[tuple[str, str]]) -> None:
     """Rows of a name and a value, aligned."""
     width = max(len(name) for name, _ in rows)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import resource
+import shlex
 import sys
 from typing import TYPE_CHECKING
 
-from counterplay.cli.common import say, table
+from counterplay.cli.common import say, say_next, table
 from counterplay.runtime.memory import format_bytes
 
 if TYPE_CHECKING:
@@ -22,17 +23,25 @@ def summarise(result: SolveResult, goal: Until) -> None:
         (name, f"{text}, {format_bytes(peak)} process") if name == "memory" else (name, text)
         for name, text in result.rows()
     ])  # fmt: skip
-    say()
-    say("Next:")
-    files = result.files
+    if result.facts.pot is not None and result.files["profile"] is None:
+        say()
+        say("The strategy was not kept; give --out FILE to save it.")
+    say_next(*_next(result, goal))
+
+
+def _next(result: SolveResult, goal: Until) -> list[tuple[str, str]]:
+    """The next commands and what they do."""
+    found = []
     if result.status == "interrupted":
-        say(f"  counterplay solve --resume {files['checkpoint']} {goal_options(goal)}   continue from here")
-    if files["profile"] is not None:
-        say(f"  counterplay show {files['profile']}   see what the strategy plays")
-        say(f"  counterplay evaluate {files['profile']}   measure the strategy again from its file")
+        checkpoint = shlex.quote(str(result.files["checkpoint"]))
+        found.append((f"counterplay solve --resume {checkpoint} {goal_options(goal)}", "continue from here"))
+    if result.files["profile"] is not None:
+        profile = shlex.quote(str(result.files["profile"]))
+        found.append((f"counterplay show {profile}", "see what the strategy plays"))
+        found.append((f"counterplay evaluate {profile}", "measure the strategy again from its file"))
     if result.facts.pot is None:
-        say(f'  counterplay info "{result.game}"   sizes, recall and memory of the game')
-    say("  counterplay games   what else can be solved")
+        found.append((f"counterplay info {shlex.quote(result.game)}", "sizes, recall and memory of the game"))
+    return [*found, ("counterplay games", "what else can be solved")]
 
 
 def goal_options(goal: Until) -> str:

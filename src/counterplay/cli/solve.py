@@ -82,6 +82,8 @@ def solve_given(given: dict[str, Any]) -> int:
         run = _prepared(given, opening)
     if run.sizes is not None and not silent:
         note(run.sizes)
+    if run.forms.subgame is not None and given["out"] is None and not silent:
+        note("nothing is kept of this run; give --out FILE to save the strategy")
     with interruptible(), progress_line(run.goal, silent) as draw:
         result = run.run(draw)
     if plot is not None:
@@ -108,8 +110,18 @@ def _prepared(given: dict[str, Any], opening: Any) -> Run:
     target = Target(given["until"], given["iterations"], given["seconds"])
     game, algorithm, resume = given["game"], given["algorithm"], given["resume"]
     fields = {one.name: given[one.name] for one in dataclasses.fields(Spot)} | {"lock": tuple(given["lock"] or ())}
-    spot = Spot(**fields | ({"bets": None} if given["cards"] or resume is not None else {}))
-    if game is not None and game.lower() == "holdem":
+    holdem = game is not None and game.lower() == "holdem"
+    plain = not holdem and (given["cards"] or resume is not None)
+    spot = Spot(**fields | ({"bets": None} if plain else {}))
+    if holdem and resume is not None:
+        if spot.lock:
+            raise SolverError("a checkpoint has its own locks; leave out --lock")
+        if spot.given:
+            _check_spot(spot, {**given, "resume": None})
+        game = spot.subgame().name if spot.given else None
+        given, spot, chosen = {**given, "bets": None}, Spot(), chosen | {"bets": None}
+        holdem = False
+    if holdem:
         _check_spot(spot, given)
         return prepare_spot(spot, algorithm, target, RunOptions(**chosen | {"bets": None}), own)
     if spot.given:

@@ -332,7 +332,9 @@ def bucket_auto(task: Task) -> Measurement:
         game = task.strategy.abstract
         unknown = Measurement.unknown(game.players)
         real = dataclasses.replace(unknown, game=game.name, method="none", big_blind=game.big_blind)
-        notes.append("not measured exactly: the real game is too large")
+        bounded = game.players == 2 and game.definition.hole_cards <= 2 and task.settings.bounds is None
+        advice = "; bounds=100 (--bounds 100) bounds its exploitability from sampled boards" if bounded else ""
+        notes.append(f"not measured exactly: the real game is too large{advice}")
     abstract, facts = None, {**real.facts, **_bucket_facts(task)}
     try:
         abstract = bucket_buckets(task)

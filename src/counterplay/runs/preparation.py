@@ -72,7 +72,10 @@ def prepare_spot(
     spot: Spot, algorithm: str | None, target: Target, options: RunOptions, settings: Mapping[str, Any]
 ) -> Run:
     """The run of a postflop spot, its locks set."""
-    run = prepare(spot.subgame().name, algorithm, target, options, settings)
+    subgame = spot.subgame()
+    for line in subgame.warnings():
+        options.say(line)
+    run = prepare(subgame.name, algorithm, target, options, settings)
     for text in spot.lock:
         _lock(run.solver, text)
     return run
@@ -277,6 +280,10 @@ def _lock(solver: Solver, text: str) -> None:
         raise SolverError(f"a lock is NODE=STRATEGY, such as 'check bet25=fold 0.4; call rest'; got {text!r}")
     tree = solver.tree
     node = PublicIndex(tree).node(place)
+    if solver.locked[node]:
+        raise SolverError(
+            f"{place.strip() or 'the root'} is locked twice; give one lock with all its actions, separated by ;"
+        )
     actions = tree.actions_of(node)
     strategy = parse_lock(text_or_file(what.strip(), lambda text: parse_lock(text, actions)), actions)
     for deal in range(int(tree.deal_low[node]), int(tree.deal_high[node])):

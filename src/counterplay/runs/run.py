@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from counterplay.errors import CounterplayError
 from counterplay.evaluation.measurement import Measurement
 from counterplay.forms import GameForms
+from counterplay.poker.cards import card_text
 from counterplay.runs.options import RunOptions
 from counterplay.runtime.memory import format_bytes
 from counterplay.runtime.pacing import Until
@@ -91,8 +95,25 @@ class Run:
         if self.options.out is not None:
             out = Path(self.options.out)
             return out.with_name(out.name + ".checkpoint")
-        name = "".join(letter if letter.isalnum() else "_" for letter in self.solver.name)[:LONGEST_NAME]
-        return Path(f"{name}-{self.solver.algorithm}.checkpoint")
+        full, solver = self.solver.name, self.solver
+        if self.forms.subgame is not None:
+            board = "".join(map(card_text, self.forms.subgame.cards))
+            name = f"holdem-{board}-{self._digest()}"
+        else:
+            name = "".join(letter if letter.isalnum() else "_" for letter in full)[:LONGEST_NAME]
+            name += f"-{self._digest()}" if len(full) > LONGEST_NAME else ""
+        return Path(f"{name}-{solver.algorithm}.checkpoint")
+
+    def _digest(self) -> str:
+        """Eight letters that differ between games, settings and locks."""
+        solver: Any = self.solver
+        found = hashlib.sha256(repr((solver.name, solver.algorithm, solver.config)).encode())
+        for node in np.flatnonzero(getattr(solver, "locked", ())):
+            tree, tables = solver.tree, solver.player_tables[solver.tree.kind[node]]
+            found.update(b"%d" % node)
+            for deal in range(int(tree.deal_low[node]), int(tree.deal_high[node])):
+                found.update(tables.regret[tree.entries(int(node), deal)].tobytes())
+        return found.hexdigest()[:8]
 
     def _lifted(self, result: SolveResult) -> SolveResult:
         """The result in the real game, with the measurement in the abstract game if there is one."""

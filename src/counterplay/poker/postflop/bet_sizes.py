@@ -71,6 +71,16 @@ def parse_sizes(text: str, name: str, raises: bool = False) -> StreetSizes:
     )
 
 
+def named_streets(text: str, name: str) -> set[int]:
+    """The streets that clauses of a text name; none if the sizes are for all streets."""
+    found: set[int] = set()
+    for clause in text.split(";"):
+        where, equals, _ = clause.rpartition("=")
+        streets = {street for _, street in _places(where.strip().lower(), clause, name)} if equals else set()
+        found |= streets if len(streets) == 1 else set()
+    return found
+
+
 def _places(where: str, clause: str, name: str) -> list[tuple[int, int]]:
     """The players and streets that a clause is for."""
     players, streets = list(range(len(PLAYERS))), list(range(len(STREETS)))

@@ -24,12 +24,23 @@ from counterplay.errors import GameError, MemoryLimitError
 from counterplay.poker.board_tree import DealTree, deal_cards, pair_mass
 from counterplay.poker.cards import cards_text, deck, parse_cards
 from counterplay.poker.poker_public_tree import add_links, assemble_nodes
-from counterplay.poker.postflop.bet_sizes import PLAYERS, STREETS, BetSize, StreetSizes, bet_amount, parse_sizes
+from counterplay.poker.postflop.bet_sizes import (
+    PLAYERS,
+    STREETS,
+    BetSize,
+    StreetSizes,
+    bet_amount,
+    named_streets,
+    parse_sizes,
+)
 from counterplay.poker.ranges import holdem_hands, parse_range
 from counterplay.tree.public.public_tree import FOLD, SHOWDOWN, PublicNode, PublicTree
 
 MAX_NODES = 1_000_000
 """Nodes of the betting after which a subgame is refused."""
+
+MAX_CHIPS = 1e12
+"""Chips above which a subgame is refused: amounts of bets would no longer be exact."""
 
 MAX_ACTIONS = 200
 """Actions in a row after which a subgame is refused."""
@@ -83,6 +94,8 @@ class Subgame:
         for name, amount in (("pot", self.pot), ("stack", self.stack), ("chip", self.chip)):
             if not isinstance(amount, int | float) or not 0 < amount < math.inf:
                 raise GameError(f"the {name} must be a positive number of chips; got {amount!r}")
+            if amount > MAX_CHIPS:
+                raise GameError(f"the {name} must be at most {MAX_CHIPS:g} chips; got {amount:g}")
         if not 0 < self.allin_threshold <= 1:
             raise GameError(
                 f"the all-in threshold must be above 0 and at most 100% of the stack; got {self.allin_threshold!r}"
@@ -121,6 +134,16 @@ class Subgame:
         bets = parse_sizes(self.bets, "bets")
         donks = bets if self.donks is None else parse_sizes(self.donks, "donks")
         return bets, parse_sizes(self.raises, "raises", raises=True), donks
+
+    def warnings(self) -> list[str]:
+        """A line for each text of sizes that names a street which is over on this board."""
+        lines = []
+        for name, text in (("bets", self.bets), ("raises", self.raises), ("donks", self.donks or "")):
+            over = [STREETS[street] for street in sorted(named_streets(text, name)) if street < self.first_street]
+            if over:
+                board, now = cards_text(self.cards), STREETS[self.first_street]
+                lines.append(f"the {name} for the {' and '.join(over)} are not used: {board} is a {now}")
+        return lines
 
     @property
     def first_street(self) -> int:
