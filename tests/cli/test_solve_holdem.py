@@ -14,7 +14,7 @@ from counterplay.errors import SolverError
 from counterplay.runs.options import read_exploitability
 from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.strategy.files import load_strategy
-from counterplay.strategy.hand_table import action_mix
+from counterplay.strategy.hand_colours import action_mix
 
 PNG = b"\x89PNG\r\n\x1a\n"
 RIVER = ["solve", "holdem", "--board", "QsJh2h3c8d", "--pot", "50", "--stack", "200", "--oop", "AA,KQs,T9s,77",
@@ -63,6 +63,18 @@ def test_the_grid(river: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
     found = run_json(capsys, "show", str(river))
     aces = round(100 * sum(found["hands"]["AA"]["frequencies"][1:]))
     assert rows[0].split()[:2] == ["AA", str(aces)]
+    assert lines[17].startswith(" allin   bet25   check  number: % of bets and raises")
+    other = tmp_path / "thesis.png"
+    assert main(["show", str(river), "--png", str(other), "--palette", "thesis"]) == 0
+    assert "red folds, blue checks or calls" in capsys.readouterr().out
+    assert other.read_bytes().startswith(PNG)
+    assert other.read_bytes() != picture.read_bytes()
+
+
+def test_nodes_and_boards_as_other_tools_write_them(river: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    expected = run_json(capsys, "show", str(river), "--node", "check bet25", "--board", "QsJh2h3c8d")
+    for node in ("xb25", "X b25", "CHECK,BET25", "r:0:c:b25"):
+        assert run_json(capsys, "show", str(river), "--node", node, "--board", "Q♠ J♥,2h 3c,8♦") == expected
 
 
 def test_frequencies_are_means_over_hands(river: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -278,6 +290,7 @@ def test_show_misuse(tmp_path: Path, river: Path, capsys: pytest.CaptureFixture[
     for words, message in (
         ([str(river), "--node", "bet7"], "after '' there are check, bet25, allin"),
         ([str(river), "--png", str(tmp_path / "grid.txt")], ".png"),
+        ([str(river), "--palette", "neon"], "a palette is trade or thesis; got 'neon'"),
     ):
         assert main(["show", *words]) == 2
         assert message in capsys.readouterr().err

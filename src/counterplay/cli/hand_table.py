@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.text import Text
 
 from counterplay.cli.common import print_json, say
+from counterplay.cli.hand_grid import grid_lines
 from counterplay.poker.postflop import SUBGAME
 from counterplay.poker.postflop.subgame import parse_subgame
-from counterplay.strategy.hand_table import action_mix
 
 if TYPE_CHECKING:
     from counterplay.poker.postflop.subgame import Subgame
     from counterplay.strategy.hand_table import Cell, HandTable
 
-CELL = 8
-"""Characters of a cell."""
 
-
-def show_hands(name: str, state: HandTable, single: bool, png: Path | None, as_json: bool) -> None:
+def show_hands(name: str, state: HandTable, single: bool, png: Path | None, palette: str, as_json: bool) -> None:
     """Show the hands of a game at a decision, in a grid or as ``single`` hands, and draw them."""
     game = parse_subgame(name) if name.startswith(SUBGAME) else None
     if png is not None:
         from counterplay.plots.hand_grids import draw_grid
 
-        draw_grid(png, state, _title(name, game, state))
+        draw_grid(png, state, _title(name, game, state), palette)
     if as_json:
         print_json(_as_json(name, game, state, single, png))
         return
-    _print(name, game, state, single)
+    _print(name, game, state, None if single else palette)
     if png is not None:
         say(f"wrote {png}")
 
@@ -52,7 +48,8 @@ def _chips(game: Subgame | None, state: HandTable, value: float | None) -> float
     return value + game.pot / 2 + game.spent(state.node)[state.player]
 
 
-def _print(name: str, game: Subgame | None, state: HandTable, single: bool) -> None:
+def _print(name: str, game: Subgame | None, state: HandTable, palette: str | None) -> None:
+    """Print the grid in a palette, or single hands if there is none."""
     say(_title(name, game, state))
     mix = ", ".join(f"{name} {100 * share:.2f}%" for name, share in zip(state.actions, state.frequencies, strict=True))
     say(f"  {mix}")
@@ -62,25 +59,15 @@ def _print(name: str, game: Subgame | None, state: HandTable, single: bool) -> N
             say(f"  expected value {value:.4f} chips, equity {100 * equity:.2f}%")
     say()
     console = Console(highlight=False, soft_wrap=True)
-    if single:
+    if palette is None:
         for line in hand_lines(state, lambda value: _chips(game, state, value)):
             say(line)
     else:
-        for row in state.grid():
-            console.print(*[cell_text(cell, state.actions) for cell in row], sep="")
+        for row in grid_lines(state, palette):
+            console.print(row)
     if game is None:
         say()
         say("--node ACTIONS shows the decision after them, --infosets all infosets with reach and value.")
-
-
-def cell_text(cell: Cell | None, actions: Sequence[str]) -> Text:
-    """A cell for a terminal: the class and the percentage of bets and raises, on the mixture of colours."""
-    if cell is None or cell.weight == 0:
-        return Text(f"{'.' if cell is None else cell.name:<{CELL}}", style="grey50")
-    fold, rest, call = action_mix(cell.frequencies, actions)
-    red, green, blue = (int(40 + 190 * share) for share in (fold, rest, call))
-    ink = "black" if green > 130 else "white"
-    return Text(f"{cell.name:<3} {100 * rest:3.0f} ", style=f"{ink} on rgb({red},{green},{blue})")
 
 
 def hand_lines(state: HandTable, chips: Callable[[float | None], float | None]) -> list[str]:

@@ -35,6 +35,14 @@ Values = Annotated[
 Hands = Annotated[bool, typer.Option("--hands", help="List single hands instead of the grid.")]
 Png = Annotated[Path | None, typer.Option(help="Draw the grid into this file (.png, .svg, .pdf).")]
 
+Palette = Annotated[
+    str,
+    typer.Option(
+        help="Colours of the grid: trade (red bets, green calls, blue folds) or thesis (Johanson's figure 9.4: red "
+        "folds, blue calls, green bets)."
+    ),
+]
+
 
 def command(
     file: File,
@@ -46,14 +54,15 @@ def command(
     values: Values = False,
     hands: Hands = False,
     png: Png = None,
+    palette: Palette = "trade",
     as_json: o.AsJson = False,
 ) -> int:
     """Show what a strategy plays.
 
     In games with hands of cards: what each hand does at a decision.  Hands of two cards are a grid with suited hands
-    above the diagonal, offsuit ones below.  Colours mix the actions: red folds, blue checks or calls, green bets or
-    raises; the number is the percentage of bets and raises.  Frequencies are weighted by the probability of each hand
-    there.
+    above the diagonal, offsuit ones below.  A cell is split by its actions: red bets or raises, darker for larger
+    sizes, green checks or calls, blue folds; it is dimmed if few of its hands get there.  The number is the percentage
+    of bets and raises.  Frequencies are weighted by the probability of each hand there.
 
     In other games, and with --infosets: each infoset with the probabilities of its actions, its reach (how often play
     gets there if everybody plays the strategy) and its value (what the player who acts expects to win then).
@@ -62,7 +71,9 @@ def command(
     from counterplay.cli.hand_table import show_hands
     from counterplay.cli.infoset_table import show_infosets
     from counterplay.strategy.files import load_strategy
+    from counterplay.strategy.hand_colours import check_palette
 
+    check_palette(palette)
     by_hand, by_infoset = hands or values or png or board is not None, infosets or player or rows
     if by_hand and by_infoset:
         raise CounterplayError(
@@ -72,7 +83,7 @@ def command(
     strategy = load_strategy(file)
     state = None if by_infoset else _hand_table(strategy, node, board, values, bool(by_hand))
     if state is not None:
-        show_hands(strategy.game, state, hands or not state.two_cards, png, as_json)
+        show_hands(strategy.game, state, hands or not state.two_cards, png, palette, as_json)
     else:
         show_infosets(strategy, None if player is None else player - 1, node, rows, as_json)
     return 0
