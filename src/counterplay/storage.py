@@ -9,13 +9,14 @@ instead of copying them, all from one open file, so that another process may rep
 from __future__ import annotations
 
 import contextlib
+import csv
 import hashlib
 import json
 import math
 import operator
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -253,3 +254,14 @@ def write_text(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise CounterplayError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def write_csv(path: Path, heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a table for spreadsheets, or say in one line why not; None is an empty cell."""
+    try:
+        with open(path, "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(heads)
+            writer.writerows(rows)
+    except OSError as error:
+        raise StrategyError(f"cannot write {path}: {error.strerror or error}") from None

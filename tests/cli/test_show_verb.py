@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -83,10 +85,79 @@ def test_a_strategy_outlives_its_game(tmp_path: Path, run: Run) -> None:
     assert shown.count("0.5000") == 4
 
 
+class Page(HTMLParser):
+    """The texts of the cells of a page, row by row, and every address that it refers to."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.links: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.links += [value or "" for name, value in attrs if name in ("src", "href")]
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_data(self, data: str) -> None:
+        if self.rows and self.rows[-1]:
+            self.rows[-1][-1] += data.strip("\n")
+
+
+def test_files_have_all_infosets(tmp_path: Path, run: Run, run_json: RunJson) -> None:
+    path, table, page = (tmp_path / name for name in ("leduc.strategy", "leduc.csv", "leduc.html"))
+    cp.TabularStrategy.uniform(cp.compile_game("leduc")).save(path)
+    shown = run("show", path, "--csv", table, "--html", page)
+    assert shown.splitlines() == [f"wrote 288 infosets to {table}", f"wrote 288 infosets to {page}"]
+    rows = infoset_table(path).rows
+    with open(table, newline="", encoding="utf-8") as file:
+        head, *lines = csv.reader(file)
+    assert head == ["player", "infoset", "action", "probability", "reach", "value"]
+    assert [(int(p), name, action, float(x), float(r), float(v)) for p, name, action, x, r, v in lines] == [
+        (row.player + 1, row.infoset, action, share, row.reach, row.value)
+        for row in rows for action, share in row.probabilities.items()
+    ]  # fmt: skip
+    read = Page(page.read_text("utf-8"))
+    assert read.links == []
+    assert read.rows[0] == ["player", "infoset", "reach", "value", "strategy", "probabilities"]
+    assert [(int(row[0]), row[1]) for row in read.rows[1:]] == [(row.player + 1, row.infoset) for row in rows]
+    assert float(read.rows[1][3]) == pytest.approx(rows[0].value, abs=1e-6)
+    found = run_json("show", path, "--rows", "3", "--csv", table)
+    assert (len(found["infosets"]), found["left_out"], found["csv"], found["html"]) == (3, 285, str(table), None)
+
+
+def test_files_of_hands(tmp_path: Path, run: Run, run_json: RunJson) -> None:
+    path, table, page = (tmp_path / name for name in ("cards.strategy", "cards.csv", "cards.html"))
+    cp.TabularStrategy.random(cp.compile_game("leduc_limit_2p"), 1).save(path)
+    words = ["show", path, "--node", "r", "--csv", table, "--html", page]
+    assert f"wrote {page}" in run(*words)
+    hands = run_json(*words)["hands"]
+    with open(table, newline="", encoding="utf-8") as file:
+        head, *lines = csv.reader(file)
+    assert head == ["hand", "hands", "weight", "f", "c", "r"]
+    assert {name: [float(share) for share in mix] for name, _, _, *mix in lines} == {
+        name: hand["frequencies"] for name, hand in hands.items()
+    }
+    read = Page(page.read_text("utf-8"))
+    assert read.links == []
+    assert [row[0] for row in read.rows[1:]] == [*hands]
+
+
+def test_names_are_escaped_in_pages(tmp_path: Path, run: Run) -> None:
+    path, page = tmp_path / "odd.strategy", tmp_path / "odd.html"
+    uniform = cp.TabularStrategy.uniform(cp.compile_game("matching_pennies"))
+    names = ("<script>x</script>", 'a "b" & c')
+    dataclasses.replace(uniform, infoset_names=names, digest="seen:x").save(path)
+    run("show", path, "--html", page)
+    assert "<script" not in page.read_text("utf-8")
+
+
 def test_solve_offers_show(tmp_path: Path, run: Run) -> None:
     out = tmp_path / "kuhn.strategy"
     shown = run("solve", "kuhn", "--iterations", "10", "--out", out, "--quiet")
-    assert f"  counterplay show {out}   see what the strategy plays" in shown.splitlines()
+    assert f"  counterplay show {out} " in shown.partition("Next:")[2]
 
 
 def test_inspect_is_now_show(capsys: pytest.CaptureFixture[str], strategy: Path) -> None:
@@ -100,6 +171,7 @@ def test_inspect_is_now_show(capsys: pytest.CaptureFixture[str], strategy: Path)
         (["--player", "3"], "kuhn has players 1 to 2; got player 3"),
         (["--infosets", "--node", "A"], "no infoset in kuhn starts with 'A'; the first are 'J:', 'J:kb', 'Q:'"),
         (["--infosets", "--hands"], "use one or the other"), (["--ev", "--player", "1"], "use one or the other"),
+        (["--csv", "nowhere/x.csv"], "there is no folder nowhere to write x.csv into"),
         (["--hands", "--node", "bet7"], "there is no decision after 'bet7'"),
     ],
 )  # fmt: skip

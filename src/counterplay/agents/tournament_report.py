@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from counterplay.agents.tally import Estimate
 from counterplay.agents.tournaments import TournamentResult
+from counterplay.runtime.html_page import html_page
 
 Rows = list[list[str]]
 
@@ -92,9 +93,9 @@ def _markdown(rows: Rows) -> str:
 
 def html_report(result: TournamentResult) -> str:
     """The report as one HTML page."""
-    title = html.escape(f"Tournament: {result.config.game}")
+    title = f"Tournament: {result.config.game}"
     facts = "".join(f"<li>{html.escape(fact)}</li>" for fact in _facts(result))
-    parts = [f"<h1>{title}</h1><ul>{facts}</ul>"]
+    parts = [f"<h1>{html.escape(title)}</h1><ul>{facts}</ul>"]
     if result.tallies:
         names = [result.names[agent] for agent, _ in result.bankroll()]
         bars = [estimate for _, estimate in result.bankroll()]
@@ -103,10 +104,7 @@ def html_report(result: TournamentResult) -> str:
         parts += ["<h2>Instant run-off</h2><p>The lowest leaves after each round.</p>", _lines(result)]
         parts += [_html(_rounds(result))]
     body = "\n".join(parts)
-    return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        f"<style>{_STYLE}</style></head>\n<body>\n{body}\n</body></html>\n"
-    )
+    return html_page(title, body, _STYLE)
 
 
 def _html(rows: Rows) -> str:

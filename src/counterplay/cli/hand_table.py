@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -12,25 +11,36 @@ from counterplay.cli.common import print_json, say
 from counterplay.cli.hand_grid import grid_lines
 from counterplay.poker.postflop import SUBGAME
 from counterplay.poker.postflop.subgame import parse_subgame
+from counterplay.strategy.hand_export import hands_to_csv, hands_to_html, shown_cells
 
 if TYPE_CHECKING:
+    from counterplay.cli.show import Files
     from counterplay.poker.postflop.subgame import Subgame
-    from counterplay.strategy.hand_table import Cell, HandTable
+    from counterplay.strategy.hand_table import HandTable
 
 
-def show_hands(name: str, state: HandTable, single: bool, png: Path | None, palette: str, as_json: bool) -> None:
-    """Show the hands of a game at a decision, in a grid or as ``single`` hands, and draw them."""
+def show_hands(name: str, state: HandTable, single: bool, files: Files, palette: str, as_json: bool) -> None:
+    """Show the hands of a game at a decision, in a grid or as ``single`` hands, and write them to files."""
     game = parse_subgame(name) if name.startswith(SUBGAME) else None
-    if png is not None:
+    title = _title(name, game, state)
+
+    def chips(value: float | None) -> float | None:
+        return _chips(game, state, value)
+
+    if files.png is not None:
         from counterplay.plots.hand_grids import draw_grid
 
-        draw_grid(png, state, _title(name, game, state), palette)
+        draw_grid(files.png, state, title, palette)
+    if files.csv is not None:
+        hands_to_csv(files.csv, state, single, chips)
+    if files.html is not None:
+        hands_to_html(files.html, title, state, single, chips, palette)
     if as_json:
-        print_json(_as_json(name, game, state, single, png))
+        print_json(_as_json(name, game, state, single, files))
         return
     _print(name, game, state, None if single else palette)
-    if png is not None:
-        say(f"wrote {png}")
+    for path in files.written:
+        say(f"wrote {path}")
 
 
 def _title(name: str, game: Subgame | None, state: HandTable) -> str:
@@ -88,10 +98,7 @@ def hand_lines(state: HandTable, chips: Callable[[float | None], float | None]) 
     return lines
 
 
-def _as_json(name: str, game: Subgame | None, state: HandTable, single: bool, png: Path | None) -> dict[str, Any]:
-    cells: list[Cell] = (
-        state.hand_cells() if single else [cell for row in state.grid() for cell in row if cell is not None]
-    )
+def _as_json(name: str, game: Subgame | None, state: HandTable, single: bool, files: Files) -> dict[str, Any]:
     found: dict[str, Any] = {
         "game": name,
         "player": state.player + 1,
@@ -102,9 +109,9 @@ def _as_json(name: str, game: Subgame | None, state: HandTable, single: bool, pn
         "hands": {
             cell.name: {"hands": cell.hands, "weight": cell.weight, "frequencies": list(cell.frequencies)}
             | ({} if state.values is None else {"ev": _chips(game, state, cell.value), "equity": cell.equity})
-            for cell in cells
+            for cell in shown_cells(state, single)
         },
-        "png": None if png is None else str(png),
+        **files.as_dict(),
     }
     if state.values is not None:
         found["ev"] = _chips(game, state, state.mean(state.values))

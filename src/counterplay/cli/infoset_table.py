@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from counterplay.cli.common import print_json, say
 
 if TYPE_CHECKING:
+    from counterplay.cli.show import Files
     from counterplay.evaluation.infoset_rows import InfosetRow, InfosetTable
     from counterplay.strategy import Strategy
 
@@ -24,14 +25,26 @@ WIDEST = 60
 """Longer names of infosets are not aligned."""
 
 
-def show_infosets(strategy: Strategy, player: int | None, prefix: str, rows: int | None, as_json: bool) -> None:
-    """Show the infosets of a player, or of all, whose names start with the prefix."""
+def show_infosets(
+    strategy: Strategy, player: int | None, prefix: str, rows: int | None, files: Files, as_json: bool
+) -> None:
+    """Show the infosets of a player, or of all, whose names start with the prefix, or write them to files."""
     from counterplay.evaluation.infoset_rows import infoset_table
 
-    limit = rows if rows is not None or as_json else SHOWN
+    limit = rows if rows is not None or as_json or files.csv or files.html else SHOWN
     found = infoset_table(strategy, player=player, prefix=prefix, rows=limit)
+    if files.csv is not None:
+        found.to_csv(files.csv)
+    if files.html is not None:
+        found.to_html(files.html)
     if as_json:
-        print_json(found.as_dict())
+        print_json({**found.as_dict(), **files.as_dict()})
+        return
+    if files.written:
+        for line in (f"wrote {len(found.rows):,} infosets to {path}" for path in files.written):
+            say(line)
+        for line in found.notes:
+            say(line[:1].upper() + line[1:] + ".")
         return
     say(_title(strategy))
     say()

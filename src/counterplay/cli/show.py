@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -33,6 +33,8 @@ Values = Annotated[
     bool, typer.Option("--ev", help="Compute expected values and equities of hands as well (reads the whole file).")
 ]
 Hands = Annotated[bool, typer.Option("--hands", help="List single hands instead of the grid.")]
+Csv = Annotated[Path | None, typer.Option(help="Write the whole table to this file, for spreadsheets.")]
+Html = Annotated[Path | None, typer.Option(help="Write the whole table to this file, a page that needs no other.")]
 Png = Annotated[Path | None, typer.Option(help="Draw the grid into this file (.png, .svg, .pdf).")]
 
 Palette = Annotated[
@@ -42,6 +44,23 @@ Palette = Annotated[
         "folds, blue calls, green bets)."
     ),
 ]
+
+
+class Files(NamedTuple):
+    """Files to write."""
+
+    png: Path | None = None
+    csv: Path | None = None
+    html: Path | None = None
+
+    @property
+    def written(self) -> list[Path]:
+        """Those that are wanted."""
+        return [path for path in self if path is not None]
+
+    def as_dict(self) -> dict[str, str | None]:
+        """For JSON."""
+        return {kind: None if path is None else str(path) for kind, path in self._asdict().items()}
 
 
 def command(
@@ -55,6 +74,8 @@ def command(
     hands: Hands = False,
     png: Png = None,
     palette: Palette = "trade",
+    csv: Csv = None,
+    html: Html = None,
     as_json: o.AsJson = False,
 ) -> int:
     """Show what a strategy plays.
@@ -67,7 +88,8 @@ def command(
     In other games, and with --infosets: each infoset with the probabilities of its actions, its reach (how often play
     gets there if everybody plays the strategy) and its value (what the player who acts expects to win then).
     """
-    check_writable(png)
+    files = Files(png, csv, html)
+    check_writable(*files)
     from counterplay.cli.hand_table import show_hands
     from counterplay.cli.infoset_table import show_infosets
     from counterplay.strategy.files import load_strategy
@@ -83,9 +105,9 @@ def command(
     strategy = load_strategy(file)
     state = None if by_infoset else _hand_table(strategy, node, board, values, bool(by_hand))
     if state is not None:
-        show_hands(strategy.game, state, hands or not state.two_cards, png, palette, as_json)
+        show_hands(strategy.game, state, hands or not state.two_cards, files, palette, as_json)
     else:
-        show_infosets(strategy, None if player is None else player - 1, node, rows, as_json)
+        show_infosets(strategy, None if player is None else player - 1, node, rows, files, as_json)
     return 0
 
 

@@ -8,10 +8,12 @@ histories of the game; without them the table has the probabilities alone, and a
 from __future__ import annotations
 
 import dataclasses
+import html
 import itertools
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,9 @@ from numpy.typing import NDArray
 from counterplay.errors import CounterplayError, MemoryLimitError, StrategyError
 from counterplay.evaluation.history_values import infoset_values
 from counterplay.forms import open_game
+from counterplay.runtime.html_page import html_bar, html_cell, html_page, html_table
 from counterplay.runtime.memory import available_memory, check_memory
+from counterplay.storage import write_csv, write_text
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import load_strategy
 from counterplay.strategy.public_strategy import PublicStrategy
@@ -30,6 +34,9 @@ from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.sizes import BUILD_BYTES_PER_HISTORY
 
 __all__ = ["InfosetRow", "InfosetTable", "infoset_table"]
+
+COLUMNS = ("player", "infoset", "action", "probability", "reach", "value")
+"""Of the table in a CSV file."""
 
 MAX_HISTORIES = 1_000_000
 """Larger games are not compiled for a table, unless requested."""
@@ -94,6 +101,33 @@ class InfosetTable:
             "game": self.game, "infosets": [row.as_dict() for row in self.rows], "left_out": self.left_out,
             "notes": list(self.notes),
         }  # fmt: skip
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write a line for each action of each infoset; players count from 1."""
+        write_csv(Path(path), COLUMNS, (
+            (row.player + 1, row.infoset, action, share, row.reach, row.value)
+            for row in self.rows for action, share in row.probabilities.items()
+        ))  # fmt: skip
+
+    def to_html(self, path: str | os.PathLike[str]) -> None:
+        """Write a page that needs no other file."""
+        title = f"Strategy of {self.game}"
+        write_text(Path(path), html_page(title, f"<h1>{html.escape(title)}</h1>\n{self._repr_html_()}"))
+
+    def _repr_html_(self) -> str:
+        """The table, for notebooks too."""
+        known = any(row.reach is not None for row in self.rows)
+        heads = ["player", "infoset", *(["reach", "value"] if known else []), "strategy", "probabilities"]
+        left = () if self.left_out == 0 else ("there are more infosets",)
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in (*self.notes, *left))
+        return html_table(heads, (_html_row(row, known) for row in self.rows)) + notes
+
+
+def _html_row(row: InfosetRow, known: bool) -> str:
+    numbers = ("" if number is None else f"{number:.6f}" for number in (row.reach, row.value))
+    cells = [html_cell(str(row.player + 1)), html_cell(row.infoset, "key"), *(map(html_cell, numbers) if known else ())]
+    mix = ", ".join(f"{action} {share:.4f}" for action, share in row.probabilities.items())
+    return "".join(cells) + html_bar([*row.probabilities], [*row.probabilities.values()]) + html_cell(mix, "mix")
 
 
 def infoset_table(

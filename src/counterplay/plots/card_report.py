@@ -10,6 +10,7 @@ import numpy as np
 
 from counterplay.abstraction.cards import CardAbstraction
 from counterplay.abstraction.cards.bucket_report import RoundReport
+from counterplay.runtime.html_page import html_page
 from counterplay.storage import write_text
 
 SHOWN = 200
@@ -30,14 +31,9 @@ def write_card_report(folder: Path, abstraction: CardAbstraction, rounds: Sequen
     shape = ", ".join(map(str, abstraction.shape))
     ranks, suits = abstraction.deck
     facts = f"{abstraction.recall} recall; {ranks} ranks, {suits} suits, rounds of {shape} cards"
-    page = (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Card abstraction</title>'
-        f"<style>{STYLE}</style></head><body>\n<h1>Card abstraction "
-        f"{html.escape(str(abstraction.provenance.get('recipe', '')))}</h1>\n<p>{facts}.</p>\n"
-        + "\n".join(parts)
-        + "\n</body></html>\n"
-    )
-    write_text(folder / "index.html", page)
+    recipe = html.escape(str(abstraction.provenance.get("recipe", "")))
+    body = "\n".join([f"<h1>Card abstraction {recipe}</h1>\n<p>{facts}.</p>", *parts])
+    write_text(folder / "index.html", html_page("Card abstraction", body, STYLE))
 
 
 def _section(report: RoundReport, turn: int) -> str:

@@ -8,18 +8,19 @@ An infoset is identified by its key: the text of ``State.infoset``.  In poker th
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import html
 import itertools
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import counterplay
-from counterplay.errors import CounterplayError, StrategyError
+from counterplay.errors import CounterplayError
 from counterplay.runtime.memory import check_memory
+from counterplay.storage import write_csv
 
 if TYPE_CHECKING:
     from counterplay.strategy.hand_table import HandTable
@@ -132,13 +133,7 @@ class Strategy(ABC):
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write a table with the columns player, infoset, action, probability; one line for each action."""
-        try:
-            with open(path, "w", newline="", encoding="utf-8") as file:
-                writer = csv.writer(file)
-                writer.writerow(COLUMNS)
-                writer.writerows(self._lines())
-        except OSError as error:
-            raise StrategyError(f"cannot write {os.fspath(path)}: {error.strerror or error}") from error
+        write_csv(Path(path), COLUMNS, self._lines())
 
     def to_pandas(self) -> Any:
         """A ``pandas.DataFrame`` with the columns of ``to_csv``.
