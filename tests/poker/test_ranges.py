@@ -70,7 +70,7 @@ def test_the_last_word_counts() -> None:
         ("[50]AA[/25]", r"does not match '\[50\]'"),
         ("[50][25]AA[/25][/50]", r"'\[25\]' \(character 5\).* inside '\[50\]'"),
         ("[50]AA:0.5[/50]", "'AA:0.5'.* second weight"), ("[150]AA[/150]", r"0 to 100.* got word 1 .*'\[150\]'"),
-        ("[x]AA[/x]", r"'\[x\]'"), ("[50 AA", "no partner"), ("top 120%", "'top 120%'"), ("top", "'top'"),
+        ("[x]AA[/x]", r"'\[x\]'"), ("[50 AA", "no partner"), ("top 120%", "'top 120%'"), ("top", "'top'"), ("As Kh", "'As' .* is one card"),
         ("top x%", "'top x%'"), ("0.5 0.5 1", "list of 3 numbers; a list of weights has 1,326"), (",AA", "word 1"),
         (" ".join(["0.5"] * 1325 + ["2"]), r"'2' in word 1326 .*\(character 5301\)"),
  ("AA:-0.5", "'-0.5'"), ("AA:1.5", "'1.5'"), ("AA:x", "'x'"),

@@ -29,7 +29,17 @@ from numpy.typing import NDArray
 
 from counterplay.errors import GameError
 from counterplay.poker.board_tree import hole_hands
-from counterplay.poker.cards import CARDS, MAX_RANKS, MAX_SUITS, RANKS, card_text, deck, parse_card, plain_spelling
+from counterplay.poker.cards import (
+    CARDS,
+    MAX_RANKS,
+    MAX_SUITS,
+    RANKS,
+    SUITS,
+    card_text,
+    deck,
+    parse_card,
+    plain_spelling,
+)
 from counterplay.poker.hand_order import HAND_ORDER
 
 HANDS = 1326
@@ -211,6 +221,8 @@ def _card(text: str, where: str) -> int:
 
 def _class(text: str, where: str) -> Class:
     found = _CLASS.fullmatch(text)
+    if re.fullmatch(f"[{RANKS}][{SUITS}]", text, re.IGNORECASE):
+        raise GameError(f"{where} is one card; a hand is two cards without a space, such as AsKh")
     if found is None:
         raise GameError(f"cannot read {where}; words of a range are {_FORMS}")
     first, second = (RANKS.index(found.group(part).upper()) for part in (1, 2))
