@@ -318,9 +318,15 @@ class TestResume:
             run()
 
     def test_without_append_a_match_begins_anew(self, tmp_path: Path) -> None:
+        """Over the log of an interrupted match; that of a finished one is kept, with its transactions."""
         wanted = config(hands=2, log=tmp_path / "x.log", transactions=tmp_path / "x.tlog")
         play(wanted, TrivialAgent(CALL), TrivialAgent(CALL))
-        first = (tmp_path / "x.log").read_text()
+        first, answers = (tmp_path / "x.log").read_text(), (tmp_path / "x.tlog").read_text()
+        with pytest.raises(GameError, match=r"x\.log is the log of a finished match; choose another name"):
+            Dealer(wanted)
+        assert (tmp_path / "x.log").read_text() == first
+        assert (tmp_path / "x.tlog").read_text() == answers
+        (tmp_path / "x.log").write_text(first.partition("SCORE:")[0])
         play(wanted, TrivialAgent(CALL), TrivialAgent(CALL))
         assert (tmp_path / "x.log").read_text() == first
         play(

@@ -13,6 +13,7 @@ import pytest
 
 from counterplay.agents import Agent, Decision, Estimate, MatchGame, Tally, match, open_match_game
 from counterplay.agents.agent import Seen, policy_profile
+from counterplay.agents.entries import make_entries
 from counterplay.agents.infoset_names import namer
 from counterplay.agents.matches import Seeds, _by_agents, _on_tree, seatings_of
 from counterplay.agents.strategy_agent import StrategyAgent
@@ -344,6 +345,12 @@ def test_seatings() -> None:
 def test_misuse(call: Callable[[], object], message: str) -> None:
     with pytest.raises(CounterplayError, match=message):
         call()
+
+
+def test_agents_of_builds_are_called_by_their_folder() -> None:
+    sources = ["leduc-tiny/agent.strategy", "leduc-laptop/agent.strategy?purify=true", "x/leduc.strategy"]
+    names = [entry.name for entry in make_entries([*sources, "mine=leduc-tiny/agent.strategy"])]
+    assert names == ["leduc-tiny", "leduc-laptop", "leduc", "mine"]
 
 
 def test_names_are_told_apart() -> None:

@@ -268,8 +268,11 @@ class GameForms:
             from counterplay.poker.poker_public_tree import build_public_tree, public_tree_bytes
             from counterplay.tree.public.tilt_public import tilt_public
 
-            rules, advice = self.poker.definition, "use a card abstraction (--cards), or solve subgames"
-            needed = public_tree_bytes(rules, self.raises)
+            rules, advice = self.poker.definition, self._poker_advice()
+            try:
+                needed = public_tree_bytes(rules, self.raises)
+            except MemoryLimitError:  # the betting cannot even be counted
+                raise MemoryLimitError(f"the public tree of {self.name} is too large; {advice}") from None
             check_memory(f"the public tree of {self.name}", needed, self.memory_limit, advice)
             tree = build_public_tree(rules, self.raises, isomorphic, game.spec())
             return tree if self.tilt is None else tilt_public(tree, self.tilt, game.spec())
@@ -279,6 +282,14 @@ class GameForms:
 
             return unfold(play, game.spec(), game.big_blind, self.memory_limit)
         return self._split().public
+
+    def _poker_advice(self) -> str:
+        """What to do with poker that is too large as it is."""
+        bets = "" if self.poker is None or self.poker.definition.limit else " --bets fcpa"
+        return (
+            f"build an agent (counterplay build {self.name}{bets}), solve it in a card abstraction (--cards FILE), or "
+            "solve one spot (counterplay solve holdem --board ...)"
+        )
 
     def _split(self) -> PublicSplit:
         from counterplay.tree.public.from_histories import split_public
