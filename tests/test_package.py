@@ -5,15 +5,20 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import counterplay as cp
 from counterplay.abstraction.cards import build_cards, deck_shape, parse_recipe
-from counterplay.errors import MemoryLimitError, SolverError
+from counterplay.errors import MemoryLimitError, SolverError, StrategyError
 from counterplay.forms import poker_definition
+from counterplay.game import ExplicitGame
 from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.solvers import make_solver
+from counterplay.strategy import BucketStrategy
 
 
 def in_a_fresh_process(source: str) -> str:
@@ -109,3 +114,74 @@ def test_trees_are_tables_in_notebooks(kind: str) -> None:
     if kind != "sequences":
         assert f"<td>{found.num_infosets:,}</td>" in page
         assert found.name in page
+
+
+# ---------------------------------------------------------------------------------------------- strategies by infoset
+
+STRATEGIES: dict[str, Callable[[], cp.Strategy]] = {
+    "tabular": lambda: cp.TabularStrategy.uniform(cp.compile_game("kuhn")),
+    "public": lambda: make_solver(cp.open_game("leduc_limit_2p", "public"), "cfr+").run(cp.Until(iterations=2)).profile,
+    "public without cards": lambda: make_solver(cp.open_game("leduc", "public")).run(cp.Until(iterations=2)).profile,
+    "buckets": lambda: BucketStrategy.of_game(bucket_game(), np.arange(1.0, bucket_game().num_entries + 1)),
+}
+
+
+@pytest.mark.parametrize("storage", list(STRATEGIES))
+def test_strategies_are_read_by_infoset(storage: str) -> None:
+    strategy = STRATEGIES[storage]()
+    rows = list(strategy.infosets())
+    for player, name, row in (rows[0], rows[len(rows) // 2], rows[-1]):
+        assert strategy[name] == pytest.approx(row)
+        assert strategy[player, name] == strategy[name]
+    name = rows[-1][1]
+    wrong = f"{name}?!"
+    with pytest.raises(cp.UnknownInfosetError) as caught:
+        strategy[wrong]
+    assert isinstance(caught.value, KeyError)
+    assert isinstance(caught.value, StrategyError)
+    start = f"the strategy of {strategy.game} has no infoset {wrong!r}; did you mean "
+    assert str(caught.value).startswith(start)
+    assert strategy[str(caught.value).removeprefix(start).strip("'?")]
+
+
+def test_infosets_of_the_other_player_and_of_both() -> None:
+    kuhn = STRATEGIES["tabular"]()
+    assert kuhn["K:"] == {"check": 0.5, "bet": 0.5}
+    with pytest.raises(cp.UnknownInfosetError, match=r"no infoset 'K:' of player 1 \(players count from 0\); did "):
+        kuhn[1, "K:"]
+    both = cp.TabularStrategy.uniform(cp.compile_game(ExplicitGame(shared_name(), players=2, name="shared")))
+    with pytest.raises(cp.UnknownInfosetError, match=r"name one: strategy\[0, 'x'\] or strategy\[1, 'x'\]"):
+        both["x"]
+    assert both[1, "x"] == {"c": 0.5, "d": 0.5}
+    for wrong in (3, (0,), (2, "K:"), ("K:", 0)):
+        with pytest.raises(cp.UnknownInfosetError, match="an infoset is named by its text"):
+            kuhn[wrong]  # type: ignore[index]
+
+
+def shared_name() -> Any:
+    """A root at which both players have an infoset of the same name."""
+    leaf = cp.terminal(0, 0)
+    return cp.decision(0, "x", {"a": cp.decision(1, "x", {"c": leaf, "d": leaf}), "b": leaf})
+
+
+# ---------------------------------------------------------------------------------------------- pictures of runs
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def test_results_plot_their_convergence(tmp_path: Path) -> None:
+    result = cp.solve("kuhn", iterations=64)
+    figure = result.plot(tmp_path / "kuhn.png", 1e-3)
+    assert (tmp_path / "kuhn.png").read_bytes().startswith(PNG)
+    assert figure._repr_png_().startswith(PNG)
+    (axes,) = figure.axes
+    assert axes.get_title() == "kuhn: cfr+"
+    assert [line.get_label() for line in axes.lines] == ["cfr+", "target 0.001"]
+    drawn = dict(zip(*axes.lines[0].get_data(), strict=True))
+    assert drawn == {point.iterations: point.exploitability for point in result.curve if point.iterations}
+    assert len(cp.solve("kuhn", "external-sampling", iterations=64).plot().axes) == 3
+
+
+def test_runs_that_measured_nothing_have_no_plot() -> None:
+    with pytest.raises(SolverError, match="there is no curve to plot: this run of external-sampling measured no"):
+        cp.solve("kuhn", representation="states", iterations=2).plot()

@@ -41,6 +41,7 @@ __all__ = [
     "Strategy",
     "StrategyError",
     "TabularStrategy",
+    "UnknownInfosetError",
     "Until",
     "__version__",
     "best_response",
@@ -62,6 +63,7 @@ __all__ = [
     "nash_conv",
     "open_game",
     "parameter",
+    "plot_run",
     "register",
     "resume",
     "solve",
@@ -84,9 +86,9 @@ _HOME = {
     "resume": "runs", "solve": "runs", "solve_spot": "runs", "game_forms": "forms", "open_game": "forms",
     "best_response": "evaluation", "evaluate": "evaluation", "expected_values": "evaluation",
     "exploitability": "evaluation", "infoset_table": "evaluation", "nash_conv": "evaluation",
-    "match": "agents", "build": "build",
+    "match": "agents", "build": "build", "plot_run": "plots.convergence",
     "AbstractionError": "errors", "CounterplayError": "errors", "GameError": "errors", "MemoryLimitError": "errors",
-    "SolverError": "errors", "StrategyError": "errors",
+    "SolverError": "errors", "StrategyError": "errors", "UnknownInfosetError": "errors",
 }  # fmt: skip
 
 if TYPE_CHECKING:
@@ -100,6 +102,7 @@ if TYPE_CHECKING:
         MemoryLimitError,
         SolverError,
         StrategyError,
+        UnknownInfosetError,
     )  # fmt: skip
     from counterplay.evaluation import (
         best_response,
@@ -126,6 +129,7 @@ if TYPE_CHECKING:
         register,
         terminal,
     )  # fmt: skip
+    from counterplay.plots.convergence import plot_run
     from counterplay.runs import resume, solve, solve_spot
     from counterplay.runtime.pacing import Until
     from counterplay.runtime.progress import Progress

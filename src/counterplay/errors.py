@@ -6,7 +6,10 @@ exceptions.  Every message is one line that shows the offending value and says w
 
 from __future__ import annotations
 
-__all__ = ["AbstractionError", "CounterplayError", "GameError", "MemoryLimitError", "SolverError", "StrategyError"]
+__all__ = [
+    "AbstractionError", "CounterplayError", "GameError", "MemoryLimitError", "SolverError", "StrategyError",
+    "UnknownInfosetError",
+]  # fmt: skip
 
 
 class CounterplayError(Exception):
@@ -23,6 +26,12 @@ class MemoryLimitError(GameError):
 
 class StrategyError(CounterplayError):
     """A profile that does not fit the game, or a file of counterplay's that is damaged or foreign."""
+
+
+class UnknownInfosetError(StrategyError, KeyError):
+    """An infoset that a strategy does not have, by ``strategy["K:"]``."""
+
+    __str__ = Exception.__str__  # that of KeyError quotes the message
 
 
 class AbstractionError(CounterplayError):

@@ -1,4 +1,4 @@
-"""Shared by commands that run a solver: the progress line, Ctrl-C, the plot at the end."""
+"""Shared by commands that run a solver: the progress line, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from counterplay.cli.common import note
@@ -15,21 +14,6 @@ from counterplay.cli.common import note
 if TYPE_CHECKING:
     from counterplay.runtime.pacing import Until
     from counterplay.runtime.progress import Progress, ProgressCallback
-    from counterplay.solvers import SolveResult
-
-
-def plot_run(result: SolveResult, path: Path, goal: Until) -> None:
-    """Draw the curve of a run; that of a sampling algorithm against nodes and seconds as well."""
-    from counterplay.plots.convergence import plot_curves
-    from counterplay.solvers import ALGORITHMS
-
-    known = ALGORITHMS.get(result.algorithm)
-    title = f"{result.facts.title or result.game}: {result.algorithm}"
-    plot_curves(
-        path, {result.algorithm: result.curve}, title,
-        ("iterations", "nodes", "seconds") if known is not None and known.sampled else ("iterations",),
-        goal.exploitability,
-    )  # fmt: skip
 
 
 @contextmanager

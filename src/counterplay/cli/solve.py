@@ -9,7 +9,7 @@ from counterplay.cli import options as o
 from counterplay.cli.common import check_plot, check_writable, compile_status, note, print_json
 from counterplay.cli.options import option_name
 from counterplay.cli.report import summarise
-from counterplay.cli.running import interruptible, plot_run, progress_line
+from counterplay.cli.running import interruptible, progress_line
 from counterplay.errors import SolverError
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def solve_given(given: dict[str, Any]) -> int:
     with interruptible(), progress_line(run.goal, silent) as draw:
         result = run.run(draw)
     if plot is not None:
-        plot_run(result, plot, run.goal)
+        result.plot(plot, run.goal.exploitability)
         result = dataclasses.replace(result, files={**result.files, "plot": plot})
     if given["as_json"]:
         print_json(result.as_dict())

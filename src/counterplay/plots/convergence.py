@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from counterplay.errors import CounterplayError
+from counterplay.errors import CounterplayError, SolverError
 from counterplay.runtime.progress import Progress
+from counterplay.solvers.registry import ALGORITHMS
 
 if TYPE_CHECKING:
-    from counterplay.experiments.shared.comparison import Band
+    from matplotlib.figure import Figure
 
+    from counterplay.experiments.shared.comparison import Band
+    from counterplay.solvers import SolveResult
+
+Lines: TypeAlias = Mapping[str, tuple[Sequence[float], Sequence[float]]]
+"""The x and y of each line by its name."""
+
+Panel: TypeAlias = tuple[str, Lines]
+"""The label of the x axis, and the lines."""
+
+EXPLOITABILITY = "exploitability (chips per game)"
 Axis = Literal["iterations", "seconds", "cpu_seconds", "nodes"]
 LABELS = {
     "iterations": "iterations", "seconds": "seconds", "cpu_seconds": "CPU seconds", "nodes": "histories touched",
@@ -23,8 +36,40 @@ def plot_curves(
     target: float | None = None,
 ) -> None:  # fmt: skip
     """Draw exploitability for each named curve, one panel for each of ``axes``, on logarithmic scales, and save it."""
-    panels = [(LABELS[axis], {name: _points(curve, axis) for name, curve in curves.items()}) for axis in axes]
-    _draw(path, panels, title, "exploitability (chips per game)", target)
+    _save(_drawn(_panels(curves, axes), title, EXPLOITABILITY, target), path)
+
+
+def plot_run(result: SolveResult, path: str | os.PathLike[str] | None = None, target: float | None = None) -> Figure:
+    """Draw the convergence of a run; that of a sampling algorithm against nodes and seconds as well.
+
+    Parameters
+    ----------
+    result : SolveResult
+        The run; ``result.plot()`` calls this.
+    path : path, optional
+        A file for the picture: .png, .svg or .pdf.
+    target : float, optional
+        An exploitability to mark by a dashed line.
+
+    Returns
+    -------
+    Figure
+        A matplotlib figure, which notebooks show.
+
+    Raises
+    ------
+    SolverError
+        If exploitability was not measured during the run.
+    """
+    if not result.is_measured and all(math.isnan(point.exploitability) for point in result.curve):
+        raise SolverError(f"there is no curve to plot: this run of {result.algorithm} measured no exploitability")
+    known = ALGORITHMS.get(result.algorithm)
+    axes: tuple[Axis, ...] = ("iterations", "nodes", "seconds") if known and known.sampled else ("iterations",)
+    title = f"{result.facts.title or result.game}: {result.algorithm}"
+    figure = _drawn(_panels({result.algorithm: result.curve}, axes), title, EXPLOITABILITY, target)
+    if path is not None:
+        _save(figure, path)
+    return figure
 
 
 def plot_lines(
@@ -32,7 +77,7 @@ def plot_lines(
     target: float | None = None,
 ) -> None:  # fmt: skip
     """Draw lines, each an (x, y), and save them; scales are logarithmic unless some y is negative."""
-    _draw(path, [(xlabel, lines)], title, ylabel, target)
+    _save(_drawn([(xlabel, lines)], title, ylabel, target), path)
 
 
 def plot_bands(
@@ -43,23 +88,26 @@ def plot_bands(
     lines = [(LABELS[axis], {name: (band.x, band.mean) for name, band in bands.items()}) for axis, bands in panels]
     shades = [{name: (band.low, band.high) for name, band in bands.items()} for _, bands in panels]
     value = None if reference is None else reference[1]
-    _draw(path, lines, title, "exploitability (chips per game)", value, shades, reference and reference[0])
+    _save(_drawn(lines, title, EXPLOITABILITY, value, shades, reference and reference[0]), path)
+
+
+def _panels(curves: Mapping[str, Sequence[Progress]], axes: Sequence[Axis]) -> list[Panel]:
+    return [(LABELS[axis], {name: _points(curve, axis) for name, curve in curves.items()}) for axis in axes]
 
 
 def _points(curve: Sequence[Progress], axis: Axis) -> tuple[list[float], list[float]]:
     return [getattr(point, axis) for point in curve], [point.exploitability for point in curve]
 
 
-def _draw(
-    path: Path, panels: Sequence[tuple[str, Mapping[str, tuple[Sequence[float], Sequence[float]]]]], title: str,
-    ylabel: str, target: float | None, shades: Sequence[Mapping[str, tuple[Sequence[float], Sequence[float]]]] = (),
+def _drawn(
+    panels: Sequence[Panel], title: str, ylabel: str, target: float | None, shades: Sequence[Lines] = (),
     dashed: str | None = None,
-) -> None:  # fmt: skip
-    """Draw panels side by side, each with the label of its x axis and its lines."""
-    from matplotlib.figure import Figure
+) -> Figure:  # fmt: skip
+    """A figure of panels side by side, each with the label of its x axis and its lines."""
+    from counterplay.plots.picture import Picture
 
     size = (7, 4.5) if len(panels) == 1 else (4.2 * len(panels), 4.2)
-    figure = Figure(figsize=size, layout="constrained")
+    figure = Picture(figsize=size, layout="constrained")
     grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)
     for place, (axes, (xlabel, lines)) in enumerate(zip(grid[0], panels, strict=True)):
         signed = any(y < 0 for _, ys in lines.values() for y in ys)
@@ -88,6 +136,10 @@ def _draw(
         grid[0][0].set(title=title)
     else:
         figure.suptitle(title)
+    return figure
+
+
+def _save(figure: Figure, path: str | os.PathLike[str]) -> None:
     try:
         figure.savefig(path, dpi=150)
     except (OSError, ValueError) as error:

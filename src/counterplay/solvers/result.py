@@ -12,6 +12,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
+import counterplay
 from counterplay.evaluation.figures import exploitability_text, player_values
 from counterplay.evaluation.measurement import Measurement
 from counterplay.runtime.memory import format_bytes
@@ -154,6 +155,10 @@ class SolveResult:
         bounded = self.facts.one_sided and self.status == "solved"
         ending = "the bounds have met" if bounded else ENDINGS[self.status]
         return f"{name} solved by {self.algorithm}{PLACES[self.form]}: {ending}"
+
+    def plot(self, path: str | os.PathLike[str] | None = None, target: float | None = None) -> Any:
+        """Draw the convergence curve, into a file or for a notebook; see ``counterplay.plot_run``."""
+        return counterplay.plot_run(self, path, target)  # of a higher layer, which the package finds when it is called
 
     def as_dict(self) -> dict[str, Any]:
         """The report for JSON."""

@@ -8,6 +8,7 @@ An infoset is identified by its key: the text of ``State.infoset``.  In poker th
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import html
 import itertools
@@ -18,8 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import counterplay
-from counterplay.errors import CounterplayError
+from counterplay.errors import CounterplayError, StrategyError, UnknownInfosetError
 from counterplay.runtime.memory import check_memory
+from counterplay.runtime.suggestions import did_you_mean
 from counterplay.storage import write_csv
 
 if TYPE_CHECKING:
@@ -30,6 +32,9 @@ Row: TypeAlias = tuple[int, str, dict[str, float]]
 
 ROW_BYTES = 250
 """Bytes of an infoset with its key as Python objects, roughly."""
+
+COMPARED = 20_000
+"""Infosets up to which the closest name is sought."""
 
 SHOWN = 24
 """Infosets in the table of a notebook."""
@@ -90,6 +95,43 @@ class Strategy(ABC):
         StrategyError
             If the player has no such infoset.
         """
+
+    def __getitem__(self, infoset: str | tuple[int, str]) -> dict[str, float]:
+        """The probabilities of the actions at an infoset: ``strategy["K:"]``, or with the player ``strategy[0, "K:"]``.
+
+        Raises
+        ------
+        UnknownInfosetError
+            If there is no such infoset, with the closest one; or if several players have it and none is named.
+        """
+        given: tuple[Any, ...] = infoset if isinstance(infoset, tuple) else (None, infoset)
+        player, name = given if len(given) == 2 else (None, None)
+        if not isinstance(name, str) or player not in (None, *range(self.players)):
+            raise UnknownInfosetError(
+                f"an infoset is named by its text, as strategy['K:'], or with its player, 0 to {self.players - 1}, as "
+                f"strategy[0, 'K:']; got {infoset!r}"
+            )
+        found = {}
+        for one in range(self.players) if player is None else (player,):
+            with contextlib.suppress(StrategyError):
+                found[one] = self.probabilities(one, name)
+        if not found:
+            owner = "" if player is None else f" of player {player} (players count from 0)"
+            hint = did_you_mean(name, self._some_names(player), "infosets() iterates over all of them")
+            raise UnknownInfosetError(f"the strategy of {self.game} has no infoset {name!r}{owner}; {hint}")
+        if len(found) > 1:
+            ways = " or ".join(f"strategy[{one}, {name!r}]" for one in found)
+            raise UnknownInfosetError(f"several players have an infoset {name!r}; name one: {ways}")
+        return next(iter(found.values()))
+
+    def _some_names(self, player: int | None) -> list[str]:
+        """Keys of infosets, of one player or all, for suggestions; none where there are too many to compare."""
+        try:
+            if self.num_infosets > COMPARED:
+                return []
+            return [name for owner, name, _ in self.infosets() if player in (None, owner)]
+        except CounterplayError:  # infosets of this game have no names
+            return []
 
     @abstractmethod
     def infosets(self) -> Iterator[Row]:
