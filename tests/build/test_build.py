@@ -110,7 +110,7 @@ class TestPlans:
             make_plan("leduc_limit_2p", "tiny", deals=-1)
         with pytest.raises(GameError, match="--bets"):
             make_plan("holdem_nolimit_2p", "laptop")
-        with pytest.raises(GameError, match="poker"):
+        with pytest.raises(GameError, match="use kuhn_limit_2p, the same game from its definition"):
             make_plan("kuhn", "tiny")
 
 

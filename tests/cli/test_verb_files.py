@@ -165,7 +165,7 @@ def test_an_interrupted_run_is_saved(run: Run, tmp_path: Path, monkeypatch: pyte
     assert solver.iterations >= 10
     assert load_strategy(out).provenance.iterations == solver.iterations
     monkeypatch.undo()
-    advice = re.search(r"  counterplay (solve --resume .*?)   continue from here\n", text)
+    advice = re.search(r"  counterplay (solve --resume .*?) +# continue from here\n", text)
     assert advice is not None
     assert str(out) in advice[1]
     assert "all iterations are done" in run(*shlex.split(advice[1]), "--quiet")  # the advice works as it stands
