@@ -41,8 +41,6 @@ from counterplay.tree.public.public_tree import PublicTree
 if TYPE_CHECKING:
     from counterplay.runtime.progress import ProgressCallback
 
-__all__ = ["METHODS", "evaluate", "expected_values", "exploitability", "nash_conv"]
-
 METHODS = ("auto", "history", "public", "split", "card-free", "buckets", "bounds")
 """The methods of ``evaluate``."""
 

@@ -33,8 +33,6 @@ from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.sizes import BUILD_BYTES_PER_HISTORY
 
-__all__ = ["InfosetRow", "InfosetTable", "infoset_table"]
-
 COLUMNS = ("player", "infoset", "action", "probability", "reach", "value")
 """Of the table in a CSV file."""
 

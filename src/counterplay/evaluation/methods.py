@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from counterplay.evaluation.split_evaluation import Pair
     from counterplay.runtime.progress import ProgressCallback
 
-__all__ = ["Settings", "Task"]
-
 REAL_HISTORIES = 5_000_000
 """Larger real games are not compiled to measure a bucket strategy, unless requested."""
 

@@ -1,4 +1,4 @@
-"""One HTML page that needs no other file."""
+"""HTML: tables for notebooks, and pages that need no other file."""
 
 from __future__ import annotations
 
@@ -31,6 +31,12 @@ def html_table(heads: Sequence[str], rows: Iterable[str]) -> str:
     head = "".join(f"<th>{html.escape(one)}</th>" for one in heads)
     body = "\n".join(f"<tr>{row}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>"
+
+
+def html_facts(caption: str, facts: Iterable[tuple[str, str]]) -> str:
+    """A table of names and texts, both escaped, under a caption."""
+    lines = "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in facts)
+    return f"<table><caption>{html.escape(caption)}</caption>{lines}</table>"
 
 
 def html_cell(text: str, kind: str = "number") -> str:

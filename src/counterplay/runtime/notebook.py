@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import html
 from abc import abstractmethod
-from collections.abc import Iterable
 
-
-def html_table(caption: str, rows: Iterable[tuple[str, str]]) -> str:
-    """Rows of a name and a text as an HTML table."""
-    lines = "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in rows)
-    return f"<table><caption>{html.escape(caption)}</caption>{lines}</table>"
+from counterplay.runtime.html_page import html_facts
 
 
 class Described:
@@ -29,4 +23,4 @@ class Described:
 
     def _repr_html_(self) -> str:
         """For notebooks."""
-        return html_table(self._title(), self._sizes())
+        return html_facts(self._title(), self._sizes())

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import counterplay
 from counterplay.evaluation.figures import exploitability_text, player_values
 from counterplay.evaluation.measurement import Measurement
+from counterplay.runtime.html_page import html_facts
 from counterplay.runtime.memory import format_bytes
-from counterplay.runtime.notebook import html_table
 
 if TYPE_CHECKING:
     from counterplay.abstraction.infosets.abstraction import Abstraction
@@ -273,7 +273,7 @@ class SolveResult:
         )
 
     def _repr_html_(self) -> str:
-        return html_table(self.title, self.rows())
+        return html_facts(self.title, self.rows())
 
 
 def _numbers(measurement: Measurement, big_blind: float | None) -> dict[str, Any]:
