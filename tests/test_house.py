@@ -34,6 +34,7 @@ TWINS = {
     "mccfr": "solver and kernel",
     "public_cfr": "solver and kernel",
     "public_sampling": "solver and kernel",
+    "range_equity": "equities of ranges and their kernels",
     "registry": "games by name, and algorithms by name",
 }
 """Base names that two modules share, each because they are one idea in two layers."""

@@ -49,6 +49,7 @@ __all__ = [
     "chance",
     "compile_game",
     "decision",
+    "equity",
     "estimate_size",
     "evaluate",
     "expected_values",
@@ -86,7 +87,7 @@ _HOME = {
     "resume": "runs", "solve": "runs", "solve_spot": "runs", "game_forms": "forms", "open_game": "forms",
     "best_response": "evaluation", "evaluate": "evaluation", "expected_values": "evaluation",
     "exploitability": "evaluation", "infoset_table": "evaluation", "nash_conv": "evaluation",
-    "match": "agents", "build": "build", "plot_run": "plots.convergence",
+    "equity": "poker.range_equity", "match": "agents", "build": "build", "plot_run": "plots.convergence",
     "AbstractionError": "errors", "CounterplayError": "errors", "GameError": "errors", "MemoryLimitError": "errors",
     "SolverError": "errors", "StrategyError": "errors", "UnknownInfosetError": "errors",
 }  # fmt: skip
@@ -130,6 +131,7 @@ if TYPE_CHECKING:
         terminal,
     )  # fmt: skip
     from counterplay.plots.convergence import plot_run
+    from counterplay.poker.range_equity import equity
     from counterplay.runs import resume, solve, solve_spot
     from counterplay.runtime.pacing import Until
     from counterplay.runtime.progress import Progress

@@ -21,6 +21,7 @@ from counterplay.cli import (
     dealer,
     dominated,
     draw,
+    equity,
     evaluate,
     experiment,
     games,
@@ -34,8 +35,8 @@ from counterplay.errors import CounterplayError
 from counterplay.runtime.suggestions import did_you_mean
 
 VERBS = (
-    games, algorithms, info, solve, compare, evaluate, abstract, build, experiment, dominated, draw, show, match,
-    dealer, agent, tournament,
+    games, algorithms, info, solve, compare, evaluate, abstract, build, experiment, dominated, draw, show, equity,
+    match, dealer, agent, tournament,
 )  # fmt: skip
 """In the order of the help."""
 
@@ -49,8 +50,8 @@ MISUSE = 2
 MEANT = {
     "list": "games algorithms", "ls": "games algorithms", "export": "show", "print": "show", "view": "show",
     "run": "solve", "train": "solve", "solver": "solve", "exploitability": "evaluate",
-    "best-response": "evaluate", "size": "info", "plot": "draw", "simulate": "match", "server": "dealer",
-    "benchmark": "compare",
+    "best-response": "evaluate", "size": "info", "odds": "equity", "plot": "draw", "simulate": "match",
+    "server": "dealer", "benchmark": "compare",
 }  # fmt: skip
 """The verb that somebody means who writes it so."""
 

@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from counterplay.poker.evaluator import count_hands, hand_meaning, rank_hand
     from counterplay.poker.isomorphism import HandIndexer
     from counterplay.poker.phh import format_phh, format_phhs, from_record, read_phh, to_record
+    from counterplay.poker.range_equity import equity
     from counterplay.poker.three_cards import rank_three_cards_each, three_card_meaning
 
 __all__ = [
     "STANDARD", "GameDefinition", "HandIndexer", "cards_text", "count_betting", "count_hands", "count_states",
-    "deals_by_round", "format_phh", "format_phhs", "from_record", "hand_meaning", "parse_cards", "parse_record",
-    "parse_state", "rank_hand", "rank_of", "rank_three_cards_each", "read_definition", "read_log", "read_phh",
-    "suit_of", "three_card_meaning", "to_record",
+    "deals_by_round", "equity", "format_phh", "format_phhs", "from_record", "hand_meaning", "parse_cards",
+    "parse_record", "parse_state", "rank_hand", "rank_of", "rank_three_cards_each", "read_definition", "read_log",
+    "read_phh", "suit_of", "three_card_meaning", "to_record",
 ]  # fmt: skip
 
 __getattr__ = lazy_names(__name__, {
@@ -40,5 +41,6 @@ __getattr__ = lazy_names(__name__, {
     "evaluator": ("count_hands", "hand_meaning", "rank_hand"),
     "isomorphism": ("HandIndexer",),
     "phh": ("format_phh", "format_phhs", "from_record", "read_phh", "to_record"),
+    "range_equity": ("equity",),
     "three_cards": ("rank_three_cards_each", "three_card_meaning"),
 })  # fmt: skip

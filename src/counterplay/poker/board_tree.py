@@ -111,7 +111,7 @@ def deal_cards(
     """
     holes = hole_hands(deck, hole_cards)
     names = Renamings(suits, holes, ranges, isomorphic)
-    start = _stabiliser(names, np.arange(len(names.card)), tuple(board))
+    start = stabiliser(names, np.arange(len(names.card)), tuple(board))
     levels = [[PublicDeal(tuple(board), cards_text(board), start, -1, 1.0, 1.0)]]
     deals, starts = deals_below(deck, names, levels, rounds, 2 * hole_cards)
     return deal_tree(deals, starts, _hands(holes, names, deals, starts[-2], ranges, hole_cards, tables))
@@ -140,7 +140,7 @@ def deal_tree(deals: list[PublicDeal], starts: tuple[int, ...], hands: tuple[Han
     return DealTree(parent, first, count, weight, prob, starts, hands, tuple(deal.text for deal in deals))
 
 
-def _stabiliser(names: Renamings, among: NDArray[np.int64], cards: tuple[int, ...]) -> NDArray[np.int64]:
+def stabiliser(names: Renamings, among: NDArray[np.int64], cards: tuple[int, ...]) -> NDArray[np.int64]:
     """Which renamings preserve a set of cards."""
     if len(among) == 1 or not cards:
         return among
@@ -161,7 +161,7 @@ def _next_deals(
     after = []
     for value, orbit in zip(code.tolist(), size.tolist(), strict=True):
         dealt = tuple((value // 64 ** np.arange(cards - 1, -1, -1) % 64).tolist())
-        keep = _stabiliser(names, deal.renamings, dealt)
+        keep = stabiliser(names, deal.renamings, dealt)
         text = f"{deal.text} {cards_text(dealt)}".strip()
         after.append(PublicDeal((*deal.cards, *dealt), text, keep, number, chance * orbit, orbit / len(raw)))
     return after
