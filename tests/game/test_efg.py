@@ -123,7 +123,7 @@ def test_written_probabilities_add_up_to_one_exactly(weights: list[float]) -> No
 
 
 def test_chance_fractions_are_written_as_such() -> None:
-    assert '{ "0" 1/3 "1" 1/3 "2" 1/3 }' in format_efg(make("kuhn"))
+    assert '{ "J" 1/3 "Q" 1/3 "K" 1/3 }' in format_efg(make("kuhn"))
 
 
 def test_deep_chains_need_no_recursion() -> None:

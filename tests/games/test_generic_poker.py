@@ -117,23 +117,23 @@ def test_leduc_is_a_special_case() -> None:
 def test_betting() -> None:
     """A raise adds its size to the call; sizes double in the second round; folding loses what was paid."""
     game = cp.make("generic_poker")
-    assert game.play(0, 1).actions() == ("bet2", "bet4", "check")
-    assert game.play(0, 1, "bet4").actions() == ("call", "raise2", "raise4", "fold")
-    assert game.play(0, 1, "bet4", "raise2", "raise4").actions() == ("call", "fold")
-    assert game.play(0, 1, "bet4", "raise2", "fold").utilities() == (-5.0, 5.0)
-    shown = game.play(0, 1, "bet4", "raise2", "call", 3)
+    assert game.play("J", "Q").actions() == ("bet2", "bet4", "check")
+    assert game.play("J", "Q", "bet4").actions() == ("call", "raise2", "raise4", "fold")
+    assert game.play("J", "Q", "bet4", "raise2", "raise4").actions() == ("call", "fold")
+    assert game.play("J", "Q", "bet4", "raise2", "fold").utilities() == (-5.0, 5.0)
+    shown = game.play("J", "Q", "bet4", "raise2", "call", "A")
     assert shown.infoset() == "JA:b4r2c/"
     assert shown.actions() == ("bet4", "bet8", "check")
-    assert game.play(0, 1, "bet4", "raise2", "call", 3, "check", "check").utilities() == (-7.0, 7.0)
-    assert game.play(0, 1, "check", "check", 0, "bet8", "call").utilities() == (9.0, -9.0)
-    assert game.play(2, 2, "check", "check", 0, "bet8", "call").utilities() == (0.0, 0.0)
+    assert game.play("J", "Q", "bet4", "raise2", "call", "A", "check", "check").utilities() == (-7.0, 7.0)
+    assert game.play("J", "Q", "check", "check", "J", "bet8", "call").utilities() == (9.0, -9.0)
+    assert game.play("K", "K", "check", "check", "J", "bet8", "call").utilities() == (0.0, 0.0)
     assert game.big_blind == 1.0
 
 
 def test_cards_run_out() -> None:
     game = cp.make("generic_poker(types=3,copies=1)")
-    assert game.play(2).chance() == [(0, 0.5), (1, 0.5)]
-    assert game.play(2, 0, "check", "check").chance() == [(1, 1.0)]
+    assert game.play("K").chance() == [("J", 0.5), ("Q", 0.5)]
+    assert game.play("K", "J", "check", "check").chance() == [("Q", 1.0)]
 
 
 @pytest.mark.parametrize(

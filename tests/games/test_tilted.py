@@ -20,7 +20,7 @@ def end(tilt: Tilt, *moves: object) -> list[float]:
     return list(TiltedGame(cp.make("kuhn"), tilt).play(*moves).utilities())
 
 
-J, Q, K = 0, 1, 2
+J, Q, K = "JQK"
 
 ENDS = [  # Kuhn poker with 50 %; winner and loser by hand (Gibson 2014, section 4.4.2; Johanson 2016, section 2.6)
     pytest.param(orange(50), (K, Q, "check", "check"), [1.5, -1], id="orange showdown"),
@@ -44,8 +44,8 @@ def test_what_is_paid(tilt: Tilt, moves: tuple[object, ...], utilities: list[flo
 def test_three_players() -> None:
     """Who folds loses by folding, also when the others go to a showdown."""
     game = TiltedGame(cp.make("kuhn(players=3)"), Tilt(10, 20, 30, 40))
-    assert list(game.play(3, 2, 1, "bet", "call", "fold").utilities()) == pytest.approx([3.3, -2.4, -1.3])
-    assert list(game.play(3, 2, 1, "bet", "fold", "fold").utilities()) == pytest.approx([2.8, -1.3, -1.3])
+    assert list(game.play("4", "3", "2", "bet", "call", "fold").utilities()) == pytest.approx([3.3, -2.4, -1.3])
+    assert list(game.play("4", "3", "2", "bet", "fold", "fold").utilities()) == pytest.approx([2.8, -1.3, -1.3])
 
 
 def test_no_tilt_is_the_game_itself() -> None:

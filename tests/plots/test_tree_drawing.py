@@ -14,11 +14,12 @@ import pytest
 
 import counterplay as cp
 from counterplay.cli.main import main
-from counterplay.errors import GameError
+from counterplay.errors import GameError, StrategyError
 from counterplay.game.builder import ExplicitGame, Node, chance, decision, terminal
 from counterplay.plots import TREE_FORMATS
-from counterplay.plots.tree_drawing import _Painter, _Plan, draw, format_number
+from counterplay.plots.tree_drawing import DOTS, PLAIN, THICK, THIN, _Painter, _Plan, _played, draw, format_number
 from counterplay.plots.tree_layout import find_joints, find_links, lay_out, place_lanes
+from counterplay.strategy import TabularStrategy
 from counterplay.tree import NULL, GameTree, compile_game
 
 MISUSE = 2
@@ -192,11 +193,13 @@ def test_sets_on_several_levels() -> None:
 # ---------------------------------------------------------------------------------------------- pictures
 
 
-def texts(tree: GameTree, player: int | None = None) -> list[tuple[str, tuple[float, float, float, float]]]:
+def texts(
+    tree: GameTree, player: int | None = None, strategy: TabularStrategy | None = None
+) -> list[tuple[str, tuple[float, float, float, float]]]:
     """Every text of a picture but the numbers inside nodes, with its place in dots."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    painter = _Painter(_Plan(tree, player))
+    painter = _Painter(_Plan(tree, player, None if strategy is None else _played(strategy, tree)))
     painter.figure.set_dpi(100)
     renderer = FigureCanvasAgg(painter.figure).get_renderer()
     found = []
@@ -207,11 +210,15 @@ def texts(tree: GameTree, player: int | None = None) -> list[tuple[str, tuple[fl
     return found
 
 
+@pytest.mark.parametrize("played", [False, True])
 @pytest.mark.parametrize("name", [name for name in TREES if name != "driver"])
-def test_labels_keep_clear_of_each_other(name: str) -> None:
+def test_labels_keep_clear_of_each_other(name: str, played: bool) -> None:
+    tree = TREES[name]()
     overlaps = [
         (one, other)
-        for (one, a), (other, b) in combinations(texts(TREES[name]()), 2)
+        for (one, a), (other, b) in combinations(
+            texts(tree, strategy=TabularStrategy.random(tree, 1) if played else None), 2
+        )
         if min(a[2], b[2]) - max(a[0], b[0]) > 1 and min(a[3], b[3]) - max(a[1], b[1]) > 3  # dots; line spacing aside
     ]
     assert overlaps == []
@@ -228,7 +235,7 @@ def test_everything_is_on_the_paper(name: str) -> None:
 
 def test_what_is_written() -> None:
     written = [text for text, _ in texts(compile_game("kuhn"))]
-    for label in ("kuhn", "player 1", "player 2", "chance", "information set", "0 (1/3)", "2 (1/2)", "−2", "Q:kb"):
+    for label in ("kuhn", "player 1", "player 2", "chance", "information set", "J (1/3)", "K (1/2)", "−2", "Q:kb"):
         assert label in written
     assert sum(text in ("1", "2", "−1", "−2") for text in written) == 2 * 30  # payoffs of both at 30 ends
     only = [text for text, _ in texts(compile_game("kuhn"), player=0)]
@@ -252,6 +259,71 @@ def test_what_is_written() -> None:
 )
 def test_numbers(value: float, text: str) -> None:
     assert format_number(value) == text
+
+
+BLUFFER = {(0, "J:"): {"check": 2 / 3, "bet": 1 / 3}, (0, "Q:"): {"check": 1.0}, (0, "K:"): {"bet": 1.0}}
+
+
+def test_a_strategy_is_written_on_the_edges() -> None:
+    tree = compile_game("kuhn")
+    written = [text for text, _ in texts(tree, strategy=TabularStrategy.from_table(tree, BLUFFER))]
+    for label, times in {
+        "J (1/3)": 1, "J (1/2)": 2, "check 0.667": 2, "bet 0.333": 2, "check 1": 2, "bet 0": 2, "check 0": 2,
+        "bet 1": 2, "check 0.5": 6, "fold 0.5": 12,
+    }.items():  # fmt: skip
+        assert written.count(label) == times, label
+    assert "kuhn: by hand" in written
+    # Player 2 is uniform.  J bets 1/3: folds give +1, calls -2, so -1/2; it checks 2/3: checks -1, bets then half folds
+    # -1 and half calls -2, so -5/4.  K bets: +1 or +2, so 3/2.  Q checks: +-1, or a bet that is folded or called.
+    jack, queen, king = (1 / 3) * (-1 / 2) + (2 / 3) * (-5 / 4), 0.5 * 0 + 0.5 * (-1 / 2), 3 / 2
+    value = (jack + queen + king) / 3
+    assert f"value {value:+.6f} (player 1), {-value:+.6f} (player 2)" in " ".join(written)
+
+
+def test_edges_are_as_thick_as_play_gets_there() -> None:
+    tree = compile_game("kuhn")
+    plan = _Plan(tree, None, _played(TabularStrategy.from_table(tree, BLUFFER), tree))
+
+    def style(*moves: str) -> dict[str, object]:
+        found = [node for node in range(tree.num_histories) if tree.history(node) == list(moves)]
+        return plan.edge_style(*found)
+
+    for moves, reach in {
+        ("J",): 1 / 3, ("J", "K"): 1 / 6, ("J", "K", "bet"): 1 / 18, ("J", "K", "check", "bet", "call"): 1 / 36,
+    }.items():  # fmt: skip
+        assert style(*moves)["linewidth"] == pytest.approx(THIN + (THICK - THIN) * reach**0.5), moves
+    assert style("Q", "K", "bet") == style("Q", "K", "bet", "call")
+    assert style("Q", "K", "bet")["linestyle"] == DOTS
+    assert {_Plan(tree, None).edge_style(node)["linewidth"] for node in range(1, 58)} == {PLAIN}
+
+
+@pytest.mark.parametrize("ending", TREE_FORMATS)
+def test_strategies_in_every_format(ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cp.solve("kuhn", algorithm="lp").profile.save(tmp_path / "kuhn.strategy")
+    path, file = tmp_path / f"tree{ending}", tmp_path / "kuhn.strategy"
+    assert main(["draw", "kuhn", "--strategy", str(file), "--out", str(path), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["value"] == pytest.approx([-1 / 18, 1 / 18])
+    assert found["strategy"] == str(file)
+    assert draw("kuhn", tmp_path / f"again{ending}", strategy=cp.load(file)).value == tuple(found["value"])
+    assert (tmp_path / f"again{ending}").read_bytes() == path.read_bytes()
+    with pytest.raises(StrategyError, match=r"made for kuhn .* does not fit one_card_poker"):
+        draw("one_card_poker(cards=4)", path, strategy=file)
+
+
+@pytest.mark.parametrize(
+    ("name", "cards"),
+    [
+        ("kuhn", "JQK"),
+        ("one_card_poker(cards=4)", "1234"),
+        ("leduc", ["Jc", "Jd", "Qc", "Qd", "Kc", "Kd"]),
+        ("leduc(suits=1,ranks=5)", "TJQKA"),
+        ("generic_poker(types=4)", "JQKA"),
+        ("tilted(kuhn,orange,7)", "JQK"),
+    ],
+)
+def test_cards_have_names(name: str, cards: str | list[str]) -> None:
+    assert compile_game(name).event_labels[0] == tuple(cards)
 
 
 @pytest.mark.parametrize("ending", TREE_FORMATS)

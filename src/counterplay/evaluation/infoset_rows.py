@@ -190,7 +190,7 @@ def _tree(game: str, max_histories: int) -> GameTree:
 
 def _with_values(strategy: Strategy, tree: GameTree) -> tuple[Iterable[InfosetRow], tuple[str, ...]]:
     """All infosets of a compiled game, in the order of play."""
-    entries, notes = _entries(strategy, tree)
+    entries, notes = tree_entries(strategy, tree)
     reach, value = infoset_values(tree, entries)
     decisions = np.flatnonzero(tree.player >= 0)
     depth = np.full(tree.num_infosets, tree.num_histories, np.int64)
@@ -210,8 +210,11 @@ def _with_values(strategy: Strategy, tree: GameTree) -> tuple[Iterable[InfosetRo
     return rows(), notes
 
 
-def _entries(strategy: Strategy, tree: GameTree) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-    """The probabilities of all entries of a compiled game."""
+def tree_entries(strategy: Strategy, tree: GameTree) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    """The probabilities of all entries of a compiled game, and notes on what the strategy does not cover.
+
+    Raises StrategyError if the strategy does not fit the game.
+    """
     if isinstance(strategy, BucketStrategy):
         return strategy.lifted(tree).table, ()
     if isinstance(strategy, PublicStrategy):

@@ -44,11 +44,11 @@ class GenericPokerState(CommunityState):
 
     __slots__ = ()
 
-    def chance(self) -> list[tuple[int, float]]:
+    def chance(self) -> list[tuple[str, float]]:
         game = self.game
         total = game.types * game.copies - len(self.deal)
-        left = [game.copies - self.deal.count(rank) for rank in range(game.types)]
-        return [(rank, count / total) for rank, count in enumerate(left) if count]
+        left = [(name, game.copies - self.deal.count(rank)) for name, rank in game.deck.items()]
+        return [(name, count / total) for name, count in left if count]
 
     def utilities(self) -> tuple[float, float]:
         first, second = self.deal
@@ -85,6 +85,11 @@ class GenericPoker(Game):
     def root(self) -> GenericPokerState:
         """Before the deal."""
         return GenericPokerState(self, (), -1, self._betting)
+
+    @functools.cached_property
+    def deck(self) -> dict[str, int]:
+        """The ranks by their names, from the lowest."""
+        return {name: rank for rank, name in enumerate(rank_names(self.types))}
 
     @functools.cached_property
     def seen(self) -> list[list[str]]:

@@ -60,9 +60,10 @@ class CommunityState:
     def child(self, action: Any) -> Self:
         if self.player >= 0:
             return type(self)(self.game, self.deal, self.board, self.betting.children[action])
+        card = self.game.deck[action]
         if len(self.deal) == self.game.players:
-            return type(self)(self.game, self.deal, action, self.betting.children[""])
-        deal = (*self.deal, action)
+            return type(self)(self.game, self.deal, card, self.betting.children[""])
+        deal = (*self.deal, card)
         dealt = self.betting if len(deal) < self.game.players else self.betting.children[""]
         return type(self)(self.game, deal, -1, dealt)
 
@@ -71,7 +72,7 @@ class CommunityState:
 
 
 def rank_names(ranks: int) -> list[str]:
-    """How ranks are written in information sets, from the lowest."""
+    """How ranks are written, from the lowest."""
     letters = "JQK" if ranks == 3 else "23456789TJQKA"[-ranks:]
     return [letters[rank] if ranks <= 13 else f"{rank + 1}." for rank in range(ranks)]
 
@@ -81,9 +82,9 @@ class LeducState(CommunityState):
 
     __slots__ = ()
 
-    def chance(self) -> list[tuple[int, float]]:
-        left = [card for card in range(self.game.ranks * self.game.suits) if card not in self.deal]
-        return [(card, 1 / len(left)) for card in left]
+    def chance(self) -> list[tuple[str, float]]:
+        left = [name for name, card in self.game.deck.items() if card not in self.deal]
+        return [(name, 1 / len(left)) for name in left]
 
     def utilities(self) -> list[float]:
         betting = self.betting
@@ -132,10 +133,20 @@ class Leduc(Game):
         return LeducState(self, (), -1, self._betting)
 
     @functools.cached_property
+    def deck(self) -> dict[str, int]:
+        """The cards by their names, from the lowest: ``Jc, Jd, Qc, ...``, or ``J, Q, K`` if there is one suit."""
+        suits = self._suit_names if self.suits > 1 else [""]
+        names = [rank + suit for rank in rank_names(self.ranks) for suit in suits]
+        return {name: card for card, name in enumerate(names)}
+
+    @property
+    def _suit_names(self) -> Sequence[str]:
+        return "cdhs"[: self.suits] if self.suits <= 4 else [f"_{suit + 1}" for suit in range(self.suits)]
+
+    @functools.cached_property
     def seen(self) -> list[list[str]]:
         """What a player sees of the cards: ``seen[hole][board]``, and ``seen[hole][-1]`` before the board is dealt."""
-        ranks = rank_names(self.ranks)
-        suits = "cdhs" if self.suits <= 4 else [f"_{suit + 1}" for suit in range(self.suits)]
+        ranks, suits = rank_names(self.ranks), self._suit_names
         cards = [(rank, suit) for rank in range(self.ranks) for suit in range(self.suits)]
         table = []
         for rank, suit in cards:

@@ -9,6 +9,7 @@ A betting string has one letter for each action: k check, b bet, f fold, c call.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -53,16 +54,16 @@ class OneCardState:
         length = players if first_bet < 0 else first_bet + players
         return TERMINAL if len(self.betting) == length else len(self.betting) % players
 
-    def chance(self) -> list[tuple[int, float]]:
-        left = [card for card in range(self.game.cards) if card not in self.deal]
-        return [(card, 1 / len(left)) for card in left]
+    def chance(self) -> list[tuple[str, float]]:
+        left = [name for name, card in self.game.deck.items() if card not in self.deal]
+        return [(name, 1 / len(left)) for name in left]
 
     def actions(self) -> tuple[str, str]:
         return FACING_BET if "b" in self.betting else OPEN
 
-    def child(self, action: str | int) -> OneCardState:
-        if isinstance(action, int):
-            return OneCardState(self.game, (*self.deal, action), "")
+    def child(self, action: str) -> OneCardState:
+        if self.player == CHANCE:
+            return OneCardState(self.game, (*self.deal, self.game.deck[action]), "")
         return OneCardState(self.game, self.deal, self.betting + LETTER[action])
 
     def infoset(self) -> str:
@@ -102,8 +103,13 @@ class OneCardPoker(Game):
         return OneCardState(self, (), "")
 
     def card_name(self, card: int) -> str:
-        """How a card is written in information sets: 1, 2, 3, ... from the lowest."""
+        """How a card is written: 1, 2, 3, ... from the lowest."""
         return str(card + 1)
+
+    @functools.cached_property
+    def deck(self) -> dict[str, int]:
+        """The cards by their names, from the lowest."""
+        return {self.card_name(card): card for card in range(self.cards)}
 
     def acpc_rules(self) -> Mapping[str, Any] | None:
         """As ``Game.acpc_rules``; a suit has 13 cards."""

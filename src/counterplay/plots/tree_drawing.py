@@ -4,12 +4,15 @@ Textbook conventions: a shape and a colour for each player, action labels on edg
 fractions, payoffs under the leaves in the players' colours, information sets as dashed envelopes and curves.  Lengths
 are in inches, so that text measured before the layout has the same size in the picture.  Matplotlib is imported when a
 picture is drawn, and without its global state.
+
+With a strategy, edges carry the probabilities of actions, and the width of an edge shows how often play takes it.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
+import os
 import warnings
 from fractions import Fraction
 from itertools import pairwise
@@ -17,12 +20,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from counterplay.errors import GameError
+from counterplay.evaluation.figures import player_values
+from counterplay.evaluation.history_values import history_values
+from counterplay.evaluation.infoset_rows import tree_entries
 from counterplay.forms import open_game
 from counterplay.game.game import CHANCE, TERMINAL, Game
 from counterplay.plots import TREE_FORMATS
 from counterplay.plots.tree_layout import Joint, Layout, Link, find_joints, find_links, lay_out, place_lanes
+from counterplay.strategy.files import load_strategy
+from counterplay.strategy.strategy import Strategy
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import NULL
 from counterplay.tree.history.sizes import estimate_size
@@ -42,6 +51,9 @@ SLANT = 0.07  # height of that part for each inch of the widest fan
 ALONG = 0.68  # where on it the label of an action is
 MARGIN = 0.25
 DASHES = (0, (4, 2))
+DOTS = (0, (1, 2))
+PLAIN, THIN, THICK = 0.8, 0.4, 6.0  # points: an edge without a strategy; with one, the rarest and the surest edge
+REACHED = "thick edges: play often gets there; dotted edges: never"
 PAPER = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"}
 LONGEST = 28  # characters of a label before it is cut
 ROUGHLY = 50  # an estimate this many times over the limit is refused without compiling
@@ -57,10 +69,17 @@ class Picture:
     height: float
     histories: int
     information_sets: int
+    value: tuple[float, ...] | None = None
+    """What each player expects to win when everybody plays the strategy; None without a strategy."""
 
 
 def draw(
-    game: Game | GameTree | str, path: str | Path, *, player: int | None = None, max_histories: int = 300
+    game: Game | GameTree | str,
+    path: str | Path,
+    *,
+    strategy: Strategy | str | os.PathLike[str] | None = None,
+    player: int | None = None,
+    max_histories: int = 300,
 ) -> Picture:
     """Draw a small game.
 
@@ -70,6 +89,8 @@ def draw(
         A game, its name, or its compiled tree.
     path : str or Path
         The picture to write; its extension is the format (.svg, .png, .pdf).
+    strategy : Strategy or path, optional
+        Draw what it plays: the probability of each action, and edges as thick as play often gets there.
     player : int, optional
         Show the information sets of this player (from 0) only.
     max_histories : int
@@ -79,6 +100,8 @@ def draw(
     ------
     GameError
         If the game is too large, the extension is unknown or the file cannot be written.
+    StrategyError
+        If the strategy is of another game.
     """
     path = Path(path)
     if path.suffix.lower() not in TREE_FORMATS:
@@ -90,10 +113,32 @@ def draw(
         raise _too_large(tree.name, f"{tree.num_histories:,}", max_histories)
     if player is not None and not 0 <= player < tree.players:
         raise GameError(f"{tree.name} has players 1 to {tree.players}; there is no player {player + 1} to draw")
-    plan = _Plan(tree, player)
+    play = None if strategy is None else _played(strategy, tree)
+    plan = _Plan(tree, player, play)
     _Painter(plan).save(path)
     sets = tree.num_infosets if player is None else len(tree.infosets_of(player))
-    return Picture(path, tree.name, plan.width, plan.height, tree.num_histories, sets)
+    value = None if play is None else play.value
+    return Picture(path, tree.name, plan.width, plan.height, tree.num_histories, sets, value)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Play:
+    """What a strategy does in a tree: the probability of the move into each history, and of the history itself."""
+
+    title: str
+    move: NDArray[np.float64]
+    reach: NDArray[np.float64]
+    value: tuple[float, ...]
+
+
+def _played(strategy: Strategy | str | os.PathLike[str], tree: GameTree) -> _Play:
+    strategy = strategy if isinstance(strategy, Strategy) else load_strategy(strategy)
+    entries, _ = tree_entries(strategy, tree)
+    entry, reach, value = history_values(tree, entries)
+    move = np.where(entry == NULL, tree.chance_prob, entries[entry])
+    origin = strategy.provenance
+    made = origin.algorithm + (f", {origin.iterations:,} iterations" if origin.iterations else "")
+    return _Play(made, move, reach.prod(axis=1), tuple(value[0].tolist()))
 
 
 def _compile_small(game: Game, max_histories: int) -> GameTree:
@@ -121,6 +166,11 @@ def format_number(value: float) -> str:
     fraction = Fraction(value).limit_denominator(1000)
     text = str(fraction) if math.isclose(float(fraction), value, rel_tol=1e-12) else f"{value:.4g}"
     return text.replace("-", "−")
+
+
+def format_share(share: float) -> str:
+    """The probability of an action to three digits."""
+    return f"{share:.3f}".rstrip("0").rstrip(".")
 
 
 def _short(text: str) -> str:
@@ -151,8 +201,10 @@ def _bulge(length: float) -> float:
 class _Plan:
     """Labels of a picture and where everything goes; the root is at height 0 and the rest below it."""
 
-    def __init__(self, tree: GameTree, player: int | None) -> None:
+    def __init__(self, tree: GameTree, player: int | None, play: _Play | None = None) -> None:
         self.tree = tree
+        self.play = play
+        self.title = tree.name if play is None else f"{tree.name}: {play.title}"
         self.shown = [player is None or int(owner) == player for owner in tree.infoset_player]
         self.names = [_short(name) for name in tree.infoset_names]
         self.name_width = [_text_width(name, NAME_SIZE) for name in self.names]
@@ -177,7 +229,16 @@ class _Plan:
         label = _short(self.tree.history(node)[-1])
         if self.tree.player[parent] == CHANCE:
             return f"{label} ({format_number(float(self.tree.chance_prob[node]))})"
-        return label
+        return label if self.play is None else f"{label} {format_share(float(self.play.move[node]))}"
+
+    def edge_style(self, node: int) -> dict[str, Any]:
+        """Of the line to a history: its width in points grows with the square root of the reach."""
+        if self.play is None:
+            return {"linewidth": PLAIN, "color": "#333333"}
+        reach = float(self.play.reach[node])
+        if not reach:
+            return {"linewidth": PLAIN, "color": "#909090", "linestyle": DOTS}
+        return {"linewidth": THIN + (THICK - THIN) * math.sqrt(reach), "color": "#333333", "solid_capstyle": "butt"}
 
     def _place(self) -> Layout:
         """Room for every label, then the tidy layout."""
@@ -265,16 +326,27 @@ class _Plan:
         rows = [(MARKERS[i % len(MARKERS)], _colour(i), f"player {i + 1}") for i in range(tree.players)]
         return [*rows, ("D", GREY, "chance")] if tree.facts.has_chance else rows
 
+    @property
+    def caption(self) -> str:
+        """What a strategy is worth and how its edges are to be read."""
+        if self.play is None:
+            return ""
+        return f"value {player_values(self.play.value)}; {REACHED}"
+
     def _find_size(self) -> None:
         low, high = 0.0, self.layout.width
         for link in self.links:
             pulled, _ = self.bend(link)
             reach = self.name_width[link.infoset]
             low, high = min(low, pulled - reach), max(high, pulled + reach)
-        heading = max(_text_width(self.tree.name, TITLE_SIZE), sum(map(legend_step, self.legend)) + 1.3)
+        texts = (_text_width(self.title, TITLE_SIZE), _text_width(self.caption, LABEL_SIZE))
+        heading = max(*texts, sum(map(legend_step, self.legend)) + 1.3)
         spare = max(0.0, heading - (high - low)) / 2
         self.left, self.right = low - spare - MARGIN, high + spare + MARGIN
-        self.top, self.bottom = 0.8, float(self.y.min()) - MARGIN - LINE * self.tree.players
+        self.top, self.bottom = (
+            0.8 if self.play is None else 1.05,
+            float(self.y.min()) - MARGIN - LINE * self.tree.players,
+        )
         self.width, self.height = self.right - self.left, self.top - self.bottom
 
 
@@ -335,7 +407,7 @@ class _Painter:
         for node in range(1, plan.tree.num_histories):
             parent, knee = plan.tree.parent[node], y[node] + plan.rooms[plan.tree.depth[node]]
             places = [x[parent], x[node], x[node]], [y[parent], knee, y[node]]
-            self.axes.plot(*places, color="#333333", linewidth=0.8, zorder=1)
+            self.axes.plot(*places, zorder=1, **plan.edge_style(node))
             at = x[parent] + ALONG * (x[node] - x[parent]), y[parent] + ALONG * (knee - y[parent])
             self._text(*at, plan.edges[node], LABEL_SIZE, zorder=3, bbox=PAPER)
 
@@ -397,7 +469,8 @@ class _Painter:
     def _heading(self) -> None:
         plan = self.plan
         middle = (plan.left + plan.right) / 2
-        self._text(middle, plan.top - 0.2, plan.tree.name, TITLE_SIZE, weight="bold")
+        self._text(middle, plan.top - 0.2, plan.title, TITLE_SIZE, weight="bold")
+        self._text(middle, plan.top - 0.72, plan.caption, LABEL_SIZE)
         x = middle - (sum(map(legend_step, plan.legend)) + 1.3) / 2
         y = plan.top - 0.47
         for row in plan.legend:

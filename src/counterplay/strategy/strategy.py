@@ -53,6 +53,9 @@ class Provenance:
     seconds: float = 0.0
     version: str = counterplay.__version__
 
+    def __str__(self) -> str:
+        return self.algorithm + (f", {self.iterations:,} iterations" if self.iterations > 1 else "")
+
 
 class Strategy(ABC):
     """A strategy for every player of a game.
@@ -204,9 +207,7 @@ class Strategy(ABC):
         return f"<{type(self).__name__} of {self.game}: {self._summary()}>"
 
     def _summary(self) -> str:
-        origin = self.provenance
-        made = origin.algorithm + (f", {origin.iterations:,} iterations" if origin.iterations else "")
-        return f"{self.num_infosets:,} infosets, {made}"
+        return f"{self.num_infosets:,} infosets, {self.provenance}"
 
     def _repr_html_(self) -> str:
         """For notebooks: the 13 x 13 grid of the first decision where hands are two cards, else the first infosets."""
