@@ -317,3 +317,17 @@ def test_uniform_play_is_measured_on_the_public_tree_where_histories_do_not_fit(
         assert small[name] == pytest.approx(whole[name], abs=1e-12)
     assert main([*words[:3], "--strategy", "random", "--memory-limit", "1MiB"]) == 2
     assert "a higher memory limit" in capsys.readouterr().err
+
+
+def test_both_ranges_from_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "ranges.txt"
+    path.write_text("OOP: AA,KQs\nIP: KK,\n  QQ\n", encoding="utf-8")
+    spot = ["solve", "holdem", "--board", "QsJh2h3c8d", "--pot", "50", "--stack", "200", "--iterations", "5"]
+    names = []
+    for words in (["--ranges", str(path)], ["--oop", "AA,KQs", "--ip", "QQ+"], ["--ranges", str(path), "--ip", "AA"]):
+        names.append(json.loads(run_json(capsys, *spot, *words)["game"].removeprefix("holdem")))
+    assert [(one["oop"], one["ip"]) for one in names] == [("AA,KQs", "KK-QQ"), ("AA,KQs", "QQ+"), ("AA,KQs", "AA")]
+    assert main([*spot, "--ranges", str(path), "--oop", "AA", "--ip", "AA"]) == 2
+    assert "leave one of them out" in capsys.readouterr().err
+    assert main([*spot, "--ranges", str(tmp_path / "gone.txt")]) == 2
+    assert f"there is no file {tmp_path / 'gone.txt'}" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from counterplay.runtime.progress import Progress, ProgressCallback
 
 Ranges = Annotated[
-    list[str], typer.Argument(metavar="RANGE RANGE [RANGE...]", help="Two to ten ranges: AsKh, QQ+,AKs, random.")
+    list[str], typer.Argument(metavar="RANGE RANGE [RANGE...]", help="Two to ten ranges: AsKh, QQ+,AKs, random, @FILE.")
 ]
 Board = Annotated[str, typer.Option(help="Up to five cards: Qs Jh 2h.")]
 Dead = Annotated[str, typer.Option(help="Cards that nobody holds and that will not come.")]
@@ -104,13 +105,13 @@ def _lines(found: EquityResult, hands: bool) -> list[str]:
 
 
 def _progress(quiet: bool) -> AbstractContextManager[ProgressCallback | None]:
-    """A bar on a terminal; elsewhere a line for each tenth of a long enumeration."""
-    last = 0.0
+    """A bar on a terminal; elsewhere a line now and then, if it takes long."""
+    started, wait = time.monotonic(), 5.0
 
     def line(now: Progress) -> None:
-        nonlocal last
-        if last + 0.1 <= now.share < 1:
-            last = now.share
+        nonlocal wait
+        if time.monotonic() - started > wait and now.share < 1:
+            wait *= 2
             note(f"{now.iterations:,} of {now.total or 0:,} {now.stage}")
 
     columns = ("{task.description}", "bar", "percent", "remaining")

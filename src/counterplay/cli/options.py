@@ -72,9 +72,13 @@ Pot = Annotated[float | None, typer.Option(help="Chips in the pot.", rich_help_p
 Stack = Annotated[float | None, typer.Option(help="Remaining stack of each player.", rich_help_panel=_SPOT)]
 Oop = Annotated[
     str | None,
-    typer.Option(help="Range of the player who acts first: 66+,A8s+,AKo:0.5, or a file.", rich_help_panel=_SPOT),
+    typer.Option(help="Range of the player who acts first: 66+,A8s+,AKo:0.5, or @FILE.", rich_help_panel=_SPOT),
 ]
 Ip = Annotated[str | None, typer.Option(help="Range of the player who acts last.", rich_help_panel=_SPOT)]
+Ranges = Annotated[
+    Path | None,
+    typer.Option(help="Both ranges from this file: lines OOP: ... and IP: ..., or two lines.", rich_help_panel=_SPOT),
+]
 Bets = Annotated[
     str | None,
     typer.Option(

@@ -44,6 +44,7 @@ def command(
     stack: o.Stack = None,
     oop: o.Oop = None,
     ip: o.Ip = None,
+    ranges: o.Ranges = None,
     bets: o.Bets = None,
     raises: o.Raises = None,
     donks: o.Donks = None,
@@ -110,6 +111,7 @@ def _prepared(given: dict[str, Any], opening: Any) -> Run:
     target = Target(given["until"], given["iterations"], given["seconds"])
     game, algorithm, resume = given["game"], given["algorithm"], given["resume"]
     fields = {one.name: given[one.name] for one in dataclasses.fields(Spot)} | {"lock": tuple(given["lock"] or ())}
+    fields |= _from_file(given)
     holdem = game is not None and game.lower() == "holdem"
     plain = not holdem and (given["cards"] or resume is not None)
     spot = Spot(**fields | ({"bets": None} if plain else {}))
@@ -132,6 +134,18 @@ def _prepared(given: dict[str, Any], opening: Any) -> Run:
     if resume is not None:
         return prepare_resume(resume, game, target, options, own | ({"algorithm": algorithm} if algorithm else {}))
     return prepare(game, algorithm, target, options, own)
+
+
+def _from_file(given: dict[str, Any]) -> dict[str, str]:
+    """The ranges of --ranges, where no other ones are given."""
+    if given["ranges"] is None:
+        return {}
+    from counterplay.poker.range_files import spot_ranges
+
+    if given["oop"] is not None and given["ip"] is not None:
+        raise SolverError("--ranges, --oop and --ip give a range twice; leave one of them out")
+    found = dict(zip(("oop", "ip"), spot_ranges(given["ranges"]), strict=True))
+    return {name: text for name, text in found.items() if given[name] is None}
 
 
 def _check_spot(spot: Any, given: dict[str, Any]) -> None:

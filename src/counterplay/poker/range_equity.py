@@ -25,6 +25,7 @@ from counterplay.errors import GameError
 from counterplay.poker.board_tree import Renamings, stabiliser
 from counterplay.poker.cards import CARDS, cards_text, deck, parse_cards
 from counterplay.poker.evaluator import hand_codes, hand_tables
+from counterplay.poker.range_files import FileRange, ranges_of
 from counterplay.poker.ranges import HANDS, Weights, holdem_hands, parse_range, range_text
 from counterplay.runtime.html_page import html_cell, html_page, html_table
 from counterplay.runtime.progress import Progress, ProgressCallback
@@ -180,7 +181,7 @@ def equity(
     Parameters
     ----------
     *ranges : str or array of 1326 weights
-        As ``parse_range`` takes them.
+        As ``parse_range`` takes them, or ``@FILE`` for all ranges of a file.
     board : str
         Up to five cards.
     dead : str
@@ -229,21 +230,22 @@ class _Table:
 
     @classmethod
     def read(cls, ranges: Sequence[str | Weights], board: str, dead: str) -> _Table:
-        if not 2 <= len(ranges) <= MAX_PLAYERS:
-            raise GameError(f"equity is for 2 to {MAX_PLAYERS} ranges; got {len(ranges)}")
+        given = [one for text in ranges for one in (ranges_of([text]) if isinstance(text, str) else [text])]
+        if not 2 <= len(given) <= MAX_PLAYERS:
+            raise GameError(f"equity is for 2 to {MAX_PLAYERS} ranges; got {len(given)}")
         shown, gone = parse_cards(board), parse_cards(dead)
         if len(shown) > 5:
             raise GameError(f"a board has at most 5 cards; got {len(shown)} in {board!r}")
         both = sorted(set(shown) & set(gone))
         if both:
             raise GameError(f"{cards_text(both)} is on the board and dead; leave it out of one")
-        if CARDS - len(gone) - 2 * len(ranges) < 5:
-            raise GameError(f"{len(gone)} dead cards leave too few for {len(ranges)} hands and a board")
+        if CARDS - len(gone) - 2 * len(given) < 5:
+            raise GameError(f"{len(gone)} dead cards leave too few for {len(given)} hands and a board")
         live = ~np.isin(holdem_hands(), [*shown, *gone]).any(axis=1)
         names, weights = [], []
-        for number, given in enumerate(ranges, 1):
-            found = parse_range(given, f"range {number}") if isinstance(given, str) else given
-            name = " ".join(given.split()) if isinstance(given, str) and len(given) <= 200 else range_text(found)
+        for number, one in enumerate(given, 1):
+            found = parse_range(one.text, f"range {number}") if isinstance(one, FileRange) else one
+            name = (one.name or " ".join(one.text.split())) if isinstance(one, FileRange) else range_text(found)
             if not found.any():
                 raise GameError(f"range {number} has no hands; got {name!r}")
             if not (found * live).any():

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from counterplay.errors import GameError
 from counterplay.poker.action_words import match_action
 from counterplay.poker.cards import cards_text
+from counterplay.poker.range_files import range_of
 from counterplay.poker.ranges import HANDS, hand_number, holdem_hands, parse_range
 from counterplay.tree.public.public_tree import PublicTree
 
@@ -50,7 +51,7 @@ def _probabilities(what: str, action: str) -> NDArray[np.float64]:
     try:
         number = float(what)
     except ValueError:
-        return parse_range(what, f"lock of {action}")
+        return parse_range(range_of(what, action), f"lock of {action}")
     if not 0 <= number <= 1:
         raise GameError(f"a probability is from 0 to 1; got {what!r} for {action}")
     return np.full(HANDS, number)

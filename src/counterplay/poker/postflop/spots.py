@@ -10,7 +10,7 @@ from typing import Any
 
 from counterplay.errors import CounterplayError, GameError
 from counterplay.poker.postflop.subgame import Subgame
-from counterplay.poker.ranges import parse_range
+from counterplay.poker.range_files import range_of
 
 NEEDED = ("board", "pot", "stack", "oop", "ip")
 
@@ -22,7 +22,7 @@ class Spot:
     Attributes
     ----------
     board, pot, stack, oop, ip, bets, raises, donks, chip
-        As in ``Subgame``; a range may also be the path of a file.
+        As in ``Subgame``; a range may also be in a file, ``@FILE``, see ``poker.range_files``.
     allin_threshold : str or float
         A share of the stack: ``67%`` or 0.67.
     isomorphism : bool
@@ -56,7 +56,7 @@ class Spot:
             raise GameError(f"a postflop spot needs {', '.join(missing)}")
         names = (*NEEDED, "bets", "raises", "donks", "chip")
         chosen: dict[str, Any] = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        chosen |= {name: text_or_file(chosen[name], parse_range) for name in ("oop", "ip")}
+        chosen |= {name: range_of(chosen[name], name) for name in ("oop", "ip")}
         if self.allin_threshold is not None:
             chosen["allin_threshold"] = _share(self.allin_threshold)
         return Subgame(**chosen, isomorphic=self.isomorphism)
@@ -71,7 +71,7 @@ def _share(given: str | float) -> float:
 
 
 def text_or_file(text: str, parse: Callable[[str], object]) -> str:
-    """The text, or that of the file which it names if it cannot be parsed itself: AA is a pair, never a file."""
+    """The text, or that of the file which it names if it cannot be parsed itself."""
     try:
         parse(text)
     except GameError:
