@@ -17,7 +17,6 @@ from counterplay.agents.entries import make_entries
 from counterplay.agents.infoset_names import namer
 from counterplay.agents.matches import Seeds, _by_agents, _on_tree, seatings_of
 from counterplay.agents.strategy_agent import StrategyAgent
-from counterplay.agents.terminal_player import HumanAgent
 from counterplay.agents.trivial_agent import TrivialAgent
 from counterplay.cli.main import main
 from counterplay.errors import CounterplayError, GameError, StrategyError
@@ -359,35 +358,6 @@ def test_names_are_told_apart() -> None:
     assert match("kuhn", ["me=always-call", "always-raise"], 5).names == ("me", "always-raise")
 
 
-class TestHuman:
-    def test_asks_until_the_answer_is_legal(self) -> None:
-        said: list[str] = []
-        answers = iter(["x", "r", "c"])
-        agent = HumanAgent(lambda _prompt: next(answers), said.append)
-        assert agent.act(state(HOLDEM, "rrr")) == "c"
-        assert any("not possible" in line for line in said)
-
-    def test_any_game(self) -> None:
-        answers = itertools.cycle(["check", "fold"])
-        agent = HumanAgent(lambda _prompt: next(answers), lambda _line: None)
-        assert agent.act(Decision(0, 0, "K:", ("check", "bet"))) == "check"
-        assert agent.act(Decision(0, 0, "K:kb", ("fold", "call"))) == "fold"
-
-    def test_sees_how_a_hand_ends(self) -> None:
-        said: list[str] = []
-        full = MatchState(4, Betting.after(STANDARD[HOLDEM], "rf"), next(deals(STANDARD[HOLDEM], 0)))
-        HumanAgent(lambda _prompt: "", said.append).observe(full.seen_by(0))
-        assert "hand 4 is over" in said[0]
-        assert "you won -10" in said[0]
-
-    def test_nobody_there(self) -> None:
-        def gone(_prompt: str) -> str:
-            raise EOFError
-
-        with pytest.raises(CounterplayError, match="nobody is there"):
-            HumanAgent(gone, lambda _line: None).act(state(HOLDEM, ""))
-
-
 class TestVerb:
     def test_json(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         path = tmp_path / "kuhn.profile"
@@ -418,15 +388,6 @@ class TestVerb:
     def test_misuse(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["match", "always-call", "always-raise"]) == 2
         assert "--game" in capsys.readouterr().err
-
-    def test_human(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-        import io
-
-        monkeypatch.setattr("sys.stdin", io.StringIO("nonsense\n" + "call\nfold\ncheck\n" * 30))
-        assert main(["match", "human", "always-call", "--game", "kuhn", "--deals", "2"]) == 0
-        told = capsys.readouterr()
-        assert "hand 0" in told.err
-        assert "2 deals" in told.out
 
 
 @pytest.mark.slow

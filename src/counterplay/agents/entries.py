@@ -4,7 +4,7 @@
 
     always-fold, always-call, always-raise, 50/50, uniform    the trivial strategies
     human                                                     a person at the terminal
-    leduc.strategy                                            a strategy file of any kind
+    leduc.strategy, leduc-agent                               a strategy file of any kind, a folder of ``build``
     holdem.strategy?translation=nearest,purify=true           one with settings of its agent
     program:./startme.sh                                      a program that is started with a host and a port
 
@@ -18,7 +18,7 @@ import dataclasses
 import functools
 import os
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -30,7 +30,7 @@ from counterplay.errors import GameError, StrategyError
 from counterplay.runtime.suggestions import did_you_mean
 from counterplay.solvers.settings import setting_value
 from counterplay.strategy.bucket_strategy import BucketStrategy
-from counterplay.strategy.files import load_strategy
+from counterplay.strategy.files import BUILT, load_strategy, strategy_path
 from counterplay.strategy.public_strategy import PublicStrategy
 from counterplay.strategy.strategy import Strategy
 from counterplay.strategy.tabular import TabularStrategy
@@ -38,8 +38,7 @@ from counterplay.strategy.trivial import MEANT, TRIVIAL, CardFree
 
 PROGRAM = "program:"
 
-BUILT = "agent.strategy"
-"""What ``build`` calls every agent; it is known by the name of its folder."""
+GAME_FILES = (".game", ".efg", ".py")
 
 Source: TypeAlias = str | Strategy | Callable[[int], Agent]
 """What an entry is made from: text, a strategy, or a function from a seed to an agent."""
@@ -69,7 +68,7 @@ class Entry:
         """The strategy file, if it is one."""
         if not isinstance(self.source, str) or self.trivial is not None or self.program is not None:
             return None
-        return Path(self.source.partition("?")[0])
+        return strategy_path(self.source.partition("?")[0])
 
     @property
     def strategy(self) -> Strategy | None:
@@ -169,6 +168,12 @@ def _cached(path: str, _time: int, _size: int) -> Strategy:
     return load_strategy(path)
 
 
+def is_strategy(text: str) -> bool:
+    """Whether a text names a strategy file or a folder of ``build``, not a game; it may have settings."""
+    path = Path(str(make_entry(text).source).partition("?")[0])
+    return (path / BUILT).is_file() or (path.is_file() and path.suffix not in GAME_FILES)
+
+
 def make_entry(source: Entry | Source, name: str | None = None) -> Entry:
     """An entry from ``name=what``, from text without a name, or from an object."""
     if isinstance(source, Entry):
@@ -186,11 +191,14 @@ def _short_name(source: str) -> str:
     if text in TRIVIAL:
         return text
     path = Path(text.split(" ")[0])
-    folder = path.resolve().parent.name
-    return folder if path.name == BUILT and folder and not set(folder) & set(":| ") else path.stem
+    if path.is_dir() or path.name == BUILT:
+        folder = (path if path.is_dir() else path.parent).resolve().name
+        if folder and not set(folder) & set(":| "):
+            return folder
+    return path.stem
 
 
-def make_entries(sources: list[Entry | Source] | list[Source] | list[str]) -> tuple[Entry, ...]:
+def make_entries(sources: Sequence[Entry | Source]) -> tuple[Entry, ...]:
     """Entries with different names: repeated names get a number."""
     entries: list[Entry] = []
     taken: set[str] = set()

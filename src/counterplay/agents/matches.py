@@ -25,13 +25,13 @@ from counterplay.agents.entries import Entry, Source, make_entries
 from counterplay.agents.match_game import MatchGame, open_match_game
 from counterplay.agents.tally import Estimate, Tally
 from counterplay.errors import GameError
-from counterplay.game.game import CHANCE, TERMINAL, Game
+from counterplay.game.game import CHANCE, TERMINAL, Game, State
 from counterplay.kernels.history.matches import play_deals
 from counterplay.kernels.walks import walk_arrays
 from counterplay.poker.acpc.dealing import Deal, deal_array
 from counterplay.poker.acpc.dealing import deals as deal_stream
 from counterplay.poker.acpc.definition import GameDefinition
-from counterplay.poker.acpc.match_state import MatchState, hand_values
+from counterplay.poker.acpc.match_state import MatchState
 from counterplay.poker.buckets.deal_sampler import DealSampler
 from counterplay.poker.rules import Betting, Chips
 from counterplay.strategy.bucket_strategy import BucketStrategy
@@ -258,15 +258,15 @@ def _by_agents(
             seated = [agents[agent] for agent in seating]
             won: Sequence[Chips | float]
             if rules is not None and deal is not None:
-                won = _dealt_hand(rules, deal, hand_id, seated)
+                won = dealt_hand(rules, deal, hand_id, seated).values()
             else:
-                won = _state_hand(played.game, seeds, hand_id, seated)
+                won = state_hand(played.game, seeds, hand_id, seated)[0].utilities()
             row[list(seating)] += [float(chips) for chips in won]
     return scores / len(seatings)
 
 
-def _dealt_hand(game: GameDefinition, deal: Deal, hand_id: int, seated: Sequence[Agent]) -> Sequence[Chips]:
-    """What each position wins in a hand with the competition dealer's cards."""
+def dealt_hand(game: GameDefinition, deal: Deal, hand_id: int, seated: Sequence[Agent]) -> MatchState:
+    """Play a hand with the competition dealer's cards; the agents sit by position."""
     betting = Betting.start(game)
     while not betting.finished:
         seen = MatchState(hand_id, betting, deal).seen_by(betting.player)
@@ -274,23 +274,25 @@ def _dealt_hand(game: GameDefinition, deal: Deal, hand_id: int, seated: Sequence
     final = MatchState(hand_id, betting, deal)
     for position, agent in enumerate(seated):
         agent.observe(final.seen_by(position))
-    return hand_values(betting, deal)
+    return final
 
 
-def _state_hand(game: Game, seeds: Seeds, hand_id: int, seated: Sequence[Agent]) -> Sequence[float]:
-    """What each position wins in a hand on the states of any game."""
+def state_hand(game: Game, seeds: Seeds, hand_id: int, seated: Sequence[Agent]) -> tuple[State, list[tuple[int, str]]]:
+    """Play a hand on the states of any game: its last state, and all moves with who made them, CHANCE included."""
     chance = random.Random(_number((seeds.deal, hand_id), 4))  # the k-th event uses the k-th number
-    state = game.root()
+    state, moves = game.root(), []
     while state.player != TERMINAL:
         if state.player == CHANCE:
             outcomes = state.chance()
-            moves = [move for move, _ in outcomes]
-            state = state.child(chance.choices(moves, [share for _, share in outcomes])[0])
-            continue
-        labels = {str(action): action for action in state.actions()}
-        seen = Decision(hand_id, state.player, str(state.infoset()), tuple(labels))
-        action = seated[state.player].act(seen)
-        if action not in labels:
-            raise GameError(f"{action!r} is not possible at {seen.infoset!r}; choose one of {list(labels)}")
-        state = state.child(labels[action])
-    return state.utilities()
+            move = chance.choices([move for move, _ in outcomes], [share for _, share in outcomes])[0]
+            label = str(move)
+        else:
+            labels = {str(action): action for action in state.actions()}
+            seen = Decision(hand_id, state.player, str(state.infoset()), tuple(labels))
+            label = seated[state.player].act(seen)
+            if label not in labels:
+                raise GameError(f"{label!r} is not possible at {seen.infoset!r}; choose one of {list(labels)}")
+            move = labels[label]
+        moves.append((state.player, label))
+        state = state.child(move)
+    return state, moves

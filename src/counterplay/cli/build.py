@@ -105,7 +105,8 @@ def _summarise(report: dict[str, Any], folder: Path, plot: bool) -> None:
     agent, game = shlex.quote(str(report["agent"])), shlex.quote(report["game"])
     bounds = (f"counterplay evaluate {agent} --bounds 100", "bound its exploitability in the real game")
     say_next(
-        (f"counterplay match {agent} {names}", "play against others"),
+        (f"counterplay play {agent}", "play against it"),
+        (f"counterplay match {agent} {names}", "let it play against others"),
         *([bounds] if seats == 2 else []),
         (f"counterplay agent {agent} {game} HOST PORT", "play it at a dealer's table"),
     )

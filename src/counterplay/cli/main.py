@@ -27,6 +27,7 @@ from counterplay.cli import (
     games,
     info,
     match,
+    play,
     show,
     solve,
     tournament,
@@ -36,7 +37,7 @@ from counterplay.runtime.suggestions import did_you_mean
 
 VERBS = (
     games, algorithms, info, solve, compare, evaluate, abstract, build, experiment, dominated, draw, show, equity,
-    match, dealer, agent, tournament,
+    play, match, dealer, agent, tournament,
 )  # fmt: skip
 """In the order of the help."""
 

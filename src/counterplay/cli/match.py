@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,34 +9,49 @@ import typer
 
 from counterplay.cli import options as o
 from counterplay.cli.common import note, print_json, say
+from counterplay.cli.play import asking, play_here
 from counterplay.errors import GameError
 
 if TYPE_CHECKING:
     from counterplay.agents import Agent, Entry, Estimate, MatchGame, MatchResult
 
+DEALS = 10_000
 TRIVIAL = "always-fold, always-call, always-raise, 50/50, uniform"
 PLAYED_HELP = f"What is played, if not the game of the strategies. {o.GAME_HELP} Or a standard .game name."
 AGENT_HELP = (
-    f"An agent: {TRIVIAL}, human, or a strategy file; NAME=AGENT gives it a name. A strategy takes settings: "
-    "FILE?threshold=0.05,purify=true, of a bucket game also translation=nearest."
+    f"An agent: {TRIVIAL}, human (you), a strategy file or the folder of a build; NAME=AGENT gives it a name. "
+    "A strategy takes settings: FILE?threshold=0.05,purify=true, of a bucket game also translation=nearest."
 )
 
 
 def command(
     agents: Annotated[list[str], typer.Argument(metavar="AGENT AGENT...", help=AGENT_HELP)],
     game: Annotated[str | None, typer.Option(help=PLAYED_HELP)] = None,
-    deals: Annotated[int, typer.Option(help="Different deals; each is played in all seatings.")] = 10_000,
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    deals: Annotated[
+        int | None,
+        typer.Option(help=f"Different deals, each in all seatings (default {DEALS:,}; with human until you stop)."),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of everything random (default 0; with human a random one).")
+    ] = None,
     duplicate: Annotated[
         bool, typer.Option(help="Play every deal in all seatings (two players: 2, three: 6), or once.")
     ] = True,
     as_json: o.AsJson = False,
 ) -> None:
-    """Play a match in this process and report the winnings, with 95 % confidence intervals over deals."""
+    """Play a match in this process and report the winnings, with 95 % confidence intervals over deals.
+
+    With human you play yourself, as with `counterplay play`: every deal once, seats changing from hand to hand.
+    """
     from counterplay.agents import match
 
     entries = read_entries(agents)
     played = find_match_game(game, entries)
+    others = [entry for entry in entries if entry.source is not terminal_agent]
+    if len(others) < len(entries):
+        _play_against(played, others, len(entries) - len(others), deals, seed, as_json)
+        return
+    deals, seed = DEALS if deals is None else deals, seed or 0
     started = time.process_time()
     result = match(played, entries, deals, seed, duplicate)
     seconds = time.process_time() - started
@@ -60,15 +74,18 @@ def terminal_agent(_seed: int) -> Agent:
     """The person at this terminal; uses standard error, so that results can be piped."""
     from counterplay.agents.terminal_player import HumanAgent
 
-    def ask(prompt: str) -> str:
-        sys.stderr.write(prompt)
-        sys.stderr.flush()
-        line = sys.stdin.readline()
-        if not line:
-            raise EOFError
-        return line
+    return HumanAgent(asking(note), note)
 
-    return HumanAgent(ask, note)
+
+def _play_against(
+    played: MatchGame, others: list[Entry], people: int, hands: int | None, seed: int | None, as_json: bool
+) -> None:
+    """The person at this terminal against agents."""
+    from counterplay.agents.human_match import HumanMatch
+
+    if people > 1:
+        raise GameError("one person plays at this terminal; name human once")
+    play_here(HumanMatch(played, others, hands=hands, seed=seed), as_json)
 
 
 def find_match_game(game: str | None, entries: tuple[Entry, ...]) -> MatchGame:

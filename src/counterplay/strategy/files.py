@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from counterplay.errors import StrategyError
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.storage import file_kind, read_container
 from counterplay.strategy.bucket_strategy import KIND as BUCKETS
@@ -13,6 +14,19 @@ from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.public_strategy import PublicStrategy
 from counterplay.strategy.strategy import Strategy
 from counterplay.strategy.tabular import TabularStrategy
+
+BUILT = "agent.strategy"
+"""What ``build`` calls every agent; its folder stands for it."""
+
+
+def strategy_path(path: str | os.PathLike[str]) -> Path:
+    """The file of a strategy: the file itself, or the agent in a folder of ``build``."""
+    file = Path(path)
+    if not file.is_dir():
+        return file
+    if not (file / BUILT).is_file():
+        raise StrategyError(f"{file} is a folder without {BUILT}; name a strategy file, or the folder of a build")
+    return file / BUILT
 
 
 def load_strategy(
@@ -25,7 +39,7 @@ def load_strategy(
     Parameters
     ----------
     path : path
-        The file.
+        The file, or the folder of a build.
     cards : sequence of paths or BucketGame, optional
         Of a bucket strategy: where its card files are now, or its game; by default they are where they were, or next
         to the strategy.
@@ -37,7 +51,7 @@ def load_strategy(
     StrategyError
         If the file is damaged, foreign or too new, or does not fit the cards; the message says which.
     """
-    file = Path(path)
+    file = strategy_path(path)
     if file_kind(file) == BUCKETS:
         return BucketStrategy.from_file(file, *read_container(file, BUCKETS, verify), cards)
     header, arrays = read_container(file, "profile", verify)

@@ -40,6 +40,8 @@ _KEYS = ("end gamedef", "gamedef", "stack", "blind", "raisesize", "limit", "noli
          "firstplayer", "maxraises", "numsuits", "numranks", "numholecards", "numboardcards",
          "threecardhands")  # fmt: skip
 _NUMBER = re.compile(r"[\s=]*([+-]?\d+)")
+_STREETS = (("preflop", 0), ("flop", 3), ("turn", 1), ("river", 1))
+"""The rounds of hold'em and their board cards."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,6 +113,11 @@ class GameDefinition:
     def board_ends(self) -> tuple[int, ...]:
         """Number of board cards on the table in each round."""
         return tuple(sum(self.board_cards[: number + 1]) for number in range(self.rounds))
+
+    def round_name(self, number: int) -> str:
+        """``flop`` for the second round of hold'em; ``round 2`` in games with other boards."""
+        names, boards = zip(*_STREETS[: self.rounds], strict=True)
+        return names[number] if self.hole_cards > 1 and self.board_cards == boards else f"round {number + 1}"
 
     @property
     def big_blind(self) -> int:
