@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import counterplay
 from counterplay.cli.main import main
 from counterplay.errors import SolverError
+from counterplay.evaluation.inspection import hand_values
+from counterplay.poker.postflop.subgame import parse_subgame
 from counterplay.runs.options import read_exploitability
 from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.strategy.files import load_strategy
@@ -39,8 +43,10 @@ def test_json_of_a_subgame(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["status"] == "exploitability"
     assert 0 <= found["exploitability_percent"] <= 0.2
     assert found["exploitability"] == pytest.approx(found["exploitability_percent"] * 50 / 100)
-    assert sum(found["expected_chips"]) == pytest.approx(50)
-    assert found["value"][0] == pytest.approx(found["expected_chips"][0] - 25)
+    assert sum(found["value"]) == pytest.approx(50)
+    low, high = found["value_bounds"]
+    assert low <= found["value"][0] <= high
+    assert high - low == pytest.approx(2 * found["exploitability"])
 
 
 def test_memory_is_told_before_the_solve_and_the_summary_after(capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,11 +94,53 @@ def test_frequencies_are_means_over_hands(river: Path, capsys: pytest.CaptureFix
     assert found["player"] == 2
 
 
+@pytest.mark.parametrize("rake", [[], ["--rake", "5%", "--rake-cap", "3"]])
+def test_one_convention_for_values(rake: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """solve, evaluate, show and Python report shares of the pot; of what the house leaves."""
+    out = str(tmp_path / "spot.strategy")
+    solved = run_json(capsys, *RIVER, *rake, "--until", "0.2%", "--out", out)
+    measured = run_json(capsys, "evaluate", out)
+    profile = load_strategy(out)
+    game = parse_subgame(profile.game)
+    run = counterplay.solve(game.name, "dcfr", until="0.2%", gamma=4.0)
+    assert measured["value"] == pytest.approx(solved["value"], abs=1e-9)
+    assert counterplay.evaluate(profile).value == pytest.approx(solved["value"], abs=1e-9)
+    assert run.value == pytest.approx(solved["value"], abs=1e-9)
+    assert run.best_response == pytest.approx(measured["best_response"], abs=1e-9)
+    assert run_json(capsys, "show", out, "--ev")["ev"] == pytest.approx(solved["value"][0], abs=1e-9)
+    state = hand_values(profile)
+    assert state.mean(state.values) == pytest.approx(solved["value"][0], abs=1e-9)
+    assert sum(solved["value"]) == pytest.approx(50) if not rake else 47 < sum(solved["value"]) <= 47.5 + 1e-9
+    assert main([*RIVER, *rake, "--until", "0.2%"]) == 0
+    told = capsys.readouterr().out
+    assert main(["evaluate", out]) == 0
+    again = capsys.readouterr().out
+    oop, ip = solved["value"]
+    left = f", {50 - oop - ip:.4f} to the house" if rake else ""
+    line = f"expected chips  oop {oop:.4f}, ip {ip:.4f} of the pot of 50{left}"
+    for text in (told, again):
+        assert line in re.sub("chips +", "chips  ", text)
+
+
+def test_rake_and_stacks_are_part_of_the_spot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = str(tmp_path / "spot.strategy")
+    options = ["--rake-cap", "3", "--stack", "250,200", "--iterations", "20"]
+    found = [run_json(capsys, *RIVER, "--rake", rake, *options, "--out", out) for rake in ("5%", "0.05")]
+    assert found[0]["value"] == found[1]["value"]
+    assert found[0]["game"] == found[1]["game"]
+    title = "QsJh2h3c8d, pot 50, stacks 250 and 200, rake 5% up to 3"
+    for words in (["show", out], ["evaluate", out], [*RIVER, "--rake", "5%", *options]):
+        assert main(words) == 0
+        assert capsys.readouterr().out.startswith(title)
+    even = run_json(capsys, *RIVER, "--rake", "5%", "--rake-cap", "3", "--iterations", "20")
+    assert (even["value"], even["best_response"]) == (found[0]["value"], found[0]["best_response"])
+
+
 def test_values_at_the_root_are_those_of_the_solve(river: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """And equities of both players share the pot."""
     solved = run_json(capsys, *RIVER, "--until", "0.2%")
     found = run_json(capsys, "show", str(river), "--ev")
-    assert found["ev"] == pytest.approx(solved["expected_chips"][0], abs=1e-9)
+    assert found["ev"] == pytest.approx(solved["value"][0], abs=1e-9)
     assert 0 < found["equity"] < 1
     assert main(["show", str(river), "--ev", "--hands"]) == 0
     told = capsys.readouterr().out
@@ -106,7 +154,7 @@ def test_a_fold_is_worth_nothing_from_there_on(capsys: pytest.CaptureFixture[str
     solved = run_json(
         capsys, *RIVER, "--iterations", "300", "--lock", lock, "--lock", "allin=fold 1", "--out", str(out)
     )
-    assert solved["expected_chips"][0] > 49
+    assert solved["value"][0] > 49
     found = run_json(capsys, "show", str(out), "--node", "bet25", "--ev")
     assert found["frequencies"] == pytest.approx([1, 0, 0, 0], abs=1e-9)
     assert found["ev"] == pytest.approx(0, abs=1e-9)
@@ -207,7 +255,8 @@ def test_checkpoints_of_two_spots_are_two_files(tmp_path: Path, monkeypatch: pyt
     """One for each range, size, setting and lock; the board is in the name."""
     monkeypatch.chdir(tmp_path)
     spots = (RIVER, [*RIVER[:-1], "KK"], [*RIVER, "--bets", "33%"], [*RIVER, "--set", "gamma=3"],
-             [*RIVER, "--lock", "bet25=fold 1"], [*RIVER, "--lock", "bet25=call 1"])  # fmt: skip
+             [*RIVER, "--lock", "bet25=fold 1"], [*RIVER, "--lock", "bet25=call 1"], [*RIVER, "--rake", "5%"],
+             [*RIVER, "--rake", "5%", "--rake-cap", "1"], [*RIVER, "--stack", "200,300"])  # fmt: skip
     for number, words in enumerate(spots, 1):
         _interrupt(monkeypatch, words)
         assert len(list(tmp_path.glob("holdem-QsJh2h3c8d-*-dcfr.checkpoint"))) == number
@@ -262,6 +311,11 @@ def test_what_is_not_kept_and_not_used_is_said(tmp_path: Path, capsys: pytest.Ca
         ([*RIVER, "--lock", "bet25"], "NODE=STRATEGY"), ([*RIVER, "--lock", "bet7=fold 1"], "there is no decision"),
         ([*RIVER, "--lock", "bet25=fold 1", "--lock", "bet25=call 1"], "bet25 is locked twice; give one lock"),
         ([*RIVER, "--stack", "1e30"], "the stack must be at most 1e+12 chips; got 1e+30"),
+        ([*RIVER, "--stack", "200;300"], "or those of oop and ip such as 100,80; got '200;300'"),
+        ([*RIVER, "--rake", "5"], "the rake is a part of the pot below 100%, such as 5% or 0.05; got 5.0"),
+        ([*RIVER, "--rake", "some"], "the rake is a share of the pot such as 5%; got 'some'"),
+        ([*RIVER, "--rake-cap", "3"], "a rake cap of 3 chips needs a rake"),
+        (["solve", "leduc", "--rake", "5%"], "--rake is for counterplay solve holdem"),
         ([*RIVER, "--bets", "0%"], "be positive"), ([*RIVER, "--algorithm", "lp"], "lp does not run on public trees"),
         ([*RIVER, "--representation", "history"], "--representation is not for"),
         ([*RIVER, "--forget", "initial"], "--forget is not for"),

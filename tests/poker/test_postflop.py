@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,16 @@ def slow_twin(game: Subgame, bets: list[float], raises: list[float]) -> Any:
         {(a, b): float(weight) for (a, b), weight in zip(hands, parse_range(text), strict=True) if weight > 0}
         for text in (game.oop, game.ip)
     )
-    return SlowSubgame(game.cards, game.pot, game.stack, (ranges[0], ranges[1]), bets, raises).game()
+    cap = float("inf") if game.rake_cap is None else game.rake_cap
+    stack = game.effective_stack
+    return SlowSubgame(
+        game.cards, game.pot, stack, (ranges[0], ranges[1]), bets, raises, game.rake, cap
+    ).game()  # fmt: skip
+
+
+def shares_of_pot(game: Subgame, won: Iterable[float]) -> list[float]:
+    """The convention of spots, from what players win and lose in the hand-written tree with half of the pot each."""
+    return [game.pot / 2 + value for value in won]
 
 
 def random_profile(tree: PublicTree, seed: int) -> PublicStrategy:
@@ -83,10 +93,11 @@ def test_the_equilibrium_of_the_linear_program_is_one_of_the_public_tree() -> No
             rows = np.array([[plans[player, key][action] for action in tree.actions_of(node)] for key in keys])
             tables[player][tree.entries(node, deal)] = rows.T.ravel()
     found = PublicWalker(tree).measure(tables)
-    np.testing.assert_allclose([*found.value, *found.best_response], [value, -value, value, -value], atol=1e-6)
+    shares = [25 + value, 25 - value]
+    np.testing.assert_allclose([*found.value, *found.best_response], [*shares, *shares], atol=1e-6)
     result = PublicSolver(tree, config_with("dcfr", {"gamma": 3.0})).run(Until(iterations=20_000, exploitability=1e-3))
     assert result.status == "exploitability"
-    assert result.value[0] == pytest.approx(value, abs=1e-3)
+    assert result.value[0] == pytest.approx(25 + value, abs=1e-3)
 
 
 def test_random_play_on_a_river_is_worth_the_same_as_in_the_hand_written_tree() -> None:
@@ -97,8 +108,8 @@ def test_random_play_on_a_river_is_worth_the_same_as_in_the_hand_written_tree() 
     ours = PublicWalker(tree).measure(profile.tables)
     slow = slow_twin(RIVER, [0.5, 10.0], [0.6, 10.0])
     twin = evaluate(as_history_profile(tree, profile, slow), compile_game(slow))
-    np.testing.assert_allclose(ours.value, twin.value, atol=1e-10)
-    np.testing.assert_allclose(ours.best_response, twin.best_response, atol=1e-10)
+    np.testing.assert_allclose(ours.value, shares_of_pot(RIVER, twin.value), atol=1e-10)
+    np.testing.assert_allclose(ours.best_response, shares_of_pot(RIVER, twin.best_response), atol=1e-10)
 
 
 @pytest.mark.parametrize("isomorphic", [True, False])
@@ -112,8 +123,8 @@ def test_random_play_on_a_turn_is_worth_the_same_as_in_the_hand_written_tree(iso
     slow = slow_twin(game, [0.5], [1.0])
     ours = PublicWalker(tree).measure(profile.tables)
     twin = evaluate(as_history_profile(tree, profile, slow), compile_game(slow))
-    np.testing.assert_allclose(ours.value, twin.value, atol=1e-10)
-    np.testing.assert_allclose(ours.best_response, twin.best_response, atol=1e-10)
+    np.testing.assert_allclose(ours.value, shares_of_pot(game, twin.value), atol=1e-10)
+    np.testing.assert_allclose(ours.best_response, shares_of_pot(game, twin.best_response), atol=1e-10)
 
 
 def test_isomorphism_changes_nothing_but_the_size() -> None:
@@ -251,9 +262,9 @@ def test_a_lock_holds_and_the_rest_is_solved_around_it(storage: str) -> None:
     assert result.status == "exploitability"
     state = result.profile.hands("bet25")
     np.testing.assert_allclose(state.frequencies, [1, 0, 0], atol=1e-6)
-    # 25 chips are what betting wins for certain; checking wins no more against an opponent who may bet himself
+    # the pot of 50 is what betting wins for certain; checking wins no more against an opponent who may bet himself
     free = PublicSolver(tree, "cfr+").run(Until(iterations=2000))
-    assert result.value[0] >= 25 - 0.02 > free.value[0]
+    assert result.value[0] >= 50 - 0.02 > free.value[0]
 
 
 def test_locks_by_range() -> None:
@@ -306,7 +317,7 @@ def test_inspected_numbers_are_those_of_the_hand_written_tree() -> None:
         assert state.weights[number] == pytest.approx(weight[hand] / total, abs=1e-12)
         assert state.values is not None
         assert state.equities is not None
-        assert state.values[number] == pytest.approx(value[hand] / weight[hand], abs=1e-9)
+        assert state.values[number] == pytest.approx(25 + value[hand] / weight[hand], abs=1e-9)
         assert state.equities[number] == pytest.approx(equity[hand] / weight[hand], abs=1e-9)
     assert state.frequencies.sum() == pytest.approx(1.0)
     cells = [cell for row in state.grid() for cell in row if cell is not None]

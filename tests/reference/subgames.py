@@ -18,10 +18,11 @@ Range = Mapping[Hand, float]
 class SlowSubgame:
     def __init__(
         self, board: Sequence[int], pot: float, stack: float, ranges: tuple[Range, Range], bets: Sequence[float],
-        raises: Sequence[float],
+        raises: Sequence[float], rake: float = 0.0, cap: float = float("inf"),
     ) -> None:  # fmt: skip
         self.board, self.pot, self.stack, self.ranges = tuple(board), pot, stack, ranges
         self.bets, self.raises = bets, raises
+        self.rake, self.cap = rake, cap
 
     def game(self) -> ExplicitGame:
         pairs = {
@@ -48,7 +49,8 @@ class SlowSubgame:
         branches: dict[str, Node] = {}
         if facing > put[player]:
             lost = self.pot / 2 + spent + put[player]
-            branches["fold"] = terminal(-lost, lost) if player == 0 else terminal(lost, -lost)
+            won = lost - min(self.cap, 2 * lost * self.rake)
+            branches["fold"] = terminal(-lost, won) if player == 0 else terminal(won, -lost)
             branches["call"] = self.close(hands, board, spent + facing, (*words, "call"))
         elif player == 1:
             branches["check"] = self.close(hands, board, spent, (*words, "check"))
@@ -66,13 +68,14 @@ class SlowSubgame:
     def close(self, hands: tuple[Hand, Hand], board: tuple[int, ...], spent: float, words: tuple[str, ...]) -> Node:
         if len(board) == 5:
             values = [hand_value((*hand, *board)) for hand in hands]
-            won = self.pot / 2 + spent
-            sign = (values[0] > values[1]) - (values[0] < values[1])
-            return terminal(sign * won, -sign * won)
-        left = [card for card in range(52) if card not in {*board, *hands[0], *hands[1]}]
+            pot = self.pot + 2 * spent
+            left = pot - min(self.cap, pot * self.rake)  # of which each player gets all, half, or nothing
+            shares = (1.0, 0.0) if values[0] > values[1] else (0.0, 1.0) if values[0] < values[1] else (0.5, 0.5)
+            return terminal(*(share * left - pot / 2 for share in shares))
+        cards = [card for card in range(52) if card not in {*board, *hands[0], *hands[1]}]
         below = {}
-        for card in left:
+        for card in cards:
             after = (*board, card)
             node = self.close if spent >= self.stack else self.street
-            below[card] = (1 / len(left), node(hands, after, spent, words))
+            below[card] = (1 / len(cards), node(hands, after, spent, words))
         return chance(below)

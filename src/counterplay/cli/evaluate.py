@@ -106,13 +106,12 @@ def _title(found: Measurement) -> str:
 def _rows(found: Measurement) -> list[tuple[str, str]]:
     """The measurement as rows of text."""
     from counterplay.evaluation.board_bounds import bound_rows
-    from counterplay.evaluation.figures import player_values
+    from counterplay.evaluation.figures import value_rows
 
     rows, facts = [], found.facts
     if found.measured:
         rows += [
-            ("value", player_values(found.value) + " chips"),
-            ("best responses", player_values(found.best_response) + " chips"),
+            *value_rows(found, "value", found.pot),
             ("exploitability", _gain(found)),
             ("NashConv", f"{found.nash_conv:.3g} chips, the sum of those gains"),
             ("epsilon", f"{found.epsilon:.3g} chips, the largest of them"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -23,20 +22,16 @@ def show_hands(name: str, state: HandTable, single: bool, files: Files, palette:
     """Show the hands of a game at a decision, in a grid or as ``single`` hands, and write them to files."""
     game = parse_subgame(name) if name.startswith(SUBGAME) else None
     title = _title(name, game, state)
-
-    def chips(value: float | None) -> float | None:
-        return _chips(game, state, value)
-
     if files.png is not None:
         from counterplay.plots.hand_grids import draw_grid
 
         draw_grid(files.png, state, title, palette)
     if files.csv is not None:
-        hands_to_csv(files.csv, state, single, chips)
+        hands_to_csv(files.csv, state, single)
     if files.html is not None:
-        hands_to_html(files.html, title, state, single, chips, palette)
+        hands_to_html(files.html, title, state, single, palette)
     if as_json:
-        print_json(_as_json(name, game, state, single, files))
+        print_json(_as_json(name, state, single, files))
         return
     _print(name, game, state, None if single else palette)
     for path in files.written:
@@ -51,26 +46,19 @@ def _title(name: str, game: Subgame | None, state: HandTable) -> str:
     return f"{name}: {who}{board}{betting}"
 
 
-def _chips(game: Subgame | None, state: HandTable, value: float | None) -> float | None:
-    """What a hand wins from the pot from here on, minus what it still puts in; the game's utility elsewhere."""
-    if value is None or game is None:
-        return value
-    return value + game.pot / 2 + game.spent(state.node)[state.player]
-
-
 def _print(name: str, game: Subgame | None, state: HandTable, palette: str | None) -> None:
     """Print the grid in a palette, or single hands if there is none."""
     say(_title(name, game, state))
     mix = ", ".join(f"{name} {100 * share:.2f}%" for name, share in zip(state.actions, state.frequencies, strict=True))
     say(f"  {mix}")
     if state.values is not None:
-        value, equity = _chips(game, state, state.mean(state.values)), state.mean(state.equities)
+        value, equity = state.mean(state.values), state.mean(state.equities)
         if value is not None and equity is not None:
             say(f"  expected value {value:.4f} chips, equity {100 * equity:.2f}%")
     say()
     console = Console(highlight=False, soft_wrap=True)
     if palette is None:
-        for line in hand_lines(state, lambda value: _chips(game, state, value)):
+        for line in hand_lines(state):
             say(line)
     else:
         for row in grid_lines(state, palette):
@@ -80,7 +68,7 @@ def _print(name: str, game: Subgame | None, state: HandTable, palette: str | Non
         say("--node ACTIONS shows the decision after them, --infosets all infosets with reach and value.")
 
 
-def hand_lines(state: HandTable, chips: Callable[[float | None], float | None]) -> list[str]:
+def hand_lines(state: HandTable) -> list[str]:
     """A table with one line for each hand that is held."""
     heads = ["hand", "weight", *state.actions] + (["ev", "equity"] if state.values is not None else [])
     lines = ["  ".join(f"{head:>9}" for head in heads)]
@@ -89,7 +77,7 @@ def hand_lines(state: HandTable, chips: Callable[[float | None], float | None]) 
             continue
         words = [cell.name, f"{100 * cell.weight:.3f}%", *(f"{100 * share:.2f}%" for share in cell.frequencies)]
         if state.values is not None:
-            value, equity = chips(cell.value), cell.equity
+            value, equity = cell.value, cell.equity
             words += [
                 "" if value is None else f"{round(value, 3) + 0.0:.3f}",
                 "" if equity is None else f"{100 * equity:.2f}%",
@@ -98,7 +86,7 @@ def hand_lines(state: HandTable, chips: Callable[[float | None], float | None]) 
     return lines
 
 
-def _as_json(name: str, game: Subgame | None, state: HandTable, single: bool, files: Files) -> dict[str, Any]:
+def _as_json(name: str, state: HandTable, single: bool, files: Files) -> dict[str, Any]:
     found: dict[str, Any] = {
         "game": name,
         "player": state.player + 1,
@@ -108,12 +96,12 @@ def _as_json(name: str, game: Subgame | None, state: HandTable, single: bool, fi
         "frequencies": state.frequencies.tolist(),
         "hands": {
             cell.name: {"hands": cell.hands, "weight": cell.weight, "frequencies": list(cell.frequencies)}
-            | ({} if state.values is None else {"ev": _chips(game, state, cell.value), "equity": cell.equity})
+            | ({} if state.values is None else {"ev": cell.value, "equity": cell.equity})
             for cell in shown_cells(state, single)
         },
         **files.as_dict(),
     }
     if state.values is not None:
-        found["ev"] = _chips(game, state, state.mean(state.values))
+        found["ev"] = state.mean(state.values)
         found["equity"] = state.mean(state.equities)
     return found

@@ -69,7 +69,10 @@ MemoryLimit = Annotated[
 ]
 Board = Annotated[str | None, typer.Option(help="3, 4 or 5 cards, QsJh2h.", rich_help_panel=_SPOT)]
 Pot = Annotated[float | None, typer.Option(help="Chips in the pot.", rich_help_panel=_SPOT)]
-Stack = Annotated[float | None, typer.Option(help="Remaining stack of each player.", rich_help_panel=_SPOT)]
+Stack = Annotated[
+    str | None,
+    typer.Option(help="Remaining stack of each player, or those of oop and ip: 100,80.", rich_help_panel=_SPOT),
+]
 Oop = Annotated[
     str | None,
     typer.Option(help="Range of the player who acts first: 66+,A8s+,AKo:0.5, or @FILE.", rich_help_panel=_SPOT),
@@ -98,6 +101,11 @@ AllinThreshold = Annotated[
     str | None, typer.Option(help="Bets of this fraction of the stack are all in (default 67%).", rich_help_panel=_SPOT)
 ]
 Chip = Annotated[float | None, typer.Option(help="Bets are multiples of this (default 1).", rich_help_panel=_SPOT)]
+Rake = Annotated[
+    str | None,
+    typer.Option(help="Part of the pot that the house takes: 5% or 0.05 (default none).", rich_help_panel=_SPOT),
+]
+RakeCap = Annotated[float | None, typer.Option(help="Most chips that the house takes.", rich_help_panel=_SPOT)]
 Isomorphism = Annotated[bool, typer.Option(help="Merge isomorphic suits.", rich_help_panel=_SPOT)]
 Lock = Annotated[
     list[str] | None,

@@ -50,6 +50,8 @@ def command(
     donks: o.Donks = None,
     allin_threshold: o.AllinThreshold = None,
     chip: o.Chip = None,
+    rake: o.Rake = None,
+    rake_cap: o.RakeCap = None,
     isomorphism: o.Isomorphism = True,
     lock: o.Lock = None,
     quiet: o.Quiet = False,

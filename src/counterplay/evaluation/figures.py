@@ -3,11 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from counterplay.evaluation.measurement import Measurement
 
 
 def player_values(values: Sequence[float]) -> str:
     """Values of all players, such as ``-0.055556 (player 1), +0.055556 (player 2)``."""
     return ", ".join(f"{value:+.6f} (player {player + 1})" for player, value in enumerate(values))
+
+
+def value_rows(found: Measurement, name: str, pot: float | None = None) -> list[tuple[str, str]]:
+    """The rows of values and best responses; in a postflop spot with this pot they are shares of it."""
+    if pot is None:
+        won, best = player_values(found.value), player_values(found.best_response)
+        return [(name, won + " chips"), ("best responses", best + " chips")]
+    taken = pot - sum(found.value)
+    rake = f", {taken:.4f} to the house" if abs(taken) > 1e-9 * pot else ""
+    return [
+        ("expected chips", f"{_shares(found.value)} of the pot of {pot:g}{rake}"),
+        ("best responses", f"{_shares(found.best_response)} of it"),
+    ]
+
+
+def _shares(values: Sequence[float]) -> str:
+    return "oop {:.4f}, ip {:.4f}".format(*values)
 
 
 def exploitability_text(exploitability: float, big_blind: float | None, pot: float | None = None) -> str:

@@ -1,7 +1,9 @@
 """Expected values and equities of each hand at a public state, in addition to its strategy.
 
-Johanson 2016, section 9.4.  The value of a hand is what it wins from there on against the opponent's range at this
-point; its equity is the fraction of the pot that it wins if nothing more is bet.
+Johanson 2016, section 9.4.  The value of a hand is what it wins against the opponent's range at this point.  In a
+postflop spot it counts the chips that the hand takes from the pot minus those that it still puts in, so that folding is
+worth 0; in other games it is the utility.  The equity of a hand is the fraction of the pot that it wins if nothing more
+is bet.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from counterplay.errors import GameError
 from counterplay.evaluation.public_walks import Opponent, PublicWalks, Start, plain_tables
 from counterplay.kernels.public.piece_steps import RESPONSE, VALUE
 from counterplay.poker.poker_public_tree import add_links
+from counterplay.poker.postflop import SUBGAME
+from counterplay.poker.postflop.subgame import parse_subgame
 from counterplay.strategy.hand_table import HandTable
 from counterplay.strategy.public_lookup import Path, opponent_mass, public_path, reach_along
 from counterplay.strategy.public_strategy import PublicStrategy
@@ -43,6 +47,8 @@ def hand_values(profile: PublicStrategy, node: str = "", board: str | None = Non
     equal = _equities(tree, deal, player, reach)
     with np.errstate(invalid="ignore", divide="ignore"):
         won, equal = np.where(mass > 0, won / mass, np.nan), np.where(mass > 0, 0.5 + 0.5 * equal / mass, np.nan)
+    if tree.name.startswith(SUBGAME):
+        won = won + tree.half_pot + parse_subgame(tree.name).spent(tree.node_text[place])[player]
     hands = tree.hands[player]
     classes = hands.real_class[int(hands.real_start[deal]) : int(hands.real_start[deal + 1])]
     return dataclasses.replace(table, values=won[classes], equities=equal[classes])

@@ -35,8 +35,8 @@ class PublicWalker(PublicWalks):
         return self.total(player, self.walk(player, RESPONSE, none, Opponent(opp_table, opp_scale)))
 
     def total(self, player: int, values: Vector) -> float:
-        """What a player wins whose hands have these values at the start."""
-        return float(values @ self.tree.hands[player].root_weight)
+        """What a player wins whose hands have these values at the start; in a postflop spot, of the pot."""
+        return float(values @ self.tree.hands[player].root_weight) + self.tree.half_pot
 
     def measure(
         self,
@@ -57,8 +57,10 @@ class PublicWalker(PublicWalks):
             self.total(player, self.walk(player, RESPONSE, own[player], players[1 - player], locked=locked))
             for player in (0, 1)
         ]
-        value = (best[0] - best[1]) / 2
+        value = (best[0] - best[1]) / 2 + self.tree.half_pot
         if valued or not self.tree.zero_sum:
             value = self.total(0, self.walk(0, VALUE, own[0], players[1]))
-        other = -value if self.tree.zero_sum else self.total(1, self.walk(1, VALUE, own[1], players[0]))
+        other = 2 * self.tree.half_pot - value
+        if not self.tree.zero_sum:
+            other = self.total(1, self.walk(1, VALUE, own[1], players[0]))
         return Measurement((value, other), (best[0], best[1]))

@@ -77,8 +77,11 @@ def vector_length(tree: PublicTree, hands: int | None = None) -> int:
 
 
 def _runouts(tree: PublicTree, hands: tuple[HandArrays, HandArrays], width: int, kind: Any) -> dict[str, NDArray[Any]]:
-    """The fields of ``NodeArrays`` about run-outs; no matrices where they would be large compared with the tables."""
+    """The fields of ``NodeArrays`` about fees and run-outs; no matrices where they would be large beside the tables."""
     stake, places, size = runout_places(tree, width)
+    fee = np.zeros(tree.num_nodes) if tree.fee is None else tree.fee.copy()
+    for link in np.flatnonzero(stake)[::-1].tolist() if tree.fee is not None else ():
+        fee[link] = fee[tree.first_child[link]]
     matrix = np.zeros(size, kind)
     first, second = hands
     for deal in np.flatnonzero(places >= 0)[::-1].tolist():
@@ -89,7 +92,7 @@ def _runouts(tree: PublicTree, hands: tuple[HandArrays, HandArrays], width: int,
                 add_boards(first, second, after, weight, width, here)
             else:
                 add_below(first, second, after, weight, width, matrix[places[after] :], here)
-    return {"runout": stake, "runout_at": places, "runout_matrix": matrix}
+    return {"fee": fee, "runout": stake, "runout_at": places, "runout_matrix": matrix}
 
 
 def runout_places(tree: PublicTree, width: int) -> tuple[Vector, NDArray[np.int64], int]:

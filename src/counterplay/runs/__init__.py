@@ -101,7 +101,7 @@ def solve_spot(
     *,
     board: str,
     pot: float,
-    stack: float,
+    stack: float | str | tuple[float, float],
     oop: str,
     ip: str,
     until: Until | float | str | None = None,
@@ -113,14 +113,16 @@ def solve_spot(
     Parameters
     ----------
     board, pot, stack, oop, ip
-        3, 4 or 5 cards, chips in the pot and behind, and the ranges of the players who act first and last.
+        3, 4 or 5 cards, chips in the pot and behind (one number, or those of ``oop`` and ``ip``), and the ranges of
+        the players who act first and last.
     until : optional
         As in ``solve``, by default 0.5% of the pot.
     progress : callable, optional
         Called with ``Progress`` several times a second.
     **settings
-        ``bets``, ``raises``, ``donks``, ``allin_threshold``, ``chip``, ``isomorphism`` and ``lock`` (one text or
-        several), see ``Spot``; ``algorithm``; fields of ``RunOptions``; settings of the algorithm.
+        ``bets``, ``raises``, ``donks``, ``allin_threshold``, ``chip``, ``rake``, ``rake_cap``, ``isomorphism`` and
+        ``lock`` (one text or several), see ``Spot``; ``algorithm``; fields of ``RunOptions``; settings of the
+        algorithm.
     """
     names = {field.name for field in dataclasses.fields(Spot)}
     asked = {name: settings.pop(name) for name in list(settings) if name in names}

@@ -46,6 +46,7 @@ from counterplay.evaluation.public_walks import scratch_bytes, walk_scratch
 from counterplay.kernels.public.piece_steps import Rule, Tables
 from counterplay.kernels.public.public_sampling import Deals, Deck, Drawn, iterate_blocks
 from counterplay.kernels.walks import alias_table, random_state
+from counterplay.poker.postflop import SUBGAME
 from counterplay.runtime.threads import ThreadPool, spaced_rows, spaced_zeros
 from counterplay.solvers.cfr import ROUNDING, check_storage
 from counterplay.solvers.public_tree_tables import PublicTreeTables, table_type
@@ -98,6 +99,8 @@ class PublicSamplingSolver(ThreadedSolver, PublicTreeTables):
     def _check_game(self) -> None:
         tree = self.tree
         if not tree.zero_sum:
+            if tree.name.startswith(SUBGAME):
+                raise SolverError(f"{self.algorithm} needs utilities that sum to 0; with rake, use dcfr, cfr+ or cfr")
             raise SolverError(
                 f"{self.algorithm} needs utilities that sum to 0, which those of {tree.name} do not; use cfr+ on "
                 "its public tree, or a sampling algorithm on its histories or states"

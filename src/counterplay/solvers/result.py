@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import counterplay
-from counterplay.evaluation.figures import exploitability_text, player_values
+from counterplay.evaluation.figures import exploitability_text, value_rows
 from counterplay.evaluation.measurement import Measurement
 from counterplay.runtime.html_page import html_facts
 from counterplay.runtime.memory import format_bytes
@@ -113,7 +113,7 @@ class SolveResult:
 
     @property
     def value(self) -> tuple[float, ...]:
-        """Expected value of each player."""
+        """Expected value of each player; in a postflop spot the share of the pot, ``oop`` first."""
         return self.measurement.value
 
     @property
@@ -146,7 +146,7 @@ class SolveResult:
         """Bounds on the value for player 1, in two-player zero-sum games (Johanson 2016, section 9.4)."""
         if not (self.is_measured and self.facts.zero_sum and len(self.value) == 2):
             return None
-        return -self.best_response[1], self.best_response[0]
+        return (self.facts.pot or 0.0) - self.best_response[1], self.best_response[0]
 
     @property
     def title(self) -> str:
@@ -174,7 +174,6 @@ class SolveResult:
             "cpu_seconds": self.cpu_seconds,
             **_numbers(self.measurement, facts.big_blind),
             "exploitability_percent": None if in_pot is None else 100 * self.exploitability / in_pot,
-            "expected_chips": None if in_pot is None else [in_pot / 2 + value for value in self.value],
             "value_bounds": None if self.value_bounds is None else list(self.value_bounds),
             "recall": None if facts.recall is None else list(facts.recall),
             "information_sets": self.information_sets,
@@ -238,15 +237,10 @@ class SolveResult:
             return [("exploitability", "not measured: a best response walks the whole game")]
         whole = facts.zero_sum and self.abstract is None
         name = "against a response" if facts.one_sided else "value of the game" if whole else "value of the profile"
-        rows = [
-            (name, player_values(self.value) + " chips"),
-            ("best responses", player_values(self.best_response) + " chips"),
+        return [
+            *value_rows(self.measurement, name, facts.pot),
             ("exploitability", exploitability_text(self.exploitability, facts.big_blind, facts.pot)),
         ]
-        if facts.pot is not None:
-            oop, ip = (facts.pot / 2 + value for value in self.value)
-            rows.insert(0, ("expected chips", f"oop {oop:.4f}, ip {ip:.4f} of the pot of {facts.pot:g}"))
-        return rows
 
     def _abstraction_rows(self) -> list[tuple[str, str]]:
         facts, inside, rows = self.facts, self.abstract, []

@@ -18,6 +18,7 @@ from counterplay.kernels.public.terminal import (
     factored_values,
     fold_values,
     matrix_values,
+    pay_fee,
     row_values,
     showdown_values,
     tilted_values,
@@ -54,6 +55,7 @@ class NodeArrays(NamedTuple):
     matrix: Any
     factor_class: Any
     factor_count: Any
+    fee: Any  # (N,) float64: of showdowns, and of links after which there is nothing but one; 0 where there are none
     runout: Any  # (N,) float64: of a link after which there is nothing but a showdown, the stake, if there are matrices
     runout_at: Any  # (D,) int64: where the matrix of a deal begins in ``runout_matrix``
     runout_matrix: Any  # see ``kernels.public.runouts``
@@ -222,6 +224,9 @@ def terminal_values(
         else:
             showdown_values(tree.payoff[node], own.card, own.rank, mine, n, opp.real_class, opp.real_rank,
                             opp.real_card, low, high, reach, r, sums, value, v)  # fmt: skip
+            if tree.fee[node] != 0.0:
+                pay_fee(tree.fee[node], pair_hands, own.card, own.twin, mine, n, opp.real_class, opp.real_card, low,
+                        high, reach, r, sums, value, v)  # fmt: skip
         return
     at = np.uint64(tree.data[node])
     sign *= tree.payoff[node]
@@ -262,10 +267,10 @@ def terminals_of_piece(
             node = root + j
             scratch.reach_place[lane] = reach_at + np.uint64(tree.reach_slot[1 - me, node]) * stride
             scratch.value_place[lane] = value_at + np.uint64(j) * stride
-            payoff, shown = tree.payoff[node], tree.kind[node] == _SHOWDOWN
+            payoff, shown, fee = tree.payoff[node], tree.kind[node] == _SHOWDOWN, tree.fee[node]
             factor[lane] = payoff if shown else 0.0
-            factor[WIDE + lane] = -payoff if shown else sign * payoff
-            factor[2 * WIDE + lane] = sign * payoff if pair_hands and not shown else 0.0
+            factor[WIDE + lane] = -payoff - fee if shown else sign * payoff
+            factor[2 * WIDE + lane] = 0.0 if not pair_hands else 0.0 - fee if shown else sign * payoff
             if lane >= here:  # nothing is there: the last terminal once more, and nobody reads it
                 scratch.value_place[lane] = np.uint64(len(value)) - stride
         for o in range(np.uint64(0), others, wide):
@@ -400,6 +405,10 @@ def go_backward(
                 runout_values(me, tree.runout[node], tree.runout_matrix, np.uint64(tree.runout_at[deal]),
                               own.multiplicity, np.uint64(own.start[deal]), n, reach, r, hands_at(opp, deal), stride,
                               value, here)  # fmt: skip
+                if tree.fee[node] != 0.0:  # hands that can be dealt together always reach the showdown
+                    pay_fee(tree.fee[node], pair_hands, own.card, own.twin, np.uint64(own.start[deal]), n,
+                            opp.real_class, opp.real_card, np.uint64(opp.real_start[deal]),
+                            np.uint64(opp.real_start[deal + 1]), reach, r, scratch.sums, value, here)  # fmt: skip
             continue  # the walk has filled the others in
         if kind > 1:
             if together and (kind in (_FOLD, _SHOWDOWN)):

@@ -22,6 +22,21 @@ NO_TWIN = 65535
 
 
 @inlined
+def _sum_by_card(
+    real_class: np.ndarray, real_card: np.ndarray, low: Any, high: Any, reach: np.ndarray, r: Any, by_card: np.ndarray,
+) -> float:  # fmt: skip
+    """The opponent's reach with all hands, and in ``by_card`` with those that hold each card; see ``fold_values``."""
+    by_card[:CARD_SLOTS] = 0.0
+    total = 0.0
+    for k in range(low, high):
+        mass = reach[r + real_class[k]]
+        total += mass
+        by_card[real_card[k, 0]] += mass
+        by_card[real_card[k, 1]] += mass
+    return total
+
+
+@inlined
 def fold_values(
     amount: float,  # IN  what we win by the fold, or lose
     pair_hands: bool,  # IN  hands have two cards
@@ -40,13 +55,7 @@ def fold_values(
     v: Any,  # IN  where our values begin
 ) -> None:
     """Everything the opponent can hold beside our cards, times an amount."""
-    by_card[:CARD_SLOTS] = 0.0
-    total = 0.0
-    for k in range(low, high):
-        mass = reach[r + real_class[k]]
-        total += mass
-        by_card[real_card[k, 0]] += mass
-        by_card[real_card[k, 1]] += mass
+    total = _sum_by_card(real_class, real_card, low, high, reach, r, by_card)
     if pair_hands:
         for h in range(n):
             k = mine + h
@@ -116,6 +125,25 @@ def showdown_values(
     for h in range(n):
         everything = total - by_card[card[mine + h, 0]] - by_card[card[mine + h, 1]]
         value[v + h] = stake * (value[v + h] - everything)
+
+
+@kernel
+def pay_fee(
+    fee: float, pair_hands: bool, card: np.ndarray, twin: np.ndarray, mine: Any, n: Any, real_class: np.ndarray,
+    real_card: np.ndarray, low: Any, high: Any, reach: np.ndarray, r: Any, by_card: np.ndarray, value: np.ndarray,
+    v: Any,
+) -> None:  # fmt: skip
+    """Take a fee from the values of our hands, whoever wins: times everything the opponent can hold beside our cards.
+
+    The other parameters are those of ``fold_values``.  A call, as that of ``tilted_values``: most games have no fees.
+    """
+    total = _sum_by_card(real_class, real_card, low, high, reach, r, by_card)
+    for h in range(n):
+        k = mine + h
+        mass = total - by_card[card[k, 0]] - by_card[card[k, 1]]
+        if pair_hands and twin[k] != NO_TWIN:
+            mass += reach[r + twin[k]]  # it was taken off twice
+        value[v + h] -= fee * mass
 
 
 @kernel

@@ -21,10 +21,14 @@ class Spot:
 
     Attributes
     ----------
-    board, pot, stack, oop, ip, bets, raises, donks, chip
+    board, pot, oop, ip, bets, raises, donks, chip, rake_cap
         As in ``Subgame``; a range may also be in a file, ``@FILE``, see ``poker.range_files``.
+    stack : str, float or pair of float
+        The stack of each player, or those of ``oop`` and ``ip``: ``100,80``.
     allin_threshold : str or float
         A share of the stack: ``67%`` or 0.67.
+    rake : str or float
+        A share of the pot: ``5%`` or 0.05.
     isomorphism : bool
         Take hands and cards together that differ in suits only.
     lock : tuple of str
@@ -33,7 +37,7 @@ class Spot:
 
     board: str | None = None
     pot: float | None = None
-    stack: float | None = None
+    stack: str | float | tuple[float, float] | None = None
     oop: str | None = None
     ip: str | None = None
     bets: str | None = None
@@ -41,6 +45,8 @@ class Spot:
     donks: str | None = None
     allin_threshold: str | float | None = None
     chip: float | None = None
+    rake: str | float | None = None
+    rake_cap: float | None = None
     isomorphism: bool = True
     lock: tuple[str, ...] = ()
 
@@ -54,20 +60,36 @@ class Spot:
         missing = [name for name in NEEDED if getattr(self, name) is None]
         if missing:
             raise GameError(f"a postflop spot needs {', '.join(missing)}")
-        names = (*NEEDED, "bets", "raises", "donks", "chip")
+        names = (*NEEDED, "bets", "raises", "donks", "chip", "rake_cap")
         chosen: dict[str, Any] = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         chosen |= {name: range_of(chosen[name], name) for name in ("oop", "ip")}
+        chosen["stack"] = _stacks(chosen["stack"])
         if self.allin_threshold is not None:
-            chosen["allin_threshold"] = _share(self.allin_threshold)
+            chosen["allin_threshold"] = _share(self.allin_threshold, "all-in threshold", "the stack such as 67%")
+        if self.rake is not None:
+            chosen["rake"] = _share(self.rake, "rake", "the pot such as 5%")
         return Subgame(**chosen, isomorphic=self.isomorphism)
 
 
-def _share(given: str | float) -> float:
+def _stacks(given: str | float | tuple[float, ...]) -> float | tuple[float, ...]:
+    """One stack, or two separated by a comma."""
+    if not isinstance(given, str):
+        return given
+    try:
+        stacks = tuple(float(part) for part in given.split(","))
+    except ValueError:
+        stacks = ()
+    if len(stacks) not in (1, 2):
+        raise GameError(f"the stack is a number of chips, or those of oop and ip such as 100,80; got {given!r}")
+    return stacks[0] if len(stacks) == 1 else stacks
+
+
+def _share(given: str | float, name: str, example: str) -> float:
     text = str(given).strip()
     try:
         return float(text.removesuffix("%")) / 100 if text.endswith("%") else float(text)
     except ValueError:
-        raise GameError(f"the all-in threshold is a share of the stack such as 67%; got {given!r}") from None
+        raise GameError(f"the {name} is a share of {example}; got {given!r}") from None
 
 
 def text_or_file(text: str, parse: Callable[[str], object]) -> str:

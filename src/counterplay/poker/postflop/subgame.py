@@ -2,7 +2,10 @@
 
 This is the game of postflop solvers.  Player 0 is out of position (``oop``) and acts first on every street, player 1 is
 in position (``ip``).  Each player has put in half of the pot: the winner gains the other half and what the opponent has
-bet since, so the game is zero-sum; there is no rake.
+bet since.  A bet that was not called is returned.  Without rake the game is zero-sum.
+
+With rake the house takes a fraction of the pot, at most the cap, from the winner, or in equal parts from both after a
+tie.  It takes that from pots won by a fold as well, since the flop is dealt.
 
 A bet is rounded to multiples of ``chip``.  The smallest bet is one chip, the smallest raise that of the last bet or
 raise; a smaller size is raised to it, one above the stack is all in, and so is one of at least the all-in threshold.
@@ -45,6 +48,9 @@ MAX_CHIPS = 1e12
 MAX_ACTIONS = 200
 """Actions in a row after which a subgame is refused."""
 
+LATER = ("rake", "rake_cap")
+"""Fields that are left out of names where they have their defaults: names without them are in older files."""
+
 TOLERANCE = 1e-9
 """Fraction of a stack that counts as rounding error, not as a bet."""
 
@@ -59,8 +65,8 @@ class Subgame:
         Three, four or five cards, ``QsJh2h``.
     pot : float
         Chips in the pot.
-    stack : float
-        The remaining stack of each player (the smaller of the two).
+    stack : float or pair of float
+        The remaining stack of each player, or those of ``oop`` and ``ip``; the smaller one limits the betting.
     oop, ip : str
         The ranges of the players who act first and last.
     bets, raises : str
@@ -74,11 +80,15 @@ class Subgame:
         Bets are multiples of this.
     isomorphic : bool
         Merge hands and cards that differ only by a renaming of suits, where board and ranges allow.
+    rake : float
+        The fraction of the pot that the house takes.
+    rake_cap : float or None
+        The most chips that it takes.
     """
 
     board: str
     pot: float
-    stack: float
+    stack: float | tuple[float, float]
     oop: str
     ip: str
     bets: str = "50%,allin"
@@ -87,11 +97,18 @@ class Subgame:
     allin_threshold: float = 0.67
     chip: float = 1.0
     isomorphic: bool = True
+    rake: float = 0.0
+    rake_cap: float | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.stack, list | tuple):
+            stacks = tuple(self.stack)
+            if len(stacks) != 2:
+                raise GameError(f"there are two stacks, those of oop and ip; got {len(stacks)}")
+            object.__setattr__(self, "stack", stacks[0] if stacks[0] == stacks[1] else stacks)
         if len(self.cards) not in (3, 4, 5):
             raise GameError(f"a board has 3, 4 or 5 cards; got {len(self.cards)} in {self.board!r}")
-        for name, amount in (("pot", self.pot), ("stack", self.stack), ("chip", self.chip)):
+        for name, amount in (("pot", self.pot), *(("stack", stack) for stack in self.stacks), ("chip", self.chip)):
             if not isinstance(amount, int | float) or not 0 < amount < math.inf:
                 raise GameError(f"the {name} must be a positive number of chips; got {amount!r}")
             if amount > MAX_CHIPS:
@@ -100,9 +117,19 @@ class Subgame:
             raise GameError(
                 f"the all-in threshold must be above 0 and at most 100% of the stack; got {self.allin_threshold!r}"
             )
+        self._check_rake()
         self.sizes  # noqa: B018  # raises here if they cannot be parsed
         if not self.pair_weight > 0:
             raise GameError(f"no hand of oop is compatible with a hand of ip on {self.board}: they share cards")
+
+    def _check_rake(self) -> None:
+        rake, cap = self.rake, self.rake_cap
+        if not isinstance(rake, int | float) or not 0 <= rake < 1:
+            raise GameError(f"the rake is a part of the pot below 100%, such as 5% or 0.05; got {rake!r}")
+        if cap is not None and (not isinstance(cap, int | float) or not 0 <= cap < math.inf):
+            raise GameError(f"the rake cap is a number of chips, at least 0; got {cap!r}")
+        if cap is not None and rake == 0:
+            raise GameError(f"a rake cap of {cap:g} chips needs a rake, such as 5%")
 
     @functools.cached_property
     def cards(self) -> tuple[int, ...]:
@@ -146,6 +173,20 @@ class Subgame:
         return lines
 
     @property
+    def stacks(self) -> tuple[float, float]:
+        """The remaining stacks of ``oop`` and ``ip``."""
+        return self.stack if isinstance(self.stack, tuple) else (self.stack, self.stack)
+
+    @property
+    def effective_stack(self) -> float:
+        """The smaller stack: what a player bets beyond it cannot be called, and is returned."""
+        return min(self.stacks)
+
+    def house(self, pot: float) -> float:
+        """What the house takes from a pot."""
+        return self.rake * pot if self.rake_cap is None else min(self.rake * pot, self.rake_cap)
+
+    @property
     def first_street(self) -> int:
         """0 on the flop, 1 on the turn, 2 on the river."""
         return len(self.cards) - 3
@@ -153,12 +194,23 @@ class Subgame:
     @property
     def name(self) -> str:
         """The name that opens the subgame again: ``holdem`` and its fields as JSON."""
-        return f"holdem{json.dumps(dataclasses.asdict(self))}"
+        fields = dataclasses.asdict(self)
+        later = {
+            field.name
+            for field in dataclasses.fields(self)
+            if field.name in LATER and fields[field.name] == field.default
+        }
+        return f"holdem{json.dumps({name: value for name, value in fields.items() if name not in later})}"
 
     @property
     def title(self) -> str:
         """The subgame in a few words."""
-        return f"{cards_text(self.cards)}, pot {self.pot:g}, stack {self.stack:g}"
+        stacks = (
+            "stacks {:g} and {:g}".format(*self.stack) if isinstance(self.stack, tuple) else f"stack {self.stack:g}"
+        )
+        cap = "" if self.rake_cap is None else f" up to {self.rake_cap:g}"
+        rake = f", rake {100 * self.rake:g}%{cap}" if self.rake else ""
+        return f"{cards_text(self.cards)}, pot {self.pot:g}, {stacks}{rake}"
 
     def betting(self, spans: list[tuple[int, int]]) -> PublicNode:
         """The betting, over the numbered deals of each remaining street."""
@@ -172,7 +224,7 @@ class Subgame:
             if word == "call":
                 amount = max(street)
             elif word == "allin":
-                amount = self.stack - before
+                amount = self.effective_stack - before
             elif word not in ("check", "fold"):
                 amount = float(word.removeprefix("bet").removeprefix("raise"))
             street[player] = amount
@@ -191,8 +243,9 @@ class Subgame:
         """The compiled subgame.  Raises MemoryLimitError if the betting has too many nodes."""
         deals = self.deals()
         spans = list(zip(deals.level_start, deals.level_start[1:], strict=False))
-        largest = self.pot / 2 + self.stack
-        return assemble_nodes(self.betting(spans), deals, self.name, 2, largest, None)
+        largest = self.pot / 2 + self.effective_stack
+        tree = assemble_nodes(self.betting(spans), deals, self.name, 2, largest, None)
+        return dataclasses.replace(tree, half_pot=self.pot / 2)
 
 
 def parse_subgame(name: str) -> Subgame:
@@ -227,6 +280,7 @@ class _Betting:
 
     def __init__(self, game: Subgame, spans: list[tuple[int, int]]) -> None:
         self.game = game
+        self.stack = game.effective_stack
         self.first = game.first_street
         self.spans = spans
         self.nodes = 0
@@ -260,7 +314,7 @@ class _Betting:
             text = f"{spot.text} call".strip()
             spent = self._spent(spot, most)
             yield "call", self._closed(spot, spent, other, text)
-            if spent == self.game.stack:
+            if spent == self.stack:
                 return  # the opponent is all in
         else:
             text = f"{spot.text} check".strip()
@@ -269,7 +323,7 @@ class _Betting:
             else:
                 yield "check", self._decision(dataclasses.replace(spot, player=other, passed=True, text=text))
         for amount in self._amounts(spot):
-            all_in = self._spent(spot, amount) == self.game.stack
+            all_in = self._spent(spot, amount) == self.stack
             action = "allin" if all_in else f"{'raise' if spot.raises else 'bet'}{amount:.12g}"
             put = (amount, spot.put[1]) if player == 0 else (spot.put[0], amount)
             yield action, self._decision(dataclasses.replace(
@@ -280,7 +334,7 @@ class _Betting:
     def _amounts(self, spot: _Spot) -> list[float]:
         """The chips on this street that the player may bet or raise to, ascending and distinct."""
         game, before = self.game, max(spot.put)
-        limit = game.stack - spot.before
+        limit = self.stack - spot.before
         pot = game.pot + 2 * (spot.before + before)
         found = set()
         for size in self._sizes(spot):
@@ -291,14 +345,14 @@ class _Betting:
             amount = max(game.chip * math.floor(wanted / game.chip + 0.5), before + spot.step)
             mine = limit - spot.put[spot.player]
             large = amount - spot.put[spot.player] >= game.allin_threshold * mine
-            if large or self._spent(spot, amount) == game.stack:
+            if large or self._spent(spot, amount) == self.stack:
                 amount = limit
             found.add(min(amount, limit))
         return sorted(found)
 
     def _spent(self, spot: _Spot, amount: float) -> float:
         """The total that a player has put in after an amount on this street; exactly the stack if all in."""
-        spent, stack = spot.before + amount, self.game.stack
+        spent, stack = spot.before + amount, self.stack
         return stack if spent >= stack * (1 - TOLERANCE) else spent
 
     def _sizes(self, spot: _Spot) -> tuple[BetSize, ...]:
@@ -311,13 +365,14 @@ class _Betting:
     def _fold(self, spot: _Spot, text: str) -> PublicNode:
         lost = self.game.pot / 2 + spot.before + spot.put[spot.player]
         payoff = -lost if spot.player == 0 else lost
-        return PublicNode(FOLD, self._span(spot.street), text=text, payoff=payoff)
+        return PublicNode(FOLD, self._span(spot.street), text=text, payoff=payoff, fee=self.game.house(2 * lost))
 
     def _closed(self, spot: _Spot, spent: float, bettor: int, text: str) -> PublicNode:
         """The betting of a street is over; each player has put ``spent`` in so far."""
-        if spent >= self.game.stack or spot.street + 1 == len(STREETS):
+        if spent >= self.stack or spot.street + 1 == len(STREETS):
             last = len(STREETS) - 1
-            node = PublicNode(SHOWDOWN, self._span(last), text=text, payoff=self.game.pot / 2 + spent)
+            half, fee = self.game.pot / 2 + spent, self.game.house(self.game.pot + 2 * spent) / 2
+            node = PublicNode(SHOWDOWN, self._span(last), text=text, payoff=half - fee, fee=fee)
             return self._dealt(node, spot.street, last)
         return self._dealt(self._street(spot.street + 1, spent, bettor, text), spot.street, spot.street + 1)
 

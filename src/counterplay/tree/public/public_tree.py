@@ -161,6 +161,9 @@ class PublicTree(Described):
     * ``big_blind``: chips in one big blind of a poker game
     * ``other_payoff``, ``other_matrix``: ``payoff`` and ``matrix`` with what player 1 loses in place of what player 0
       wins, where utilities do not add up to 0; None in a zero-sum game
+    * ``half_pot``: half of the pot at the start of a postflop spot, which each player has put in.  Utilities count what
+      is lost of it; values of strategies are shares of the pot, as players count them: utility plus this
+    * ``fee`` (N,): of a SHOWDOWN: what each player pays to the house, whoever wins; None where nobody does
     """
 
     form_name: ClassVar[str] = "public"
@@ -199,6 +202,8 @@ class PublicTree(Described):
     big_blind: float | None = None
     other_payoff: NDArray[np.float64] | None = None
     other_matrix: NDArray[np.float64] | None = None
+    fee: NDArray[np.float64] | None = None
+    half_pot: float = 0.0
 
     players = 2
 
@@ -343,6 +348,7 @@ class PublicNode:
     data: int = 0
     factor: int = 0
     link_deal: int = SHARED
+    fee: float = 0.0  # what the winner after a fold pays to the house, and each player at a showdown
 
 
 def lay_out(root: PublicNode, starts: tuple[NDArray[np.int64], NDArray[np.int64]], deals: int) -> dict[str, Any]:
@@ -376,7 +382,19 @@ def lay_out(root: PublicNode, starts: tuple[NDArray[np.int64], NDArray[np.int64]
     arrays["action_labels"] = tuple(labels)
     arrays["node_labels"] = np.array([labels.get(node.actions, -1) for node in order], np.int32)
     _place(arrays, order, number, starts)
+    _charge(arrays, np.array([node.fee for node in order]))
     return arrays
+
+
+def _charge(arrays: dict[str, Any], fee: NDArray[np.float64]) -> None:
+    """Take what the house gets off the payoffs; nothing changes where it gets nothing."""
+    arrays |= {"other_payoff": None, "other_matrix": None, "fee": None}
+    if fee.any():
+        paid, folds = arrays["payoff"], arrays["kind"] == FOLD
+        arrays["payoff"] = np.where(folds & (paid > 0), paid - fee, paid)
+        arrays["other_payoff"] = np.where(folds & (paid < 0), paid + fee, paid)
+        arrays["other_matrix"] = np.zeros(0)
+        arrays["fee"] = np.where(arrays["kind"] == SHOWDOWN, fee, 0.0)
 
 
 def _place(
