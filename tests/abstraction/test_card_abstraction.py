@@ -156,6 +156,22 @@ def test_masses_are_equal_but_for_ties() -> None:
         assert (np.diff(table[order].astype(int)) >= 0).all()
 
 
+@pytest.mark.parametrize("recall", ["imperfect", "perfect"])
+def test_percentiles_of_the_strength_so_far(recall: str) -> None:
+    """Whether few strengths are split or all hands are sorted; in the last round all percentiles are the same."""
+    deck, shape = (4, 2), (2, 2, 1)
+    features = CardFeatures(deck, shape)
+    built, by_square = (build(deck, shape, f"3,{name}4,{name}4", recall) for name in ("PH", "PS"))
+    if recall == "imperfect":
+        for turn, count in enumerate((3, 4, 4)):
+            if turn:
+                expected = percentile(features.strengths(turn), features.orbits(turn), count)
+                assert np.array_equal(built.rounds[turn].table, expected)
+        assert np.array_equal(built.rounds[2].table, by_square.rounds[2].table)
+    assert not np.array_equal(built.rounds[1].table, by_square.rounds[1].table)
+    assert str(built.provenance["recipe"]).count("PH4") == 2
+
+
 def test_nested_percentiles_refine_the_first_cut() -> None:
     coarse = build((5, 4), (2, 3), "PS5,PS5", "imperfect")
     fine = build((5, 4), (2, 3), "PHS5x2,PHS5x2", "imperfect")

@@ -54,6 +54,17 @@ def test_strengths_and_sums_equal_the_twin(deck: tuple[int, int], shape: tuple[i
             assert sums.histogram[number].tolist() == [bins.count(place) for place in range(7)]
 
 
+@pytest.mark.parametrize(("deck", "shape"), SMALL)
+def test_strength_so_far_equals_the_twin(deck: tuple[int, int], shape: tuple[int, ...]) -> None:
+    features = CardFeatures(deck, shape)
+    for turn in range(len(shape)):
+        strength, deals = features.strengths(turn), np.zeros(features.sure_winner(turn) + 1, dtype=np.int64)
+        for number, (hole, board) in enumerate(hands_of(features, turn)):
+            assert strength[number] == twin.strengths(hole, board, features.board(turn), *deck)[0]
+        np.add.at(deals, strength, features.orbits(turn))
+        assert np.array_equal(features.deals(turn), deals)
+
+
 @pytest.mark.parametrize(("deck", "shape"), [SMALL[0], SMALL[3], SMALL[4]])
 def test_strength_against_clusters_equals_the_twin(deck: tuple[int, int], shape: tuple[int, ...]) -> None:
     features = CardFeatures(deck, shape)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterplay.abstraction.cards import build_cards, parse_recipe
+from counterplay.abstraction.cards import build_cards, deck_shape, parse_recipe
 from counterplay.agents import match
 from counterplay.build.build_report import build_rows
 from counterplay.build.pipeline import Pipeline
@@ -22,10 +22,12 @@ from counterplay.cli.main import main
 from counterplay.errors import CounterplayError, GameError, StrategyError
 from counterplay.evaluation import evaluate
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs
-from counterplay.forms import open_game
+from counterplay.forms import open_game, poker_definition
+from counterplay.poker.betting import count_betting
 from counterplay.runtime.progress import Progress
 from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.storage import read_container
+from counterplay.strategy.bucket_strategy import KIND as PROFILE_KIND
 from counterplay.strategy.files import load_strategy
 from counterplay.tree.history.compile import compile_game
 
@@ -91,11 +93,25 @@ class TestPlans:
         assert make_plan("holdem_limit_2p", "laptop").rounds == "PS5/PS5/PS5/PS5"  # 3,624,290 information sets
         assert make_plan("holdem_limit_2p", "evening").rounds == "PS6/PS6/PS6/PS6"
         assert make_plan("leduc_limit_2p", "tiny").rounds == "lossless/lossless"
-        assert make_plan("rhode_island", "tiny").rounds == "PS3/PS3/PS3"
+        assert make_plan("rhode_island", "tiny").rounds == "IRlossless/IRlossless/PH463"
+        assert make_plan("holdem_limit_2p", "tiny").rounds == "IRlossless/IRPH31/IRPH31/PH31"
         assert make_plan("rhode_island", "laptop").rounds == "lossless/lossless/lossless"  # 3,937,128
 
     def test_more_than_two_players_forget(self) -> None:
         assert make_plan("holdem_limit_3p", "laptop").recipe().recall == "imperfect"
+
+    @pytest.mark.parametrize("preset", PRESETS)
+    def test_information_sets_within_the_limit(self, preset: str) -> None:
+        for game in ("holdem_2_4", "holdem_limit_2p", "rhode_island", "royal_holdem", "kuhn_limit_3p"):
+            definition = poker_definition(game)
+            counts = make_plan(game, preset).recipe().counts(*deck_shape(definition))
+            infosets = int(np.dot(counts, count_betting(definition).decisions))
+            assert infosets <= PRESETS[preset].infosets, game
+
+    def test_iterations_grow_with_the_game(self) -> None:
+        plans = {game: make_plan(game, "tiny") for game in ("leduc_limit_2p", "holdem_2_1", "holdem_limit_3p")}
+        assert [plan.iterations for plan in plans.values()] == [20_000, 10 * 25_252, 2_000_000]
+        assert make_plan("holdem_limit_2p", "laptop").iterations is None
 
     def test_own_settings(self) -> None:
         plan = make_plan("leduc_limit_2p", "laptop", "3,KE3", seed=3, seconds=20.0, deals=7)
@@ -112,6 +128,55 @@ class TestPlans:
             make_plan("holdem_nolimit_2p", "laptop")
         with pytest.raises(GameError, match="use kuhn_limit_2p, the same game from its definition"):
             make_plan("kuhn", "tiny")
+
+
+class TestLosses:
+    """An agent that loses to a trivial opponent is solved for twice as long, unless its time was given."""
+
+    @staticmethod
+    def lose(monkeypatch: pytest.MonkeyPatch, times: int) -> list[str]:
+        """Let an agent lose that many matches against 50/50; gives the opponents of all matches played."""
+        played: list[str] = []
+
+        def match_of(_: Pipeline, opponent: str) -> dict[str, float]:
+            played.append(opponent)
+            lost = opponent == "50/50" and played.count(opponent) <= times
+            return {"mbb": -100.0 if lost else 100.0, "mbb_95": 50.0, "deals": 20, "hands": 40}
+
+        monkeypatch.setattr(Pipeline, "_match", match_of)
+        return played
+
+    def test_solved_longer_until_it_does_not(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        played = self.lose(monkeypatch, 2)
+        plan = dataclasses.replace(make_plan("kuhn_limit_2p", "tiny", **SMALL), extensions=3)
+        report = Pipeline(plan, tmp_path / "built").run()
+        assert report["iterations"] == 4 * 2000
+        assert report["losses"] == []
+        assert [point["iterations"] for point in report["curve"][-3:]] == [2000, 4000, 8000]
+        assert played == list(OPPONENTS) * 3
+        assert list(Pipeline(plan, tmp_path / "built").done) == list(Pipeline.TITLES)
+
+    def test_the_same_strategy_as_in_one_run(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.lose(monkeypatch, 1)
+        plan = dataclasses.replace(make_plan("kuhn_limit_2p", "tiny", **SMALL), extensions=1)
+        Pipeline(plan, tmp_path / "twice").run()
+        Pipeline(make_plan("kuhn_limit_2p", "tiny", iterations=4000, deals=20), tmp_path / "once").run()
+        twice, once = (
+            read_container(tmp_path / name / "agent.strategy", PROFILE_KIND)[1] for name in ("twice", "once")
+        )
+        assert all(np.array_equal(twice[name], once[name]) for name in once)
+
+    def test_said_at_the_end(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.lose(monkeypatch, 9)
+        plan = make_plan("kuhn_limit_2p", "tiny", **SMALL)
+        assert plan.extensions == 0  # the iterations were given
+        report = Pipeline(plan, tmp_path / "built").run()
+        assert report["iterations"] == 2000
+        assert ("not ready", "it loses to 50/50: give it more time with --seconds") in build_rows(report)
+
+    def test_tiny_in_leduc(self, tmp_path: Path) -> None:
+        report = Pipeline(make_plan("leduc_limit_2p", "tiny", deals=300), tmp_path / "built").run()
+        assert all(row["mbb"] > row["mbb_95"] for row in report["matches"].values())
 
 
 class TestNumbers:
@@ -331,5 +396,5 @@ def test_presets_say_what_they_cost() -> None:
     assert PRESETS["laptop"].seconds == 600
     assert PRESETS["evening"].seconds == 7200
     for preset in PRESETS.values():
-        assert (preset.seconds is None) != (preset.iterations is None)
+        assert (preset.seconds is None) != (preset.visits is None)
         assert dataclasses.replace(preset) == preset

@@ -31,6 +31,8 @@ def build_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     for name, row in report["matches"].items():
         margin = "" if row["mbb_95"] is None else f" ± {row['mbb_95']:.3g}"
         rows.append((f"against {name}", f"{row['mbb']:+.4g}{margin} mbb/g in {row['hands']:,} duplicate hands"))
+    if report["losses"]:
+        rows.append(("not ready", f"it loses to {' and '.join(report['losses'])}: give it more time with --seconds"))
     return rows
 
 

@@ -53,6 +53,7 @@ STATE, CARDS, PAIRS, CHECKPOINT, AGENT = (
 PAIRS_KIND = "bucket-pairs"
 MATCH = "match "
 """The prefix of the stages of matches."""
+LAST_MATCH = MATCH + OPPONENTS[-1]
 
 BOARD_COST = 50
 """Boards counted per board used for bounds on exploitability, which takes about as long."""
@@ -83,8 +84,8 @@ class Pipeline:
         "cards": "card abstraction",
         "pairs": "bucket pair counts",
         "solve": "solving the bucket game",
-        "real": "exploitability in the real game",
         **{MATCH + name: f"match against {name}" for name in OPPONENTS},
+        "real": "exploitability in the real game",
     }
     """The stages in order, with their titles."""
 
@@ -114,19 +115,41 @@ class Pipeline:
 
     def run(self) -> dict[str, Any]:
         """Run the remaining stages and return the report; Ctrl-C keeps the finished ones."""
-        for name, title in self.TITLES.items():
-            if name in self.done:
-                self._check(name)
-                continue
+        for name in self.done:
+            self._check(name)
+        stages = list(self.TITLES)
+        while left := [name for name in stages if name not in self.done]:
+            name, title = left[0], self.TITLES[left[0]]
             self._started = time.perf_counter()
             self._report(title, Progress(0, total=1))
             spent = self._clock(name)
             found = self._work(name)
             self.done[name] = {**found, **spent()}
             self.state["parts"].pop(name, None)
+            if name == LAST_MATCH and self.losses() and self._extensions() < self.plan.extensions:
+                self._extend()
             self._save()
             self._report(title, Progress(1, total=1))
         return self.report()
+
+    def losses(self) -> list[str]:
+        """The opponents that the agent lost to in a match, beyond its confidence interval."""
+        rows = {name: self.done[MATCH + name] for name in OPPONENTS if MATCH + name in self.done}
+        return [name for name, row in rows.items() if row["mbb"] + (row["mbb_95"] or 0.0) < 0]
+
+    def _extensions(self) -> int:
+        """How often the budget of the solver was doubled."""
+        return len(self.done["solve"]["goals"]) - len(self._shares())
+
+    def _extend(self) -> None:
+        """Solve for twice as long, and play the matches again."""
+        because = f"it lost to {' and '.join(self.losses())}: solving twice as long"
+        self._report(self.TITLES["solve"], Progress(0, total=1), because)
+        solve = self.done.pop("solve")
+        part = {key: solve[key] for key in ("goals", "curve", "seconds", "cpu_seconds")}
+        self.state["parts"]["solve"] = {**part, "goals": [*part["goals"], 2 * part["goals"][-1]]}
+        for name in OPPONENTS:
+            del self.done[MATCH + name]
 
     def report(self) -> dict[str, Any]:
         """All numbers so far."""
@@ -152,6 +175,7 @@ class Pipeline:
             "reason": done.get("real", {}).get("reason"),
             "bounds": done.get("real", {}).get("bounds"),
             "matches": {name: done[MATCH + name] for name in OPPONENTS if MATCH + name in done},
+            "losses": self.losses(),
             "curve": curve,
             "stages": {name: {key: row[key] for key in ("seconds", "cpu_seconds")} for name, row in done.items()},
             "seconds": sum(row["seconds"] for row in done.values()),
@@ -208,16 +232,16 @@ class Pipeline:
         plan, part = self.plan, self._part("solve")
         solver = self._solver()
         pairs = _load_pairs(self.folder / PAIRS, self.game) if self.done["pairs"]["counted"] else None
-        if "budget" not in part:
-            part["budget"] = plan.iterations if plan.seconds is None else self._seconds_left()
+        if "goals" not in part:
+            budget = plan.iterations if plan.seconds is None else self._seconds_left()
+            assert budget is not None
+            part["goals"] = [budget * share for share in self._shares()]
             part["curve"] = []
             self._save()
         curve: list[dict[str, Any]] = part["curve"]
         spent = self._clock("solve")
-        shares = SHARES[-1:] if self.done["pairs"]["reason"] else SHARES  # nothing to measure during the run
-        for share in shares[len(curve) :]:
-            goal = _goal(plan, part["budget"], share)
-            result = solver.run(goal, self._watch(solver, part["budget"]))
+        for goal in part["goals"][len(curve) :]:
+            result = solver.run(_until(plan, goal), self._watch(solver, part["goals"][-1]))
             if result.status == "interrupted":
                 solver.save(self.folder / CHECKPOINT)
                 raise KeyboardInterrupt
@@ -228,7 +252,11 @@ class Pipeline:
             part |= spent()
             self._save()
         solver.profile().save(self.folder / AGENT)
-        return {"iterations": solver.iterations, "nodes": solver.nodes, "curve": curve}
+        return {"iterations": solver.iterations, "nodes": solver.nodes, "curve": curve, "goals": part["goals"]}
+
+    def _shares(self) -> tuple[float, ...]:
+        """When the solver stops to be measured."""
+        return SHARES[-1:] if self.done["pairs"]["reason"] else SHARES  # nothing to measure during the run
 
     def _exploitability(self, solver: BucketSolver, pairs: BucketPairs | None) -> float | None:
         """Of the strategy so far, inside the bucket game; None if it is not measured."""
@@ -288,7 +316,7 @@ class Pipeline:
     def _solver(self) -> BucketSolver:
         """The interrupted run, or a new one."""
         plan, path = self.plan, self.folder / CHECKPOINT
-        if path.is_file() and "budget" in self._part("solve"):
+        if path.is_file() and "goals" in self._part("solve"):
             solver = resume_solver(path, None, self.memory_limit, [self.folder / CARDS])
         else:
             options = RunOptions([self.folder / CARDS], plan.bets, memory_limit=self.memory_limit)
@@ -400,10 +428,8 @@ class Pipeline:
         read_container(path, made[1])
 
 
-def _goal(plan: Plan, budget: float, share: float) -> Until:
-    if plan.seconds is None:
-        return Until(iterations=max(1, round(budget * share)))
-    return Until(seconds=budget * share)
+def _until(plan: Plan, goal: float) -> Until:
+    return Until(iterations=max(1, round(goal))) if plan.seconds is None else Until(seconds=goal)
 
 
 def _save_pairs(path: Path, game: BucketGame, pairs: BucketPairs) -> None:

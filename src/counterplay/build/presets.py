@@ -2,18 +2,21 @@
 
 A preset limits the total time and the size of the bucket game; the plan has all settings, so that an interrupted build
 can be compared with it.  Cards are not abstracted if the game is small enough without it.  Otherwise every round gets
-the same number of percentile buckets of E[HS²], the most that fit: with perfect recall for two players, because only
-then exploitability can be measured inside the bucket game (Johanson 2016, section 3.4), and with imperfect recall for
-more players.
+the same number of percentile buckets, the most that fit.  Two players get E[HS²] with perfect recall, because only then
+exploitability can be measured inside the bucket game (Johanson 2016, section 3.4); more players get imperfect recall.
+The preset ``tiny`` uses hand strength on the board so far with imperfect recall for everybody: these features take a
+sixth of the time.  With imperfect recall the first round stays whole if that takes at most a tenth of the size.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from counterplay.abstraction.cards import CardRecipe, RoundRecipe, deck_shape, parse_recipe
+from counterplay.abstraction.cards.card_abstraction import Recall
+from counterplay.abstraction.cards.recipe import Family
 from counterplay.errors import GameError, MemoryLimitError
 from counterplay.forms import poker_definition
 from counterplay.poker.acpc.definition import GameDefinition
@@ -39,10 +42,12 @@ class Preset:
         Total time; the solver gets what the other stages leave.
     reserve : float
         Seconds kept for the matches and measurements after solving.
-    iterations : int or None
-        Iterations of the solver if no time is given.
+    visits : int or None
+        Iterations of the solver for each information set if no time is given, within ``ITERATIONS``.
     infosets : int
-        Most information sets of the bucket game, where there is a choice.
+        Most information sets of the bucket game; more only if even two buckets in each round exceed it.
+    family, recall : str
+        Of the buckets.
     boards : int
         Boards sampled for the bucket pair counts, if there are too many to count all.
     deals : int
@@ -56,8 +61,10 @@ class Preset:
     about: str
     seconds: float | None
     reserve: float
-    iterations: int | None
+    visits: int | None
     infosets: int
+    family: Family
+    recall: Recall
     boards: int
     deals: int
     threads: int
@@ -66,10 +73,16 @@ class Preset:
 
 
 PRESETS: Mapping[str, Preset] = {
-    "tiny": Preset("seconds, for a first look and for tests", None, 0.0, 20_000, 20_000, 200, 100, 1),
-    "laptop": Preset("ten minutes on two cores", 600.0, 130.0, None, 4_000_000, 10_000, 10_000, 2),
-    "evening": Preset("two hours on two cores", 7200.0, 400.0, None, 8_000_000, 20_000, 20_000, 2),
+    "tiny": Preset("a minute, for a first look", None, 0.0, 10, 200_000, "PH", "imperfect", 200, 1_000, 1),
+    "laptop": Preset("ten minutes on two cores", 600.0, 130.0, None, 4_000_000, "PS", "perfect", 10_000, 10_000, 2),
+    "evening": Preset("two hours on two cores", 7200.0, 400.0, None, 8_000_000, "PS", "perfect", 20_000, 20_000, 2),
 }
+
+ITERATIONS = (20_000, 2_000_000)
+"""The fewest and the most iterations of a preset without a time: the second take less than a minute in hold'em."""
+
+EXTENSIONS = 3
+"""How often the solver's time is doubled while the agent loses to one of ``OPPONENTS``."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,6 +102,7 @@ class Plan:
     deals: int
     threads: int
     seed: int
+    extensions: int
 
     def recipe(self) -> CardRecipe:
         """The buckets of each round."""
@@ -133,55 +147,57 @@ def make_plan(
     for name, value in wanted.items():
         if not value > 0:
             raise GameError(f"{name} must be above 0; got {value!r}")
+    wanted["extensions"] = 0 if wanted.keys() & {"iterations", "seconds"} else EXTENSIONS
     if "iterations" in wanted:
         wanted.setdefault("seconds", None)
     elif "seconds" in wanted:
-        wanted.setdefault("iterations", None)
         wanted["reserve"] = min(chosen.reserve, wanted["seconds"] / 4)
     definition = poker_definition(game)
     deck, shape = deck_shape(definition)
-    recipe = _choose(definition, chosen.infosets, bets) if rounds is None else parse_recipe(rounds, deck, shape)
-    fields = {field.name: getattr(chosen, field.name) for field in dataclasses.fields(chosen) if field.name in _COSTS}
-    fields |= wanted
+    decisions = _decisions(definition, bets)
+    recipe = _choose(definition, chosen, decisions) if rounds is None else parse_recipe(rounds, deck, shape)
+    if wanted.get("seconds", chosen.seconds) is None and chosen.visits is not None:
+        infosets = _infosets(recipe.counts(deck, shape), decisions)
+        wanted.setdefault("iterations", min(max(ITERATIONS[0], chosen.visits * infosets), ITERATIONS[1]))
+    fields = {name: getattr(chosen, name) for name in ("seconds", "reserve", "boards", "deals", "threads")}
     return Plan(
         game=game, preset=preset, rounds=str(recipe), bets=bets, algorithm=chosen.algorithm,
-        settings=dict(chosen.settings), seed=seed, **fields,
+        settings=dict(chosen.settings), seed=seed, **{"iterations": None, **fields, **wanted},
     )  # fmt: skip
 
 
-_COSTS = ("seconds", "reserve", "iterations", "boards", "deals", "threads")
-
-
-def _choose(game: GameDefinition, infosets: int, bets: str | None) -> CardRecipe:
-    """The finest buckets within a number of information sets; two in each round if even these are too many."""
-    deck, shape = deck_shape(game)
-    sizes = HandIndexer(shape, *deck).sizes
-    abstraction = None if bets is None else bet_abstraction(bets)
+def _decisions(game: GameDefinition, bets: str | None) -> tuple[int, ...]:
+    """Betting sequences of each round after which a player decides."""
     try:
-        points = count_betting(game, abstraction).decisions
+        return count_betting(game, None if bets is None else bet_abstraction(bets)).decisions
     except MemoryLimitError as error:
         raise GameError(f"{error}; choose a betting abstraction, such as --bets fcpa") from None
 
-    def fits(counts: tuple[int, ...]) -> bool:
-        return sum(count * number for count, number in zip(counts, points, strict=True)) <= infosets
 
+def _infosets(buckets: Iterable[int], decisions: Iterable[int]) -> int:
+    return sum(count * number for count, number in zip(buckets, decisions, strict=True))
+
+
+def _choose(game: GameDefinition, preset: Preset, decisions: tuple[int, ...]) -> CardRecipe:
+    """The finest buckets within a number of information sets; two in each round if even these are too many."""
+    deck, shape = deck_shape(game)
+    sizes = HandIndexer(shape, *deck).sizes
     lossless = CardRecipe(tuple(RoundRecipe("lossless", size) for size in sizes))
-    if game.three_card_hands or fits(sizes):  # hand strength does not support hands of three cards
-        return lossless
-    forgets = game.players > 2
+    if game.three_card_hands or _infosets(sizes, decisions) <= preset.infosets:
+        return lossless  # hand strength does not support hands of three cards
+    forgets = game.players > 2 or preset.recall == "imperfect"
+    exact_start = forgets and sizes[0] * decisions[0] <= preset.infosets / 10
     best = None
     for count in range(2, MOST_BUCKETS + 1):
-        rounds = [_round(count, size, forgets and turn < len(sizes) - 1) for turn, size in enumerate(sizes)]
-        recipe = CardRecipe(tuple(rounds))
+        wanted = [sizes[0] if exact_start and turn == 0 else count for turn in range(len(sizes))]
+        recipe = CardRecipe(tuple(
+            RoundRecipe("lossless", size, forgets=forgets and turn < len(sizes) - 1) if wanted[turn] >= size
+            else RoundRecipe(preset.family, count, forgets=forgets and turn < len(sizes) - 1)
+            for turn, size in enumerate(sizes)
+        ))  # fmt: skip
         counts = recipe.counts(deck, shape)
-        if best is not None and not (fits(counts) and counts[-1] <= MOST_BUCKETS):
+        if best is not None and not (_infosets(counts, decisions) <= preset.infosets and counts[-1] <= MOST_BUCKETS):
             break
         best = recipe
     assert best is not None
     return best
-
-
-def _round(count: int, size: int, forgets: bool) -> RoundRecipe:
-    if count >= size:
-        return RoundRecipe("lossless", size, forgets=forgets)
-    return RoundRecipe("PS", count, forgets=forgets)

@@ -25,7 +25,7 @@ QUIET_SECONDS = 30.0
 def command(
     game: o.GameName,
     preset: Annotated[
-        str, typer.Option(help="tiny (seconds), laptop (ten minutes on two cores) or evening (two hours).")
+        str, typer.Option(help="tiny (a minute), laptop (ten minutes on two cores) or evening (two hours).")
     ] = "laptop",
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The folder; by default GAME-PRESET.  A build there is resumed.")

@@ -26,7 +26,7 @@ from counterplay.abstraction.cards.clustering import Clustering, KMeansConfig, P
 from counterplay.abstraction.cards.features import BINS, CardFeatures
 from counterplay.abstraction.cards.opponents import OpponentClusters, Weights, johanson2013, opponent_clusters
 from counterplay.abstraction.cards.percentile import percentile
-from counterplay.abstraction.cards.recipe import CardRecipe, RoundRecipe
+from counterplay.abstraction.cards.recipe import PERCENTILES, CardRecipe, RoundRecipe, by_strength
 from counterplay.abstraction.cards.strength_ranges import cut_ranges, merge_near
 from counterplay.abstraction.cards.textures import board_textures
 from counterplay.errors import AbstractionError
@@ -190,6 +190,13 @@ class _Builder:
             groups, number = self._by_order(turn - 1)[earlier], before.count
             del earlier
             rows = None if indexer.shape == features.whole(turn) else features.project(indexer, features.indexer(turn))
+        if before is None and by_strength(
+            entry, turn == features.rounds - 1
+        ):  # few values: no hand is counted or sorted
+            deals = features.deals(turn)
+            cut = percentile(np.arange(len(deals)), deals, entry.buckets)
+            bucket = _small(cut, entry.buckets)[features.strengths(turn)]
+            return BucketTable(indexer.shape, entry.buckets, bucket, name=str(entry))
         weights = features.orbits(turn, ordered=before is not None)
         if entry.textures:
             texture, kinds = self._textures(turn)
@@ -210,7 +217,7 @@ class _Builder:
             known = self.features.values(turn, "ehs")
             scale = self.features.unit * (1 if last else self.features.runouts(turn))
             return _by_strength(entry, known if rows is None else known[rows], scale, groups)
-        if entry.family in ("PE", "PS", "PHS"):
+        if entry.family in PERCENTILES:
             return self._percentiles(turn, entry, rows, weights, groups)
         points, place = self._points(turn, entry.family)
         if groups is None:
@@ -236,7 +243,7 @@ class _Builder:
 
         last = turn == self.features.rounds - 1
         if entry.family != "PHS" or last:
-            return percentile(values("ehs" if entry.family == "PE" else "ehs2"), weights, entry.buckets, groups)
+            return percentile(values(PERCENTILES[entry.family]), weights, entry.buckets, groups)
         first = percentile(values("ehs2"), weights, entry.count, groups)
         outer = first if groups is None else groups.astype(np.int64) * entry.count + first
         return first * np.int32(entry.split) + percentile(values("ehs"), weights, entry.split, outer)
@@ -340,7 +347,7 @@ class _Builder:
         features = self.features
         if entry.textures:
             raise AbstractionError(f"round {turn + 1} remembers too much for textures; forget the previous round")
-        if entry.family in ("PE", "PS", "PHS", "R", "M"):
+        if entry.family in (*PERCENTILES, "R", "M"):
             if turn != features.rounds - 1:
                 raise AbstractionError(f"round {turn + 1} has too many hands for perfect recall; raise max_table")
             table: Array = features.strengths()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from counterplay.abstraction.cards.features import CardFeatures
+from counterplay.abstraction.cards.recipe import by_strength
 from counterplay.runtime.memory import check_memory
 
 if TYPE_CHECKING:
@@ -25,11 +26,12 @@ def build_bytes(features: CardFeatures, recipe: CardRecipe, max_table: int) -> i
             continue
         size = features.size(turn)
         domain = size
-        if turn and not recipe.rounds[turn - 1].forgets:
+        remembers = turn > 0 and not recipe.rounds[turn - 1].forgets
+        if remembers:
             domain = features.ordered(turn).size()
             domain = size if domain > max_table else domain
         kept += domain * np.min_scalar_type(max(1, counts[turn] - 1)).itemsize
-        if turn < last:
+        if turn < last and entry.family != "PH":
             size_of = np.min_scalar_type(features.runouts(turn)).itemsize
             table = size * (16 + features.bins * size_of)
         else:
@@ -40,6 +42,8 @@ def build_bytes(features: CardFeatures, recipe: CardRecipe, max_table: int) -> i
         if columns:
             width = 1 if size > 20_000_000 else np.min_scalar_type(_most(features, turn, entry.family)).itemsize
             work = size * (columns * width + 8 + 8 + 4 + 8)
+        elif not remembers and by_strength(entry, turn == last):
+            work = 0
         else:
             work = domain * 40
         most = max(most, table + work)

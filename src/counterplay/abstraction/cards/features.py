@@ -1,7 +1,8 @@
 """Features of hands, by exact enumeration: hand strength, its distribution, and strength against opponent clusters.
 
 Hand strength HS is the probability of beating a random opponent hand on a complete board, with ties counted half
-(Johanson 2016, section 5.2; half ties follow from the 1950 values of its rivers).  Earlier rounds have E[HS] and
+(Johanson 2016, section 5.2; half ties follow from the 1950 values of its rivers).  On an incomplete board it is that of
+the cards so far, which is quickly computed but ignores what may come.  Earlier rounds also have E[HS] and
 E[HS²] over all boards to come, and the histogram of HS in 50 bins (section 5.4, which does not give the number of
 bins; 50 gives the published distances).  Opponent cluster hand strength OCHS is the same against each of a few groups
 of opponent hands.
@@ -105,8 +106,12 @@ class CardFeatures:
 
     @property
     def unit(self) -> int:
-        """The strength of a sure winner: twice the number of opponent hands."""
-        return 2 * math.comb(len(self.cards) - sum(self.shape), self.shape[0])
+        """The strength of a sure winner at the showdown."""
+        return self.sure_winner(self.rounds - 1)
+
+    def sure_winner(self, turn: int) -> int:
+        """The strength of a sure winner on the board of a round: twice the number of opponent hands."""
+        return 2 * math.comb(len(self.cards) - self.shape[0] - self.board(turn), self.shape[0])
 
     def board(self, turn: int) -> int:
         """Number of board cards in a round."""
@@ -169,25 +174,39 @@ class CardFeatures:
 
     # ------------------------------------------------------------------------------------------ strength
 
-    def strengths(self) -> npt.NDArray[np.uint16]:
-        """The strength of every hand of the last round."""
+    def strengths(self, turn: int | None = None) -> npt.NDArray[np.uint16]:
+        """The strength of every hand on the board of a round as it is, by default of the last."""
+        return self._strengths(turn)["strength"]
 
-        def make() -> dict[str, npt.NDArray[Any]]:
-            from counterplay.kernels.cards.card_features import showdown_strengths
+    def deals(self, turn: int | None = None) -> npt.NDArray[np.int64]:
+        """Number of deals of hole cards and board with each strength from 0 to that of a sure winner."""
+        return self._strengths(turn)["deals"]
 
-            last_round = self.rounds - 1
-            boards = self._boards(last_round)
-            sizes = np.array([self.shape[0], self._hands(last_round), len(hand_codes())])
-            strength = np.zeros(self.size(last_round), dtype=np.uint16)
-            tables, codes = self.indexer(last_round).tables(), hand_tables()
+    def _strengths(self, turn: int | None) -> Mapping[str, npt.NDArray[Any]]:
+        chosen = self.rounds - 1 if turn is None else turn
+        return self.kept(f"strengths-{chosen}", lambda: self._make_strengths(chosen))
 
-            def work(first: int, last: int) -> None:
-                showdown_strengths(codes, tables, self.cards, boards[first:last], sizes, strength)
+    def _make_strengths(self, turn: int) -> dict[str, npt.NDArray[Any]]:
+        from counterplay.kernels.cards.card_features import showdown_strengths
 
-            self.in_chunks("hand strength at the showdown", len(boards), 256, work)
-            return {"strength": strength}
+        boards, orbit = self._boards(turn), self._board_orbits(turn)
+        sizes = np.array([self.shape[0], self._hands(turn), len(hand_codes())])
+        strength = np.zeros(self.size(turn), dtype=np.uint16)
+        tables, codes = self.indexer(turn).tables(), hand_tables()
+        parts: list[npt.NDArray[np.int64]] = []
 
-        return self.kept("strength", make)["strength"]
+        def work(first: int, last: int) -> None:
+            try:
+                deals = parts.pop()  # one for each thread
+            except IndexError:
+                deals = np.zeros(self.sure_winner(turn) + 1, dtype=np.int64)
+            part = slice(first, last)
+            showdown_strengths(codes, tables, self.cards, boards[part], orbit[part], sizes, strength, deals)
+            parts.append(deals)
+
+        where = "at the showdown" if turn == self.rounds - 1 else f"so far in round {turn + 1}"
+        self.in_chunks(f"hand strength {where}", len(boards), 256, work)
+        return {"strength": strength, "deals": np.asarray(np.sum(parts, axis=0, dtype=np.int64))}
 
     def sums(self, turn: int) -> HandSums:
         """Sums of strengths, of their squares, and histograms, for a round before the last."""
@@ -222,11 +241,11 @@ class CardFeatures:
         return {"mean": mean, "square": square, "histogram": histogram}
 
     def values(self, turn: int, metric: str) -> npt.NDArray[np.uint64]:
-        """Integers that order the hands of a round as E[HS] (``ehs``) or E[HS²] (``ehs2``) does."""
-        if metric not in ("ehs", "ehs2"):
-            raise AbstractionError(f"hands are ranked by ehs or ehs2; got {metric!r}")
-        if turn == self.rounds - 1:
-            return self.strengths().astype(np.uint64)  # both order them alike
+        """Integers that order the hands of a round as HS so far (``hs``), E[HS] (``ehs``) or E[HS²] (``ehs2``) does."""
+        if metric not in ("hs", "ehs", "ehs2"):
+            raise AbstractionError(f"hands are ranked by hs, ehs or ehs2; got {metric!r}")
+        if metric == "hs" or turn == self.rounds - 1:
+            return self.strengths(turn).astype(np.uint64)  # in the last round all order them alike
         sums = self.sums(turn)
         return sums.mean if metric == "ehs" else sums.square
 
@@ -278,8 +297,7 @@ class CardFeatures:
         from counterplay.kernels.cards.card_features import start_strengths
 
         hole, last_round = self.shape[0], self.rounds - 1
-        boards = self._boards(last_round)
-        orbit = HandIndexer((self.board(last_round),), *self.deck).orbits(np.arange(len(boards)))
+        boards, orbit = self._boards(last_round), self._board_orbits(last_round)
         sizes = np.array([hole, self._hands(last_round), len(hand_codes())])
         codes = hand_tables()
         parts: list[list[npt.NDArray[np.int64]]] = []
@@ -373,6 +391,13 @@ class CardFeatures:
             return np.zeros((1, 0), dtype=np.uint8)
         indexer = HandIndexer((self.board(turn),), *self.deck)
         return indexer.hands(np.arange(indexer.size()))
+
+    def _board_orbits(self, turn: int) -> npt.NDArray[np.int64]:
+        """Number of boards in each class."""
+        if turn == 0:
+            return np.ones(1, dtype=np.int64)
+        indexer = HandIndexer((self.board(turn),), *self.deck)
+        return indexer.orbits(np.arange(indexer.size()))
 
     def _hands(self, turn: int) -> int:
         """Number of hole cards possible with a board."""

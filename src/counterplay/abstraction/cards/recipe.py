@@ -4,6 +4,7 @@ One entry for each round, separated by commas or slashes: ``169,KE570,KE570,KO57
 
     PE5      percentiles of E[HS]
     PS5      percentiles of E[HS²]
+    PH5      percentiles of HS on the board so far, as if no card came; the same as PE5 and PS5 in the last round
     PHS5x2   nested: 5 by E[HS²], each split into 2 by E[HS]; one split by HS in the last round
     KE570    k-means by earth mover's distance between histograms of hand strength
     KO570    k-means by strength against clusters of opponents
@@ -31,12 +32,13 @@ from counterplay.abstraction.cards.textures import texture_count
 from counterplay.errors import AbstractionError
 from counterplay.poker.isomorphism import HandIndexer
 
-Family: TypeAlias = Literal["lossless", "PE", "PS", "PHS", "KE", "KO", "PA", "R", "M"]
+Family: TypeAlias = Literal["lossless", "PE", "PS", "PH", "PHS", "KE", "KO", "PA", "R", "M"]
 
 FAMILIES: dict[Family, str] = {
     "lossless": "all hands up to suits",
     "PE": "percentiles of E[HS]",
     "PS": "percentiles of E[HS²]",
+    "PH": "percentiles of HS on the board so far",
     "PHS": "nested percentiles, E[HS²] then E[HS]",
     "KE": "k-means, earth mover's distance of histograms",
     "KO": "k-means, strength against opponent clusters",
@@ -45,11 +47,14 @@ FAMILIES: dict[Family, str] = {
     "M": "merged by similar E[HS]",
 }
 
+PERCENTILES: dict[Family, str] = {"PE": "ehs", "PS": "ehs2", "PH": "hs", "PHS": "ehs2"}
+"""What orders the hands in families of percentiles: a metric of ``CardFeatures.values``; PHS splits again by E[HS]."""
+
 LEAST = 0.0001
 """The smallest threshold of merging: it leaves up to 10,001 buckets."""
 
 _ENTRY = re.compile(
-    r"(?P<ir>IR)?(?P<textures>T:)?(?P<family>PHS|PE|PS|KE|KO|PA)?(?P<count>\d+)(x(?P<split>\d+))?", re.I
+    r"(?P<ir>IR)?(?P<textures>T:)?(?P<family>PHS|PH|PE|PS|KE|KO|PA)?(?P<count>\d+)(x(?P<split>\d+))?", re.I
 )
 
 _RANGES = re.compile(r"(?P<ir>IR)?(?P<textures>T:)?(?P<family>R|M)(?P<points>[\d.]+(:[\d.]+)*)", re.I)
@@ -78,6 +83,11 @@ class RoundRecipe:
             return f"{'T:' if self.textures else ''}{self.family}{':'.join(f'{point:g}' for point in self.points)}"
         split = f"x{self.split}" if self.split > 1 else ""
         return f"{'T:' if self.textures else ''}{self.family}{self.count}{split}"
+
+
+def by_strength(entry: RoundRecipe, last: bool) -> bool:
+    """Whether the buckets of a round depend only on HS on the board so far."""
+    return not entry.textures and entry.family in PERCENTILES and (last or entry.family == "PH")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -153,7 +163,7 @@ def _parse_round(text: str, family: str, turn: int, rounds: int, size: int, reca
     match = ranges or _ENTRY.fullmatch(text)
     if match is None:
         raise AbstractionError(
-            f"buckets of a round are written like 169, PE5, PS5, PHS5x2, KE570, KO570, PA100, "
+            f"buckets of a round are written like 169, PE5, PS5, PH5, PHS5x2, KE570, KO570, PA100, "
             f"R.3:.6, M.05, T:KE50; got {text!r}"
         )
     if match["ir"] and recall == "perfect":

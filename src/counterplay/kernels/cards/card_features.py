@@ -224,9 +224,11 @@ def showdown_strengths(
     hand_tables: HandTables,  # IN
     tables: RoundTables,  # IN  of hole cards and board
     deck: np.ndarray,  # IN  (D,) uint8
-    boards: np.ndarray,  # IN  (M, b) uint8: whole boards
+    boards: np.ndarray,  # IN  (M, b) uint8: boards that are compared as they are, one of each class
+    orbit: np.ndarray,  # IN  (M,) int64: how many boards the class has
     sizes: np.ndarray,  # IN  (3,) int64: hole cards, hands of a board, hand ranks
     strength: np.ndarray,  # OUT uint16, by number: twice the weaker opponents and once the equal ones
+    deals: np.ndarray,  # IN OUT (unit + 1,) int64: deals of each strength, added to
 ) -> None:
     """The strength of all hands on some boards."""
     memory = showdown_memory(sizes[0], sizes[1], sizes[2], 1)
@@ -238,6 +240,7 @@ def showdown_strengths(
         number_holes(tables, memory.holes[:held], boards[board], cards[:held], index[:held])
         for hand in range(held):
             strength[index[hand]] = memory.wins[hand, 0]
+            deals[memory.wins[hand, 0]] += orbit[board]
 
 
 @kernel
