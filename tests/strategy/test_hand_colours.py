@@ -13,6 +13,7 @@ from counterplay.errors import CounterplayError
 from counterplay.plots.hand_grids import draw_grid, grid_figure
 from counterplay.poker.ranges import holdem_hands, parse_range
 from counterplay.strategy.hand_colours import CALL, FAINTEST, FOLD, LARGEST, ONE_SIZE, SMALLEST, action_colours, legend
+from counterplay.strategy.hand_page import grid_html
 from counterplay.strategy.hand_table import HandTable
 
 ACTIONS = ("check", "bet20", "bet45", "allin")
@@ -94,15 +95,15 @@ def test_the_same_in_the_terminal(state: HandTable) -> None:
 
 
 def test_the_same_in_a_notebook(state: HandTable) -> None:
-    page = state.grid_html()
+    page = grid_html(state)
     paint = [f"rgba({', '.join(map(str, colour))}, 1.00)" for colour in (LARGEST, SMALLEST, CALL)]
     assert f"{paint[0]} 0.0% 25.0%, {paint[1]} 25.0% 75.0%, {paint[2]} 75.0% 100.0%" in page
     assert "bet20 37.5%</span>" in page
-    assert "blue checks or calls" in state.grid_html("thesis")
+    assert "blue checks or calls" in grid_html(state, "thesis")
 
 
 def test_a_palette_that_does_not_exist(state: HandTable, tmp_path: Path) -> None:
-    for call in (lambda: draw_grid(tmp_path / "x.png", state, "", "neon"), lambda: state.grid_html("neon")):
+    for call in (lambda: draw_grid(tmp_path / "x.png", state, "", "neon"), lambda: grid_html(state, "neon")):
         with pytest.raises(CounterplayError, match="a palette is trade or thesis; got 'neon'"):
             call()
     assert not list(tmp_path.iterdir())

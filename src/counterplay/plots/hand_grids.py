@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from counterplay.errors import CounterplayError
+from counterplay.strategy.hand_page import WHITE, WIDE_ENOUGH, equity_text, value_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -14,10 +15,7 @@ if TYPE_CHECKING:
     from counterplay.strategy.hand_table import Cell, HandTable
 
 EMPTY = (236, 236, 236)
-WHITE = (255, 255, 255)
 FORMATS = (".png", ".svg", ".pdf")
-WIDE_ENOUGH = 0.24
-"""The share of a cell's width from which its percentage is written into a part."""
 
 
 def draw_grid(path: Path, state: HandTable, title: str, palette: str = "trade") -> None:
@@ -40,6 +38,8 @@ def draw_grid(path: Path, state: HandTable, title: str, palette: str = "trade") 
 def grid_figure(state: HandTable, title: str = "", palette: str = "trade") -> Figure:
     """The grid of a state, in a palette of ``strategy.hand_colours``, with percentages and a legend.
 
+    Where values are known, each cell has its expected value and its equity.
+
     Raises CounterplayError if hands are not two cards, or there is no such palette.
     """
     from counterplay.strategy.hand_colours import check_palette, strengths
@@ -61,7 +61,7 @@ def grid_figure(state: HandTable, title: str = "", palette: str = "trade") -> Fi
                 _part(axes, (x, y), 1.0, EMPTY)
                 axes.text(x + 0.5, y + 0.5, name, ha="center", va="center", fontsize=8, color="0.7")
             else:
-                _draw_cell(axes, (x, y), cell, state.actions, (palette, strong[name]))
+                _draw_cell(axes, (x, y), cell, state, (palette, strong[name]))
     axes.set(xlim=(0, len(grid)), ylim=(len(grid), 0), aspect="equal", xticks=[], yticks=[])
     for line in range(len(grid) + 1):
         axes.axhline(line, color="white", linewidth=1.5)
@@ -72,15 +72,15 @@ def grid_figure(state: HandTable, title: str = "", palette: str = "trade") -> Fi
     return figure
 
 
-def _draw_cell(
-    axes: Any, corner: tuple[float, float], cell: Cell, actions: tuple[str, ...], paint: tuple[str, float]
-) -> None:
-    """The parts of a cell, its name and the percentages of the parts that have room for them."""
+def _draw_cell(axes: Any, corner: tuple[float, float], cell: Cell, state: HandTable, paint: tuple[str, float]) -> None:
+    """The parts of a cell, its name, what it is worth, and the percentages of the parts that have room for them."""
     from counterplay.strategy.hand_colours import blend, cell_parts, ink_on
 
     palette, strength = paint
     x, y = corner
-    left, parts = x, [(share, blend(colour, WHITE, strength)) for share, colour in cell_parts(cell, actions, palette)]
+    valued = state.values is not None
+    found = cell_parts(cell, state.actions, palette)
+    left, parts = x, [(share, blend(colour, WHITE, strength)) for share, colour in found]
     under = parts[0][1]
     for share, colour in parts:
         _part(axes, (left, y), share, colour)
@@ -88,11 +88,15 @@ def _draw_cell(
             under = colour
         if share >= WIDE_ENOUGH and palette == "trade":
             axes.text(
-                left + share / 2, y + 0.74, f"{100 * share:.0f}", ha="center", va="center", fontsize=6.5,
-                color=_shade(ink_on(colour)),
+                left + share / 2, y + (0.86 if valued else 0.74), f"{100 * share:.0f}", ha="center", va="center",
+                fontsize=6.5, color=_shade(ink_on(colour)),
             )  # fmt: skip
         left += share
-    axes.text(x + 0.08, y + 0.33, cell.name, ha="left", va="center", fontsize=9, color=_shade(ink_on(under)))
+    lines = [(cell.name, 9.0)]
+    lines += [(value_text(cell.value), 6.5), (equity_text(cell.equity), 6.5)] if valued else []
+    for place, (text, size) in enumerate(lines):
+        height = 0.18 + 0.23 * place if valued else 0.33
+        axes.text(x + 0.08, y + height, text, ha="left", va="center", fontsize=size, color=_shade(ink_on(under)))
 
 
 def _part(axes: Any, corner: tuple[float, float], width: float, colour: Colour) -> None:
@@ -115,9 +119,10 @@ def _draw_legend(axes: Any, state: HandTable, palette: str) -> None:
     if palette == "thesis":
         axes.set_xlabel(f"{', '.join(shares)}\nred folds, blue checks or calls, green bets or raises")
         return
+    more = "" if state.values is None else "; below the name: expected value in chips, then equity"
     colours = action_colours(state.actions)
     marks = [Patch(color=_shade(colours[number]), label=shares[number]) for number in legend(state.actions)]
     axes.legend(
         handles=marks, loc="upper center", bbox_to_anchor=(0.5, -0.01), ncols=min(5, len(marks)), frameon=False,
-        title="width: how often; paler: fewer of these hands get here", title_fontsize=8,
+        title=f"width: how often; paler: fewer of these hands get here{more}", title_fontsize=8,
     )  # fmt: skip

@@ -8,22 +8,12 @@ means with these weights.  ``evaluation.inspection`` adds the expected value of 
 from __future__ import annotations
 
 import dataclasses
-import html
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError
 from counterplay.poker.cards import CARDS, MAX_RANKS, MAX_SUITS, RANKS, cards_text
-from counterplay.strategy.hand_colours import (
-    action_colours,
-    action_mix,
-    cell_parts,
-    check_palette,
-    legend,
-    strengths,
-)
 
 Vector = NDArray[np.float64]
 
@@ -125,6 +115,16 @@ class HandTable:
         cells = [self._cell(name, np.array([number])) for number, name in enumerate(names)]
         return [cell for cell in cells if cell is not None]
 
+    def combos(self) -> dict[str, list[Cell]]:
+        """The single hands of each cell of the grid, by the name of the cell, without those that are not held."""
+        found: dict[str, list[Cell]] = {}
+        for cell in self.hand_cells():
+            if cell.weight > 0:
+                high, suit, low, other = (*cell.name,)
+                mark = "" if high == low else "s" if suit == other else "o"
+                found.setdefault(high + low + mark, []).append(cell)
+        return found
+
     def _cell(self, name: str, rows: NDArray[np.int64]) -> Cell | None:
         if not len(rows):
             return None
@@ -134,48 +134,6 @@ class HandTable:
         values = None if self.values is None else _mean(self.values[rows], shares)
         equities = None if self.equities is None else _mean(self.equities[rows], shares)
         return Cell(name, len(rows), float(weights.sum()), tuple(mix.tolist()), values, equities)
-
-    def grid_html(self, palette: str = "trade") -> str:
-        """The grid for a notebook, in a palette of ``strategy.hand_colours``, with its legend."""
-        check_palette(palette)
-        grid = self.grid()
-        strong = strengths([cell for row in grid for cell in row], palette)
-        lines = []
-        for row in grid:
-            cells = []
-            for cell in row:
-                if cell is None or cell.weight == 0:
-                    cells.append(f"<td>{'' if cell is None else cell.name}</td>")
-                    continue
-                style = f"color:#fff;background:{_gradient(cell, self.actions, palette, strong[cell.name])}"
-                mix = ", ".join(f"{name} {p:.3f}" for name, p in zip(self.actions, cell.frequencies, strict=True))
-                bets = action_mix(cell.frequencies, self.actions)[1]
-                cells.append(f'<td style="{style}" title="{html.escape(mix)}">{cell.name}<br>{100 * bets:.0f}</td>')
-            lines.append(f"<tr>{''.join(cells)}</tr>")
-        where = " ".join(filter(None, (self.board, self.node)))
-        head = f"player {self.player + 1}{' after ' + where if where else ''}: "
-        return f"<p>{html.escape(head)}{self._legend_html(palette)}</p><table>{''.join(lines)}</table>"
-
-    def _legend_html(self, palette: str) -> str:
-        """The frequencies of the actions, on their colours."""
-        shares = [f"{name} {100 * p:.1f}%" for name, p in zip(self.actions, self.frequencies, strict=True)]
-        if palette == "thesis":
-            return html.escape(f"{', '.join(shares)} (red folds, blue checks or calls, green bets or raises)")
-        colours = [f"rgb{colour}" for colour in action_colours(self.actions)]
-        return ", ".join(
-            f'<span style="color:#fff;background:{colours[number]}">{html.escape(shares[number])}</span>'
-            for number in legend(self.actions)
-        )
-
-
-def _gradient(cell: Cell, actions: Sequence[str], palette: str, strength: float) -> str:
-    """The parts of a cell side by side, as CSS."""
-    stops, left = [], 0.0
-    for share, colour in cell_parts(cell, actions, palette):
-        paint = f"rgba({', '.join(map(str, colour))}, {strength:.2f})"
-        stops.append(f"{paint} {100 * left:.1f}% {100 * (left + share):.1f}%")
-        left += share
-    return f"linear-gradient(to right, {', '.join(stops)})"
 
 
 def _mean(numbers: Vector, weights: Vector) -> float | None:

@@ -225,8 +225,10 @@ class Strategy(ABC):
         return f"{title}<table><tr>{heads}</tr>{''.join(rows)}</table>{more}"
 
     def _grid_html(self) -> str | None:
+        from counterplay.strategy.hand_page import grid_html
+
         try:
             table = self.hands()
         except CounterplayError:
             return None
-        return table.grid_html() if table.two_cards else None
+        return grid_html(table) if table.two_cards else None
