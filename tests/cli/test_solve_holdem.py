@@ -136,6 +136,28 @@ def test_rake_and_stacks_are_part_of_the_spot(tmp_path: Path, capsys: pytest.Cap
     assert (even["value"], even["best_response"]) == (found[0]["value"], found[0]["best_response"])
 
 
+def test_lines_are_part_of_the_spot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In files and hashes; show and locks find them by the same words; Python takes one text or several."""
+    out = str(tmp_path / "spot.strategy")
+    lines = ["--add-line", "x b40 r100", "--add-line", "b10", "--remove-line", "x b25", "--remove-line", "x a"]
+    solved = run_json(
+        capsys, *RIVER, *lines, "--iterations", "30", "--lock", "xb40r100=call 1", "--out", out
+    )  # fmt: skip
+    assert run_json(capsys, "show", out)["actions"] == ["check", "bet10", "bet25", "allin"]
+    assert run_json(capsys, "show", out, "--node", "x")["actions"] == ["check", "bet40"]
+    assert run_json(capsys, "show", out, "--node", "xb40r100")["frequencies"][1] == pytest.approx(1)
+    found = counterplay.solve_spot(
+        board="QsJh2h3c8d", pot=50, stack=200, oop="AA,KQs,T9s,77", ip="KK,AQs,QJs,65s", iterations=30,
+        add_line=["x b40 r100", "b10"], remove_line=("x b25", "x a"), lock="xb40r100=call 1",
+    )  # fmt: skip
+    assert list(found.value) == solved["value"]
+    assert run_json(capsys, "evaluate", out)["value"] == pytest.approx(solved["value"], abs=1e-9)
+    assert main(["show", out]) == 0
+    assert capsys.readouterr().out.startswith(
+        "QsJh2h3c8d, pot 50, stack 200, with 'x b40 r100', 'b10', without 'x b25', 'x a': oop"
+    )
+
+
 def test_values_at_the_root_are_those_of_the_solve(river: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """And equities of both players share the pot."""
     solved = run_json(capsys, *RIVER, "--until", "0.2%")
@@ -256,7 +278,8 @@ def test_checkpoints_of_two_spots_are_two_files(tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     spots = (RIVER, [*RIVER[:-1], "KK"], [*RIVER, "--bets", "33%"], [*RIVER, "--set", "gamma=3"],
              [*RIVER, "--lock", "bet25=fold 1"], [*RIVER, "--lock", "bet25=call 1"], [*RIVER, "--rake", "5%"],
-             [*RIVER, "--rake", "5%", "--rake-cap", "1"], [*RIVER, "--stack", "200,300"])  # fmt: skip
+             [*RIVER, "--rake", "5%", "--rake-cap", "1"], [*RIVER, "--stack", "200,300"],
+             [*RIVER, "--add-line", "b10"], [*RIVER, "--remove-line", "b25"])  # fmt: skip
     for number, words in enumerate(spots, 1):
         _interrupt(monkeypatch, words)
         assert len(list(tmp_path.glob("holdem-QsJh2h3c8d-*-dcfr.checkpoint"))) == number
@@ -314,6 +337,8 @@ def test_what_is_not_kept_and_not_used_is_said(tmp_path: Path, capsys: pytest.Ca
         ([*RIVER, "--stack", "200;300"], "or those of oop and ip such as 100,80; got '200;300'"),
         ([*RIVER, "--rake", "5"], "the rake is a part of the pot below 100%, such as 5% or 0.05; got 5.0"),
         ([*RIVER, "--rake", "some"], "the rake is a share of the pot such as 5%; got 'some'"),
+        ([*RIVER, "--add-line", "x b250"], "illegal size 250: bets are 1 to 200 chips after 'check'"),
+        ([*RIVER, "--remove-line", "x", "--remove-line", "b25", "--remove-line", "a"], "there would be no action left"),
         ([*RIVER, "--rake-cap", "3"], "a rake cap of 3 chips needs a rake"),
         (["solve", "leduc", "--rake", "5%"], "--rake is for counterplay solve holdem"),
         ([*RIVER, "--bets", "0%"], "be positive"), ([*RIVER, "--algorithm", "lp"], "lp does not run on public trees"),

@@ -106,6 +106,14 @@ Rake = Annotated[
     typer.Option(help="Part of the pot that the house takes: 5% or 0.05 (default none).", rich_help_panel=_SPOT),
 ]
 RakeCap = Annotated[float | None, typer.Option(help="Most chips that the house takes.", rich_help_panel=_SPOT)]
+AddLine = Annotated[
+    list[str] | None,
+    typer.Option(help="Add a line of bets to the tree: 'x b50 r200'.  Can be repeated.", rich_help_panel=_SPOT),
+]
+RemoveLine = Annotated[
+    list[str] | None,
+    typer.Option(help="Remove the last action of a line: 'x b33'.  Can be repeated.", rich_help_panel=_SPOT),
+]
 Isomorphism = Annotated[bool, typer.Option(help="Merge isomorphic suits.", rich_help_panel=_SPOT)]
 Lock = Annotated[
     list[str] | None,

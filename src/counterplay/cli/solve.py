@@ -52,6 +52,8 @@ def command(
     chip: o.Chip = None,
     rake: o.Rake = None,
     rake_cap: o.RakeCap = None,
+    add_line: o.AddLine = None,
+    remove_line: o.RemoveLine = None,
     isomorphism: o.Isomorphism = True,
     lock: o.Lock = None,
     quiet: o.Quiet = False,
@@ -112,7 +114,7 @@ def _prepared(given: dict[str, Any], opening: Any) -> Run:
     own |= ({"exact": True} if given["exact"] else {}) | read_settings(given["settings"] or [])
     target = Target(given["until"], given["iterations"], given["seconds"])
     game, algorithm, resume = given["game"], given["algorithm"], given["resume"]
-    fields = {one.name: given[one.name] for one in dataclasses.fields(Spot)} | {"lock": tuple(given["lock"] or ())}
+    fields = {one.name: given[one.name] for one in dataclasses.fields(Spot)}
     fields |= _from_file(given)
     holdem = game is not None and game.lower() == "holdem"
     plain = not holdem and (given["cards"] or resume is not None)

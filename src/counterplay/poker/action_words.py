@@ -8,6 +8,7 @@ where there is none, and ``b45`` is the raise to 45 where there is a bet.
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Sequence
 
@@ -19,9 +20,13 @@ CALL = "call|c"
 RAISE = "raise|bet|r|b"
 ALL_IN = "all[ -]?in|ai|a"
 
+_ROOT = "r:0"
+"""The name of the first decision in PioSOLVER, with which its names of other decisions start."""
+
 _SEPARATORS = re.compile(r"[\s,;:/>-]*")
 
 _SIZED = re.compile(rf"(?:{RAISE})([0-9]+(?:\.[0-9]+)?)")
+_CHIPS = re.compile(rf"(?:{RAISE})\s*([0-9]+(?:\.[0-9]+)?)(?!\.?[0-9])|(?:{ALL_IN})(?![a-z])", re.IGNORECASE)
 _LETTER = re.compile(rf"({FOLD})|({CHECK}|{CALL})|(?:{RAISE})\s*([0-9]*)", re.IGNORECASE)
 _WORD = re.compile(r"[^\s,;:/>-]+|.")
 
@@ -38,6 +43,20 @@ def match_action(text: str, start: int, actions: Sequence[str]) -> tuple[int, in
             mine = (found.end(), found.group() == name, -number)
             best = mine if best is None else max(best, mine)
     return None if best is None else (-best[2], best[0])
+
+
+def match_size(text: str, start: int) -> tuple[float, int] | None:
+    """The chips of the bet or raise that the text names at a place, and where its word ends; None if it names none.
+
+    All in is infinite.
+    """
+    found = _CHIPS.match(text, start)
+    return None if found is None else (float(found.group(1) or math.inf), found.end())
+
+
+def first_word(text: str) -> int:
+    """Where the first action of a node's name starts."""
+    return skip_separators(text, len(_ROOT) if text.startswith(_ROOT) else 0)
 
 
 def skip_separators(text: str, start: int) -> int:

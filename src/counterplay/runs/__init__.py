@@ -120,14 +120,12 @@ def solve_spot(
     progress : callable, optional
         Called with ``Progress`` several times a second.
     **settings
-        ``bets``, ``raises``, ``donks``, ``allin_threshold``, ``chip``, ``rake``, ``rake_cap``, ``isomorphism`` and
-        ``lock`` (one text or several), see ``Spot``; ``algorithm``; fields of ``RunOptions``; settings of the
-        algorithm.
+        ``bets``, ``raises``, ``donks``, ``allin_threshold``, ``chip``, ``rake``, ``rake_cap``, ``isomorphism``,
+        ``add_line``, ``remove_line`` and ``lock`` (each one text or several), see ``Spot``; ``algorithm``; fields of
+        ``RunOptions``; settings of the algorithm.
     """
     names = {field.name for field in dataclasses.fields(Spot)}
     asked = {name: settings.pop(name) for name in list(settings) if name in names}
-    lock = asked.pop("lock", ())
-    asked["lock"] = (lock,) if isinstance(lock, str) else tuple(lock)
     algorithm = settings.pop("algorithm", None)
     target, options, own = sort_out(until, settings)
     return prepare_spot(Spot(board, pot, stack, oop, ip, **asked), algorithm, target, options, own).run(progress)

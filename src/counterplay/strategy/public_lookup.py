@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError
-from counterplay.poker.action_words import match_action, skip_separators, word_at
+from counterplay.poker.action_words import first_word, match_action, skip_separators, word_at
 from counterplay.poker.cards import CARDS, MAX_SUITS, cards_text, parse_cards
 from counterplay.strategy.hand_table import NOTHING, HandTable
 from counterplay.tree.public.public_tree import CUT, LINK, Hands, PublicTree
@@ -24,9 +24,6 @@ Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 Path = list[tuple[int, int, int]]
 """The path to a public state: node, deal there, and the action taken (0 at links); the state itself last."""
-
-_ROOT = "r:0"
-"""The name of the first decision in PioSOLVER, with which its names of other decisions start."""
 
 
 class HandStrategy(Protocol):
@@ -78,7 +75,7 @@ class PublicIndex:
         wanted = " ".join(text.split())
         if wanted in self._decisions:
             return self._decisions[wanted]
-        known, place = "", skip_separators(wanted, len(_ROOT) if wanted.startswith(_ROOT) else 0)
+        known, place = "", first_word(wanted)
         while place < len(wanted):
             actions = tree.actions_of(self._decisions[known])
             found = match_action(wanted, place, actions)

@@ -12,6 +12,9 @@ from counterplay.errors import CounterplayError, GameError
 from counterplay.poker.postflop.subgame import Subgame
 from counterplay.poker.range_files import range_of
 
+LISTS = ("add_line", "remove_line", "lock")
+"""Fields that can be given several times."""
+
 NEEDED = ("board", "pot", "stack", "oop", "ip")
 
 
@@ -31,8 +34,10 @@ class Spot:
         A share of the pot: ``5%`` or 0.05.
     isomorphism : bool
         Take hands and cards together that differ in suits only.
+    add_line, remove_line : tuple of str
+        Lines of the betting that are added or removed, as in ``Subgame``; also one text.
     lock : tuple of str
-        Locks, ``NODE=STRATEGY`` or ``NODE=FILE``, see ``poker.postflop.locks``.
+        Locks, ``NODE=STRATEGY`` or ``NODE=FILE``, see ``poker.postflop.locks``; also one text.
     """
 
     board: str | None = None
@@ -48,7 +53,14 @@ class Spot:
     rake: str | float | None = None
     rake_cap: float | None = None
     isomorphism: bool = True
+    add_line: tuple[str, ...] = ()
+    remove_line: tuple[str, ...] = ()
     lock: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in LISTS:
+            given = getattr(self, name) or ()
+            object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
 
     @property
     def given(self) -> list[str]:
@@ -60,7 +72,7 @@ class Spot:
         missing = [name for name in NEEDED if getattr(self, name) is None]
         if missing:
             raise GameError(f"a postflop spot needs {', '.join(missing)}")
-        names = (*NEEDED, "bets", "raises", "donks", "chip", "rake_cap")
+        names = (*NEEDED, "bets", "raises", "donks", "chip", "rake_cap", "add_line", "remove_line")
         chosen: dict[str, Any] = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         chosen |= {name: range_of(chosen[name], name) for name in ("oop", "ip")}
         chosen["stack"] = _stacks(chosen["stack"])

@@ -18,7 +18,7 @@ import dataclasses
 import functools
 import json
 import math
-from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ from counterplay.poker.postflop.bet_sizes import (
     named_streets,
     parse_sizes,
 )
+from counterplay.poker.postflop.lines import LineEdits
 from counterplay.poker.ranges import holdem_hands, parse_range
 from counterplay.tree.public.public_tree import FOLD, SHOWDOWN, PublicNode, PublicTree
 
@@ -48,7 +49,7 @@ MAX_CHIPS = 1e12
 MAX_ACTIONS = 200
 """Actions in a row after which a subgame is refused."""
 
-LATER = ("rake", "rake_cap")
+LATER = ("rake", "rake_cap", "add_line", "remove_line")
 """Fields that are left out of names where they have their defaults: names without them are in older files."""
 
 TOLERANCE = 1e-9
@@ -84,6 +85,8 @@ class Subgame:
         The fraction of the pot that the house takes.
     rake_cap : float or None
         The most chips that it takes.
+    add_line, remove_line : tuple of str
+        Lines of the betting that are added to the sizes, or removed: ``x b50 r200``, see ``poker.postflop.lines``.
     """
 
     board: str
@@ -99,6 +102,8 @@ class Subgame:
     isomorphic: bool = True
     rake: float = 0.0
     rake_cap: float | None = None
+    add_line: tuple[str, ...] = ()
+    remove_line: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if isinstance(self.stack, list | tuple):
@@ -106,6 +111,9 @@ class Subgame:
             if len(stacks) != 2:
                 raise GameError(f"there are two stacks, those of oop and ip; got {len(stacks)}")
             object.__setattr__(self, "stack", stacks[0] if stacks[0] == stacks[1] else stacks)
+        for name in ("add_line", "remove_line"):
+            lines = getattr(self, name)
+            object.__setattr__(self, name, (lines,) if isinstance(lines, str) else tuple(lines))
         if len(self.cards) not in (3, 4, 5):
             raise GameError(f"a board has 3, 4 or 5 cards; got {len(self.cards)} in {self.board!r}")
         for name, amount in (("pot", self.pot), *(("stack", stack) for stack in self.stacks), ("chip", self.chip)):
@@ -210,6 +218,8 @@ class Subgame:
         )
         cap = "" if self.rake_cap is None else f" up to {self.rake_cap:g}"
         rake = f", rake {100 * self.rake:g}%{cap}" if self.rake else ""
+        for name, lines in (("with", self.add_line), ("without", self.remove_line)):
+            rake += f", {name} {', '.join(map(repr, lines))}" if lines else ""
         return f"{cards_text(self.cards)}, pot {self.pot:g}, {stacks}{rake}"
 
     def betting(self, spans: list[tuple[int, int]]) -> PublicNode:
@@ -284,9 +294,12 @@ class _Betting:
         self.first = game.first_street
         self.spans = spans
         self.nodes = 0
+        self.lines = LineEdits(game.add_line, game.remove_line)
 
     def root(self) -> PublicNode:
-        return self._street(self.first, 0.0, -1, "")
+        root = self._street(self.first, 0.0, -1, "")
+        self.lines.check()
+        return root
 
     def _street(self, street: int, spent: float, bettor: int, text: str) -> PublicNode:
         """The start of a street; each player has put ``spent`` in before it."""
@@ -303,33 +316,51 @@ class _Betting:
                 f"the betting has more than {MAX_ACTIONS} actions in a row; give larger sizes, a smaller stack, or a "
                 "limit on the raises of a street, such as 20c3r"
             )
-        actions, children = zip(*self._actions(spot), strict=True)
-        return PublicNode(spot.player, self._span(spot.street), list(children), tuple(actions), spot.text)
+        choices = self._choices(spot)
+        actions = self.lines.kept(spot.text, choices)
+        children = [self._after(spot, action, choices[action]) for action in actions]
+        return PublicNode(spot.player, self._span(spot.street), children, tuple(actions), spot.text)
 
-    def _actions(self, spot: _Spot) -> Iterator[tuple[str, PublicNode]]:
-        player, other = spot.player, 1 - spot.player
-        most = max(spot.put)
-        if spot.put[player] < most:
-            yield "fold", self._fold(spot, f"{spot.text} fold".strip())
-            text = f"{spot.text} call".strip()
-            spent = self._spent(spot, most)
-            yield "call", self._closed(spot, spent, other, text)
-            if spent == self.stack:
-                return  # the opponent is all in
-        else:
-            text = f"{spot.text} check".strip()
-            if spot.passed:
-                yield "check", self._closed(spot, spot.before, -1, text)
-            else:
-                yield "check", self._decision(dataclasses.replace(spot, player=other, passed=True, text=text))
-        for amount in self._amounts(spot):
-            all_in = self._spent(spot, amount) == self.stack
-            action = "allin" if all_in else f"{'raise' if spot.raises else 'bet'}{amount:.12g}"
-            put = (amount, spot.put[1]) if player == 0 else (spot.put[0], amount)
-            yield action, self._decision(dataclasses.replace(
-                spot, player=other, put=put, raises=spot.raises + 1, step=amount - most, passed=True,
-                text=f"{spot.text} {action}".strip(),
-            ))  # fmt: skip
+    def _choices(self, spot: _Spot) -> dict[str, float]:
+        """The actions, each with what the player has put in on this street after it."""
+        own, most = spot.put[spot.player], max(spot.put)
+        choices = {"fold": own, "call": most} if own < most else {"check": own}
+        amounts = self._amounts(spot) if self._spent(spot, most) < self.stack else []  # else the opponent is all in
+        named = choices | {self._word(spot, amount): amount for amount in amounts}
+        added = [self._legal(spot, *line) for line in self.lines.sizes(spot.text, named)]
+        return choices | {self._word(spot, amount): amount for amount in sorted({*amounts, *added})}
+
+    def _word(self, spot: _Spot, amount: float) -> str:
+        """The name of a bet or raise."""
+        if self._spent(spot, amount) == self.stack:
+            return "allin"
+        return f"{'raise' if spot.raises else 'bet'}{amount:.12g}"
+
+    def _legal(self, spot: _Spot, line: str, amount: float) -> float:
+        """The size of a line, exactly the rest of the stack if all in.  Raises GameError if it is not legal."""
+        limit = self.stack - spot.before
+        least, after = min(max(spot.put) + spot.step, limit), f" after {spot.text!r}" if spot.text else ""
+        if self._spent(spot, max(spot.put)) == self.stack:
+            raise GameError(f"the line {line!r} raises a player who is all in{after}")
+        if amount < least * (1 - TOLERANCE) or limit * (1 + TOLERANCE) < amount < math.inf:
+            span = f"{'raises are to' if spot.raises else 'bets are'} {least:.12g} to {limit:.12g} chips{after}"
+            raise GameError(f"the line {line!r} has the illegal size {amount:.12g}: {span}")
+        return limit if amount >= limit * (1 - TOLERANCE) else amount
+
+    def _after(self, spot: _Spot, action: str, amount: float) -> PublicNode:
+        """The node after an action."""
+        player, other, text = spot.player, 1 - spot.player, f"{spot.text} {action}".strip()
+        if action == "fold":
+            return self._fold(spot, text)
+        if action == "call":
+            return self._closed(spot, self._spent(spot, amount), other, text)
+        if action == "check" and spot.passed:
+            return self._closed(spot, spot.before, -1, text)
+        changes: dict[str, Any] = {"player": other, "passed": True, "text": text}
+        if action != "check":
+            changes["put"] = (amount, spot.put[1]) if player == 0 else (spot.put[0], amount)
+            changes |= {"raises": spot.raises + 1, "step": amount - max(spot.put)}
+        return self._decision(dataclasses.replace(spot, **changes))
 
     def _amounts(self, spot: _Spot) -> list[float]:
         """The chips on this street that the player may bet or raise to, ascending and distinct."""
