@@ -50,5 +50,5 @@ def goal_options(goal: Until) -> str:
     """The options of this goal."""
     limits = (("--iterations", goal.iterations), ("--seconds", goal.seconds), ("--until", goal.exploitability))
     return " ".join(
-        f"{name} {limit:g}" if isinstance(limit, float) else f"{name} {limit}" for name, limit in limits if limit
+        f"{name} {limit:.12g}" if isinstance(limit, float) else f"{name} {limit}" for name, limit in limits if limit
     )
