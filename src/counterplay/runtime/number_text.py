@@ -32,4 +32,4 @@ def figure(value: float, digits: int = 4, sign: bool = False) -> str:
 def chips(value: float, sign: bool = False) -> str:
     """An amount of chips with six decimals, where these show at least three digits: ``2.373611``, ``8.74e-05``."""
     plus = "+" if sign else ""
-    return f"{value:{plus}.3g}" if 0 < abs(value) < SMALLEST else f"{value:{plus}.6f}"
+    return f"{value:{plus}.3g}" if abs(value) < SMALLEST else f"{value:{plus}.6f}"
