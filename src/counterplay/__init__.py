@@ -68,9 +68,9 @@ __all__ = [
     "register",
     "resume",
     "solve",
+    "solve_flops",
     "solve_spot",
     "terminal",
-    "trust",
 ]  # fmt: skip
 
 # Names are imported when they are first used, so that ``import counterplay`` costs nothing.
@@ -85,12 +85,13 @@ _HOME = {
     "ALGORITHMS": "solvers", "CfrConfig": "solvers", "CfrSolver": "solvers",
     "MccfrConfig": "solvers", "MccfrSolver": "solvers", "Progress": "runtime.progress",
     "SolveResult": "solvers", "Until": "runtime.pacing",
-    "resume": "runs", "solve": "runs", "solve_spot": "runs", "game_forms": "forms", "open_game": "forms",
+    "resume": "runs", "solve": "runs", "solve_flops": "runs", "solve_spot": "runs",
+    "game_forms": "forms", "open_game": "forms",
     "best_response": "evaluation", "evaluate": "evaluation", "expected_values": "evaluation",
     "exploitability": "evaluation", "infoset_table": "evaluation", "nash_conv": "evaluation",
     "equity": "poker.range_equity", "match": "agents", "build": "build", "plot_run": "plots.convergence",
     "AbstractionError": "errors", "CounterplayError": "errors", "GameError": "errors", "MemoryLimitError": "errors",
-    "SolverError": "errors", "StrategyError": "errors", "UnknownInfosetError": "errors", "trust": "trusted_code",
+    "SolverError": "errors", "StrategyError": "errors", "UnknownInfosetError": "errors",
 }  # fmt: skip
 
 if TYPE_CHECKING:
@@ -133,14 +134,13 @@ if TYPE_CHECKING:
     )  # fmt: skip
     from counterplay.plots.convergence import plot_run
     from counterplay.poker.range_equity import equity
-    from counterplay.runs import resume, solve, solve_spot
+    from counterplay.runs import resume, solve, solve_flops, solve_spot
     from counterplay.runtime.pacing import Until
     from counterplay.runtime.progress import Progress
     from counterplay.solvers import ALGORITHMS, CfrConfig, CfrSolver, MccfrConfig, MccfrSolver, SolveResult
     from counterplay.strategy import BucketStrategy, Provenance, PublicStrategy, Strategy, TabularStrategy
     from counterplay.strategy import load_strategy as load
     from counterplay.tree import GameTree, SequenceForm, compile_game, estimate_size
-    from counterplay.trusted_code import trust
 
 
 def __getattr__(name: str) -> Any:

@@ -35,7 +35,8 @@ from counterplay.strategy.public_strategy import PublicStrategy
 from counterplay.strategy.strategy import Strategy
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.strategy.trivial import MEANT, TRIVIAL, CardFree
-from counterplay.trusted_code import PROGRAM
+
+PROGRAM = "program:"
 
 GAME_FILES = (".game", ".efg", ".py")
 

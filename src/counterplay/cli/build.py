@@ -13,7 +13,7 @@ import typer
 from counterplay.cli import options as o
 from counterplay.cli.abstract import ROUNDS_HELP
 from counterplay.cli.common import note, print_json, say, say_next, table
-from counterplay.cli.running import interruptible, live_progress
+from counterplay.cli.running import interruptible, live_progress, time_left
 
 if TYPE_CHECKING:
     from counterplay.runtime.progress import Progress, ProgressCallback
@@ -122,7 +122,7 @@ def _progress(quiet: bool) -> AbstractContextManager[ProgressCallback | None]:
     """A bar for each stage on a terminal; a line for each stage, and at intervals, elsewhere."""
 
     def show(step: Progress) -> tuple[str, dict[str, Any]]:
-        state = "" if step.share == 1.0 else f"{step.detail}{_left(step)}"
+        state = "" if step.share == 1.0 else f"{step.detail}{time_left(step)}"
         return step.stage, {"completed": step.share, "state": state}
 
     columns = ("{task.description:<32}", "bar", "percent", "elapsed", "{task.fields[state]}")
@@ -137,14 +137,7 @@ def _lines() -> ProgressCallback:
         now = time.monotonic()
         if step.stage != stage or (now - last > QUIET_SECONDS and step.share < 1.0):
             text = step.stage if step.stage != stage else f"{step.stage}: {step.detail}, {100 * step.share:.0f} %"
-            note(text + _left(step))
+            note(text + time_left(step))
             stage, last = step.stage, now
 
     return draw
-
-
-def _left(step: Progress) -> str:
-    if step.seconds_left is None:
-        return ""
-    number, unit = (step.seconds_left / 60, "minutes") if step.seconds_left > 90 else (step.seconds_left, "seconds")
-    return f" ({number:.0f} {unit} left)"

@@ -14,7 +14,6 @@ from counterplay.cli.common import check_writable, note, print_json, say
 from counterplay.cli.solve import read_settings
 from counterplay.errors import CounterplayError
 from counterplay.experiments import EXPERIMENTS, Cell, Experiment, run_experiment
-from counterplay.runtime.number_text import figure
 from counterplay.storage import write_text
 
 
@@ -76,5 +75,5 @@ def _text(cell: Cell) -> str:
     if cell is None:
         return ""
     if isinstance(cell, float):
-        return figure(cell, 6)
+        return f"{cell:.6g}"
     return f"{cell:,}" if isinstance(cell, int) else cell

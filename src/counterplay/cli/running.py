@@ -10,7 +10,6 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from counterplay.cli.common import note
-from counterplay.runtime.number_text import chips, figure
 
 if TYPE_CHECKING:
     from counterplay.runtime.pacing import Until
@@ -67,6 +66,14 @@ def live_progress(
         yield lambda now: put(*show(now))
 
 
+def time_left(step: Progress) -> str:
+    """The time that is left, in parentheses; empty if it is not known."""
+    if step.seconds_left is None:
+        return ""
+    number, unit = (step.seconds_left / 60, "minutes") if step.seconds_left > 90 else (step.seconds_left, "seconds")
+    return f" ({number:.0f} {unit} left)"
+
+
 def progress_line(goal: Until, quiet: bool) -> AbstractContextManager[ProgressCallback | None]:
     """A live line with a bar on a terminal; a plain line at intervals elsewhere."""
     first = math.nan
@@ -87,10 +94,10 @@ def progress_line(goal: Until, quiet: bool) -> AbstractContextManager[ProgressCa
 def _state(now: Progress) -> str:
     """The state of a run: the bounds, if the algorithm has converging ones, or the exploitability."""
     if now.lower is not None and now.upper is not None:
-        return f"value from {figure(now.lower, 6)} to {figure(now.upper, 6)}"
+        return f"value from {now.lower:.6g} to {now.upper:.6g}"
     if math.isnan(now.exploitability):
         return f"{now.nodes:,} histories touched"
-    return f"exploitability {chips(now.exploitability)}"
+    return f"exploitability {now.exploitability:.3e}"
 
 
 def _plain_lines() -> ProgressCallback:

@@ -13,7 +13,7 @@ from counterplay.cli.running import interruptible, progress_line
 from counterplay.errors import SolverError
 
 if TYPE_CHECKING:
-    from counterplay.runs import Run
+    from counterplay.runs import Run, Spot
 
 
 def command(
@@ -114,11 +114,9 @@ def _prepared(given: dict[str, Any], opening: Any) -> Run:
     own |= ({"exact": True} if given["exact"] else {}) | read_settings(given["settings"] or [])
     target = Target(given["until"], given["iterations"], given["seconds"])
     game, algorithm, resume = given["game"], given["algorithm"], given["resume"]
-    fields = {one.name: given[one.name] for one in dataclasses.fields(Spot)}
-    fields |= _from_file(given)
     holdem = game is not None and game.lower() == "holdem"
     plain = not holdem and (given["cards"] or resume is not None)
-    spot = Spot(**fields | ({"bets": None} if plain else {}))
+    spot = read_spot({**given, "bets": None} if plain else given)
     if holdem and resume is not None:
         if spot.lock:
             raise SolverError("a checkpoint has its own locks; leave out --lock")
@@ -138,6 +136,14 @@ def _prepared(given: dict[str, Any], opening: Any) -> Run:
     if resume is not None:
         return prepare_resume(resume, game, target, options, own | ({"algorithm": algorithm} if algorithm else {}))
     return prepare(game, algorithm, target, options, own)
+
+
+def read_spot(given: dict[str, Any]) -> Spot:
+    """The spot of the options."""
+    from counterplay.runs import Spot
+
+    fields = {one.name: given[one.name] for one in dataclasses.fields(Spot)}
+    return Spot(**fields | _from_file(given))
 
 
 def _from_file(given: dict[str, Any]) -> dict[str, str]:

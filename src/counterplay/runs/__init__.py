@@ -18,6 +18,8 @@ from typing import Any
 
 from counterplay.forms import GameLike
 from counterplay.poker.postflop.spots import Spot
+from counterplay.runs.flop_report import FlopReport
+from counterplay.runs.flops import FlopPlan, solve_flops
 from counterplay.runs.options import RunOptions, Target, sort_out
 from counterplay.runs.preparation import prepare, prepare_resume, prepare_spot
 from counterplay.runs.run import Run
@@ -26,8 +28,8 @@ from counterplay.runtime.progress import ProgressCallback
 from counterplay.solvers.result import SolveResult
 
 __all__ = [
-    "Run", "RunOptions", "SolveResult", "Spot", "Target", "prepare", "prepare_resume", "prepare_spot", "resume",
-    "solve", "solve_spot",
+    "FlopPlan", "FlopReport", "Run", "RunOptions", "SolveResult", "Spot", "Target", "prepare", "prepare_resume",
+    "prepare_spot", "resume", "solve", "solve_flops", "solve_spot",
 ]  # fmt: skip
 
 

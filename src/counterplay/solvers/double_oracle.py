@@ -63,7 +63,6 @@ class DoubleOracle(Solver):
 
     kind = "double-oracle"
     config_class = DoubleOracleConfig
-    visits_histories = False
     presets: ClassVar = {"double-oracle": DoubleOracleConfig()}
     default_iterations = 10**9  # it stops by itself
 

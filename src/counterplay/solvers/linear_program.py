@@ -47,7 +47,6 @@ class LinearProgram(Solver):
 
     kind = "lp"
     config_class = LinearProgramConfig
-    visits_histories = False
     presets: ClassVar = {"lp": LinearProgramConfig()}
     default_iterations = 10**9  # it stops by itself
 

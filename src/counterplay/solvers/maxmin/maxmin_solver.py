@@ -53,7 +53,6 @@ class MaxminSolver(Solver):
 
     kind = "maxmin"
     config_class = MaxminConfig
-    visits_histories = False
     presets: ClassVar = {"maxmin": MaxminConfig()}
     default_iterations = 10**9  # it stops by itself
 
