@@ -1,11 +1,13 @@
 """Runs every example in the README and in docs/ as a test, page by page, in an empty folder.
 
 ``python`` blocks run in one namespace for each page; a block whose first line is ``# NAME.py`` is also written to
-that file.  In ``console`` blocks the lines that start with ``$ counterplay`` run as commands, which must succeed.
+that file.  In ``console`` blocks the lines that start with ``$ counterplay`` run as commands, which must succeed and
+print the lines that follow: the first lines of their output, where ``...`` stands for anything and spaces do not count.
 """
 
 from __future__ import annotations
 
+import doctest
 import os
 import re
 import shlex
@@ -20,6 +22,7 @@ from sybil.evaluators.python import PythonEvaluator
 from sybil.parsers.markdown import CodeBlockParser
 
 _evaluate_python = PythonEvaluator()
+_CHECKER, _OPTIONS = doctest.OutputChecker(), doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 def _python(example: Example) -> str | None:
@@ -30,12 +33,16 @@ def _python(example: Example) -> str | None:
 
 
 def _console(example: Example) -> str | None:
-    for line in example.parsed.splitlines():
+    for part in re.split(r"^(?=\$ )", example.parsed, flags=re.MULTILINE):
+        line, _, shown = part.partition("\n")
         if line.startswith("$ counterplay "):
             words = shlex.split(line.removeprefix("$ counterplay "), comments=True)
             done = subprocess.run([sys.executable, "-m", "counterplay", *words], capture_output=True, text=True)
             if done.returncode != 0:
                 return f"{line} ended with {done.returncode}: {done.stderr}"
+            ends = ("\n", "\n...\n")
+            if not any(_CHECKER.check_output(shown.strip() + end, done.stdout, _OPTIONS) for end in ends):
+                return f"{line} does not print what the page shows, but:\n{done.stdout}"
     return None
 
 

@@ -3,13 +3,61 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from counterplay.cli.main import main
+from counterplay.game import game_names
+
 ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def _figures() -> list[tuple[str, str]]:
+    """The commands of the table of numbers in the README, each with the figures that are its own."""
+    section = README.split("## Numbers")[1].split("Speed compared")[0]
+    found = []
+    for line in section.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        commands = re.findall(r"`counterplay ([^`]+)`", cells[-1])
+        figures = cells[-2].split(" / ") if commands else []
+        single = commands * len(figures) if len(commands) == 1 else commands
+        found += list(zip(single, figures, strict=True))
+    return found
+
+
+@pytest.mark.parametrize(("command", "figure"), _figures())
+def test_commands_of_the_readme_print_its_figures(
+    command: str, figure: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*shlex.split(command)]) == 0
+    assert re.search(rf"(?<![\d.,]){re.escape(figure)}(?![\d.])", capsys.readouterr().out)
+
+
+def test_the_readme_has_all_figures_of_its_table() -> None:
+    assert len(_figures()) == 9
+    assert ("evaluate --strategy uniform --game leduc", "2.373611") in _figures()
+
+
+def test_the_python_of_the_readme_prints_what_its_comments_say(capsys: pytest.CaptureFixture[str]) -> None:
+    code = README.split("```python\n")[1].split("```")[0]
+    lines = code.splitlines()[:4]
+    exec("\n".join(lines), {})
+    printed = capsys.readouterr().out
+    assert re.fullmatch(r"\(-0\.0856\d*, 0\.0856\d*\)\n", printed)
+    assert "# (-0.0856..., 0.0856...) chips per game" in lines[-1]
+
+
+def test_the_readme_lists_every_game() -> None:
+    section = README.split("## Games by name")[1].split("## Numbers")[0]
+    listed = set(re.findall(r"`([a-z]\w+)(?:\([^`]*\))?`", section))
+    assert {name for name in game_names() if not name.startswith("toy_")} <= listed
+    toys = sum(name.startswith("toy_") for name in game_names())
+    assert f"and {toys} counterexamples" in " ".join(section.split())
 
 
 def test_coverage_names_modules_and_tests_that_exist() -> None:

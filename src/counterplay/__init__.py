@@ -71,6 +71,7 @@ __all__ = [
     "solve_flops",
     "solve_spot",
     "terminal",
+    "trust",
 ]  # fmt: skip
 
 # Names are imported when they are first used, so that ``import counterplay`` costs nothing.
@@ -91,7 +92,7 @@ _HOME = {
     "exploitability": "evaluation", "infoset_table": "evaluation", "nash_conv": "evaluation",
     "equity": "poker.range_equity", "match": "agents", "build": "build", "plot_run": "plots.convergence",
     "AbstractionError": "errors", "CounterplayError": "errors", "GameError": "errors", "MemoryLimitError": "errors",
-    "SolverError": "errors", "StrategyError": "errors", "UnknownInfosetError": "errors",
+    "SolverError": "errors", "StrategyError": "errors", "UnknownInfosetError": "errors", "trust": "trusted_code",
 }  # fmt: skip
 
 if TYPE_CHECKING:
@@ -141,6 +142,7 @@ if TYPE_CHECKING:
     from counterplay.strategy import BucketStrategy, Provenance, PublicStrategy, Strategy, TabularStrategy
     from counterplay.strategy import load_strategy as load
     from counterplay.tree import GameTree, SequenceForm, compile_game, estimate_size
+    from counterplay.trusted_code import trust
 
 
 def __getattr__(name: str) -> Any:

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 import counterplay
 from counterplay.errors import CounterplayError, StrategyError
+from counterplay.trusted_code import check_stored
 
 FORMAT_VERSION = 1
 """Version of the files written; newer ones are refused, older ones are read."""
@@ -96,7 +97,7 @@ def read_container(
     Raises
     ------
     StrategyError
-        If it is not such a file, or is truncated, edited or from a newer version.
+        If it is not such a file, is truncated, edited or from a newer version, or names code that is not trusted.
     """
     source = Path(path)
     try:
@@ -113,8 +114,12 @@ def read_container(
         raise StrategyError(f"{source} is damaged: its content does not match its checksum")
     try:
         header = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise StrategyError(f"{source} is damaged: its header cannot be read") from None
+    if not isinstance(header, dict):
+        raise StrategyError(f"{source} is damaged: its header is no table of names and values")
+    if isinstance(header.get("game"), str):
+        check_stored(header["game"], source)
     return header, arrays
 
 

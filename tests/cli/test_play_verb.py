@@ -78,7 +78,7 @@ def test_control_c_prints_the_score(monkeypatch: pytest.MonkeyPatch, capsys: pyt
 
     monkeypatch.setattr("sys.stdin", Interrupted("r\n"))
     assert main(["play", "kuhn", "--against", "always-fold", "--seed", "1"]) == 0
-    assert "Your score: +1 chips in 1 hand (+1,000 mbb/g)." in capsys.readouterr().out
+    assert "Your score: +1 chips in 1 hand (+1000 mbb/g)." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -333,7 +333,7 @@ def test_what_is_not_kept_and_not_used_is_said(tmp_path: Path, capsys: pytest.Ca
         ([*RIVER, "--until", "x"], "0.3% of the pot"), ([*RIVER, "--memory-limit", "1KiB"], "may be used"),
         ([*RIVER, "--lock", "bet25"], "NODE=STRATEGY"), ([*RIVER, "--lock", "bet7=fold 1"], "there is no decision"),
         ([*RIVER, "--lock", "bet25=fold 1", "--lock", "bet25=call 1"], "bet25 is locked twice; give one lock"),
-        ([*RIVER, "--stack", "1e30"], "the stack must be at most 1e+12 chips; got 1e+30"),
+        ([*RIVER, "--stack", "1e30"], "the stack must be at most 1,000,000,000,000 chips; got 1e+30"),
         ([*RIVER, "--stack", "200;300"], "or those of oop and ip such as 100,80; got '200;300'"),
         ([*RIVER, "--rake", "5"], "the rake is a part of the pot below 100%, such as 5% or 0.05; got 5.0"),
         ([*RIVER, "--rake", "some"], "the rake is a share of the pot such as 5%; got 'some'"),

@@ -227,7 +227,7 @@ def test_evaluate_for_people(run: Run) -> None:
     text = run("evaluate", "--strategy", "uniform", "--game", "kuhn")
     assert text.startswith("kuhn: uniform\n")
     assert "+0.125000 (player 1), -0.125000 (player 2) chips" in text
-    assert "0.458 chips per game (458 mbb/g), mean over players of what a best response gains" in text
+    assert "0.458333 chips per game (458.3 mbb/g), mean over players of what a best response gains" in text
 
 
 def test_the_version(run: Run) -> None:

@@ -35,8 +35,7 @@ from counterplay.strategy.public_strategy import PublicStrategy
 from counterplay.strategy.strategy import Strategy
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.strategy.trivial import MEANT, TRIVIAL, CardFree
-
-PROGRAM = "program:"
+from counterplay.trusted_code import PROGRAM
 
 GAME_FILES = (".game", ".efg", ".py")
 

@@ -30,6 +30,7 @@ from counterplay.poker.acpc.match_log import HandRecord, format_header, format_s
 from counterplay.poker.poker_game import PokerFile
 from counterplay.poker.rules import Chips
 from counterplay.runs.small_equilibrium import small_equilibrium
+from counterplay.runtime.number_text import figure
 from counterplay.strategy.files import strategy_path
 from counterplay.strategy.trivial import TRIVIAL
 
@@ -76,9 +77,9 @@ class HumanResult:
         if not self.hands:
             return f"No {word} was finished."
         mean = float(self.chips) / self.hands
-        unit = f"{mean:+.3g} chips a hand"
+        unit = f"{figure(mean, 3, sign=True)} chips a hand"
         if self.big_blind is not None:
-            unit = f"{1000 * mean / self.big_blind:+,.0f} mbb/g"
+            unit = f"{figure(1000 * mean / self.big_blind, sign=True)} mbb/g"
         return f"Your score: {signed_chips(self.chips)} chips in {count_text(self.hands, word)} ({unit})."
 
 

@@ -34,6 +34,7 @@ from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.match_state import MatchState
 from counterplay.poker.buckets.deal_sampler import DealSampler
 from counterplay.poker.rules import Betting, Chips
+from counterplay.runtime.number_text import figure
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
@@ -80,7 +81,7 @@ class MatchResult:
 
     def __repr__(self) -> str:
         won = ", ".join(
-            f"{name} {self.estimate(number).mean:+.4g} ± {self.estimate(number).half:.2g}"
+            f"{name} {figure(self.estimate(number).mean, sign=True)} ± {figure(self.estimate(number).half, 2)}"
             for number, name in enumerate(self.names)
         )
         return f"<MatchResult of {self.game}, {self.hands:,} hands: {won} chips a hand>"

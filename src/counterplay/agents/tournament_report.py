@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from counterplay.agents.tally import Estimate
 from counterplay.agents.tournaments import TournamentResult
 from counterplay.runtime.html_page import html_page
+from counterplay.runtime.number_text import figure
 
 Rows = list[list[str]]
 
@@ -25,7 +26,7 @@ svg { max-width: 100%; height: auto; } .wrong { color: #a00; }
 
 def _text(estimate: Estimate) -> str:
     return f"{estimate.mean:+.1f} ± {estimate.half:.1f}" if abs(estimate.mean) >= 10 else (
-        f"{estimate.mean:+.3g} ± {estimate.half:.2g}"
+        f"{figure(estimate.mean, 3, sign=True)} ± {figure(estimate.half, 2)}"
     )  # fmt: skip
 
 

@@ -32,6 +32,7 @@ from counterplay.agents.tally import Estimate, Tally
 from counterplay.errors import GameError
 from counterplay.runtime.jobs import ProcessExecutor, SerialExecutor, run_jobs
 from counterplay.runtime.progress import Progress, ProgressCallback
+from counterplay.trusted_code import check_stored
 
 SETTINGS, RESULTS = "tournament.json", "results.jsonl"
 
@@ -176,6 +177,9 @@ class Tournament:
         if kept is not None:
             if config is not None and config != kept[0]:
                 raise GameError(f"{self.folder} holds another tournament; use another folder, or its settings")
+            if config is None:
+                for name in (kept[0].game, *kept[0].entries):
+                    check_stored(name, self.folder / SETTINGS)
             config = kept[0]
         assert config is not None
         self.config = config

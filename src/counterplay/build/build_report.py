@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from counterplay.evaluation.board_bounds import bound_rows
+from counterplay.runtime.number_text import figure
 
 
 def build_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -20,17 +21,21 @@ def build_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     else:
         how = "all boards" if abstract["exact"] else f"{abstract['boards']:,} sampled boards"
         rows.append(
-            ("in the bucket game", f"exploitability {abstract['exploitability_mbb']:.3g} mbb/g, counted over {how}")
+            (
+                "in the bucket game",
+                f"exploitability {figure(abstract['exploitability_mbb'], 3)} mbb/g, counted over {how}",
+            )
         )
     if report["exploitability"] is None and report["bounds"] is not None:
         rows += bound_rows(report["bounds"])
     elif report["exploitability"] is None:
         rows.append(("in the real game", f"not measured: {report['reason']}"))
     else:
-        rows.append(("in the real game", f"exploitability {report['exploitability_mbb']:.4g} mbb/g, exactly"))
+        rows.append(("in the real game", f"exploitability {figure(report['exploitability_mbb'])} mbb/g, exactly"))
     for name, row in report["matches"].items():
-        margin = "" if row["mbb_95"] is None else f" ± {row['mbb_95']:.3g}"
-        rows.append((f"against {name}", f"{row['mbb']:+.4g}{margin} mbb/g in {row['hands']:,} duplicate hands"))
+        margin = "" if row["mbb_95"] is None else f" ± {figure(row['mbb_95'], 3)}"
+        won = f"{figure(row['mbb'], sign=True)}{margin} mbb/g"
+        rows.append((f"against {name}", f"{won} in {row['hands']:,} duplicate hands"))
     if report["losses"]:
         rows.append(("not ready", f"it loses to {' and '.join(report['losses'])}: give it more time with --seconds"))
     return rows
@@ -57,7 +62,7 @@ def markdown_build(report: Mapping[str, Any]) -> str:
         factor = report["abstract"]["exploitability_mbb"] / max(report["abstract"]["exploitability"], 1e-300)
         lines += [
             f"| {point['iterations']:,} | {point['seconds']:.1f} | {point['cpu_seconds']:.1f} | "
-            f"{point['exploitability']:.4g} | {point['exploitability'] * factor:.4g} |"
+            f"{figure(point['exploitability'])} | {figure(point['exploitability'] * factor)} |"
             for point in points
         ]
     return "\n".join(lines) + "\n"

@@ -14,6 +14,7 @@ from counterplay.cli.common import check_writable, note, print_json, say, table
 from counterplay.cli.running import live_progress
 from counterplay.errors import AbstractionError, CounterplayError, MemoryLimitError
 from counterplay.runtime.memory import format_bytes, read_memory
+from counterplay.runtime.number_text import figure
 from counterplay.runtime.progress import Progress, ProgressCallback
 
 if TYPE_CHECKING:
@@ -212,7 +213,7 @@ def _say_built(values: dict[str, Any]) -> None:
         ("seconds", f"{values['seconds']:.1f} ({values['cpu_seconds']:.1f} CPU)"),
         ("features", f"cached in {values['cache']}"),
     ]
-    rows += [(f"objective, {name}", f"{value:.6g}") for name, value in values["objectives"].items()]
+    rows += [(f"objective, {name}", figure(value, 6)) for name, value in values["objectives"].items()]
     if values["report"] is not None:
         rows.append(("report", values["report"]))
     table(rows)

@@ -11,6 +11,7 @@ from counterplay.cli import options as o
 from counterplay.cli.common import check_plot, check_writable, compile_status, note, print_json, say
 from counterplay.errors import SolverError
 from counterplay.runtime.memory import read_memory
+from counterplay.runtime.number_text import chips, figure
 
 if TYPE_CHECKING:
     from counterplay.experiments.shared.comparison import Comparison
@@ -76,20 +77,20 @@ def _progress(limit: float, axis: str) -> ProgressCallback:
     def report(now: Progress) -> None:
         if getattr(now, axis) >= limit:
             name = f"{now.stage}, {now.detail}" if now.detail else now.stage
-            note(f"{name}: exploitability {now.exploitability:.3e} after {now.seconds:.1f} s")
+            note(f"{name}: exploitability {chips(now.exploitability)} after {now.seconds:.1f} s")
 
     return report
 
 
 def _say(found: Comparison, plot: Path | None) -> None:
-    limit = f"{found.budget.limit:,.10g}" if found.budget.axis == "seconds" else f"{found.budget.limit:,.0f}"
+    limit = figure(found.budget.limit, 10) if found.budget.axis == "seconds" else f"{found.budget.limit:,.0f}"
     say(f"{found.game}: {limit} {found.budget.axis} for each run; mean and 95 % interval over the seeds")
     head = ("algorithm", "runs", "exploitability", "±", "iterations", "nodes", "seconds")
     cells = [head]
     for row in found.rows():
         half = row["interval"]
         cells.append((
-            row["algorithm"], str(row["runs"]), f"{row['exploitability']:.4g}", "" if half is None else f"{half:.2g}",
+            row["algorithm"], str(row["runs"]), chips(row["exploitability"]), "" if half is None else figure(half, 2),
             f"{row['iterations']:,.0f}", f"{row['nodes']:,.0f}", f"{row['seconds']:.2f}",
         ))  # fmt: skip
     widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
@@ -99,6 +100,6 @@ def _say(found: Comparison, plot: Path | None) -> None:
             for place, (text, width) in enumerate(zip(line, widths, strict=True))
         )
         say("  ".join(["", first, *others]).rstrip())
-    say(f"  uniform play: {found.uniform:.4g} chips per game")
+    say(f"  uniform play: {chips(found.uniform)} chips per game")
     if plot is not None:
         say(f"  plot: {plot}")

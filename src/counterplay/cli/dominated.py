@@ -10,6 +10,7 @@ import typer
 from counterplay.cli import options as o
 from counterplay.cli.common import compile_status, print_json, say
 from counterplay.errors import GameError
+from counterplay.runtime.number_text import figure
 
 if TYPE_CHECKING:
     from counterplay.analysis.action_domination import ActionReport
@@ -152,9 +153,9 @@ def _say_strategies(facts: dict[str, Any], kind: str) -> None:
     )
     say(f"  {kind}ly dominated strategies: {len(found)}; left: {left} (by player)")
     for one in found[:SHOWN]:
-        by = " + ".join(f"{other['weight']:g} [{other['strategy']}]" for other in one["mixture"])
+        by = " + ".join(f"{figure(other['weight'], 6)} [{other['strategy']}]" for other in one["mixture"])
         say(f"    player {one['player']}, round {one['round']}: [{one['strategy']}] by {by}, "
-            f"gains {one['margin']:.4g} to {one['gain']:.4g}")  # fmt: skip
+            f"gains {figure(one['margin'])} to {figure(one['gain'])}")  # fmt: skip
     _say_more(found)
 
 
@@ -167,12 +168,12 @@ def _say_actions(facts: dict[str, Any], kind: str) -> None:
             say(f"    {where} by {one['by']}")
             continue
         by = "; ".join(
-            f"{name} " + " ".join(f"{action} {probability:.4g}" for action, probability in row.items())
+            f"{name} " + " ".join(f"{action} {figure(probability)}" for action, probability in row.items())
             for name, row in list(one["response"].items())[:3]
         )
         more = " ..." if len(one["response"]) > 3 else ""
         say(f"    {where}, round {one['round']}, {one['kind']}, by {by}{more}, "
-            f"gains {one['margin']:.4g} to {one['gain']:.4g}")  # fmt: skip
+            f"gains {figure(one['margin'])} to {figure(one['gain'])}")  # fmt: skip
     _say_more(found)
     if facts["undecided"]:
         names = ", ".join(f"{one['information_set']} {one['action']}" for one in facts["undecided"][:5])

@@ -13,6 +13,7 @@ from counterplay.cli import options as o
 from counterplay.cli.common import check_writable, note, print_json, say, table
 from counterplay.cli.running import interruptible, live_progress
 from counterplay.errors import StrategyError
+from counterplay.runtime.number_text import chips
 
 if TYPE_CHECKING:
     from counterplay.evaluation.measurement import Measurement
@@ -99,8 +100,8 @@ def _title(found: Measurement) -> str:
     origin = found.provenance
     name = parse_subgame(found.game).title if found.game.startswith(SUBGAME) else found.game
     if not origin.iterations:
-        return f"{name}: {origin.algorithm}"
-    return f"{name}: strategy by {origin.algorithm}, {origin.iterations:,} iterations in {origin.seconds:.2f} s"
+        return f"{name}: {origin}"
+    return f"{name}: strategy by {origin} in {origin.seconds:.2f} s"
 
 
 def _rows(found: Measurement) -> list[tuple[str, str]]:
@@ -113,8 +114,8 @@ def _rows(found: Measurement) -> list[tuple[str, str]]:
         rows += [
             *value_rows(found, "value", found.pot),
             ("exploitability", _gain(found)),
-            ("NashConv", f"{found.nash_conv:.3g} chips, the sum of those gains"),
-            ("epsilon", f"{found.epsilon:.3g} chips, the largest of them"),
+            ("NashConv", f"{chips(found.nash_conv)} chips, the sum of those gains"),
+            ("epsilon", f"{chips(found.epsilon)} chips, the largest of them"),
         ]
     if found.measured and found.big_blind is not None:
         each = (f"{1000 * best / found.big_blind:+.4f} (player {n + 1})" for n, best in enumerate(found.best_response))

@@ -14,6 +14,7 @@ from counterplay.cli.common import check_writable, note, print_json, say
 from counterplay.cli.solve import read_settings
 from counterplay.errors import CounterplayError
 from counterplay.experiments import EXPERIMENTS, Cell, Experiment, run_experiment
+from counterplay.runtime.number_text import figure
 from counterplay.storage import write_text
 
 
@@ -75,5 +76,5 @@ def _text(cell: Cell) -> str:
     if cell is None:
         return ""
     if isinstance(cell, float):
-        return f"{cell:.6g}"
+        return figure(cell, 6)
     return f"{cell:,}" if isinstance(cell, int) else cell

@@ -12,6 +12,7 @@ from counterplay.cli import options as o
 from counterplay.cli.common import compile_status, print_json, say, table
 from counterplay.errors import GameError
 from counterplay.runtime.memory import format_bytes, read_memory
+from counterplay.runtime.number_text import figure
 
 if TYPE_CHECKING:
     from counterplay.forms import FormSize, GameForms
@@ -111,7 +112,7 @@ def _history_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
                              f"{facts['entries']:,} actions in all"),
         ("sequences", f"{by_player['sequences']} (by player, the empty one included)"),
         ("recall", f"{by_player['recall']} (by player)"),
-        ("utilities", f"{low:g} to {high:g} chips"),
+        ("utilities", f"{figure(low, 6)} to {figure(high, 6)} chips"),
     ]  # fmt: skip
 
 
@@ -157,9 +158,9 @@ def _form_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _count(number: int, exact: bool) -> str:
     """A number as text; an estimate with two digits."""
-    if number >= 10**15:
-        return f"{number:.3g}" if exact else f"{number:.2g}"
-    return f"{number:,}" if exact else f"{float(f'{number:.2g}'):,.0f}"
+    if exact:
+        return f"{number:,}" if number < 10**15 else figure(number, 3)
+    return figure(number, 2)
 
 
 def _recall_report(forms: GameForms) -> RecallReport:

@@ -35,6 +35,7 @@ from counterplay.cli import (
 )
 from counterplay.errors import CounterplayError
 from counterplay.runtime.suggestions import did_you_mean
+from counterplay.trusted_code import trust, trusting
 
 VERBS = (
     games, algorithms, info, solve, compare, evaluate, abstract, build, experiment, dominated, draw, show, equity,
@@ -62,7 +63,10 @@ class Verbs(TyperGroup):
     """The verbs; Ctrl-C in one of them is left to ``main``, which Typer would end without a word."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the command line; ``help VERB`` is ``VERB --help``."""
+        """Read the command line; ``help VERB`` is ``VERB --help``, and ``--trust`` may be anywhere."""
+        if "--trust" in args:
+            trust()
+            args = [word for word in args if word != "--trust"]
         return super().parse_args(ctx, [*args[1:2], "--help"] if args[:1] == ["help"] else args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -104,6 +108,9 @@ def _show_version(wanted: bool) -> None:
 def _options(
     context: typer.Context,
     version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True, help="Print the version."),
+    trusted: bool = typer.Option(
+        False, "--trust", help="Open files although they name Python code or programs, which are started (in any verb)."
+    ),
 ) -> None:
     """Solve games of imperfect information, and measure how far a strategy is from unexploitable."""
     if context.invoked_subcommand is None:
@@ -121,7 +128,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if getattr(sys, name) is None:  # closed by whoever started us
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     try:
-        code = app(args=words, standalone_mode=False, prog_name="counterplay")
+        with trusting(words):
+            code = app(args=words, standalone_mode=False, prog_name="counterplay")
         sys.stdout.flush()  # a reader that is gone is noticed here, not when Python ends
         return code if isinstance(code, int) else 0
     except (KeyboardInterrupt, typer.Abort):

@@ -11,6 +11,7 @@ from counterplay.cli import options as o
 from counterplay.cli.common import note, print_json, say
 from counterplay.cli.play import asking, play_here
 from counterplay.errors import GameError
+from counterplay.runtime.number_text import figure
 
 if TYPE_CHECKING:
     from counterplay.agents import Agent, Entry, Estimate, MatchGame, MatchResult
@@ -114,7 +115,7 @@ def _say(result: MatchResult) -> None:
 
 
 def _text(estimate: Estimate, unit: str) -> str:
-    return f"{estimate.mean:+.5g} ± {estimate.half:.3g} {unit}"
+    return f"{figure(estimate.mean, 5, sign=True)} ± {figure(estimate.half, 3)} {unit}"
 
 
 def _mbb(result: MatchResult, number: int) -> str:

@@ -32,11 +32,12 @@ def summarise(result: SolveResult, goal: Until) -> None:
 def _next(result: SolveResult, goal: Until) -> list[tuple[str, str]]:
     """The next commands and what they do."""
     found = []
+    own = " --trust" if ".py" in result.game else ""  # the file names code
     if result.status == "interrupted":
         checkpoint = shlex.quote(str(result.files["checkpoint"]))
-        found.append((f"counterplay solve --resume {checkpoint} {goal_options(goal)}", "continue from here"))
+        found.append((f"counterplay solve --resume {checkpoint} {goal_options(goal)}{own}", "continue from here"))
     if result.files["profile"] is not None:
-        profile = shlex.quote(str(result.files["profile"]))
+        profile = shlex.quote(str(result.files["profile"])) + own
         found.append((f"counterplay show {profile}", "see what the strategy plays"))
         if result.facts.pot is None:  # no match can start in a spot
             found.append((f"counterplay play {profile}", "play against it"))
@@ -50,5 +51,5 @@ def goal_options(goal: Until) -> str:
     """The options of this goal."""
     limits = (("--iterations", goal.iterations), ("--seconds", goal.seconds), ("--until", goal.exploitability))
     return " ".join(
-        f"{name} {limit:g}" if isinstance(limit, float) else f"{name} {limit}" for name, limit in limits if limit
+        f"{name} {limit:.12g}" if isinstance(limit, float) else f"{name} {limit}" for name, limit in limits if limit
     )

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from counterplay.cli.common import note
+from counterplay.runtime.number_text import chips, figure
 
 if TYPE_CHECKING:
     from counterplay.runtime.pacing import Until
@@ -94,10 +95,10 @@ def progress_line(goal: Until, quiet: bool) -> AbstractContextManager[ProgressCa
 def _state(now: Progress) -> str:
     """The state of a run: the bounds, if the algorithm has converging ones, or the exploitability."""
     if now.lower is not None and now.upper is not None:
-        return f"value from {now.lower:.6g} to {now.upper:.6g}"
+        return f"value from {figure(now.lower, 6)} to {figure(now.upper, 6)}"
     if math.isnan(now.exploitability):
         return f"{now.nodes:,} histories touched"
-    return f"exploitability {now.exploitability:.3e}"
+    return f"exploitability {chips(now.exploitability)}"
 
 
 def _plain_lines() -> ProgressCallback:

@@ -38,6 +38,7 @@ from counterplay.kernels.buckets.board_response import choose_actions, reach_lin
 from counterplay.kernels.buckets.bucket_pcs import Board
 from counterplay.poker.buckets.board_sampler import BoardSampler, betting_pieces, every_board
 from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.runtime.number_text import figure
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.strategy.bucket_strategy import BucketStrategy
 
@@ -96,8 +97,8 @@ def bound_rows(bounds: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows = []
     for name, word in (("lower_bound", "at least"), ("upper_bound", "at most")):
         if bounds[f"{name}_mbb"] is not None:
-            how = "" if bounds["exact"] else f" ± {bounds[f'{name}_mbb_95']:.3g}"
-            rows.append((f"exploitable {word}", f"{bounds[f'{name}_mbb']:.4g}{how} mbb/g in the real game"))
+            how = "" if bounds["exact"] else f" ± {figure(bounds[f'{name}_mbb_95'], 3)}"
+            rows.append((f"exploitable {word}", f"{figure(bounds[f'{name}_mbb'])}{how} mbb/g in the real game"))
     count = f"all {bounds['boards']:,}" if bounds["exact"] else f"{bounds['boards']:,} sampled"
     rows.append(("bounded over", f"{count} boards of round {bounds['drawn_round']}"))
     return rows

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from counterplay.runtime.number_text import chips, figure
+
 if TYPE_CHECKING:
     from counterplay.evaluation.measurement import Measurement
 
 
 def player_values(values: Sequence[float]) -> str:
     """Values of all players, such as ``-0.055556 (player 1), +0.055556 (player 2)``."""
-    return ", ".join(f"{value:+.6f} (player {player + 1})" for player, value in enumerate(values))
+    return ", ".join(f"{round(value, 6) + 0.0:+.6f} (player {player + 1})" for player, value in enumerate(values))
 
 
 def value_rows(found: Measurement, name: str, pot: float | None = None) -> list[tuple[str, str]]:
@@ -22,7 +24,7 @@ def value_rows(found: Measurement, name: str, pot: float | None = None) -> list[
     taken = pot - sum(found.value)
     rake = f", {taken:.4f} to the house" if abs(taken) > 1e-9 * pot else ""
     return [
-        ("expected chips", f"{_shares(found.value)} of the pot of {pot:g}{rake}"),
+        ("expected chips", f"{_shares(found.value)} of the pot of {figure(pot, 12)}{rake}"),
         ("best responses", f"{_shares(found.best_response)} of it"),
     ]
 
@@ -33,9 +35,9 @@ def _shares(values: Sequence[float]) -> str:
 
 def exploitability_text(exploitability: float, big_blind: float | None, pot: float | None = None) -> str:
     """Exploitability with its units: chips, and where they apply percent of the pot and mbb/g."""
-    text = f"{exploitability:.3g} chips per game"
+    text = f"{chips(exploitability)} chips per game"
     if pot is not None:
-        text += f" ({100 * exploitability / pot:.3g} % of the pot)"
+        text += f" ({figure(100 * exploitability / pot, 3)} % of the pot)"
     if big_blind is not None:
-        text += f" ({1000 * exploitability / big_blind:.3g} mbb/g)"
+        text += f" ({figure(1000 * exploitability / big_blind)} mbb/g)"
     return text + ", mean over players of what a best response gains"

@@ -37,6 +37,7 @@ from counterplay.strategy.tabular import TabularStrategy
 from counterplay.strategy.trivial import MEANT, TRIVIAL, CardFree, trivial
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.public.public_tree import PublicTree
+from counterplay.trusted_code import trust
 
 if TYPE_CHECKING:
     from counterplay.runtime.progress import ProgressCallback
@@ -132,6 +133,8 @@ def evaluate(
         raise StrategyError(f"a method is one of {', '.join(METHODS)}; got {method!r}")
     if threads < 1:
         raise StrategyError(f"threads are at least 1; got {threads}")
+    if isinstance(game, str):
+        trust(game)  # a file may be about the game that the caller names
     chosen = _settings(settings)
     if chosen.resume is not None:
         strategy, game, method = _resumed(chosen.resume, strategy, game, method)

@@ -24,6 +24,7 @@ from counterplay.poker.cards import parse_cards
 from counterplay.poker.isomorphism import HandIndexer
 from counterplay.poker.rules import Betting
 from counterplay.runtime.memory import check_memory
+from counterplay.runtime.number_text import figure
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.public_lookup import normalised
 from counterplay.tree.public.public_tree import PublicTree
@@ -154,5 +155,5 @@ def check_real_game(game: BucketGame, memory_limit: int | None = None) -> None:
         raise GameError("the real game has other bets than the bucket game")
     number = real_infosets(game.definition)
     if number > PUBLIC_INFOSETS:
-        raise GameError(f"the real game has {number:.3g} information sets, too many for an exact best response")
+        raise GameError(f"the real game has {figure(number, 3)} information sets, too many for an exact best response")
     check_memory(f"the public tree of {game.name}", BYTES * number, memory_limit, "measure inside the bucket game")

@@ -29,6 +29,7 @@ from counterplay.errors import GameError
 from counterplay.game.game import Game, Scheme
 from counterplay.game.state_checks import raised_at
 from counterplay.runtime.suggestions import closest_names, did_you_mean, find_name
+from counterplay.trusted_code import trust
 
 _REGISTRY: dict[str, type[Game]] = {}
 _CLASS = TypeVar("_CLASS", bound=type[Game])
@@ -227,6 +228,7 @@ def _class_from_file(name: str) -> type[Game]:
     path = Path(path_text)
     if not path.is_file():
         raise GameError(f"there is no file {path_text!r}; a game of your own is named like ./my_game.py:MyGame")
+    trust(path_text)  # names from files were checked where they were read
     module_name = f"counterplay_user_{abs(hash(str(path.resolve()))):x}"
     spec = importlib.util.spec_from_file_location(module_name, path)
     if spec is None or spec.loader is None:

@@ -30,6 +30,7 @@ from counterplay.forms import open_game
 from counterplay.game.game import CHANCE, TERMINAL, Game
 from counterplay.plots import TREE_FORMATS
 from counterplay.plots.tree_layout import Joint, Layout, Link, find_joints, find_links, lay_out, place_lanes
+from counterplay.runtime.number_text import figure
 from counterplay.strategy.files import load_strategy
 from counterplay.strategy.strategy import Strategy
 from counterplay.tree.history.game_tree import GameTree
@@ -136,9 +137,7 @@ def _played(strategy: Strategy | str | os.PathLike[str], tree: GameTree) -> _Pla
     entries, _ = tree_entries(strategy, tree)
     entry, reach, value = history_values(tree, entries)
     move = np.where(entry == NULL, tree.chance_prob, entries[entry])
-    origin = strategy.provenance
-    made = origin.algorithm + (f", {origin.iterations:,} iterations" if origin.iterations else "")
-    return _Play(made, move, reach.prod(axis=1), tuple(value[0].tolist()))
+    return _Play(str(strategy.provenance), move, reach.prod(axis=1), tuple(value[0].tolist()))
 
 
 def _compile_small(game: Game, max_histories: int) -> GameTree:
@@ -148,7 +147,7 @@ def _compile_small(game: Game, max_histories: int) -> GameTree:
     except Exception:
         return open_game(game, "history")  # raises the same error and can say where
     if estimate.ended and estimate.histories > ROUGHLY * max_histories:
-        raise _too_large(game.spec(), f"about {estimate.histories:.2g}", max_histories)
+        raise _too_large(game.spec(), f"about {figure(estimate.histories, 2)}", max_histories)
     return open_game(game, "history")
 
 
@@ -164,7 +163,7 @@ def format_number(value: float) -> str:
     if value == int(value):
         return str(int(value)).replace("-", "−")
     fraction = Fraction(value).limit_denominator(1000)
-    text = str(fraction) if math.isclose(float(fraction), value, rel_tol=1e-12) else f"{value:.4g}"
+    text = str(fraction) if math.isclose(float(fraction), value, rel_tol=1e-12) else figure(value)
     return text.replace("-", "−")
 
 
@@ -343,10 +342,8 @@ class _Plan:
         heading = max(*texts, sum(map(legend_step, self.legend)) + 1.3)
         spare = max(0.0, heading - (high - low)) / 2
         self.left, self.right = low - spare - MARGIN, high + spare + MARGIN
-        self.top, self.bottom = (
-            0.8 if self.play is None else 1.05,
-            float(self.y.min()) - MARGIN - LINE * self.tree.players,
-        )
+        self.top = 0.8 if self.play is None else 1.05
+        self.bottom = float(self.y.min()) - MARGIN - LINE * self.tree.players
         self.width, self.height = self.right - self.left, self.top - self.bottom
 
 

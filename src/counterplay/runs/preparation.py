@@ -28,6 +28,7 @@ from counterplay.solvers.registry import (
 )
 from counterplay.solvers.settings import UnknownSettingError
 from counterplay.solvers.solver import Solver
+from counterplay.trusted_code import trust
 
 if TYPE_CHECKING:
     from counterplay.poker.postflop.spots import Spot
@@ -92,6 +93,8 @@ def prepare_resume(
     brought = [*settings, *(name for name in ("threads", "seed", "bets", "forget") if getattr(options, name))]
     if brought:
         raise SolverError(f"a checkpoint has its own settings; leave out {', '.join(brought)}")
+    if isinstance(game, str):
+        trust(game)
     header = checkpoint_header(path)
     form = checkpoint_solver(path).form_name
     forms = GameForms(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from counterplay.errors import StrategyError
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.storage import read_container, write_container
+from counterplay.trusted_code import trust, trusted_names
 
 KIND = "evaluation"
 """The kind of the files in which results are kept."""
@@ -67,8 +69,22 @@ class ProcessExecutor(ProcessPoolExecutor):
     """Some processes of this machine; work and jobs are pickled.  Twice as many are submitted, so that none waits."""
 
     def __init__(self, processes: int) -> None:
-        super().__init__(processes, multiprocessing.get_context("spawn"))  # threads do not survive a fork
+        fresh = multiprocessing.get_context("spawn")  # threads do not survive a fork
+        super().__init__(processes, fresh, _start_worker, (os.getpid(), trusted_names()))
         self.capacity = 2 * processes
+
+
+def _start_worker(parent: int, trusted: Iterable[str]) -> None:
+    """Trust what the parent trusts, and stop when it is gone, however it was killed."""
+    for name in trusted:
+        trust(name)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def run_jobs(

@@ -63,6 +63,7 @@ class DoubleOracle(Solver):
 
     kind = "double-oracle"
     config_class = DoubleOracleConfig
+    visits_histories = False
     presets: ClassVar = {"double-oracle": DoubleOracleConfig()}
     default_iterations = 10**9  # it stops by itself
 

@@ -47,6 +47,7 @@ class LinearProgram(Solver):
 
     kind = "lp"
     config_class = LinearProgramConfig
+    visits_histories = False
     presets: ClassVar = {"lp": LinearProgramConfig()}
     default_iterations = 10**9  # it stops by itself
 

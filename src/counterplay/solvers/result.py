@@ -17,6 +17,7 @@ from counterplay.evaluation.figures import exploitability_text, value_rows
 from counterplay.evaluation.measurement import Measurement
 from counterplay.runtime.html_page import html_facts
 from counterplay.runtime.memory import format_bytes
+from counterplay.runtime.number_text import figure
 
 if TYPE_CHECKING:
     from counterplay.abstraction.infosets.abstraction import Abstraction
@@ -133,7 +134,7 @@ class SolveResult:
 
     @property
     def nodes_per_second(self) -> float:
-        """Histories touched in a second."""
+        """What the run visited in a second: histories, or public states."""
         return self.nodes / self.seconds if self.seconds > 0 else 0.0
 
     @property
@@ -211,17 +212,13 @@ class SolveResult:
         """The report as rows of name and text, only what applies."""
         facts = self.facts
         rows = self._value_rows()
-        rows += [(name.replace("_", " "), _figure(figure)) for name, figure in self.details.items()]
+        rows += [(name.replace("_", " "), _detail(number)) for name, number in self.details.items()]
         rows += self._abstraction_rows()
-        over = "" if self.histories is None else f" over {self.histories:,} histories"
-        sets = f"{self.information_sets:,}{' seen' if self.form == 'states' else ''}"
-        if facts.public_states is not None:
-            sets += f" in {facts.public_states:,} public states"
-        speed = f"{self.nodes_per_second:,.0f} {'histories' if facts.public_states is None else 'public states'}"
         rows += [
-            ("iterations", f"{self.iterations:,}{over}"),
-            ("information sets", sets),
-            ("seconds", f"{self.seconds:.2f}, {self.cpu_seconds:.2f} of CPU ({speed} per second)"),
+            ("iterations", f"{self.iterations:,}"),
+            *self._visits(),
+            ("information sets", f"{self.information_sets:,}{' seen' if self.form == 'states' else ''}"),
+            ("seconds", f"{self.seconds:.2f}, {self.cpu_seconds:.2f} of CPU"),
             ("memory", f"{format_bytes(facts.tree_bytes)} tree, {format_bytes(facts.table_bytes)} tables"),
         ]
         if facts.locked:
@@ -230,6 +227,16 @@ class SolveResult:
             names = ", ".join(str(player + 1) for player in facts.forgetful)
             rows.append(("note", f"player {names} forgets: best responses are those of a player who remembers"))
         return rows + [(name, str(self.files[key])) for key, name in FILES.items() if self.files.get(key) is not None]
+
+    def _visits(self) -> list[tuple[str, str]]:
+        """How large the game is, and how often the iterations visited what is in it."""
+        states = self.facts.public_states
+        name = "public states" if states is not None else "betting nodes" if self.form == "buckets" else "histories"
+        size = None if self.form == "buckets" else self.histories if states is None else states
+        parts = [] if size is None else [f"{size:,}"]
+        if self.nodes:
+            parts.append(f"{self.nodes:,} visits, {figure(self.nodes_per_second, 3)} per second")
+        return [(name, "; ".join(parts))] if parts else []
 
     def _value_rows(self) -> list[tuple[str, str]]:
         facts = self.facts
@@ -260,7 +267,7 @@ class SolveResult:
         return rows
 
     def __repr__(self) -> str:
-        found = f"exploitability={self.exploitability:.3g}, " if self.is_measured else ""
+        found = f"exploitability={figure(self.exploitability, 3)}, " if self.is_measured else ""
         return (
             f"SolveResult(game={self.facts.title or self.game!r}, algorithm={self.algorithm!r}, form={self.form!r}, "
             f"{found}iterations={self.iterations:,}, seconds={self.seconds:.2f}, status={self.status!r})"
@@ -276,10 +283,10 @@ def _numbers(measurement: Measurement, big_blind: float | None) -> dict[str, Any
     return {**units, **dataclasses.replace(measurement, big_blind=big_blind).numbers()}
 
 
-def _figure(figure: Any) -> str:
+def _detail(number: Any) -> str:
     """A figure of an algorithm: one, or one for each player."""
-    if isinstance(figure, list):
-        return ", ".join(_figure(part) for part in figure)
-    if isinstance(figure, bool) or not isinstance(figure, int | float):
-        return str(figure)
-    return f"{figure:,}" if isinstance(figure, int) else f"{figure:.9g}"
+    if isinstance(number, list):
+        return ", ".join(_detail(part) for part in number)
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        return str(number)
+    return f"{number:,}" if isinstance(number, int) else figure(number, 9)

@@ -87,6 +87,9 @@ class Solver(ABC):
     default_iterations: ClassVar[int] = 1000
     """Where a run without a limit stops."""
 
+    visits_histories: ClassVar[bool] = True
+    """Whether iterations visit histories; those of linear programs do not."""
+
     measures: ClassVar[bool] = True
     """Whether ``measure`` gives numbers; where the whole game is out of reach it gives NaN."""
 
@@ -190,8 +193,8 @@ class Solver(ABC):
 
     @property
     def nodes(self) -> int:
-        """Histories touched so far: all of them in each iteration, unless a solver samples."""
-        return int(self.iterations * self.tree.num_histories)
+        """Histories visited so far: all of them in each iteration, unless a solver samples."""
+        return int(self.iterations * self.tree.num_histories) if self.visits_histories else 0
 
     @abstractmethod
     def step(self, iterations: int = 1) -> None:
@@ -244,9 +247,8 @@ class Solver(ABC):
     def provenance(self, kind: str | None = None) -> Provenance:
         """The origin of a profile."""
         settings = dataclasses.asdict(self.config) | ({} if kind is None else {"profile": kind})
-        return Provenance(
-            self.algorithm, settings, getattr(self.config, "seed", None), self.iterations, self.seconds
-        )  # fmt: skip
+        seed = getattr(self.config, "seed", None)
+        return Provenance(self.algorithm, settings, seed, self.iterations, self.seconds)
 
     def _profile_kind(self, kind: Any) -> Any:
         """The profile that is meant: by default that of the settings; an average must have been kept."""
@@ -295,9 +297,7 @@ class Solver(ABC):
         return measure_strategy(self.tree, self.form, self.strategy())
 
     def check(self) -> Measurement:
-        """What ``run`` does only at the iterations of its schedule, so that interruptions do not matter: measure, and
-        whatever else a solver does then.
-        """
+        """What ``run`` does only at the iterations of its schedule, whatever interrupts it: measure, or more."""
         return self.measure()
 
     def identity(self) -> dict[str, str]:
@@ -487,7 +487,7 @@ class ThreadedSolver(Solver):
 
     @property
     def nodes(self) -> int:
-        """What was touched so far, each time a walk visits it: histories, or public states."""
+        """What was visited so far, each visit counted: histories, or public states."""
         return int(self.counters[:, 1].sum())
 
     def step(self, iterations: int = 1) -> None:

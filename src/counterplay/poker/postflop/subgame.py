@@ -38,6 +38,7 @@ from counterplay.poker.postflop.bet_sizes import (
 )
 from counterplay.poker.postflop.lines import LineEdits
 from counterplay.poker.ranges import holdem_hands, parse_range
+from counterplay.runtime.number_text import figure
 from counterplay.tree.public.public_tree import FOLD, SHOWDOWN, PublicNode, PublicTree
 
 MAX_NODES = 1_000_000
@@ -120,7 +121,7 @@ class Subgame:
             if not isinstance(amount, int | float) or not 0 < amount < math.inf:
                 raise GameError(f"the {name} must be a positive number of chips; got {amount!r}")
             if amount > MAX_CHIPS:
-                raise GameError(f"the {name} must be at most {MAX_CHIPS:g} chips; got {amount:g}")
+                raise GameError(f"the {name} must be at most {figure(MAX_CHIPS, 12)} chips; got {amount:g}")
         if not 0 < self.allin_threshold <= 1:
             raise GameError(
                 f"the all-in threshold must be above 0 and at most 100% of the stack; got {self.allin_threshold!r}"
@@ -213,14 +214,13 @@ class Subgame:
     @property
     def title(self) -> str:
         """The subgame in a few words."""
-        stacks = (
-            "stacks {:g} and {:g}".format(*self.stack) if isinstance(self.stack, tuple) else f"stack {self.stack:g}"
-        )
-        cap = "" if self.rake_cap is None else f" up to {self.rake_cap:g}"
-        rake = f", rake {100 * self.rake:g}%{cap}" if self.rake else ""
+        amounts = self.stack if isinstance(self.stack, tuple) else (self.stack,)
+        stacks = f"stack{'s' if len(amounts) > 1 else ''} {' and '.join(figure(amount, 12) for amount in amounts)}"
+        cap = "" if self.rake_cap is None else f" up to {figure(self.rake_cap, 12)}"
+        rake = f", rake {figure(100 * self.rake, 6)}%{cap}" if self.rake else ""
         for name, lines in (("with", self.add_line), ("without", self.remove_line)):
             rake += f", {name} {', '.join(map(repr, lines))}" if lines else ""
-        return f"{cards_text(self.cards)}, pot {self.pot:g}, {stacks}{rake}"
+        return f"{cards_text(self.cards)}, pot {figure(self.pot, 12)}, {stacks}{rake}"
 
     def betting(self, spans: list[tuple[int, int]]) -> PublicNode:
         """The betting, over the numbered deals of each remaining street."""

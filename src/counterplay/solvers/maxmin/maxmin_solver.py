@@ -53,6 +53,7 @@ class MaxminSolver(Solver):
 
     kind = "maxmin"
     config_class = MaxminConfig
+    visits_histories = False
     presets: ClassVar = {"maxmin": MaxminConfig()}
     default_iterations = 10**9  # it stops by itself
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from counterplay.game.game import CHANCE, TERMINAL, Game
 from counterplay.runtime.memory import check_memory
+from counterplay.runtime.number_text import figure
 
 if TYPE_CHECKING:
     from counterplay.tree.history.game_tree import GameTree
@@ -77,7 +78,7 @@ def preflight(game: Game, limit: int, max_depth: int) -> None:
     if estimate is None:
         count, needed, margin = f"{exact:,}", (exact or 0) * BUILD_BYTES_PER_HISTORY, 1.0
     elif estimate.ended:
-        count, needed, margin = f"about {estimate.histories:.2g}", estimate.bytes, SAFETY
+        count, needed, margin = f"about {figure(estimate.histories, 2)}", estimate.bytes, SAFETY
     else:
         return
     if needed > margin * limit:
