@@ -17,8 +17,8 @@ from counterplay.agents.client import ClientReport, play_as_client
 from counterplay.agents.connection import Connection, ConnectionLostError, LineTooLongError, connect
 from counterplay.agents.dealer import LOOPBACK, Dealer, DealerConfig, Outcome
 from counterplay.agents.records import Transaction, read_transactions
+from counterplay.agents.rule_agent import RuleAgent
 from counterplay.agents.strategy_agent import StrategyAgent
-from counterplay.agents.trivial_agent import TrivialAgent
 from counterplay.errors import CounterplayError, GameError
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.match_log import read_log
@@ -96,7 +96,7 @@ def against(
     with table(wanted) as (dealer, outcome, said, pool):
         scripted = Scripted(dealer.ports[seat], wanted.game, answer)
         odd = pool.submit(scripted.run)
-        even = pool.submit(play_as_client, other or TrivialAgent(CALL), wanted.game, LOOPBACK, dealer.ports[1 - seat])
+        even = pool.submit(play_as_client, other or RuleAgent(CALL), wanted.game, LOOPBACK, dealer.ports[1 - seat])
         return outcome.result(PATIENCE), even.result(PATIENCE), said, odd.result(PATIENCE)
 
 
@@ -108,7 +108,7 @@ class TestMatches:
     def test_cards_of_the_reference_dealer(self, tmp_path: Path) -> None:
         """Seed 0, heads-up: the first hands of the reference dealer's log."""
         wanted = config(hands=4, log=tmp_path / "x.log")
-        outcome, reports, _ = play(wanted, TrivialAgent(CALL), TrivialAgent(CALL))
+        outcome, reports, _ = play(wanted, RuleAgent(CALL), RuleAgent(CALL))
         log = read_log(tmp_path / "x.log", wanted.game)
         cards = [record.state().cards_text() for record in log.records]
         assert cards == [
@@ -125,7 +125,7 @@ class TestMatches:
     def test_three_players(self, tmp_path: Path) -> None:
         """Seed 0, three players: hands 0 and 1 of the reference dealer's log."""
         wanted = config("holdem.limit.3p", hands=3, log=tmp_path / "x.log")
-        play(wanted, TrivialAgent(CALL), TrivialAgent(CALL), TrivialAgent(CALL))
+        play(wanted, RuleAgent(CALL), RuleAgent(CALL), RuleAgent(CALL))
         records = read_log(tmp_path / "x.log", wanted.game).records
         assert records[0].state().cards_text() == "5d5c|9hQd|8dAs/8s4h6d/5s/Js"
         assert records[1].state().cards_text() == "Ks6h|Qs5d|Tc4d/Ah3dTd/8c/Qd"
@@ -133,13 +133,13 @@ class TestMatches:
 
     def test_fixed_seats(self, tmp_path: Path) -> None:
         wanted = config(hands=3, rotate=False, log=tmp_path / "x.log")
-        play(wanted, TrivialAgent(CALL), TrivialAgent(CALL))
+        play(wanted, RuleAgent(CALL), RuleAgent(CALL))
         assert {record.names for record in read_log(tmp_path / "x.log", wanted.game).records} == {("P1", "P2")}
 
     def test_the_log_is_the_reference_dealers(self, tmp_path: Path) -> None:
         """Header, one line a hand, the score; two hands whose cards and betting are fixed."""
         wanted = config(hands=2, log=tmp_path / "x.log", game_file="holdem.limit.2p.reverse_blinds.game")
-        play(wanted, TrivialAgent("always-fold"), TrivialAgent(RAISE))
+        play(wanted, RuleAgent("always-fold"), RuleAgent(RAISE))
         assert (tmp_path / "x.log").read_text().splitlines() == [
             "# name/game/hands/seed test holdem.limit.2p.reverse_blinds.game 2 0",
             "#--t_response 600000",
@@ -154,8 +154,7 @@ class TestMatches:
     def test_our_client_never_makes_the_dealer_warn(self, game: str, tmp_path: Path) -> None:
         wanted = config(game, hands=60, seed=5, log=tmp_path / "x.log")
         agents = [
-            TrivialAgent("uniform", seed) if seed else TrivialAgent("50/50", seed)
-            for seed in range(wanted.game.players)
+            RuleAgent("uniform", seed) if seed else RuleAgent("50/50", seed) for seed in range(wanted.game.players)
         ]
         outcome, _, _ = play(wanted, *agents)
         assert outcome.warnings == (0,) * wanted.game.players
@@ -169,7 +168,7 @@ class TestMatches:
     @pytest.mark.parametrize("game", [LIMIT, NO_LIMIT, "holdem.limit.3p", "holdem.nolimit.3p"])
     def test_a_thousand_hands(self, game: str) -> None:
         wanted = config(game, hands=1000, seed=6)
-        outcome, _, said = play(wanted, *(TrivialAgent("uniform", seed) for seed in range(wanted.game.players)))
+        outcome, _, said = play(wanted, *(RuleAgent("uniform", seed) for seed in range(wanted.game.players)))
         assert outcome.score is not None
         assert not any("WARNING" in line for line in said)
 
@@ -184,8 +183,8 @@ class TestMatches:
     def test_call_against_raise(self, tmp_path: Path) -> None:
         """Both always see the showdown for 70 chips: every hand is worth 70, 0 or -70, and seats swapped cancel."""
         one = config(hands=30, seed=3, log=tmp_path / "1.log")
-        first, _, _ = play(one, TrivialAgent(CALL), TrivialAgent(RAISE))
-        second, _, _ = play(config(hands=30, seed=3, log=tmp_path / "2.log"), TrivialAgent(RAISE), TrivialAgent(CALL))
+        first, _, _ = play(one, RuleAgent(CALL), RuleAgent(RAISE))
+        second, _, _ = play(config(hands=30, seed=3, log=tmp_path / "2.log"), RuleAgent(RAISE), RuleAgent(CALL))
         assert first.score is not None
         assert second.score is not None
         assert first.score[0] + second.score[1] == 0
@@ -220,7 +219,7 @@ class TestMatches:
         with ThreadPoolExecutor(3) as pool:
             outcome = pool.submit(dealer.play)
             for port in dealer.ports:
-                pool.submit(play_as_client, TrivialAgent(CALL), dealer.config.game, LOOPBACK, port)
+                pool.submit(play_as_client, RuleAgent(CALL), dealer.config.game, LOOPBACK, port)
             outcome.result(PATIENCE)
         kinds = [line.split(" ")[0].split(":")[0] for line in said]
         assert {"#", "STARTED", "TO", "FROM", "STATE", "FINISHED", "SCORE"} <= set(kinds)
@@ -320,19 +319,19 @@ class TestResume:
     def test_without_append_a_match_begins_anew(self, tmp_path: Path) -> None:
         """Over the log of an interrupted match; that of a finished one is kept, with its transactions."""
         wanted = config(hands=2, log=tmp_path / "x.log", transactions=tmp_path / "x.tlog")
-        play(wanted, TrivialAgent(CALL), TrivialAgent(CALL))
+        play(wanted, RuleAgent(CALL), RuleAgent(CALL))
         first, answers = (tmp_path / "x.log").read_text(), (tmp_path / "x.tlog").read_text()
         with pytest.raises(GameError, match=r"x\.log is the log of a finished match; choose another name"):
             Dealer(wanted)
         assert (tmp_path / "x.log").read_text() == first
         assert (tmp_path / "x.tlog").read_text() == answers
         (tmp_path / "x.log").write_text(first.partition("SCORE:")[0])
-        play(wanted, TrivialAgent(CALL), TrivialAgent(CALL))
+        play(wanted, RuleAgent(CALL), RuleAgent(CALL))
         assert (tmp_path / "x.log").read_text() == first
         play(
             dataclasses.replace(wanted, transactions=None, append=True),
-            TrivialAgent(CALL),
-            TrivialAgent(CALL),
+            RuleAgent(CALL),
+            RuleAgent(CALL),
         )
         assert (tmp_path / "x.log").read_text() == first + first
 
@@ -374,7 +373,7 @@ class TestWire:
             free.bind((LOOPBACK, 0))
             port = free.getsockname()[1]
         with pytest.raises(CounterplayError, match="is a dealer there"):
-            play_as_client(TrivialAgent(CALL), STANDARD[LIMIT], LOOPBACK, port)
+            play_as_client(RuleAgent(CALL), STANDARD[LIMIT], LOOPBACK, port)
 
     def test_an_agent_that_cheats_is_told(self) -> None:
         class Cheat(Agent):
@@ -382,7 +381,7 @@ class TestWire:
                 return "f"
 
         with table(config(hands=1)) as (dealer, outcome, _, pool):
-            caller = pool.submit(play_as_client, TrivialAgent(CALL), dealer.config.game, LOOPBACK, dealer.ports[1])
+            caller = pool.submit(play_as_client, RuleAgent(CALL), dealer.config.game, LOOPBACK, dealer.ports[1])
             with pytest.raises(GameError, match="not legal"):
                 play_as_client(Cheat(), dealer.config.game, LOOPBACK, dealer.ports[0])
             assert outcome.result(PATIENCE).score is None
@@ -391,7 +390,7 @@ class TestWire:
 
 def test_split_pots_are_exact() -> None:
     """Scores are sums of exact values: thirds do not drift."""
-    outcome, _, _ = play(config("holdem.limit.3p", hands=200, seed=11), *(TrivialAgent(CALL) for _ in range(3)))
+    outcome, _, _ = play(config("holdem.limit.3p", hands=200, seed=11), *(RuleAgent(CALL) for _ in range(3)))
     assert outcome.score is not None
     assert sum(outcome.score) == 0
     assert all(isinstance(won, int | Fraction) for won in outcome.score)

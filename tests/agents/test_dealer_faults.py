@@ -11,7 +11,7 @@ import pytest
 from counterplay.agents.client import play_as_client
 from counterplay.agents.connection import Connection, ConnectionLostError, connect
 from counterplay.agents.dealer import LOOPBACK, Dealer, Outcome
-from counterplay.agents.trivial_agent import TrivialAgent
+from counterplay.agents.rule_agent import RuleAgent
 from counterplay.errors import GameError
 from counterplay.poker.acpc.match_log import read_log
 from counterplay.poker.acpc.standard import STANDARD
@@ -165,7 +165,7 @@ class TestFaults:
 
     def test_raises_over_the_cap(self, tmp_path: Path) -> None:
         wanted = config(hands=1, log=tmp_path / "x.log")
-        outcome, _, _, _ = against(wanted, say("r"), TrivialAgent(RAISE))
+        outcome, _, _, _ = against(wanted, say("r"), RuleAgent(RAISE))
         assert read_log(tmp_path / "x.log", wanted.game).records[0].betting.text() == "rrrc/rrrrc/rrrrc/rrrrc"
         assert outcome.warnings[0] > 0
 
@@ -227,7 +227,7 @@ class TestStart:
         with table(config(hands=1)) as (dealer, outcome, said, pool):
             link = connect(LOOPBACK, dealer.ports[0])
             link.send("VERSION:3.1.4")
-            other = pool.submit(play_as_client, TrivialAgent(RAISE), dealer.config.game, LOOPBACK, dealer.ports[1])
+            other = pool.submit(play_as_client, RuleAgent(RAISE), dealer.config.game, LOOPBACK, dealer.ports[1])
             while (line := link.read()) is not None and not line.startswith("MATCHSTATE:0:0:r:"):
                 pass
             link.send(f"{line}:f")

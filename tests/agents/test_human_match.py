@@ -182,11 +182,16 @@ class TestOpenTable:
     def test_small_games_are_solved_for_the_opponent(self) -> None:
         from counterplay.evaluation import exploitability
 
-        said: list[str] = []
-        (entry,) = open_table("kuhn", tell=said.append).opponents
+        match = HumanMatch(*open_table("kuhn"))
+        (entry,) = match.opponents
+        assert entry.name == "equilibrium"
         assert isinstance(entry.source, TabularStrategy)
         assert exploitability(entry.source) < 1e-3
-        assert len(said) == 1
+        lines: list[str] = []
+        match.play(answering([]), lines.append)
+        assert lines[2] == "solved kuhn for equilibrium: 500 iterations of cfr+"
+        assert open_table("holdem_limit_2p").opponents[0].name == "aggressive"
+        assert open_table("bluff(2,1)").opponents[0].name == "uniform"
 
     @pytest.mark.parametrize(
         ("what", "against", "message"),

@@ -16,8 +16,8 @@ from counterplay.agents.agent import Seen, policy_profile
 from counterplay.agents.entries import make_entries
 from counterplay.agents.infoset_names import namer
 from counterplay.agents.matches import Seeds, _by_agents, _on_tree, seatings_of
+from counterplay.agents.rule_agent import RuleAgent
 from counterplay.agents.strategy_agent import StrategyAgent
-from counterplay.agents.trivial_agent import TrivialAgent
 from counterplay.cli.main import main
 from counterplay.errors import CounterplayError, GameError, StrategyError
 from counterplay.game import make
@@ -60,19 +60,19 @@ class TestTrivialAgents:
         ],
     )
     def test_answers(self, agent: str, betting: str, answer: str) -> None:
-        assert TrivialAgent(agent, seed=3).act(state(HOLDEM, betting)) == answer
+        assert RuleAgent(agent, seed=3).act(state(HOLDEM, betting)) == answer
 
     def test_no_limit_raises_are_the_smallest(self) -> None:
-        assert TrivialAgent("always-raise").act(state(NO_LIMIT, "r300")) == "r500"
+        assert RuleAgent("always-raise").act(state(NO_LIMIT, "r300")) == "r500"
 
     def test_the_probe_never_folds(self) -> None:
-        probe = TrivialAgent("50/50", seed=1)
+        probe = RuleAgent("50/50", seed=1)
         drawn = [probe.act(state(HOLDEM, "r")) for _ in range(1000)]
         assert set(drawn) == {"c", "r"}
         assert abs(drawn.count("r") - 500) < 100  # six standard deviations
 
     def test_uniform_takes_every_size(self) -> None:
-        agent = TrivialAgent("uniform", seed=1)
+        agent = RuleAgent("uniform", seed=1)
         small = GameDefinition(limit=False, players=2, rounds=1, blinds=(1, 1), stacks=(4, 4), suits=1, ranks=3,
                                hole_cards=1, board_cards=(0,))  # fmt: skip
         start = MatchState(0, Betting.start(small), Deal(((51,), (47,)), ())).seen_by(0)
@@ -81,18 +81,18 @@ class TestTrivialAgents:
         assert all(drawn.count(action) > 50 for action in set(drawn))
 
     def test_words_of_other_games(self) -> None:
-        answers = {name: TrivialAgent(name).act(Decision(0, 0, "K:b", ("fold", "call", "raise"))) for name in TRIVIAL}
+        answers = {name: RuleAgent(name).act(Decision(0, 0, "K:b", ("fold", "call", "raise"))) for name in TRIVIAL}
         assert [answers[f"always-{word}"] for word in ("fold", "call", "raise")] == ["fold", "call", "raise"]
         with pytest.raises(GameError, match="play fold, call and raise"):
-            TrivialAgent("always-call").act(Decision(0, 0, "x", ("left", "right")))
+            RuleAgent("always-call").act(Decision(0, 0, "x", ("left", "right")))
         with pytest.raises(GameError, match="check or call where they can"):
-            TrivialAgent("always-fold").act(Decision(0, 0, "x", ("fold",)))
+            RuleAgent("always-fold").act(Decision(0, 0, "x", ("fold",)))
 
     def test_a_policy_becomes_a_profile(self) -> None:
         tree = compile_game("leduc")
-        profile = policy_profile(TrivialAgent("50/50"), tree)
+        profile = policy_profile(RuleAgent("50/50"), tree)
         assert profile.probabilities(0, "K:kb") == {"fold": 0.0, "call": 0.5, "raise": 0.5}
-        assert policy_profile(TrivialAgent("uniform"), tree).table == pytest.approx(TabularStrategy.uniform(tree).table)
+        assert policy_profile(RuleAgent("uniform"), tree).table == pytest.approx(TabularStrategy.uniform(tree).table)
 
 
 def test_fold_loses_750_to_whoever_bets() -> None:
@@ -137,7 +137,7 @@ class TestCallAgainstRaise:
 
     def test_leduc_by_the_tree(self) -> None:
         tree = compile_game("leduc")
-        pair = [policy_profile(TrivialAgent("always-call"), tree), policy_profile(TrivialAgent("always-raise"), tree)]
+        pair = [policy_profile(RuleAgent("always-call"), tree), policy_profile(RuleAgent("always-raise"), tree)]
         assert exact_scores(tree, pair) == pytest.approx([0.0, 0.0], abs=1e-12)
         assert match("leduc", ["always-call", "always-raise"], 1000).estimate(0) == (0.0, 0.0)
 
@@ -207,7 +207,7 @@ class TestPathsAgree:
         """Same seed, seats swapped: identical cards in each position."""
         seen: list[list[tuple[int, MatchState]]] = [[], []]
 
-        class Watcher(TrivialAgent):
+        class Watcher(RuleAgent):
             def __init__(self, number: int) -> None:
                 super().__init__("always-call")
                 self.number = number

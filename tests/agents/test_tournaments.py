@@ -31,7 +31,7 @@ from counterplay.poker.acpc.standard import STANDARD
 from counterplay.runs import solve
 from counterplay.runtime.progress import Progress
 from counterplay.strategy import TabularStrategy
-from counterplay.strategy.trivial import trivial
+from counterplay.strategy.trivial import TRIVIAL
 from counterplay.tree import compile_game
 from tests.crosstables import exact_scores
 
@@ -97,7 +97,7 @@ class TestCrossTables:
         names = "always-call always-raise always-fold uniform 50/50"
         result = Tournament(tmp_path, config(game, names, deals, seed=1)).run()
         tree = compile_game(game)
-        self.check(result, {name: trivial(name).tabular(tree) for name in names.split()}, game)
+        self.check(result, {name: TRIVIAL[name].tabular(tree) for name in names.split()}, game)
 
     def test_strategy_files(self, tmp_path: Path) -> None:
         tree = compile_game("kuhn(players=3)")
@@ -115,7 +115,7 @@ class TestCrossTables:
         names = "always-call always-raise uniform"
         result = Tournament(tmp_path, config("kuhn.limit.3p", names, 10_000)).run()
         tree = compile_game("kuhn_limit_3p")
-        self.check(result, {name: trivial(name).tabular(tree) for name in names.split()}, "kuhn_limit_3p")
+        self.check(result, {name: TRIVIAL[name].tabular(tree) for name in names.split()}, "kuhn_limit_3p")
 
 
 class TestRanking:

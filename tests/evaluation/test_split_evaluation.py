@@ -28,7 +28,7 @@ from counterplay.poker.poker_public_tree import build_public_tree
 from counterplay.runtime.jobs import read_jobs
 from counterplay.runtime.progress import Progress
 from counterplay.strategy.public_strategy import FunctionStrategy, PublicStrategy
-from counterplay.strategy.trivial import TRIVIAL, CardFree, trivial
+from counterplay.strategy.trivial import TRIVIAL, CardFree
 from counterplay.tree.public.public_tree import Hands, PublicTree
 
 SAME = 1e-9
@@ -219,7 +219,7 @@ class TestTrivialAgents:
 
     @pytest.mark.slow
     def test_limit_holdem(self) -> None:
-        agents = [(agent, agent) for agent in map(trivial, WON["holdem_limit_2p"])]
+        agents = [(agent, agent) for agent in (TRIVIAL[name] for name in WON["holdem_limit_2p"])]
         found = evaluate_card_free(poker("holdem_limit_2p"), agents, threads=2)
         for measurement, (dealer, blind) in zip(found, WON["holdem_limit_2p"].values(), strict=True):
             assert 100 * np.array(measurement.best_response) == pytest.approx([blind, dealer], abs=5e-5)

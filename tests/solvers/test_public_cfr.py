@@ -28,7 +28,8 @@ from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.solvers.public_sampling import PublicSamplingConfig, PublicSamplingSolver
 from counterplay.strategy.files import load_strategy
 from counterplay.strategy.public_strategy import FunctionStrategy, fill_table
-from counterplay.strategy.trivial import TRIVIAL, trivial
+from counterplay.strategy.ready_made import ready_made
+from counterplay.strategy.trivial import TRIVIAL
 from counterplay.tree.public.public_tree import PublicTree
 
 SMALL_HOLDEM = GameDefinition(
@@ -210,7 +211,7 @@ def test_a_function_of_what_is_seen_is_a_strategy() -> None:
         return [float(action == "c") for action in actions]
 
     table = fill_table(tree, 1, FunctionStrategy(call))
-    same = fill_table(tree, 1, trivial("always-call"))
+    same = fill_table(tree, 1, TRIVIAL["always-call"])
     assert np.array_equal(table, same)
 
 
@@ -221,11 +222,11 @@ def test_a_function_must_give_distributions() -> None:
 
 
 def test_a_raise_that_is_not_there_becomes_a_call() -> None:
-    assert trivial("always-raise").row(("f", "c")).tolist() == [0.0, 1.0]
-    assert trivial("always-fold").row(("c", "r")).tolist() == [1.0, 0.0]
-    assert trivial("50/50").row(("f", "c", "r")).tolist() == [0.0, 0.5, 0.5]
+    assert TRIVIAL["always-raise"].row(("f", "c")).tolist() == [0.0, 1.0]
+    assert TRIVIAL["always-fold"].row(("c", "r")).tolist() == [1.0, 0.0]
+    assert TRIVIAL["50/50"].row(("f", "c", "r")).tolist() == [0.0, 0.5, 0.5]
     with pytest.raises(StrategyError, match="always-call"):
-        trivial("always-check")
+        ready_made("always-check")
 
 
 @pytest.mark.parametrize(

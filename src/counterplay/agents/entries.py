@@ -2,7 +2,7 @@
 
 ::
 
-    always-fold, always-call, always-raise, 50/50, uniform    the trivial strategies
+    always-call, 50/50, tight, small-equilibrium, ...         ready-made opponents, ``strategy.ready_made``
     human                                                     a person at the terminal
     leduc.strategy, leduc-agent                               a strategy file of any kind, a folder of ``build``
     holdem.strategy?translation=nearest,purify=true           one with settings of its agent
@@ -24,17 +24,18 @@ from typing import Any, TypeAlias
 
 from counterplay.agents.agent import Agent, Policy, policy_profile
 from counterplay.agents.match_game import MatchGame
+from counterplay.agents.rule_agent import RuleAgent
 from counterplay.agents.strategy_agent import StrategyAgent
-from counterplay.agents.trivial_agent import TrivialAgent
 from counterplay.errors import GameError, StrategyError
 from counterplay.runtime.suggestions import did_you_mean
 from counterplay.solvers.settings import setting_value
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import BUILT, load_strategy, strategy_path
 from counterplay.strategy.public_strategy import PublicStrategy
+from counterplay.strategy.ready_made import MEANT, READY_MADE, ReadyMade, Solved
 from counterplay.strategy.strategy import Strategy
 from counterplay.strategy.tabular import TabularStrategy
-from counterplay.strategy.trivial import MEANT, TRIVIAL, CardFree
+from counterplay.strategy.trivial import CardFree
 from counterplay.trusted_code import PROGRAM
 
 GAME_FILES = (".game", ".efg", ".py")
@@ -58,20 +59,25 @@ class Entry:
         return None
 
     @property
-    def trivial(self) -> CardFree | None:
-        """The trivial strategy, if it is one."""
-        return TRIVIAL.get(self.source) if isinstance(self.source, str) else None
+    def ready_made(self) -> ReadyMade | None:
+        """The ready-made opponent, if it is one."""
+        return READY_MADE.get(self.source) if isinstance(self.source, str) else None
+
+    def resolved(self, played: MatchGame) -> Entry:
+        """The entry itself; if its strategy is one to be solved, with that strategy for the game."""
+        made = self.ready_made
+        return Entry(self.name, made.strategy(played.game)) if isinstance(made, Solved) else self
 
     @property
     def file(self) -> Path | None:
         """The strategy file, if it is one."""
-        if not isinstance(self.source, str) or self.trivial is not None or self.program is not None:
+        if not isinstance(self.source, str) or self.ready_made is not None or self.program is not None:
             return None
         return strategy_path(self.source.partition("?")[0])
 
     @property
     def strategy(self) -> Strategy | None:
-        """The strategy of its file, or that it is itself; None for trivial ones, programs and functions."""
+        """The strategy of its file, or that it is itself; None for ready-made ones, programs and functions."""
         if isinstance(self.source, Strategy):
             return self.source
         return None if self.file is None else _opened(str(self.file))
@@ -83,8 +89,11 @@ class Entry:
 
     def agent(self, played: MatchGame, seed: int) -> Agent:
         """A new agent for a game; ``seed`` is that of its random numbers."""
-        if self.trivial is not None:
-            return TrivialAgent(self.trivial, seed)
+        made = self.ready_made
+        if isinstance(made, Solved):
+            return self.resolved(played).agent(played, seed)
+        if made is not None:
+            return RuleAgent(made, seed, played.game)
         if self.program is not None:
             raise GameError(f"{self.name} is a program; it plays through a dealer, not in this process")
         strategy = self.strategy
@@ -106,13 +115,16 @@ class Entry:
         tree, strategy = played.tree, self.strategy
         if tree is None or self.settings or self.program is not None or isinstance(strategy, BucketStrategy):
             return None
-        if self.trivial is not None:
-            return self.trivial.tabular(tree)
+        made = self.ready_made
+        if isinstance(made, Solved):
+            return self.resolved(played).on_tree(played)
+        if made is not None:
+            return made.tabular(tree) if isinstance(made, CardFree) else made.tabular(tree, played.game)
         if strategy is None:
             assert callable(self.source)
             # agents may distinguish match states from decisions
-            made = self.source(0) if played.deal_rules is None else None
-            return policy_profile(made, tree) if isinstance(made, Policy) else None
+            agent = self.source(0) if played.deal_rules is None else None
+            return policy_profile(agent, tree) if isinstance(agent, Policy) else None
         try:
             found = strategy.tabular if isinstance(strategy, PublicStrategy) else strategy
             assert isinstance(found, TabularStrategy)
@@ -156,7 +168,7 @@ def _settings(text: str) -> dict[str, Any]:
 def _opened(path: str) -> Strategy:
     """The strategy in a file."""
     if not Path(path).is_file():
-        hint = did_you_mean(path, TRIVIAL, meant=MEANT)
+        hint = did_you_mean(path, READY_MADE, meant=MEANT)
         raise GameError(f"there is no agent {path!r}; {hint}{'' if hint.endswith('?') else ', and strategy files'}")
     facts = os.stat(path)
     return _cached(path, facts.st_mtime_ns, facts.st_size)
@@ -165,6 +177,12 @@ def _opened(path: str) -> Strategy:
 @functools.lru_cache(maxsize=64)
 def _cached(path: str, _time: int, _size: int) -> Strategy:
     return load_strategy(path)
+
+
+def solved_notes(entries: Sequence[Entry], played: MatchGame) -> list[str]:
+    """A line for each opponent that is solved for the game."""
+    made = {entry.ready_made for entry in entries}
+    return [one.note(played.game) for one in made if isinstance(one, Solved)]
 
 
 def is_strategy(text: str) -> bool:
@@ -187,7 +205,7 @@ def make_entry(source: Entry | Source, name: str | None = None) -> Entry:
 
 def _short_name(source: str) -> str:
     text = source.removeprefix(PROGRAM).partition("?")[0]
-    if text in TRIVIAL:
+    if text in READY_MADE:
         return text
     path = Path(text.split(" ")[0])
     if path.is_dir() or path.name == BUILT:

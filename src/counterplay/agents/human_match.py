@@ -17,22 +17,21 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from counterplay.agents.agent import Agent, Policy
-from counterplay.agents.entries import GAME_FILES, Entry, is_strategy, make_entries, make_entry
-from counterplay.agents.infoset_names import definition_for
+from counterplay.agents.entries import GAME_FILES, Entry, is_strategy, make_entries, make_entry, solved_notes
 from counterplay.agents.match_game import MatchGame, open_match_game
 from counterplay.agents.matches import Seeds, dealt_hand, state_hand
 from counterplay.agents.records import MatchFiles
 from counterplay.agents.table_text import card_namer, rules_lines, symbol_name
 from counterplay.agents.terminal_player import HumanAgent, LeftTableError, count_text, signed_chips
 from counterplay.errors import GameError
+from counterplay.game.registry import game_names
 from counterplay.poker.acpc.dealing import deals
 from counterplay.poker.acpc.match_log import HandRecord, format_header, format_score
-from counterplay.poker.poker_game import PokerFile
+from counterplay.poker.poker_game import PokerFile, definition_for
 from counterplay.poker.rules import Chips
-from counterplay.runs.small_equilibrium import small_equilibrium
 from counterplay.runtime.number_text import figure
 from counterplay.strategy.files import strategy_path
-from counterplay.strategy.trivial import TRIVIAL
+from counterplay.strategy.ready_made import READY_MADE
 
 PERSON = "you"
 """The name of the person at the table and in logs."""
@@ -121,11 +120,13 @@ class HumanMatch:
         if seed is not None and not 0 <= seed < MAX_SEED:
             raise GameError(f"the seed of a match lies between 0 and {MAX_SEED - 1}; got {seed}")
         definition = definition_for(played.game)
-        self.played, self.opponents, self.adviser = played, opponents, adviser
+        self.played, self.adviser = played, adviser
+        self.opponents = [entry.resolved(played) for entry in opponents]
+        self.notes = solved_notes(opponents, played)
         self.hands, self.hints, self.log = hands, hints, log
         self.seed = secrets.randbelow(SEEDS) if seed is None else seed
         self.table = played if definition is None else MatchGame(played.name, PokerFile(definition, played.name))
-        for entry in opponents:
+        for entry in self.opponents:
             if entry.program is not None:
                 raise GameError(f"{entry.name} is a program; it plays through counterplay dealer")
             entry.check(self.table)
@@ -169,7 +170,7 @@ class HumanMatch:
     def _opening(self) -> list[str]:
         against = ", ".join(entry.name for entry in self.opponents) or "nobody"
         rules = rules_lines(self.played, self.table.deal_rules)
-        return [*rules, f"Against {against}; seed {self.seed}. Type ? for help, q to stop."]
+        return [*rules, *self.notes, f"Against {against}; seed {self.seed}. Type ? for help, q to stop."]
 
     @contextlib.contextmanager
     def _files(self) -> Iterator[MatchFiles]:
@@ -207,17 +208,17 @@ class HumanMatch:
 # ---------------------------------------------------------------------------------------------- what to play, with whom
 
 
-def open_table(what: str, against: Sequence[str] = (), tell: Callable[[str], None] = lambda _line: None) -> Table:
+def open_table(what: str, against: Sequence[str] = ()) -> Table:
     """A game by its name, or the game of a strategy file or of a folder of ``build``, with the opponents.
 
-    Without ``against`` the strategy plays all other seats; in a game that is named, ``small-equilibrium`` where it can
-    be solved in a moment, else ``always-call`` in poker and ``uniform``.  One opponent plays all other seats; otherwise
+    Without ``against`` the strategy plays all other seats; in a game that is named, ``equilibrium`` where it can
+    be solved in a moment, else ``aggressive`` in poker and ``uniform``.  One opponent plays all other seats; otherwise
     there is one for each.
     """
     adviser = make_entry(what) if is_strategy(what) else None
     if adviser is None:
         played = _named_game(what)
-        chosen = [make_entry(name) for name in against] or [_default_opponent(played, tell)]
+        chosen = [make_entry(name) for name in against] or [_default_opponent(played)]
     else:
         assert adviser.strategy is not None
         played = open_match_game(adviser.strategy.game)
@@ -236,7 +237,7 @@ class Table(NamedTuple):
 
 
 def _named_game(what: str) -> MatchGame:
-    if what in TRIVIAL:
+    if what in READY_MADE and what not in game_names():
         raise GameError(f"{what} is an opponent; name a game as well, as in: counterplay play leduc --against {what}")
     try:
         return open_match_game(what)
@@ -247,10 +248,10 @@ def _named_game(what: str) -> MatchGame:
         raise
 
 
-def _default_opponent(played: MatchGame, tell: Callable[[str], None]) -> Entry:
+def _default_opponent(played: MatchGame) -> Entry:
+    solved = make_entry("equilibrium")
     try:
-        strategy = small_equilibrium(played.game)
+        solved.resolved(played)
     except GameError:
-        return make_entry("uniform" if definition_for(played.game) is None else "always-call")
-    tell(f"An equilibrium of {played.name} was computed for your opponent.")
-    return Entry("small-equilibrium", strategy)
+        return make_entry("uniform" if definition_for(played.game) is None else "aggressive")
+    return solved

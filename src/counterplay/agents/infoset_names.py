@@ -11,17 +11,12 @@ from collections.abc import Callable
 
 from counterplay.errors import GameError
 from counterplay.game.game import Game
-from counterplay.poker.acpc.definition import UNLIMITED, GameDefinition
+from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.match_state import MatchState
+from counterplay.poker.poker_game import definition_for
 
 Namer = Callable[[MatchState], str]
 """From what the acting player sees to the key of the information set."""
-
-
-def definition_for(game: Game) -> GameDefinition | None:
-    """The competition definition with the rules of a game; None if there is none."""
-    rules = game.acpc_rules()
-    return None if rules is None else GameDefinition(**{"stacks": (UNLIMITED,) * game.players, **rules})
 
 
 def namer(game: Game, played: GameDefinition) -> Namer:

@@ -9,12 +9,11 @@ from __future__ import annotations
 import dataclasses
 import functools
 
-from counterplay.agents.infoset_names import definition_for
 from counterplay.errors import GameError, MemoryLimitError
 from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.poker.acpc.definition import GameDefinition
-from counterplay.poker.poker_game import PokerGame
+from counterplay.poker.poker_game import PokerGame, definition_for
 from counterplay.poker.postflop import SUBGAME
 from counterplay.tree.history.game_tree import GameTree
 

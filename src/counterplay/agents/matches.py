@@ -159,6 +159,7 @@ def match(
     entries = make_entries(list(agents))
     if len(entries) != played.players:
         raise GameError(f"{played.name} is played by {played.players}; got {len(entries)} agents")
+    entries = tuple(entry.resolved(played) for entry in entries)
     if deals < 1:
         raise GameError(f"a match has at least 1 deal; got {deals}")
     for entry in entries:

@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from counterplay.evaluation.measurement import Measurement
     from counterplay.runtime.progress import Progress, ProgressCallback
 
-STRATEGY_HELP = (
-    "Instead of a file, with --game: uniform, random (drawn from --seed), or in poker always-fold, always-call, "
-    "always-raise, 50/50."
-)
+STRATEGY_HELP = f"Instead of a file, with --game: {o.OPPONENTS}, or random (drawn from --seed)."
 METHOD_HELP = (
     "history: on the history tree; public: on the public tree; split: on the public tree below one first deal at a "
     "time; card-free: a table of the last round, for trivial strategies; buckets: inside the bucket game; bounds: from "
@@ -36,7 +33,7 @@ CHECKPOINT_HELP = "Save the progress of split or card-free here, every minute."
 
 
 def command(
-    profile: Annotated[Path | None, typer.Argument(metavar="[PROFILE]", help="A strategy file.")] = None,
+    profile: Annotated[Path | None, typer.Argument(metavar="[PROFILE]", help="A strategy file or name.")] = None,
     game: Annotated[
         str | None, typer.Option(help=f"The game to measure in, if not the strategy's own. {o.GAME_HELP}")
     ] = None,
@@ -65,7 +62,7 @@ def command(
     with interruptible(), _progress(quiet or as_json) as draw:
         try:
             found = evaluate(
-                profile or strategy, game, method, threads=threads, memory_limit=memory_limit,
+                strategy if profile is None else str(profile), game, method, threads=threads, memory_limit=memory_limit,
                 progress=draw, boards=boards, bounds=bounds, drawn_round=drawn_round, training=training, seed=seed,
                 checkpoint=checkpoint, resume=resume,
             )  # fmt: skip

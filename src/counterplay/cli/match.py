@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from counterplay.agents import Agent, Entry, Estimate, MatchGame, MatchResult
 
 DEALS = 10_000
-TRIVIAL = "always-fold, always-call, always-raise, 50/50, uniform"
 PLAYED_HELP = f"What is played, if not the game of the strategies. {o.GAME_HELP} Or a standard .game name."
 AGENT_HELP = (
-    f"An agent: {TRIVIAL}, human (you), a strategy file or the folder of a build; NAME=AGENT gives it a name. "
+    f"An agent: {o.OPPONENTS}, human (you), a strategy file or the folder of a build; NAME=AGENT gives it a name. "
     "A strategy takes settings: FILE?threshold=0.05,purify=true, of a bucket game also translation=nearest."
 )
 
@@ -45,6 +44,7 @@ def command(
     With human you play yourself, as with `counterplay play`: every deal once, seats changing from hand to hand.
     """
     from counterplay.agents import match
+    from counterplay.agents.entries import solved_notes
 
     entries = read_entries(agents)
     played = find_match_game(game, entries)
@@ -53,6 +53,8 @@ def command(
         _play_against(played, others, len(entries) - len(others), deals, seed, as_json)
         return
     deals, seed = DEALS if deals is None else deals, seed or 0
+    for line in [] if as_json else solved_notes(entries, played):
+        note(line)
     started = time.process_time()
     result = match(played, entries, deals, seed, duplicate)
     seconds = time.process_time() - started

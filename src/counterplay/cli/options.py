@@ -10,6 +10,11 @@ import typer
 GAME_HELP = (
     "A name (leduc), with parameters (leduc(ranks=4)), a file (my_game.py:MyGame, x.efg, x.game) or openspiel:NAME."
 )
+OPPONENTS = (
+    "always-fold, always-call, always-raise, 50/50, uniform, tight, loose, aggressive, tilted, equilibrium, "
+    "small-equilibrium"
+)
+"""The names of ready-made opponents, for help; the table is ``strategy.ready_made``."""
 _FORGET = (
     "What players forget, such as last-bids=2 (counterplay games lists what a game offers), initial, match=PATTERN, "
     "map=FILE.  Can be repeated."

@@ -25,7 +25,7 @@ def command(
     what: Annotated[str, typer.Argument(metavar="FILE|GAME", help=WHAT_HELP)],
     against: Annotated[
         list[str] | None,
-        typer.Option(help="The opponent: a name, as in match, or a strategy file.  Can be repeated, once for a seat."),
+        typer.Option(help=f"The opponent: {o.OPPONENTS}, or a strategy file.  Can be repeated, once for a seat."),
     ] = None,
     hands: Annotated[int | None, typer.Option(help="Stop after this many hands (default: when you stop).")] = None,
     hint: Annotated[
@@ -44,7 +44,7 @@ def command(
     from counterplay.agents.human_match import HumanMatch, open_table
 
     check_writable(log)
-    table = open_table(what, against or [], note if as_json else say)
+    table = open_table(what, against or [])
     play_here(HumanMatch(*table, hands=hands, seed=seed, hints=hint, log=log), as_json)
     return 0
 

@@ -10,12 +10,13 @@ import typer
 
 from counterplay.cli import options as o
 from counterplay.cli.common import note, print_json, say
-from counterplay.cli.match import TRIVIAL
 from counterplay.errors import GameError
 from counterplay.runtime.progress import Progress
 from counterplay.storage import write_text
 
-ENTRY_HELP = f"NAME=AGENT or AGENT: {TRIVIAL}, a strategy file, or program:PATH, which is started with host and port."
+ENTRY_HELP = (
+    f"NAME=AGENT or AGENT: {o.OPPONENTS}, a strategy file, or program:PATH, which is started with host and port."
+)
 
 
 def command(

@@ -32,9 +32,11 @@ from counterplay.runtime.suggestions import did_you_mean
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import load_strategy
 from counterplay.strategy.public_strategy import PublicStrategy
+from counterplay.strategy.ready_made import MEANT, READY_MADE, Solved, ready_made, ready_made_name
 from counterplay.strategy.strategy import Provenance
+from counterplay.strategy.strength_rules import StrengthRule
 from counterplay.strategy.tabular import TabularStrategy
-from counterplay.strategy.trivial import MEANT, TRIVIAL, CardFree, trivial
+from counterplay.strategy.trivial import TRIVIAL, CardFree
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.public.public_tree import PublicTree
 from counterplay.trusted_code import trust
@@ -61,6 +63,9 @@ _TABLE: Mapping[tuple[str, str], Callable[[Task], Measurement]] = {
     ("trivial", "public"): methods.hands_public,
     ("trivial", "split"): methods.hands_split,
     ("trivial", "card-free"): methods.trivial_card_free,
+    ("rule", "history"): methods.trivial_history,
+    ("rule", "public"): methods.hands_public,
+    ("rule", "split"): methods.hands_split,
     ("function", "public"): methods.hands_public,
     ("function", "split"): methods.hands_split,
 }
@@ -78,7 +83,7 @@ _REASONS = {
 
 _STORAGES = {
     TabularStrategy: "tabular", PublicStrategy: "public", BucketStrategy: "bucket", CardFree: "trivial",
-    RandomStrategy: "random",
+    RandomStrategy: "random", StrengthRule: "rule",
 }  # fmt: skip
 
 _NO_SETTINGS = Settings()
@@ -105,8 +110,8 @@ def evaluate(
     Parameters
     ----------
     strategy : Strategy, path or str
-        A strategy of any storage; its file; with ``game`` the name of a trivial strategy (always-fold, always-call,
-        always-raise, 50/50, uniform) or ``random``; None to resume an interrupted evaluation.
+        A strategy of any storage; its file; with ``game`` the name of a ready-made one (``strategy.ready_made``) or
+        ``random``; None to resume an interrupted evaluation.
     game : optional
         The game, or its name, by default the strategy's own; or a form that is already open: a ``GameTree``, a
         ``PublicTree``, or the ``BucketPairs`` or ``RealGame`` of a bucket game.
@@ -138,9 +143,12 @@ def evaluate(
     chosen = _settings(settings)
     if chosen.resume is not None:
         strategy, game, method = _resumed(chosen.resume, strategy, game, method)
+    made = READY_MADE.get(strategy) if isinstance(strategy, str) else None
     strategy, game = _resolved(strategy, game, chosen)
     task = Task(strategy, game, threads, read_memory(memory_limit), progress, chosen)
-    return _with_origin(_measured(task, method), strategy)
+    found = _with_origin(_measured(task, method), strategy)
+    notes = (made.note(GameForms(game).game),) if isinstance(made, Solved) else ()
+    return dataclasses.replace(found, notes=(*notes, *found.notes)) if notes else found
 
 
 def _measured(task: Task, method: str) -> Measurement:
@@ -165,8 +173,8 @@ def _measured(task: Task, method: str) -> Measurement:
 
 def _with_origin(found: Measurement, strategy: Any) -> Measurement:
     """The measurement, with where the strategy came from."""
-    if isinstance(strategy, CardFree):
-        name = next((name for name, known in TRIVIAL.items() if known == strategy), repr(strategy))
+    if isinstance(strategy, CardFree | StrengthRule):
+        name = ready_made_name(strategy)
         return dataclasses.replace(found, provenance=Provenance(name), facts={"strategy": name, **found.facts})
     if isinstance(strategy, RandomStrategy):
         return dataclasses.replace(found, provenance=Provenance("random", seed=strategy.seed))
@@ -186,13 +194,16 @@ def _settings(settings: Mapping[str, Any]) -> Settings:
 
 def _resolved(strategy: Any, game: Any, settings: Settings) -> tuple[Any, Any]:
     """The strategy itself, and its game."""
-    if isinstance(strategy, str) and (strategy in TRIVIAL or strategy == "random"):
+    if isinstance(strategy, str) and (strategy in READY_MADE or strategy == "random"):
         if game is None:
             raise StrategyError(f"the strategy {strategy!r} is measured in a game; name one")
-        return RandomStrategy(settings.seed) if strategy == "random" else trivial(strategy), game
+        if strategy == "random":
+            return RandomStrategy(settings.seed), game
+        made = ready_made(strategy)
+        return (made.strategy(GameForms(game).game) if isinstance(made, Solved) else made), game
     if isinstance(strategy, str | os.PathLike):
         if isinstance(strategy, str) and game is not None and not Path(strategy).exists():
-            hint = did_you_mean(strategy, [*TRIVIAL, "random"], meant=MEANT)
+            hint = did_you_mean(strategy, [*READY_MADE, "random"], meant=MEANT)
             raise StrategyError(f"there is no strategy {strategy!r}; {hint}")
         strategy = load_strategy(strategy)
     if game is None:
@@ -238,6 +249,9 @@ def _open_method(game: Any) -> str | None:
 
 def _fitting(storage: str, task: Task) -> str:
     """The method that ``auto`` means for a storage."""
+    if storage == "rule":
+        game = GameForms(task.game).game
+        return "public" if isinstance(game, PokerGame) and game.players == 2 else "history"
     if storage != "trivial":
         return {"public": "public", "function": "public"}.get(storage, "history")
     if isinstance(task.game, str) and task.game.startswith(SUBGAME):

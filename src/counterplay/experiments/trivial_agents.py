@@ -13,7 +13,7 @@ from counterplay.evaluation.card_free import evaluate_card_free
 from counterplay.experiments.shared.experiment import Cell, Experiment
 from counterplay.forms import open_game
 from counterplay.poker.poker_game import PokerGame
-from counterplay.strategy.trivial import trivial
+from counterplay.strategy.trivial import TRIVIAL
 
 AGENTS = ("always-fold", "always-call", "always-raise", "50/50")
 
@@ -46,7 +46,7 @@ def _responses(name: str, threads: int) -> dict[str, tuple[float, float]]:
         tree = open_game(game, "public", memory_limit=WHOLE)
         found = [evaluate(agent, tree, threads=threads) for agent in AGENTS]
     except MemoryLimitError:  # all agents share one pass over the boards
-        found = evaluate_card_free(game, [(trivial(agent), trivial(agent)) for agent in AGENTS], threads)
+        found = evaluate_card_free(game, [(TRIVIAL[agent], TRIVIAL[agent]) for agent in AGENTS], threads)
     unit = 1000.0 / game.big_blind
     best = [measurement.best_response for measurement in found]
     return {agent: (unit * blind, unit * dealer) for agent, (blind, dealer) in zip(AGENTS, best, strict=True)}

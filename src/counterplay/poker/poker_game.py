@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 from counterplay.errors import GameError, MemoryLimitError
 from counterplay.game.game import CHANCE, Game, Scheme
 from counterplay.game.registry import parameter, register
-from counterplay.poker.acpc.definition import GameDefinition, read_definition
+from counterplay.poker.acpc.definition import UNLIMITED, GameDefinition, read_definition
 from counterplay.poker.acpc.match_state import rank_cards
 from counterplay.poker.acpc.standard import STANDARD
 from counterplay.poker.betting import COUNTED_ROWS, BettingCounts, count_betting
@@ -227,6 +227,12 @@ def poker_game(source: GameDefinition | str | os.PathLike[str], name: str = "pok
     if standard is not None and not os.path.exists(path):
         return PokerFile(standard, path)
     return PokerFile(read_definition(source), path)
+
+
+def definition_for(game: Game) -> GameDefinition | None:
+    """The competition definition with the rules of a game; None if there is none."""
+    rules = game.acpc_rules()
+    return None if rules is None else GameDefinition(**{"stacks": (UNLIMITED,) * game.players, **rules})
 
 
 # ---------------------------------------------------------------------------------------------- the registry

@@ -15,8 +15,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import GameError, StrategyError
-from counterplay.runtime.suggestions import did_you_mean
+from counterplay.errors import GameError
 from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
@@ -98,16 +97,4 @@ TRIVIAL: Mapping[str, CardFree] = {
     "50/50": CardFree(0.0, 0.5, 0.5),
     "uniform": Uniform(),
 }
-"""The trivial strategies by name."""
-
-MEANT = {"fold": "always-fold", "call": "always-call", "check": "always-call", "always-check": "always-call",
-          "raise": "always-raise", "fifty-fifty": "50/50", "50-50": "50/50", "probe": "50/50",
-          "random": "uniform"}  # fmt: skip
-"""What somebody means who writes it so."""
-
-
-def trivial(name: str) -> CardFree:
-    """A trivial strategy by name."""
-    if name not in TRIVIAL:
-        raise StrategyError(f"there is no strategy {name!r}; {did_you_mean(name, TRIVIAL, meant=MEANT)}")
-    return TRIVIAL[name]
+"""The trivial strategies by name; ``strategy.ready_made`` has all names."""
