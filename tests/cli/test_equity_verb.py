@@ -37,6 +37,7 @@ def test_samples_have_an_error_and_a_seed(run: Run, run_json: RunJson) -> None:
     lines = run(*words).splitlines()
     assert lines[1] == "  sampled: 10,000 deals, seed 3"
     assert lines[3].split() == ["player", "range", "hands", "equity", "+-", "win", "tie"]
+    assert [line.split()[2] for line in lines[4:]] == ["6", "6", "1,326"]  # however many were dealt
     printed = run_json(*words)
     assert printed["seed"] == 3
     assert printed["ranges"][0]["error"] == cp.equity("AA", "KK", "random", samples=10000, seed=3).ranges[0].error

@@ -233,3 +233,15 @@ def test_folders_that_cannot_be_used(tmp_path: Path) -> None:
         solve_flops(tmp_path / "x", FlopPlan(dataclasses.replace(SPOT, pot=None)), RIVERS)
     with pytest.raises(CounterplayError, match="there is no decision after 'bet7'"):
         solve_flops(tmp_path / "y", dataclasses.replace(PLAN, nodes=("bet7",)), RIVERS)
+    turn = read_boards("QsJh2h3c")
+    with pytest.raises(CounterplayError, match="before another card is dealt; 'check check' comes later"):
+        solve_flops(tmp_path / "y", dataclasses.replace(PLAN, nodes=("check check",)), turn)
+    assert solve_flops(tmp_path / "y", PLAN, RIVERS[:1]).left == ()  # nothing was done there before
+
+
+def test_suits_that_ranges_distinguish_are_mentioned(tmp_path: Path, folder: Path) -> None:
+    plan = FlopPlan(dataclasses.replace(SPOT, oop="AA,KsQs"))
+    told = "the ranges distinguish suits"
+    assert told in solve_flops(tmp_path / "x", plan, RIVERS[:1]).summary
+    assert told not in solve_flops(tmp_path / "x", plan, [WeightedBoard(RIVERS[0].board, 1)]).summary
+    assert told not in solve_flops(folder).summary

@@ -91,7 +91,7 @@ def _lines(found: EquityResult, hands: bool) -> list[str]:
     table = [heads]
     for number, row in rows:
         shares = (row.equity, *(() if row.error is None else (row.error,)), row.win, row.tie)
-        size = f"{100 * row.weight:.3f}%" if hands else f"{len(found.ranges[number - 1].hands):,}"
+        size = f"{100 * row.weight:.3f}%" if hands else f"{found.ranges[number - 1].size:,}"
         name = row.name if len(row.name) <= 40 else f"{row.name[:37]}..."
         table.append([str(number), name, size, *(f"{100 * share:.2f}%" for share in shares)])
     widths = [max(len(line[column]) for line in table) for column in range(len(heads))]

@@ -76,8 +76,9 @@ class HandEquity:
 
 @dataclasses.dataclass(frozen=True)
 class RangeEquity(HandEquity):
-    """A range, and its hands that can be dealt, strongest equity first."""
+    """A range: how many hands the board and the dead cards leave of it, and those that were dealt, by their equity."""
 
+    size: int = 0
     hands: tuple[HandEquity, ...] = ()
 
 
@@ -384,7 +385,9 @@ class _Table:
                 for place in range(low, high) if sums[place, 3] > 0
             ]  # fmt: skip
             rows.sort(key=lambda row: -row.equity)
-            ranges.append(_row(RangeEquity, name, sums[low:high].sum(axis=0), total, exact, hands=tuple(rows)))
+            ranges.append(
+                _row(RangeEquity, name, sums[low:high].sum(axis=0), total, exact, size=high - low, hands=tuple(rows))
+            )
         return EquityResult(tuple(ranges), cards_text(self.board), cards_text(self.dead), total, exact, seed)
 
 

@@ -23,7 +23,7 @@ SORTING = """<script>
 document.querySelectorAll("table.sorted th").forEach((head, column) => head.onclick = () => {
   const body = head.closest("table").tBodies[0], key = row => row.cells[column].innerText;
   const down = head.dataset.down = head.dataset.down === "1" ? "0" : "1";
-  const number = text => isNaN(parseFloat(text)) ? text : parseFloat(text);
+  const number = text => /^-?[0-9.]+%?$/.test(text) ? parseFloat(text) : text;
   [...body.rows].sort((a, b) => { const x = number(key(a)), y = number(key(b));
     return (x < y ? -1 : x > y ? 1 : 0) * (down === "1" ? -1 : 1); }).forEach(row => body.append(row)); });
 </script>"""
@@ -122,6 +122,8 @@ class FlopReport:
         Boards that are not solved yet.
     impossible : tuple of str
         Boards on which no pair of hands can be held; they never come.
+    alike : bool
+        Whether the ranges do not distinguish suits, so that a board is like all that it stands for.
     """
 
     title: str
@@ -130,6 +132,7 @@ class FlopReport:
     boards: tuple[SolvedBoard, ...]
     left: tuple[str, ...] = ()
     impossible: tuple[str, ...] = ()
+    alike: bool = True
 
     @property
     def shares(self) -> list[float]:
@@ -175,7 +178,7 @@ class FlopReport:
         total = self.total()
         return {
             "title": self.title, "pot": self.pot, "folder": self.folder, "left": list(self.left),
-            "impossible": list(self.impossible),
+            "impossible": list(self.impossible), "alike": self.alike,
             "boards": [
                 {**dataclasses.asdict(one), "share": share}
                 for one, share in zip(self.boards, self.shares, strict=True)
@@ -229,6 +232,8 @@ class FlopReport:
             f"{done:,} of {done + len(self.left):,} boards are solved"
         )  # fmt: skip
         gone = f"; {len(self.impossible)} more cannot come: they leave no hands" if self.impossible else ""
+        if not self.alike and any(one.weight != 1 for one in self.boards):
+            gone += "; the ranges distinguish suits, so that a board is not quite like those that it stands for"
         return f"{text}{gone}; the share of a board is how often it comes, given the ranges"
 
     def _heads(self, total: SolvedBoard) -> list[str]:

@@ -13,6 +13,7 @@ import contextlib
 import dataclasses
 import functools
 import json
+import math
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -20,13 +21,13 @@ from pathlib import Path
 from typing import Any
 
 from counterplay.errors import CounterplayError, GameError, SolverError, StrategyError
-from counterplay.poker.board_tree import pair_mass
-from counterplay.poker.cards import parse_cards
+from counterplay.poker.board_tree import Renamings, pair_mass
+from counterplay.poker.cards import MAX_SUITS, parse_cards
 from counterplay.poker.postflop.board_lists import WeightedBoard
 from counterplay.poker.postflop.spots import NEEDED, Spot
 from counterplay.poker.range_equity import equity
 from counterplay.poker.range_files import range_of
-from counterplay.poker.ranges import holdem_hands, parse_range
+from counterplay.poker.ranges import Weights, holdem_hands, parse_range
 from counterplay.runs.flop_report import Decision, FlopReport, SolvedBoard
 from counterplay.runs.options import SPOT_TARGET, RunOptions, Target
 from counterplay.runs.preparation import prepare_resume, prepare_spot
@@ -185,10 +186,11 @@ class _Folder:
         if state.is_file():
             header, _ = read_container(state, RUN_KIND)
             kept = FlopPlan.from_dict(header["plan"])
-            if plan is not None:
+            if plan is not None and _started(path):
                 _check_same(path, kept, plan)
+                plan = None
             known = [WeightedBoard(board, weight) for board, weight in header["boards"]]
-            plan, boards = kept, known if boards is None else boards
+            plan, boards = plan or kept, known if boards is None else boards
         elif plan is None or boards is None:
             raise GameError(f"nothing was started in {path}; name the spot and its boards")
         elif path.exists() and (not path.is_dir() or any(path.iterdir())):
@@ -225,9 +227,7 @@ class _Folder:
             "out": self.path / f"{board.board}.strategy" if keep else None,
         }
         run = self._run(board, dataclasses.replace(options, **files))
-        index = PublicIndex(run.solver.tree)
-        for node in self.plan.shown:
-            index.board(index.node(node), None)
+        self._check_nodes(PublicIndex(run.solver.tree))
         result = run.run(progress)
         if result.status == "interrupted":
             return None
@@ -236,6 +236,14 @@ class _Folder:
         with contextlib.suppress(OSError):
             checkpoint.unlink()
         return found
+
+    def _check_nodes(self, index: PublicIndex) -> None:
+        for node in self.plan.shown:
+            place = index.node(node)
+            try:
+                index.board(place, None)
+            except GameError:
+                raise GameError(f"a report has decisions before another card is dealt; {node!r} comes later") from None
 
     def _run(self, board: WeightedBoard, options: RunOptions) -> Run:
         """The run of a board, where it stopped if it was stopped."""
@@ -266,16 +274,26 @@ class _Folder:
             f"{len(self.boards):,} boards, {game.title.partition(', ')[2]}", float(game.pot), str(self.path),
             tuple(done[one.board] for one in self.boards if one.board in done),
             tuple(one.board for one in self.boards if one.board not in done), self.impossible,
+            len(Renamings(MAX_SUITS, holdem_hands(), _ranges(self.plan.spot), True).card) == math.factorial(MAX_SUITS),
         )  # fmt: skip
         report.to_csv(self.path / "flops.csv")
         report.to_html(self.path / "flops.html")
         return report
 
 
+def _started(path: Path) -> bool:
+    """Whether there is any work in a folder."""
+    return any(found.suffix in (".solved", ".checkpoint") for found in path.iterdir())
+
+
 def _pairs(spot: Spot, board: str) -> float:
     """The weight of all pairs of hands that can be held on a board."""
-    first, second = (_weights(range_of(text or "", name)) for name, text in (("oop", spot.oop), ("ip", spot.ip)))
-    return pair_mass(holdem_hands(), (first, second), parse_cards(board), 2)
+    return pair_mass(holdem_hands(), _ranges(spot), parse_cards(board), 2)
+
+
+def _ranges(spot: Spot) -> tuple[Weights, Weights]:
+    """The weights of both players' hands, on whatever board."""
+    return _weights(range_of(spot.oop or "", "oop")), _weights(range_of(spot.ip or "", "ip"))
 
 
 _weights = functools.lru_cache(maxsize=2)(parse_range)
