@@ -33,7 +33,7 @@ GRID_STYLE = """
   color: #aaa; text-align: left }
 .hands-grid .in { display: flex; flex-direction: column; justify-content: space-between; height: 58px }
 .hands-grid b, .hands-grid i { padding-left: 4px; font-style: normal }
-.hands-grid .share { display: flex; font-size: 10px; text-align: center }
+.hands-grid .share { display: flex; font-size: 10px; text-align: center; text-shadow: none }
 .hands-grid .combos { display: none; position: fixed; right: 1rem; top: 1rem; max-height: 94vh; overflow: auto;
   padding: 8px; background: #fff; color: #222; border: 1px solid #999; box-shadow: 0 2px 12px #0004; z-index: 2;
   pointer-events: none; text-shadow: none }
