@@ -105,8 +105,8 @@ def test_the_library_does_what_the_command_line_does(form: str, capsys: pytest.C
     solve, words = FORMS[form]
     result = solve(iterations=60, out="library.strategy")
     shown = told(capsys, *words, "--iterations", "60", "--out", "command.strategy")
-    assert same(json.loads(json.dumps(result.as_dict()))) == same(shown)
-    assert (shown["profile"], result.as_dict()["profile"]) == ("command.strategy", "library.strategy")
+    assert same(json.loads(json.dumps(result.to_dict()))) == same(shown)
+    assert (shown["profile"], result.to_dict()["profile"]) == ("command.strategy", "library.strategy")
     assert content("library.strategy") == content("command.strategy")
     result.profile.save("again.strategy")
     assert content("again.strategy") == content("library.strategy")
@@ -119,7 +119,7 @@ def test_a_resumed_run_has_the_same_report(form: str, capsys: pytest.CaptureFixt
     measured: dict[str, Any] = {"boards": "all"} if form == "buckets" else {}
     whole = told(capsys, *words, "--iterations", "60", "--out", "whole.strategy")
     solve(iterations=25, checkpoint="half.checkpoint")
-    by_library = cp.resume("half.checkpoint", iterations=60, out="resumed.strategy", **measured).as_dict()
+    by_library = cp.resume("half.checkpoint", iterations=60, out="resumed.strategy", **measured).to_dict()
     by_command = told(capsys, "--resume", "half.checkpoint", "--iterations", "60", *extra)
     assert list(whole) == list(by_library) == list(by_command)
     assert same(whole) == same(json.loads(json.dumps(by_library))) == same(by_command)
@@ -152,7 +152,7 @@ def test_limits_in_every_unit() -> None:
     ):
         assert cp.solve("leduc", **other).iterations == chips.iterations  # type: ignore[arg-type]
     assert cp.solve_spot(**SPOT, until="1%").exploitability <= 0.5
-    assert cp.solve_spot(**SPOT).as_dict()["exploitability_percent"] <= 0.5  # the default
+    assert cp.solve_spot(**SPOT).to_dict()["exploitability_percent"] <= 0.5  # the default
     assert cp.solve("kuhn").iterations == 1000
     with pytest.raises(SolverError, match="are the same limit"):
         cp.solve("kuhn", until=0.1, exploitability=0.1)

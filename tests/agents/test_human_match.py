@@ -109,7 +109,7 @@ class TestMatch:
         result = match.play(ask, lambda _line: None)
         assert (result.hands, result.chips, result.finished) == (1, 5, False)
         assert result.text == "Your score: +5 chips in 1 hand (+5000 mbb/g)."
-        assert result.as_dict() == {
+        assert result.to_dict() == {
             "game": "leduc", "opponents": ["always-call"], "hands": 1, "chips": 5.0, "chips_a_hand": 5.0, "mbb": 5000.0,
             "seed": 3, "log": str(path), "finished": False,
         }  # fmt: skip

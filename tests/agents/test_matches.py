@@ -295,7 +295,7 @@ class TestTally:
             assert tally.estimate(agent) == pytest.approx((scores[:, agent].mean(), half))
         apart = scores[:, 0] - scores[:, 1]
         assert tally.difference(0, 1) == pytest.approx((apart.mean(), 1.96 * apart.std(ddof=1) / math.sqrt(500)))
-        assert Tally.from_dict(json.loads(json.dumps(tally.as_dict()))) == tally
+        assert Tally.from_dict(json.loads(json.dumps(tally.to_dict()))) == tally
 
     def test_too_few_deals(self) -> None:
         assert Tally.of(np.ones((1, 2))).estimate(0) == (1.0, math.inf)
@@ -315,7 +315,7 @@ class TestTally:
         result = match("matrix", ["uniform", "uniform"], 10)
         with pytest.raises(GameError, match="no big blind"):
             result.mbb(0)
-        assert "mbb" not in result.as_dict()["agents"][0]
+        assert "mbb" not in result.to_dict()["agents"][0]
 
 
 def test_seatings() -> None:

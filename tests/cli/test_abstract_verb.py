@@ -80,7 +80,7 @@ def test_stages_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
         ),
         (["leduc_limit_2p", "--rounds", "3s", "--report", "folder"], "give --out FILE.cpa too"),
         (["leduc_limit_2p", "--rounds", "3s", "--out", "nowhere/cards.cpa"], "there is no folder nowhere"),
-        (["holdem_limit_2p", "--rounds", "5s", "--out", "cards.cpa", "--memory", "1MB"], "may be used"),
+        (["holdem_limit_2p", "--rounds", "5s", "--out", "cards.cpa", "--memory-limit", "1MB"], "may be used"),
     ],
 )
 def test_misuse(

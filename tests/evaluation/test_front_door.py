@@ -155,7 +155,7 @@ def test_players_who_forget_are_measured_in_the_real_game_only() -> None:
     assert found.abstract is None
     assert found.measured
     assert "needs perfect recall" in found.notes[0]
-    assert found.as_dict()["abstract"] is None
+    assert found.to_dict()["abstract"] is None
 
 
 def test_a_real_game_that_is_too_large_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,7 +168,7 @@ def test_a_real_game_that_is_too_large_is_not_measured(monkeypatch: pytest.Monke
     assert not found.measured
     advice = "bounds=100 (--bounds 100) bounds its exploitability from sampled boards"
     assert found.notes == (f"not measured exactly: the real game is too large; {advice}",)
-    told = json.loads(json.dumps(found.as_dict(), allow_nan=False))
+    told = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert told["exploitability"] is None
     assert told["abstract"]["exploitability"] > 0
 
@@ -223,7 +223,10 @@ def test_a_lifted_strategy_is_resumed(tmp_path: Path, threads: int) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ({"method": "magic"}, "a method is one of auto, history, public, split, card-free, buckets, bounds"),
+        (
+            {"method": "magic"},
+            "unknown method 'magic'; there are auto, history, public, split",
+        ),
         ({"threads": 0}, "threads are at least 1; got 0"),
         ({"bords": 3}, "evaluate has no setting 'bords'; did you mean 'boards'?"),
         ({"boards": 3}, "boards, bounds, drawn_round and training are for strategies by buckets"),

@@ -340,7 +340,10 @@ class TestCommandLine:
             (["--strategy", "always-call", "--game", "holdem_limit_3p"], "histories and needs about"),
             (["--strategy", "always-call", "--game", "kuhn_limit_3p", "--method", "split"], "for two players"),
             (["--strategy", "always-call", "--game", "leduc_limit_2p", "--threads", "0"], "at least 1; got 0"),
-            (["--strategy", "50/50", "--game", "leduc_limit_2p", "--method", "magic"], "a method is one of auto"),
+            (
+                ["--strategy", "50/50", "--game", "leduc_limit_2p", "--method", "magic"],
+                "unknown method 'magic'",
+            ),
             (["--strategy", "50/50", "--game", "holdem_limit_2p", "--method", "public"], "method split or card-free"),
             (["--strategy", "50/50", "--game", "kuhn_limit_2p", "--method", "split"], "measure other games as a whole"),
             (["--strategy", "uniform", "--game", "kuhn", "--method", "split"], "kuhn is not a poker game"),

@@ -192,7 +192,7 @@ def test_experiments_run(name: str) -> None:
     assert all(len(row) == len(found.columns) for row in found.rows)
     assert found.rows
     assert found.curves
-    assert json.dumps(found.as_dict())
+    assert json.dumps(found.to_dict())
     with pytest.raises(CounterplayError, match="unknown game 'GS9'; there are GP4"):
         run_experiment(name, games="GS9")
 

@@ -163,8 +163,8 @@ def test_files(tmp_path: Path) -> None:
     ]
     page = (tmp_path / "page.html").read_text("utf-8")
     assert all(f">{row.name}<" in page for _, row in found.rows(hands=True))
-    assert "hands" not in found.as_dict()["ranges"][0]
-    assert len(found.as_dict(hands=True)["ranges"][0]["hands"]) == 12
+    assert "hands" not in found.to_dict()["ranges"][0]
+    assert len(found.to_dict(hands=True)["ranges"][0]["hands"]) == 12
 
 
 @pytest.mark.parametrize(

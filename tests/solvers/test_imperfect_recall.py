@@ -308,7 +308,7 @@ def test_every_experiment_has_a_quick_form(name: str) -> None:
     assert experiment.name == name
     assert experiment.rows
     assert all(len(row) == len(experiment.columns) for row in experiment.rows)
-    assert json.loads(json.dumps(experiment.as_dict()))["experiment"] == name
+    assert json.loads(json.dumps(experiment.to_dict()))["experiment"] == name
     for xs, ys in experiment.curves.values():
         assert len(xs) == len(ys) > 0
 

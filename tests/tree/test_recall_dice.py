@@ -155,7 +155,7 @@ def test_a_search_that_is_given_up_says_so() -> None:
     verdict = nearly_well_formed(comparison, budget=0)
     assert not verdict.holds
     assert not verdict.conclusive
-    assert verdict.as_dict()["conclusive"] is False
+    assert verdict.to_dict()["conclusive"] is False
 
 
 def test_bounds_when_work_is_limited() -> None:

@@ -305,7 +305,7 @@ def test_repartition_names_what_cannot_be_joined() -> None:
 def test_the_report_is_json() -> None:
     for tree in (dice(), dice(skew=0.2), cp.compile_game(deadlock(0.5))):
         report = recall_report(tree)
-        shown = json.loads(json.dumps(report.as_dict()))
+        shown = json.loads(json.dumps(report.to_dict()))
         assert shown["strongest"] == report.strongest
         assert [one["recall"] for one in shown["players"]] == list(tree.recall)
         assert shown["players"][0]["well_formed"]["holds"] == well_formed(compare(tree, 0)).holds

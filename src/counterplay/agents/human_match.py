@@ -59,7 +59,7 @@ class HumanResult:
     finished: bool
     cards: bool = True
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         mean = float(self.chips) / self.hands if self.hands else None
         mbb = None if mean is None or self.big_blind is None else 1000 * mean / self.big_blind

@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,9 @@ from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.match_state import MatchState
 from counterplay.poker.buckets.deal_sampler import DealSampler
 from counterplay.poker.rules import Betting, Chips
+from counterplay.runtime.data_frames import Tabulated
 from counterplay.runtime.number_text import figure
+from counterplay.runtime.suggestions import suggest_arguments
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
@@ -67,7 +69,7 @@ def _number(words: Sequence[int], kind: int) -> int:
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class MatchResult:
+class MatchResult(Tabulated):
     """The result of a match of the agents ``names``; ``seatings`` is how often each deal was played.
 
     ``tally`` has the sums over deals, in chips a hand; ``big_blind`` is in chips, None outside poker.
@@ -110,7 +112,16 @@ class MatchResult:
         """How much more an agent wins than another, paired by deals, in chips a hand."""
         return self.tally.difference(one, other)
 
-    def as_dict(self) -> dict[str, Any]:
+    def _columns(self) -> tuple[str, ...]:
+        """Winnings a hand, with 95 % confidence intervals."""
+        return ("agent", "hands", "chips", "chips_95", *(() if self.big_blind is None else ("mbb", "mbb_95")))
+
+    def _lines(self) -> Iterator[tuple[Any, ...]]:
+        for number, name in enumerate(self.names):
+            mbb = () if self.big_blind is None else self.mbb(number).as_json()
+            yield name, self.hands, *self.estimate(number).as_json(), *mbb
+
+    def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         agents = []
         for number, name in enumerate(self.names):
@@ -137,6 +148,7 @@ def seatings_of(players: int) -> list[tuple[int, ...]]:
     return [tuple((position + turn) % players for position in range(players)) for turn in range(players)]
 
 
+@suggest_arguments
 def match(
     game: str | MatchGame, agents: Sequence[Entry | Source], deals: int = 10_000, seed: int = 0, duplicate: bool = True
 ) -> MatchResult:

@@ -86,7 +86,7 @@ class Tally:
         variance = max(0.0, square - total * mean) / (self.deals - 1)
         return Estimate(mean, Z_95 * math.sqrt(variance / self.deals))
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {"deals": self.deals, "totals": list(self.totals), "products": [list(row) for row in self.products]}
 

@@ -141,7 +141,7 @@ class TournamentResult:
         """The rounds of the instant run-off."""
         return run_off(self.scores(), range(len(self.names)), self.seats, self.config.shared_deals)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """For JSON."""
 
         def row(agent: int, estimate: Estimate) -> dict[str, Any]:
@@ -266,12 +266,12 @@ def _play(config: TournamentConfig, folder: str, piece: Piece) -> dict[str, Any]
     shared = (config.seed, piece.number) if config.shared_deals else None
     seeds = Seeds.of(config.seed, piece.number, piece.match, shared=shared)
     if all(entry.program is None for entry in entries):
-        return play_piece(played, entries, seeds, piece.first, piece.deals).as_dict()
+        return play_piece(played, entries, seeds, piece.first, piece.deals).to_dict()
     label = "-".join(entry.name.replace("/", "-") for entry in entries)
     try:
         return play_with_programs(
             played, entries, piece.deals, seeds.deal, Path(folder), f"match{piece.match}.{label}", config.times
-        ).as_dict()
+        ).to_dict()
     except MatchAbortedError as error:
         return {"aborted": str(error)}
 

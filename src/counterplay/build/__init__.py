@@ -17,6 +17,7 @@ from counterplay.build.pipeline import Pipeline
 from counterplay.build.presets import make_plan
 from counterplay.runtime.lazy import callable_package
 from counterplay.runtime.memory import read_memory
+from counterplay.runtime.notebook_progress import notebook_progress
 from counterplay.runtime.progress import ProgressCallback
 from counterplay.storage import write_text
 
@@ -30,7 +31,7 @@ def build(
     *,
     cache: str | os.PathLike[str] | None = None,
     memory_limit: int | str | None = None,
-    progress: ProgressCallback | None = None,
+    progress: ProgressCallback | bool | None = None,
     **changes: Any,
 ) -> dict[str, Any]:
     """Build an agent: card abstraction, solution of the bucket game, evaluation.
@@ -61,7 +62,8 @@ def build(
     name = re.sub(r"[^A-Za-z0-9_]+", "_", Path(game).stem).strip("_")
     folder = Path(f"{name}-{preset}") if out is None else Path(out)
     limit = read_memory(memory_limit)
-    report = Pipeline(plan, folder, default_cache() if cache is None else cache, limit, progress).run()
+    with notebook_progress(progress) as shown:
+        report = Pipeline(plan, folder, default_cache() if cache is None else cache, limit, shown).run()
     write_text(folder / "report.json", json.dumps(report, indent=1) + "\n")
     write_text(folder / "report.md", markdown_build(report))
     return {**report, "folder": str(folder)}

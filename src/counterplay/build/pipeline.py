@@ -291,7 +291,7 @@ class Pipeline:
             found = evaluate(self.profile(), method="bounds", bounds=boards, seed=self.plan.seed, progress=report)
         except GameError:
             return None
-        return None if found.bounds is None else found.bounds.as_dict(float(self.definition.big_blind))
+        return None if found.bounds is None else found.bounds.to_dict(float(self.definition.big_blind))
 
     def _match(self, opponent: str) -> dict[str, Any]:
         players = self.definition.players

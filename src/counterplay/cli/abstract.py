@@ -66,7 +66,7 @@ def command(
     bins: Annotated[int, typer.Option(help="Bins of the histograms of hand strength.")] = 50,
     threads: Annotated[int, typer.Option(help="Threads.")] = 1,
     cache: Cache = None,
-    memory: o.MemoryLimit = None,
+    memory_limit: o.MemoryLimit = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress lines.")] = False,
     as_json: o.AsJson = False,
 ) -> None:
@@ -87,7 +87,7 @@ def command(
         folder = default_cache() if cache is None else cache
         started, cpu = time.perf_counter(), time.process_time()
         with _progress(quiet or as_json) as draw:
-            made = build_cards(deck, shape, recipe, settings, folder, threads, draw, read_memory(memory))
+            made = build_cards(deck, shape, recipe, settings, folder, threads, draw, read_memory(memory_limit))
             made.save(out)
             if report is not None:
                 _write_report(report, made, folder, bins, threads, seed)

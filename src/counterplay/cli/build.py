@@ -45,7 +45,7 @@ def command(
     cache: Annotated[
         Path | None, typer.Option(help="Folder for features; by default $COUNTERPLAY_CACHE or the user's cache.")
     ] = None,
-    memory: o.MemoryLimit = None,
+    memory_limit: o.MemoryLimit = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
     as_json: o.AsJson = False,
 ) -> int:
@@ -58,7 +58,7 @@ def command(
     with interruptible(), _progress(quiet or as_json) as draw:
         try:
             report = build(
-                game, preset, out, cache=cache, memory_limit=memory, progress=draw, rounds=rounds,
+                game, preset, out, cache=cache, memory_limit=memory_limit, progress=draw, rounds=rounds,
                 bets=bets, seed=seed, seconds=seconds, iterations=iterations, boards=boards, deals=deals,
                 threads=threads,
             )  # fmt: skip

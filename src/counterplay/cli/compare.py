@@ -66,7 +66,7 @@ def command(
         panels = [(axis, {name: found.band(name, axis) for name in found.algorithms}) for axis in AXES]
         plot_bands(plot, panels, found.game, ("uniform play", found.uniform))
     if as_json:
-        print_json({**found.as_dict(), "plot": None if plot is None else str(plot)})
+        print_json({**found.to_dict(), "plot": None if plot is None else str(plot)})
     else:
         _say(found, plot)
 

@@ -62,7 +62,7 @@ def command(
     files = {"csv": csv, "html": html}
     if as_json:
         print_json(
-            {**found.as_dict(hands), **{name: None if path is None else str(path) for name, path in files.items()}}
+            {**found.to_dict(hands), **{name: None if path is None else str(path) for name, path in files.items()}}
         )
         return 0
     _print(found, hands)

@@ -84,7 +84,7 @@ def _report(found: Measurement, seconds: float, cpu: float, files: dict[str, Any
     if as_json:
         histories = found.facts.get("histories")
         speed = {} if histories is None else {"nodes_per_second": histories / seconds if seconds > 0 else 0.0}
-        print_json({**found.as_dict(), "seconds": seconds, "cpu_seconds": cpu, **speed, **files})
+        print_json({**found.to_dict(), "seconds": seconds, "cpu_seconds": cpu, **speed, **files})
         return
     say(_title(found))
     table([*_rows(found), ("method", found.method), ("seconds", f"{seconds:.2f}, {cpu:.2f} of a processor")])
@@ -121,7 +121,7 @@ def _rows(found: Measurement) -> list[tuple[str, str]]:
         rows.append(("locked", f"{', '.join(map(repr, found.locked))}; the best responses above respect it"))
         rows.append(("without the lock", _gain(found.unlocked)))
     if found.bounds is not None:
-        rows += bound_rows(found.bounds.as_dict(found.big_blind or 1.0))
+        rows += bound_rows(found.bounds.to_dict(found.big_blind or 1.0))
     kind = "abstract" if "abstraction" in facts else "bucket"
     if found.abstract is not None:
         rows.append((f"in the {kind} game", _gain(found.abstract)))

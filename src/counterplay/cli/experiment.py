@@ -43,7 +43,7 @@ def command(
         raise CounterplayError(f"{option} is not given by --set; write counterplay experiment NAME --quick")
     experiment = run_experiment(name, quick, **settings)
     if out is not None:
-        write_text(out, json.dumps(experiment.as_dict(), indent=1) + "\n")
+        write_text(out, json.dumps(experiment.to_dict(), indent=1) + "\n")
     if plot is not None:
         if experiment.curves:
             from counterplay.plots.convergence import plot_lines
@@ -52,7 +52,7 @@ def command(
         else:
             note(f"{name} has no curves to plot")
     if as_json:
-        print_json(experiment.as_dict())
+        print_json(experiment.to_dict())
         return
     _say(experiment)
     say(f"({time.perf_counter() - started:.1f} s)")

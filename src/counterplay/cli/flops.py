@@ -112,7 +112,7 @@ def _run(given: dict[str, Any]) -> int:
         )  # fmt: skip
     again = f"counterplay flops {shlex.quote(str(given['folder']))}"
     if given["as_json"]:
-        print_json(report.as_dict())
+        print_json(report.to_dict())
     else:
         _print(report, again)
     return 130 if report.left else 0

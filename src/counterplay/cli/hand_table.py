@@ -99,7 +99,7 @@ def _as_json(name: str, state: HandTable, single: bool, files: Files) -> dict[st
             | ({} if state.values is None else {"ev": cell.value, "equity": cell.equity})
             for cell in shown_cells(state, single)
         },
-        **files.as_dict(),
+        **files.to_dict(),
     }
     if state.values is not None:
         found["ev"] = state.mean(state.values)

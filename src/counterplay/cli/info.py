@@ -54,9 +54,9 @@ def command(
     form = "buckets" if cards else "history"
     if cards or history:
         facts["memory_bytes"] = {"tree": next(size.bytes for size in sizes if size.form == form), **tables[form]}
-    facts["forms"] = [{**size.as_dict(), "solver_bytes": tables[size.form]} for size in sizes]
+    facts["forms"] = [{**size.to_dict(), "solver_bytes": tables[size.form]} for size in sizes]
     if report is not None:
-        facts["recall_report"] = report.as_dict()
+        facts["recall_report"] = report.to_dict()
     if as_json:
         print_json(facts)
         return
@@ -186,7 +186,7 @@ def _say_recall(report: RecallReport) -> None:
         rows: list[tuple[str, str]] = []
         said: dict[str, str] = {}  # a reason is written once
         for field, title in CLASSES.items():
-            text = _verdict_text(getattr(player, field).as_dict())
+            text = _verdict_text(getattr(player, field).to_dict())
             rows.append((title, f"no, as {said[text]}" if text in said else text))
             if text.startswith("no"):
                 said.setdefault(text, title)

@@ -38,7 +38,7 @@ def show_infosets(
     if files.html is not None:
         found.to_html(files.html)
     if as_json:
-        print_json({**found.as_dict(), **files.as_dict()})
+        print_json({**found.to_dict(), **files.to_dict()})
         return
     if files.written:
         for line in (f"wrote {len(found.rows):,} infosets to {path}" for path in files.written):

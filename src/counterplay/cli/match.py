@@ -59,7 +59,7 @@ def command(
     result = match(played, entries, deals, seed, duplicate)
     seconds = time.process_time() - started
     if as_json:
-        print_json({**result.as_dict(), "seed": seed, "cpu_seconds": seconds})
+        print_json({**result.to_dict(), "seed": seed, "cpu_seconds": seconds})
         return
     _say(result)
 

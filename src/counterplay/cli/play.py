@@ -54,7 +54,7 @@ def play_here(match: HumanMatch, as_json: bool) -> None:
     tell = note if as_json else say
     result = match.play(asking(tell), tell)
     if as_json:
-        print_json(result.as_dict())
+        print_json(result.to_dict())
         return
     say(result.text)
     if result.log is not None:

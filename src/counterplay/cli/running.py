@@ -10,7 +10,6 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from counterplay.cli.common import note
-from counterplay.runtime.number_text import chips, figure
 
 if TYPE_CHECKING:
     from counterplay.runtime.pacing import Until
@@ -83,22 +82,13 @@ def progress_line(goal: Until, quiet: bool) -> AbstractContextManager[ProgressCa
         nonlocal first
         if math.isnan(first) and now.measured_at > 0:
             first = now.exploitability
-        done = _fraction(goal, now, first)
-        return "solving", {"completed": done, "iterations": now.iterations, "state": _state(now)}
+        done = goal.fraction(now, first)
+        return "solving", {"completed": done, "iterations": now.iterations, "state": now.state}
 
     columns = ("{task.fields[iterations]:>12,} iterations", "bar", "{task.fields[state]}", "elapsed")
     return live_progress(
         quiet, _plain_lines(), columns, show, ("solving", {"iterations": 0, "state": "preparing kernels"})
     )
-
-
-def _state(now: Progress) -> str:
-    """The state of a run: the bounds, if the algorithm has converging ones, or the exploitability."""
-    if now.lower is not None and now.upper is not None:
-        return f"value from {figure(now.lower, 6)} to {figure(now.upper, 6)}"
-    if math.isnan(now.exploitability):
-        return f"{now.nodes:,} histories touched"
-    return f"exploitability {chips(now.exploitability)}"
 
 
 def _plain_lines() -> ProgressCallback:
@@ -109,18 +99,6 @@ def _plain_lines() -> ProgressCallback:
         if now.seconds >= due:
             wait *= 2
             due = now.seconds + wait
-            note(f"{now.iterations:,} iterations, {now.seconds:.0f} s, {_state(now)}")
+            note(f"{now.iterations:,} iterations, {now.seconds:.0f} s, {now.state}")
 
     return draw
-
-
-def _fraction(goal: Until, now: Progress, first: float) -> float:
-    """The fraction done, by the nearest limit; exploitability counts on a logarithmic scale."""
-    parts = [0.0]
-    if goal.iterations:
-        parts.append(now.iterations / goal.iterations)
-    if goal.seconds:
-        parts.append(now.seconds / goal.seconds)
-    if goal.exploitability and first > goal.exploitability and now.exploitability > 0:
-        parts.append(math.log(first / now.exploitability) / math.log(first / goal.exploitability))
-    return min(1.0, max(parts))

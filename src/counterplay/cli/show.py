@@ -58,7 +58,7 @@ class Files(NamedTuple):
         """Those that are wanted."""
         return [path for path in self if path is not None]
 
-    def as_dict(self) -> dict[str, str | None]:
+    def to_dict(self) -> dict[str, str | None]:
         """For JSON."""
         return {kind: None if path is None else str(path) for kind, path in self._asdict().items()}
 

@@ -95,7 +95,7 @@ def solve_given(given: dict[str, Any]) -> int:
         result.plot(plot, run.goal.exploitability)
         result = dataclasses.replace(result, files={**result.files, "plot": plot})
     if given["as_json"]:
-        print_json(result.as_dict())
+        print_json(result.to_dict())
     else:
         summarise(result, run.goal)
     return 130 if result.status == "interrupted" else 0

@@ -56,7 +56,7 @@ def command(
     write_text(folder / "report.md", markdown_report(result))
     write_text(folder / "report.html", html_report(result))
     if as_json:
-        print_json({**result.as_dict(), "report": str(folder / "report.html")})
+        print_json({**result.to_dict(), "report": str(folder / "report.html")})
     else:
         say(markdown_report(result).rstrip())
         note(f"reports: {folder / 'report.md'}, {folder / 'report.html'}")

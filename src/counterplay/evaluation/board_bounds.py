@@ -82,7 +82,7 @@ class ExploitabilityBounds:
     boards: int
     exact: bool
 
-    def as_dict(self, big_blind: float) -> dict[str, Any]:
+    def to_dict(self, big_blind: float) -> dict[str, Any]:
         """The numbers by name, for JSON."""
         found: dict[str, Any] = {}
         for name, bound in (("lower_bound", self.lower), ("upper_bound", self.upper)):
@@ -93,7 +93,7 @@ class ExploitabilityBounds:
 
 
 def bound_rows(bounds: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The numbers of ``ExploitabilityBounds.as_dict`` as rows of text."""
+    """The numbers of ``ExploitabilityBounds.to_dict`` as rows of text."""
     rows = []
     for name, word in (("lower_bound", "at least"), ("upper_bound", "at most")):
         if bounds[f"{name}_mbb"] is not None:

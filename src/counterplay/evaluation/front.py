@@ -28,6 +28,7 @@ from counterplay.poker.poker_game import PokerGame
 from counterplay.poker.postflop import SUBGAME
 from counterplay.runtime.jobs import read_jobs
 from counterplay.runtime.memory import read_memory
+from counterplay.runtime.notebook_progress import notebook_progress
 from counterplay.runtime.suggestions import did_you_mean
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import load_strategy
@@ -99,7 +100,7 @@ def evaluate(
     *,
     threads: int = 1,
     memory_limit: int | str | None = None,
-    progress: ProgressCallback | None = None,
+    progress: ProgressCallback | bool | None = None,
     **settings: Any,
 ) -> Measurement:
     """Measure a strategy: its value, best responses to it, its exploitability.
@@ -122,8 +123,8 @@ def evaluate(
         Number of threads; results are the same to the bit on history trees, below first deals and in buckets.
     memory_limit : int or str, optional
         Memory that may be used, as ``"2GiB"`` or in bytes; by default what the machine has free.
-    progress : callable, optional
-        Called now and then with a ``Progress``.
+    progress : callable or bool, optional
+        Called now and then with a ``Progress``; by default notebooks show a bar, with False they do not.
     **settings
         The fields of ``evaluation.Settings``: boards, bounds, drawn_round, training, seed, checkpoint, resume.
 
@@ -135,7 +136,7 @@ def evaluate(
         If the game cannot be opened in the form that is needed.
     """
     if method not in METHODS:
-        raise StrategyError(f"a method is one of {', '.join(METHODS)}; got {method!r}")
+        raise StrategyError(f"unknown method {method!r}; {did_you_mean(method, METHODS)}")
     if threads < 1:
         raise StrategyError(f"threads are at least 1; got {threads}")
     if isinstance(game, str):
@@ -145,8 +146,9 @@ def evaluate(
         strategy, game, method = _resumed(chosen.resume, strategy, game, method)
     made = READY_MADE.get(strategy) if isinstance(strategy, str) else None
     strategy, game = _resolved(strategy, game, chosen)
-    task = Task(strategy, game, threads, read_memory(memory_limit), progress, chosen)
-    found = _with_origin(_measured(task, method), strategy)
+    with notebook_progress(progress) as shown:
+        task = Task(strategy, game, threads, read_memory(memory_limit), shown, chosen)
+        found = _with_origin(_measured(task, method), strategy)
     notes = (made.note(GameForms(game).game),) if isinstance(made, Solved) else ()
     return dataclasses.replace(found, notes=(*notes, *found.notes)) if notes else found
 
@@ -188,7 +190,8 @@ def _settings(settings: Mapping[str, Any]) -> Settings:
     known = [field.name for field in dataclasses.fields(Settings)]
     for name in settings:
         if name not in known:
-            raise StrategyError(f"evaluate has no setting {name!r}; {did_you_mean(name, known)}")
+            hint = did_you_mean(name, [*known, "game", "method", "threads", "memory_limit", "progress"])
+            raise StrategyError(f"evaluate has no setting {name!r}; {hint}")
     return Settings(**settings)
 
 

@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 from counterplay.errors import CounterplayError, MemoryLimitError, StrategyError
 from counterplay.evaluation.history_values import infoset_values
 from counterplay.forms import open_game
+from counterplay.runtime.data_frames import Tabulated
 from counterplay.runtime.html_page import html_bar, html_cell, html_page, html_table
 from counterplay.runtime.memory import available_memory, check_memory
-from counterplay.storage import write_csv, write_text
+from counterplay.storage import write_text
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import load_strategy
 from counterplay.strategy.public_strategy import PublicStrategy
@@ -67,13 +68,13 @@ class InfosetRow:
     reach: float | None = None
     value: float | None = None
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """For JSON; players count from 1."""
         return {**dataclasses.asdict(self), "player": self.player + 1, "probabilities": dict(self.probabilities)}
 
 
 @dataclasses.dataclass(frozen=True)
-class InfosetTable:
+class InfosetTable(Tabulated):
     """Infosets of a strategy.
 
     Attributes
@@ -93,19 +94,21 @@ class InfosetTable:
     left_out: int | None = 0
     notes: tuple[str, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON; players count from 1."""
         return {
-            "game": self.game, "infosets": [row.as_dict() for row in self.rows], "left_out": self.left_out,
+            "game": self.game, "infosets": [row.to_dict() for row in self.rows], "left_out": self.left_out,
             "notes": list(self.notes),
         }  # fmt: skip
 
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write a line for each action of each infoset; players count from 1."""
-        write_csv(Path(path), COLUMNS, (
-            (row.player + 1, row.infoset, action, share, row.reach, row.value)
-            for row in self.rows for action, share in row.probabilities.items()
-        ))  # fmt: skip
+    def _columns(self) -> tuple[str, ...]:
+        return COLUMNS
+
+    def _lines(self) -> Iterator[tuple[Any, ...]]:
+        """A line for each action of each infoset; players count from 1."""
+        for row in self.rows:
+            for action, share in row.probabilities.items():
+                yield row.player + 1, row.infoset, action, share, row.reach, row.value
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Write a page that needs no other file."""

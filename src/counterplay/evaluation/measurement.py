@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from counterplay.runtime.data_frames import Tabulated
 from counterplay.strategy.strategy import Provenance
 from counterplay.tree.history.game_tree import GameTree
 
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
 
 @dataclasses.dataclass(frozen=True)
-class Measurement:
-    """The measurement of a strategy, in the game's chips.  Unknown numbers are NaN.
+class Measurement(Tabulated):
+    """The measurement of a strategy, in the game's chips, as a table by player.  Unknown numbers are NaN.
 
     Attributes
     ----------
@@ -127,7 +128,15 @@ class Measurement:
         recall = {"recall": self.facts["recall"]} if "recall" in self.facts else {}
         return {"game": self.game, **self.numbers(), **recall, **sampled}
 
-    def as_dict(self) -> dict[str, Any]:
+    def _columns(self) -> tuple[str, ...]:
+        return ("player", "value", "best_response", "gain")
+
+    def _lines(self) -> Iterator[tuple[float, ...]]:
+        """Players count from 1."""
+        for player, (value, best) in enumerate(zip(self.value, self.best_response, strict=True), 1):
+            yield player, value, best, best - value
+
+    def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""
         origin = self.provenance
         found = {
@@ -144,7 +153,7 @@ class Measurement:
         if self.unlocked is not None:
             found |= {"locked": list(self.locked), "unlocked": self.unlocked.numbers()}
         if self.bounds is not None:
-            found |= self.bounds.as_dict(self.big_blind or 1.0)
+            found |= self.bounds.to_dict(self.big_blind or 1.0)
         return found
 
 

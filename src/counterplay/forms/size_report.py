@@ -35,7 +35,7 @@ class FormSize:
     entries: int | None = None  # pairs of an information set and an action
     bytes: int | None = None  # memory of the form itself, without the tables of a solver
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         names = {"infosets": "information_sets"}
         return {names.get(name, name): value for name, value in dataclasses.asdict(self).items()}

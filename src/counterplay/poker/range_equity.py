@@ -27,6 +27,7 @@ from counterplay.poker.cards import CARDS, cards_text, deck, parse_cards
 from counterplay.poker.evaluator import hand_codes, hand_tables
 from counterplay.poker.range_files import FileRange, ranges_of
 from counterplay.poker.ranges import HANDS, Weights, holdem_hands, parse_range, range_text
+from counterplay.runtime.data_frames import data_frame
 from counterplay.runtime.html_page import html_cell, html_page, html_table
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.storage import write_csv, write_text
@@ -113,7 +114,7 @@ class EquityResult:
             (number, row) for number, one in enumerate(self.ranges, 1) for row in (one.hands if hands else [one])
         ]  # fmt: skip
 
-    def as_dict(self, hands: bool = False) -> dict[str, Any]:
+    def to_dict(self, hands: bool = False) -> dict[str, Any]:
         """Everything, for JSON; single hands only if wanted."""
         found = dataclasses.asdict(self)
         if not hands:
@@ -123,11 +124,16 @@ class EquityResult:
 
     def to_csv(self, path: str | os.PathLike[str], hands: bool = False) -> None:
         """Write a line for each range, or for each hand of each."""
+        write_csv(Path(path), *self._table(hands))
+
+    def to_pandas(self, hands: bool = False) -> Any:
+        """The same as a ``pandas.DataFrame``."""
+        return data_frame(*self._table(hands))
+
+    def _table(self, hands: bool) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
         names = ("name", "weight", "equity", "win", "tie", "error")
         heads = ("range", "hand" if hands else "name", *names[1:])
-        write_csv(Path(path), heads, (
-            (number, *(getattr(row, name) for name in names)) for number, row in self.rows(hands)
-        ))  # fmt: skip
+        return heads, [(number, *(getattr(row, name) for name in names)) for number, row in self.rows(hands)]
 
     def to_html(self, path: str | os.PathLike[str], hands: bool = False) -> None:
         """Write a page that needs no other file."""

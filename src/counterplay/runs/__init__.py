@@ -2,7 +2,7 @@
 
 ``solve`` does all that ``counterplay solve`` does: it chooses the form of the game (histories, public tree, buckets or
 states) and the algorithm, abstracts what players forget, measures, writes files, and reports.  A run has one report
-(``SolveResult.as_dict``), whatever the form, fresh or resumed.
+(``SolveResult.to_dict``), whatever the form, fresh or resumed.
 
 >>> import counterplay as cp
 >>> cp.solve("kuhn", until=1e-5).status
@@ -23,6 +23,7 @@ from counterplay.runs.flops import FlopPlan, solve_flops
 from counterplay.runs.options import RunOptions, Target, sort_out
 from counterplay.runs.preparation import prepare, prepare_resume, prepare_spot
 from counterplay.runs.run import Run
+from counterplay.runtime.notebook_progress import notebook_progress
 from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import ProgressCallback
 from counterplay.solvers.result import SolveResult
@@ -41,7 +42,7 @@ def solve(
     cards: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
     bets: str | None = None,
     representation: str = "auto",
-    progress: ProgressCallback | None = None,
+    progress: ProgressCallback | bool | None = None,
     **settings: Any,
 ) -> SolveResult:
     """Solve a game.
@@ -58,8 +59,8 @@ def solve(
         stops the run.  Without any: 1000 iterations of an algorithm that converges, or the solution.
     cards, bets, representation
         See ``RunOptions``.
-    progress : callable, optional
-        Called with ``Progress`` several times a second.
+    progress : callable or bool, optional
+        Called with ``Progress`` several times a second; by default notebooks show a bar, with False they do not.
     **settings
         Further fields of ``RunOptions`` (``threads``, ``seed``, ``forget``, ``boards``, ``memory_limit``, ``out``,
         ``map_out``, ``checkpoint``), and settings of the algorithm, see ``CfrConfig`` and the other configs.
@@ -71,7 +72,7 @@ def solve(
     """
     options = {"cards": cards, "bets": bets, "representation": representation}
     target, chosen, own = sort_out(until, {**options, **settings})
-    return prepare(game, algorithm, target, chosen, own).run(progress)
+    return _run(prepare(game, algorithm, target, chosen, own), progress)
 
 
 def resume(
@@ -79,7 +80,7 @@ def resume(
     until: Until | float | str | None = None,
     *,
     game: GameLike | None = None,
-    progress: ProgressCallback | None = None,
+    progress: ProgressCallback | bool | None = None,
     **settings: Any,
 ) -> SolveResult:
     """Continue a run from its checkpoint, to the same bits as if it had never stopped.
@@ -96,7 +97,7 @@ def resume(
         Fields of ``RunOptions``; the settings of the algorithm come from the checkpoint.
     """
     target, options, own = sort_out(until, settings)
-    return prepare_resume(path, game, target, options, own).run(progress)
+    return _run(prepare_resume(path, game, target, options, own), progress)
 
 
 def solve_spot(
@@ -107,7 +108,7 @@ def solve_spot(
     oop: str,
     ip: str,
     until: Until | float | str | None = None,
-    progress: ProgressCallback | None = None,
+    progress: ProgressCallback | bool | None = None,
     **settings: Any,
 ) -> SolveResult:
     """Solve a postflop spot of hold'em.
@@ -119,8 +120,8 @@ def solve_spot(
         the players who act first and last.
     until : optional
         As in ``solve``, by default 0.5% of the pot.
-    progress : callable, optional
-        Called with ``Progress`` several times a second.
+    progress : callable or bool, optional
+        Called with ``Progress`` several times a second; by default notebooks show a bar, with False they do not.
     **settings
         ``bets``, ``raises``, ``donks``, ``allin_threshold``, ``chip``, ``rake``, ``rake_cap``, ``isomorphism``,
         ``add_line``, ``remove_line`` and ``lock`` (each one text or several), see ``Spot``; ``algorithm``; fields of
@@ -130,4 +131,9 @@ def solve_spot(
     asked = {name: settings.pop(name) for name in list(settings) if name in names}
     algorithm = settings.pop("algorithm", None)
     target, options, own = sort_out(until, settings)
-    return prepare_spot(Spot(board, pot, stack, oop, ip, **asked), algorithm, target, options, own).run(progress)
+    return _run(prepare_spot(Spot(board, pot, stack, oop, ip, **asked), algorithm, target, options, own), progress)
+
+
+def _run(run: Run, progress: ProgressCallback | bool | None) -> SolveResult:
+    with notebook_progress(progress, run.goal) as shown:
+        return run.run(shown)

@@ -89,14 +89,14 @@ class SolvedBoard:
     cpu_seconds: float
     decisions: tuple[Decision, ...]
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """For a file, which keeps the order of actions as a list."""
         listed = [{**vars(one), "frequencies": list(one.frequencies.items())} for one in self.decisions]
         return {**dataclasses.asdict(self), "decisions": listed}
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> SolvedBoard:
-        """The inverse of ``as_dict``."""
+        """The inverse of ``to_dict``."""
         decisions = tuple(
             Decision(**{**one, "frequencies": dict(map(tuple, one["frequencies"]))}) for one in found["decisions"]
         )
@@ -173,7 +173,7 @@ class FlopReport:
         known = {action: amount / reach if reach > 0 else 0.0 for action, amount in played.items()}
         return Decision(each[0][1].node, each[0][1].player, reach, known)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""
         total = self.total()
         return {

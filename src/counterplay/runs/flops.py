@@ -72,7 +72,7 @@ class FlopPlan:
         """The decisions of the report."""
         return NODES if self.nodes is None else self.nodes
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """For a file; ranges are those of their files now."""
         spot = dataclasses.asdict(self.spot)
         spot |= {name: range_of(spot[name], name) for name in ("oop", "ip") if spot[name] is not None}
@@ -85,7 +85,7 @@ class FlopPlan:
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> FlopPlan:
-        """The inverse of ``as_dict``."""
+        """The inverse of ``to_dict``."""
         stack = found["spot"]["stack"]
         spot = {**found["spot"], "stack": tuple(stack) if isinstance(stack, list) else stack}
         return cls(
@@ -204,7 +204,7 @@ class _Folder:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise CounterplayError(f"{path} cannot be created: {error.strerror or error}") from None
-        header = {"plan": plan.as_dict(), "boards": [[one.board, one.weight] for one in boards]}
+        header = {"plan": plan.to_dict(), "boards": [[one.board, one.weight] for one in boards]}
         write_container(state, RUN_KIND, header, {})
         gone = tuple(one.board for one in boards if one not in possible)
         return cls(path, FlopPlan.from_dict(header["plan"]), tuple(possible), gone)
@@ -232,7 +232,7 @@ class _Folder:
         if result.status == "interrupted":
             return None
         found = self._found(board, result)
-        write_container(self.path / f"{board.board}.solved", BOARD_KIND, {"found": found.as_dict()}, {})
+        write_container(self.path / f"{board.board}.solved", BOARD_KIND, {"found": found.to_dict()}, {})
         with contextlib.suppress(OSError):
             checkpoint.unlink()
         return found
@@ -301,7 +301,7 @@ _weights = functools.lru_cache(maxsize=2)(parse_range)
 
 def _check_same(path: Path, kept: FlopPlan, plan: FlopPlan) -> None:
     """Refuse another plan than that of a folder; of an incomplete one, only what it has is compared."""
-    old, new = ({**one.pop("spot"), **one} for one in (kept.as_dict(), plan.as_dict()))
+    old, new = ({**one.pop("spot"), **one} for one in (kept.to_dict(), plan.to_dict()))
     entire = all(new[name] is not None for name in NEEDED if name != "board")
     plain = {field.name: field.default for field in dataclasses.fields(Spot)} | {"add_line": [], "remove_line": []}
     plain |= {"lock": [], "until": None, "algorithm": None, "settings": {}, "nodes": None}

@@ -12,6 +12,7 @@ from counterplay.forms import FORMS
 from counterplay.runtime.memory import read_memory
 from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import ProgressCallback
+from counterplay.runtime.suggestions import did_you_mean
 from counterplay.solvers.solver import Solver
 
 SPOT_TARGET = "0.5%"
@@ -70,7 +71,8 @@ class RunOptions:
             object.__setattr__(self, name, several)
         object.__setattr__(self, "memory_limit", read_memory(self.memory_limit))
         if self.representation not in ("auto", *FORMS):
-            raise SolverError(f"representation must be one of auto, {', '.join(FORMS)}; got {self.representation!r}")
+            hint = did_you_mean(self.representation, ("auto", *FORMS))
+            raise SolverError(f"unknown representation {self.representation!r}; {hint}")
         boards = self.boards
         if boards is not None and boards != "all":
             if not str(boards).isdigit() or int(boards) < 1:

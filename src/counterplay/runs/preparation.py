@@ -76,7 +76,10 @@ def prepare_spot(
     subgame = spot.subgame()
     for line in subgame.warnings():
         options.say(line)
-    run = prepare(subgame.name, algorithm, target, options, settings)
+    try:
+        run = prepare(subgame.name, algorithm, target, options, settings)
+    except UnknownSettingError as error:
+        raise _explained(error, [field.name for field in dataclasses.fields(spot)]) from None
     for text in spot.lock:
         _lock(run.solver, text)
     return run
@@ -118,9 +121,10 @@ def _ready(solver: Solver, target: Target, options: RunOptions, forms: GameForms
     return run
 
 
-def _explained(error: UnknownSettingError) -> SolverError:
+def _explained(error: UnknownSettingError, others: Sequence[str] = ()) -> SolverError:
     """The error about a setting, in view of the options of a run, which are written like settings from Python."""
     options = [field.name for kind in (Target, RunOptions) for field in dataclasses.fields(kind)]
+    options += ["algorithm", "progress", *others]
     if error.name in options:
         return SolverError(f"{error.name} is an option of its own, not a setting of {error.algorithm}")
     return UnknownSettingError(error.algorithm, error.name, error.known, options)

@@ -16,6 +16,7 @@ import time
 from typing import Any, Literal, Protocol, TypeAlias
 
 from counterplay.errors import SolverError
+from counterplay.runtime.progress import Progress
 
 CALL_SECONDS = 0.1
 """How long one call of the kernels should take."""
@@ -58,6 +59,17 @@ class Until:
             fits = isinstance(limit, numbers.Integral if integer else numbers.Real) and not isinstance(limit, bool)
             if not fits or not 0 < limit < math.inf:
                 raise SolverError(f"{name} must be a positive {'integer' if integer else 'number'}; got {limit!r}")
+
+    def fraction(self, now: Progress, first: float) -> float:
+        """The fraction done, by the nearest limit; exploitability, at ``first`` in the beginning, on a log scale."""
+        parts = [0.0]
+        if self.iterations:
+            parts.append(now.iterations / self.iterations)
+        if self.seconds:
+            parts.append(now.seconds / self.seconds)
+        if self.exploitability and first > self.exploitability and now.exploitability > 0:
+            parts.append(math.log(first / now.exploitability) / math.log(first / self.exploitability))
+        return min(1.0, max(parts))
 
 
 def next_check(iteration: int, ratio: float = CHECK_RATIO, every: int | None = None) -> int:

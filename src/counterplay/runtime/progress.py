@@ -7,6 +7,8 @@ import math
 from collections.abc import Callable
 from typing import TypeAlias
 
+from counterplay.runtime.number_text import chips, figure
+
 
 @dataclasses.dataclass(frozen=True)
 class Progress:
@@ -51,6 +53,15 @@ class Progress:
     def share(self) -> float:
         """The fraction of the total that is done; NaN if the total is unknown."""
         return math.nan if self.total is None else 1.0 if self.total == 0 else self.iterations / self.total
+
+    @property
+    def state(self) -> str:
+        """How far a run of a solver is: the bounds, if the algorithm has converging ones, or the exploitability."""
+        if self.lower is not None and self.upper is not None:
+            return f"value from {figure(self.lower, 6)} to {figure(self.upper, 6)}"
+        if math.isnan(self.exploitability):
+            return f"{self.nodes:,} histories visited"
+        return f"exploitability {chips(self.exploitability)}"
 
 
 ProgressCallback: TypeAlias = Callable[[Progress], None]

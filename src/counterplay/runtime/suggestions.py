@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import ParamSpec, TypeVar
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
 
 ALIKE = 0.65
 """How similar a name must be to be suggested, from 0 to 1; ``hands`` and ``cards`` are 0.6."""
@@ -41,6 +47,20 @@ def did_you_mean(
     if close:
         return f"did you mean {' or '.join(map(repr, close))}?"
     return f"there are {', '.join(names)}" if otherwise is None else otherwise
+
+
+def suggest_arguments(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Decorates a function that is called with named arguments: a wrong name is answered with the closest one."""
+    known = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def call(*args: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
+        for name in named:
+            if name not in known:
+                raise TypeError(f"{function.__name__}() has no argument {name!r}; {did_you_mean(name, known)}")
+        return function(*args, **named)
+
+    return call
 
 
 def _letters(name: str) -> str:

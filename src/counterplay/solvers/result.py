@@ -9,12 +9,13 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import counterplay
 from counterplay.evaluation.figures import exploitability_text, value_rows
 from counterplay.evaluation.measurement import Measurement
+from counterplay.runtime.data_frames import Tabulated
 from counterplay.runtime.html_page import html_facts
 from counterplay.runtime.memory import format_bytes
 from counterplay.runtime.number_text import figure
@@ -39,6 +40,9 @@ PLACES: Mapping[str, str] = {
     "buckets": " in a card abstraction",
     "states": " without compiling it",
 }
+CURVE_COLUMNS = ("iterations", "seconds", "cpu_seconds", "nodes", "exploitability")
+"""Of the convergence curve as a table."""
+
 FILES: Mapping[str, str] = {"profile": "strategy", "map": "abstraction map", "plot": "plot", "checkpoint": "checkpoint"}
 """The files of a run by their keys, with their names in the report."""
 
@@ -88,8 +92,8 @@ class AbstractResult:
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class SolveResult:
-    """A finished run: the strategy and everything that is reported about it."""
+class SolveResult(Tabulated):
+    """A finished run: the strategy and everything that is reported about it; its table is the convergence curve."""
 
     game: str
     algorithm: str
@@ -161,7 +165,13 @@ class SolveResult:
         """Draw the convergence curve, into a file or for a notebook; see ``counterplay.plot_run``."""
         return counterplay.plot_run(self, path, target)  # of a higher layer, which the package finds when it is called
 
-    def as_dict(self) -> dict[str, Any]:
+    def _columns(self) -> tuple[str, ...]:
+        return CURVE_COLUMNS
+
+    def _lines(self) -> Iterator[tuple[float, ...]]:
+        return (tuple(getattr(point, name) for name in CURVE_COLUMNS) for point in self.curve)
+
+    def to_dict(self) -> dict[str, Any]:
         """The report for JSON."""
         facts, pot = self.facts, self.facts.pot
         in_pot = pot if self.is_measured else None

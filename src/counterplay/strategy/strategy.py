@@ -15,14 +15,13 @@ import itertools
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import counterplay
 from counterplay.errors import CounterplayError, StrategyError, UnknownInfosetError
+from counterplay.runtime.data_frames import Tabulated
 from counterplay.runtime.memory import check_memory
 from counterplay.runtime.suggestions import did_you_mean
-from counterplay.storage import write_csv
 
 if TYPE_CHECKING:
     from counterplay.strategy.hand_table import HandTable
@@ -57,7 +56,7 @@ class Provenance:
         return self.algorithm + (f", {self.iterations:,} iterations" if self.iterations > 1 else "")
 
 
-class Strategy(ABC):
+class Strategy(Tabulated, ABC):
     """A strategy for every player of a game.
 
     Attributes
@@ -176,24 +175,19 @@ class Strategy(ABC):
             "strategy": rows,
         }
 
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write a table with the columns player, infoset, action, probability; one line for each action."""
-        write_csv(Path(path), COLUMNS, self._lines())
-
     def to_pandas(self) -> Any:
-        """A ``pandas.DataFrame`` with the columns of ``to_csv``.
+        """A ``pandas.DataFrame`` with the columns player, infoset, action, probability; one row for each action.
 
         Raises
         ------
         CounterplayError
             If pandas is not installed.
         """
-        try:
-            import pandas
-        except ImportError:
-            raise CounterplayError("to_pandas needs pandas, which is not installed: pip install pandas") from None
         self._check_size("a data frame")
-        return pandas.DataFrame(self._lines(), columns=list(COLUMNS))
+        return super().to_pandas()
+
+    def _columns(self) -> tuple[str, ...]:
+        return COLUMNS
 
     def _lines(self) -> Iterator[tuple[int, str, str, float]]:
         for player, name, row in self.infosets():

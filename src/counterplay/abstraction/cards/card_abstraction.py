@@ -28,6 +28,8 @@ from counterplay.errors import AbstractionError
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.buckets.bucket_game import look_up
 from counterplay.poker.isomorphism import HandIndexer
+from counterplay.runtime.memory import format_bytes
+from counterplay.runtime.notebook import Described
 from counterplay.storage import read_container, write_container
 
 KIND = "card-abstraction"
@@ -57,8 +59,8 @@ class BucketTable:
         return sum(0 if array is None else array.nbytes for array in (self.table, self.cuts))
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class CardAbstraction:
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class CardAbstraction(Described):
     """Buckets of hands by round, for one deck and shape of the rounds.
 
     Attributes
@@ -88,6 +90,17 @@ class CardAbstraction:
             raise AbstractionError(f"recall is perfect or imperfect; got {self.recall!r}")
         for turn, (table, indexer) in enumerate(zip(self.rounds, self._indexers, strict=True)):
             _check_table(table, turn, sum(self.shape[: turn + 1]), indexer, self.rounds[turn - 1] if turn else None)
+
+    def _title(self) -> str:
+        return f"CardAbstraction {'/'.join(table.name or str(table.count) for table in self.rounds)}"
+
+    def _sizes(self) -> list[tuple[str, str]]:
+        return [
+            ("ranks and suits", " x ".join(map(str, self.deck))),
+            ("recall", self.recall),
+            ("buckets", "/".join(f"{table.count:,}" for table in self.rounds)),
+            ("memory", format_bytes(sum(table.bytes for table in self.rounds))),
+        ]
 
     # ------------------------------------------------------------------------------------------ simple cases
 

@@ -171,7 +171,7 @@ class Comparison:
             })  # fmt: skip
         return lines
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The comparison for JSON."""
         return {
             "game": self.game,

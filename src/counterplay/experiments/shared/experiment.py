@@ -43,7 +43,7 @@ class Experiment:
     xlabel: str = "iterations"
     name: str = ""
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The experiment for JSON."""
         return {
             "experiment": self.name,

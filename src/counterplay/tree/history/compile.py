@@ -31,8 +31,9 @@ from counterplay.game.state_checks import (
     place_of,
     unexplained,
 )
-from counterplay.runtime.memory import available_memory, format_bytes
+from counterplay.runtime.memory import available_memory, format_bytes, read_memory
 from counterplay.runtime.progress import Progress, ProgressCallback
+from counterplay.runtime.suggestions import suggest_arguments
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import NULL, number_labels
 from counterplay.tree.history.sizes import BUILD_BYTES_PER_HISTORY, preflight
@@ -45,11 +46,12 @@ MAX_UTILITY = 1e100
 """Largest utility; sums of regrets over iterations and histories then stay far from the largest float."""
 
 
+@suggest_arguments
 def compile_game(
     game: Game | str,
     *,
     max_depth: int = 10_000,
-    memory_limit: int | None = None,
+    memory_limit: int | str | None = None,
     progress: ProgressCallback | None = None,
 ) -> GameTree:
     """Compile a game into flat arrays.
@@ -63,13 +65,14 @@ def compile_game(
         A game, or a name that ``make`` understands.
     max_depth : int
         Longest history allowed; a longer one means a game that never ends.
-    memory_limit : int, optional
-        Bytes that the tree may take; by default what the machine has free.
+    memory_limit : int or str, optional
+        Memory that the tree may take, as ``"2GiB"`` or in bytes; by default what the machine has free.
     progress : callable, optional
         Called now and then with the number of histories seen so far.
     """
     game = make(game)
-    limit = available_memory() if memory_limit is None else memory_limit
+    asked = read_memory(memory_limit)
+    limit = available_memory() if asked is None else asked
     walk = _Walk(game, max_depth, limit, progress)
     preflight(game, limit, max_depth)
     walk.run()

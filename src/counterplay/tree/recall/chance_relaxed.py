@@ -63,9 +63,9 @@ class ChanceRelaxedVerdict(Verdict):
     errors: ErrorTerms | None = None
     errors_by_infoset: dict[str, ErrorTerms] = dataclasses.field(default_factory=dict)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The verdict for JSON."""
-        shown = super().as_dict()
+        shown = super().to_dict()
         if self.errors is not None:
             names = ("reward", "chance", "distribution", "exact")
             shown["errors"] = {name: getattr(self.errors, name) for name in names}

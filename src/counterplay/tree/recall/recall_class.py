@@ -42,7 +42,7 @@ class Witness:
     leaf: tuple[str, ...] | None = None
     detail: str = ""
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The witness for JSON."""
         shown = {name: value for name, value in vars(self).items() if value is not None}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in shown.items()}
@@ -59,13 +59,13 @@ class Verdict:
     witness: Witness | None = None
     conclusive: bool = True
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The verdict for JSON: constants as well, where a subclass has them."""
         shown: dict[str, Any] = {"holds": self.holds}
         if not self.conclusive:
             shown["conclusive"] = False
         if self.witness is not None:
-            shown["witness"] = self.witness.as_dict()
+            shown["witness"] = self.witness.to_dict()
         return shown
 
 

@@ -84,7 +84,7 @@ class PlayerRecall:
             return "absent-minded"
         return "perfect" if self.perfect.holds else "a-loss" if self.a_loss.holds else "imperfect"
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The report about one player for JSON."""
         shown: dict[str, Any] = {
             "player": self.player + 1,
@@ -94,9 +94,9 @@ class PlayerRecall:
             "merged_information_sets": self.merged,
             "absent_minded": self.absent_minded is not None,
         }
-        shown.update({field: getattr(self, field).as_dict() for field in CLASSES})
+        shown.update({field: getattr(self, field).to_dict() for field in CLASSES})
         if self.absent_minded is not None:
-            shown["absent_minded_witness"] = self.absent_minded.as_dict()
+            shown["absent_minded_witness"] = self.absent_minded.to_dict()
         return shown
 
 
@@ -119,13 +119,13 @@ class RecallReport:
             return "absent-minded"
         return self.classes[0] if self.classes else "imperfect recall"
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The report for JSON."""
         return {
             "game": self.game,
             "strongest": self.strongest,
             "classes": list(self.classes),
-            "players": [one.as_dict() for one in self.players],
+            "players": [one.to_dict() for one in self.players],
         }
 
 

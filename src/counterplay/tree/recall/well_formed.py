@@ -44,9 +44,9 @@ class WellFormedVerdict(Verdict):
     K: float | None = None
     largest: float | None = None  # the largest k·l of all
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The verdict for JSON."""
-        return {**super().as_dict(), **({"K": self.K, "largest_kl": self.largest} if self.holds else {})}
+        return {**super().to_dict(), **({"K": self.K, "largest_kl": self.largest} if self.holds else {})}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,10 +62,10 @@ class SkewVerdict(Verdict):
     delta_by_infoset: dict[str, float] = dataclasses.field(default_factory=dict)
     exact: bool = True  # whether these are the smallest; otherwise they are upper bounds
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The verdict for JSON."""
         constants = {"delta": self.delta, "error": self.error, "K": self.K, "exact": self.exact}
-        return {**super().as_dict(), **(constants if self.holds else {})}
+        return {**super().to_dict(), **(constants if self.holds else {})}
 
 
 @dataclasses.dataclass(frozen=True)
