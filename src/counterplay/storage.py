@@ -15,8 +15,9 @@ import json
 import math
 import operator
 import os
-import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+import re
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -30,6 +31,9 @@ from counterplay.trusted_code import check_stored
 
 FORMAT_VERSION = 1
 """Version of the files written; newer ones are refused, older ones are read."""
+
+LOCK = ".lock"
+"""The file that holds a folder."""
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -54,30 +58,79 @@ def write_container(path: str | os.PathLike[str], kind: str, header: Mapping[str
         "checksum": _checksum(kind, counterplay.__version__ + text, arrays),
     }
     content = safetensors.numpy.save(dict(arrays), metadata=metadata)
-    target = Path(path)
-    temporary = None
     try:
-        if target.is_symlink():
-            path, target = target, Path(os.path.realpath(target))  # the link stays a link
-        if target.exists() and not target.is_file():  # a pipe or a device, such as /dev/null, is written to directly
-            target.write_bytes(content)
-            return
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
-        with os.fdopen(handle, "wb") as file:
+        replace_file(path, content)
+    except OSError as error:
+        raise StrategyError(
+            f"cannot write {path}: {error.strerror or error}; the old file, if any, is intact"
+        ) from error
+
+
+def replace_file(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file atomically: whoever is killed or out of space leaves the old one.  Raises OSError."""
+    target = Path(os.path.realpath(path))  # a link stays a link
+    if target.exists() and not target.is_file():  # a pipe or a device, such as /dev/null, is written to directly
+        target.write_bytes(content)
+        return
+    _remove_abandoned(target)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}.part")
+    try:
+        with open(temporary, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         _keep_mode(target, temporary)
         os.replace(temporary, target)
-        temporary = None
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _remove_abandoned(target: Path) -> None:
+    """Remove what killed processes left of earlier writes to a file."""
+    pattern = re.compile(re.escape(f".{target.name}.") + r"(\d+)-\d+\.part")
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(target.parent):
+            match = pattern.fullmatch(entry.name)
+            if match is not None and not _alive(int(match[1])):
+                os.unlink(entry)
+
+
+def _alive(process: int) -> bool:
+    """Whether there is such a process, other than this one, which writes a file only once at a time."""
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        pass
+    return True
+
+
+@contextlib.contextmanager
+def lock_folder(folder: Path, doing: str) -> Iterator[None]:
+    """Create a folder and hold it, so that no other process works in it.
+
+    Raises
+    ------
+    CounterplayError
+        If another process holds it ("another process is DOING in FOLDER"), or it cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = open(folder / LOCK, "a", encoding="utf-8")  # noqa: SIM115
     except OSError as error:
-        raise StrategyError(
-            f"cannot write {path}: {error.strerror or error}; the old file, if any, is intact"
-        ) from error
-    finally:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
+        raise CounterplayError(f"{folder} cannot be written: {error.strerror or error}") from None
+    with file:
+        with contextlib.suppress(ImportError):  # not on Windows
+            import fcntl
+
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise CounterplayError(f"another process is {doing} in {folder}; wait for it") from None
+        yield
 
 
 def read_container(
@@ -242,7 +295,7 @@ def _map_arrays(file: BinaryIO, table: Mapping[str, Any], start: int, source: Pa
     return arrays
 
 
-def _keep_mode(target: Path, temporary: str) -> None:
+def _keep_mode(target: Path, temporary: Path) -> None:
     """Give the new file the permissions of the old one, or those of any new file."""
     try:
         mode = target.stat().st_mode & 0o777
@@ -254,9 +307,9 @@ def _keep_mode(target: Path, temporary: str) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file, or say in one line why not."""
+    """Write a text file atomically, or say in one line why not."""
     try:
-        path.write_text(text, encoding="utf-8")
+        replace_file(path, text.encode("utf-8"))
     except OSError as error:
         raise CounterplayError(f"cannot write {path}: {error.strerror or error}") from None
 

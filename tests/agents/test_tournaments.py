@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,12 +26,13 @@ from counterplay.agents.tally import Estimate
 from counterplay.agents.tournament_report import html_report, markdown_report
 from counterplay.agents.tournaments import Tournament, TournamentConfig, TournamentResult
 from counterplay.cli.main import main
-from counterplay.errors import GameError
+from counterplay.errors import CounterplayError, GameError
 from counterplay.experiments.kuhn_tournament import AGENTS as KUHN_AGENTS
 from counterplay.experiments.kuhn_tournament import PUBLISHED, kuhn_agent
 from counterplay.poker.acpc.standard import STANDARD
 from counterplay.runs import solve
 from counterplay.runtime.progress import Progress
+from counterplay.storage import lock_folder
 from counterplay.strategy import TabularStrategy
 from counterplay.strategy.trivial import TRIVIAL
 from counterplay.tree import compile_game
@@ -239,8 +242,9 @@ class TestCrashes:
         wanted = config(deals=20, piece=10)
 
         def again(_now: Progress) -> None:
-            with pytest.raises(GameError, match="another process"):
+            with pytest.raises(CounterplayError, match="another process is playing the tournament"):
                 Tournament(tmp_path, wanted).run()
+            Tournament(tmp_path).result()  # which only reads
 
         Tournament(tmp_path, wanted).run(progress=again)
 
@@ -250,6 +254,37 @@ class TestCrashes:
             Tournament(tmp_path, config(deals=7))
         with pytest.raises(GameError, match="holds no tournament"):
             Tournament(tmp_path / "none")
+
+    def test_two_start_in_one_folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The second to get the folder sees the settings of the first, although there were none when it looked."""
+        first, second = config(deals=20), config(deals=10)
+        locked = lock_folder
+
+        @contextlib.contextmanager
+        def late(folder: Path, doing: str) -> Iterator[None]:
+            monkeypatch.undo()
+            Tournament(folder, first)
+            with locked(folder, doing):
+                yield
+
+        monkeypatch.setattr("counterplay.agents.tournaments.lock_folder", late)
+        with pytest.raises(GameError, match="another tournament"):
+            Tournament(tmp_path, second)
+        assert Tournament(tmp_path).config == first
+
+    def test_pieces_of_other_settings_are_refused(self, tmp_path: Path) -> None:
+        Tournament(tmp_path / "a", config(deals=20)).run()
+        theirs = Tournament(tmp_path / "b", config(deals=20, seed=1))
+        (tmp_path / "b" / "results.jsonl").write_bytes((tmp_path / "a" / "results.jsonl").read_bytes())
+        for read in (theirs.run, theirs.result):
+            with pytest.raises(GameError, match=r"results.jsonl, line 1 was played with other settings"):
+                read()
+
+    def test_settings_of_an_agent_in_its_name(self, tmp_path: Path) -> None:
+        path = tmp_path / "leduc.strategy"
+        TabularStrategy.random(compile_game("leduc"), 1).save(path)
+        wanted = config("leduc", entries=f"{path}?purify=true always-call", deals=10)
+        assert Tournament(tmp_path / "t", wanted).run().missing == 0
 
     def test_changed_strategies_are_refused(self, tmp_path: Path) -> None:
         tree = compile_game("kuhn")

@@ -333,13 +333,29 @@ class TestMisuse:
         with pytest.raises(GameError, match=r"other settings: seed is 0 there; give the same"):
             Pipeline(other, built)
 
+    def test_killed_in_its_first_save(self, tmp_path: Path) -> None:
+        plan = make_plan("kuhn_limit_2p", "tiny", iterations=50, deals=2)
+        (tmp_path / "built").mkdir()
+        (tmp_path / "built" / ".build.json.999999999-1.part").write_text('{"bui')
+        assert Pipeline(plan, tmp_path / "built").run()["iterations"] == 50
+        assert not list((tmp_path / "built").glob(".build.json*"))
+
+    def test_two_in_one_folder(self, tmp_path: Path) -> None:
+        plan = make_plan("kuhn_limit_2p", "tiny", iterations=50, deals=2)
+
+        def again(_: Progress) -> None:
+            with pytest.raises(CounterplayError, match=r"another process is building in .*built; wait"):
+                Pipeline(plan, tmp_path / "built").run()
+
+        Pipeline(plan, tmp_path / "built", progress=again).run()
+
     def test_a_folder_of_something_else(self, tmp_path: Path) -> None:
         (tmp_path / "mine.txt").write_text("mine")
         with pytest.raises(GameError, match="no build was started in it"):
             Pipeline(make_plan("leduc_limit_2p", "tiny"), tmp_path)
         with pytest.raises(GameError, match="no build was started in it"):
             Pipeline(make_plan("leduc_limit_2p", "tiny"), tmp_path / "mine.txt")
-        with pytest.raises(CounterplayError, match="cannot be created"):
+        with pytest.raises(CounterplayError, match="cannot be written: Not a directory"):
             Pipeline(make_plan("leduc_limit_2p", "tiny"), tmp_path / "mine.txt" / "built")
 
     @pytest.mark.parametrize("text", ["", "{}", "[1]", '{"plan": {}, "done": {}'])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -150,3 +151,25 @@ def test_jobs_are_submitted_as_there_is_room() -> None:
     with ThreadExecutor(4) as executor:
         run_jobs(lambda job: job * job, jobs(), executor, kept.__setitem__, report)
     assert kept == {job: job * job for job in range(30)}
+
+
+def test_workers_stop_when_their_parent_is_killed(tmp_path: Path) -> None:
+    code = (
+        "import os, time, counterplay.runtime.jobs as jobs\n"
+        "if __name__ == '__main__':\n"
+        "    with jobs.ProcessExecutor(2) as executor:\n"
+        "        print(*{executor.submit(os.getpid).result() for _ in range(20)}, flush=True)\n"
+        "        executor.submit(time.sleep, 100)\n"
+        "        time.sleep(100)\n"
+    )
+    script = tmp_path / "parent.py"
+    script.write_text(code)
+    quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+    with subprocess.Popen([sys.executable, str(script)], **quiet) as parent:  # type: ignore[call-overload]
+        workers = [int(word) for word in parent.stdout.readline().split()]
+        parent.kill()
+    deadline = time.monotonic() + 60
+    while any(Path(f"/proc/{worker}").exists() for worker in workers) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert workers
+    assert not [worker for worker in workers if Path(f"/proc/{worker}").exists()]

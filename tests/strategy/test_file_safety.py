@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import subprocess
@@ -18,7 +19,7 @@ from counterplay import storage
 from counterplay.cli.common import check_writable
 from counterplay.errors import CounterplayError, StrategyError
 from counterplay.solvers import CfrSolver
-from counterplay.storage import read_container, write_container
+from counterplay.storage import read_container, replace_file, write_container, write_text
 from counterplay.strategy import TabularStrategy
 from counterplay.strategy.files import load_strategy
 from counterplay.tree import compile_game
@@ -182,3 +183,28 @@ def test_arrays_that_make_no_sense(tmp_path: Path, entry: bytes) -> None:
     path.write_bytes(len(header).to_bytes(8, "little") + header + bytes(8))
     with pytest.raises(StrategyError, match="x is damaged: array 'a'"):
         read_container(path, "profile")
+
+
+def test_what_killed_writers_left_is_removed(tmp_path: Path) -> None:
+    dead = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    left = tmp_path / f".kuhn.strategy.{int(dead.stdout)}-1.part"
+    busy = tmp_path / f".kuhn.strategy.{os.getppid()}-1.part"  # its process is alive
+    other = tmp_path / f".leduc.strategy.{int(dead.stdout)}-1.part"
+    for path in (left, busy, other):
+        path.write_bytes(b"half")
+    replace_file(tmp_path / "kuhn.strategy", b"whole")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([busy.name, other.name, "kuhn.strategy"])
+
+
+def test_a_failed_write_leaves_the_old_file_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "report.md"
+    write_text(path, "old")
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(CounterplayError, match=r"cannot write .*report.md: No space left on device"):
+        write_text(path, "new")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["report.md"]
+    assert path.read_text() == "old"

@@ -11,13 +11,13 @@ so that a hand whose line was lost in the crash is not missing.
 from __future__ import annotations
 
 import dataclasses
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
 from counterplay.errors import GameError
+from counterplay.storage import write_text
 
 _LINE = re.compile(r"([a-zA-Z][0-9]{0,10}) ([0-9]{1,10}) ([0-9]{1,12}\.[0-9]{6}) ([0-9]{1,12}\.[0-9]{6})")
 
@@ -73,7 +73,7 @@ class MatchFiles:
         if log is not None and not append:
             _refuse_finished(log)
         if transactions is not None:
-            _rewrite(transactions, [line.text() for line in kept])
+            write_text(transactions, "".join(f"{line.text()}\n" for line in kept))
             self._transactions = _open(transactions, append=True)
         if log is not None:
             self._log = _open(log, append and transactions is None)
@@ -111,15 +111,5 @@ def _put(file: IO[str] | None, text: str) -> None:
 def _open(path: Path, append: bool) -> IO[str]:
     try:
         return open(path, "a" if append else "w", encoding="ascii", errors="replace", newline="\n")
-    except OSError as error:
-        raise GameError(f"cannot write {path}: {error.strerror or error}") from None
-
-
-def _rewrite(path: Path, lines: Sequence[str]) -> None:
-    """Replace a file by lines, atomically."""
-    beside = path.with_name(path.name + ".part")
-    try:
-        beside.write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
-        os.replace(beside, path)
     except OSError as error:
         raise GameError(f"cannot write {path}: {error.strerror or error}") from None

@@ -7,7 +7,7 @@ lost, and the result is that of a tournament without a crash.  Matches with prog
 same for their hands.
 
 A folder holds ``tournament.json`` (what is played by whom, with fingerprints of the strategy files) and
-``results.jsonl`` (a line for each piece).
+``results.jsonl`` (a line for each piece, with the fingerprint of these settings).  One process at a time works in it.
 """
 
 from __future__ import annotations
@@ -32,9 +32,11 @@ from counterplay.agents.tally import Estimate, Tally
 from counterplay.errors import GameError
 from counterplay.runtime.jobs import ProcessExecutor, SerialExecutor, run_jobs
 from counterplay.runtime.progress import Progress, ProgressCallback
+from counterplay.storage import lock_folder, write_text
 from counterplay.trusted_code import check_stored
 
 SETTINGS, RESULTS = "tournament.json", "results.jsonl"
+PLAYING = "playing the tournament"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -171,9 +173,17 @@ class Tournament:
 
     def __init__(self, folder: str | os.PathLike[str], config: TournamentConfig | None = None) -> None:
         self.folder = Path(folder)
-        kept = _read_settings(self.folder / SETTINGS)
-        if kept is None and config is None:
+        if (self.folder / SETTINGS).is_file():  # which never change
+            self._open(config)
+            return
+        if config is None:
             raise GameError(f"{self.folder} holds no tournament; say what is played by whom")
+        with lock_folder(self.folder, PLAYING):
+            self._open(config)
+
+    def _open(self, config: TournamentConfig | None) -> None:
+        """Read the settings in the folder; if there are none, the folder is locked and they are written."""
+        kept = _read_settings(self.folder / SETTINGS)
         if kept is not None:
             if config is not None and config != kept[0]:
                 raise GameError(f"{self.folder} holds another tournament; use another folder, or its settings")
@@ -193,8 +203,10 @@ class Tournament:
         if kept is not None and prints != kept[1]:
             changed = [name for name in prints if prints[name] != kept[1].get(name)]
             raise GameError(f"the strategy of {', '.join(changed)} has changed since the tournament began")
+        text = json.dumps({"tournament": dataclasses.asdict(config), "fingerprints": prints}, indent=1) + "\n"
+        self.fingerprint = hashlib.sha256(text.encode()).hexdigest()[:16]
         if kept is None:
-            _write_settings(self.folder, config, prints)
+            write_text(self.folder / SETTINGS, text)
 
     def pieces(self) -> Iterator[Piece]:
         """All pieces of all matches, match by match."""
@@ -209,8 +221,8 @@ class Tournament:
         """Play the missing pieces, by some processes or in this one; ``progress`` is called after each piece."""
         if workers < 1:
             raise GameError(f"a tournament needs at least 1 worker; got {workers}")
-        with _results_file(self.folder / RESULTS) as file:
-            done = {key for key, entry in _read_results(self.folder / RESULTS, repair=True) if "aborted" not in entry}
+        with lock_folder(self.folder, PLAYING), _results_file(self.folder / RESULTS) as file:
+            done = {key for key, entry in self._results(repair=True) if "aborted" not in entry}
             pieces = list(self.pieces())
             todo = [piece for piece in pieces if (piece.match, piece.number) not in done]
             done_before = len(pieces) - len(todo)
@@ -218,7 +230,8 @@ class Tournament:
 
             def keep(piece: Piece, entry: dict[str, Any]) -> None:
                 nonlocal kept
-                _append(file, {"match": piece.match, "piece": piece.number, **entry})
+                whose = {"settings": self.fingerprint, "match": piece.match, "piece": piece.number}
+                _append(file, {**whose, **entry})
                 kept += 1
 
             def report() -> None:
@@ -233,11 +246,22 @@ class Tournament:
                     run_jobs(play, todo, executor, keep, report)
         return self.result()
 
+    def _results(self, repair: bool = False) -> list[tuple[tuple[int, int], dict[str, Any]]]:
+        """The recorded pieces of this tournament."""
+        found = _read_results(self.folder / RESULTS, repair)
+        for line, (_, entry) in enumerate(found, 1):
+            if entry.get("settings") != self.fingerprint:
+                raise GameError(
+                    f"{self.folder / RESULTS}, line {line} was played with other settings than those in {SETTINGS}, or "
+                    "by an older counterplay; play in another folder"
+                )
+        return found
+
     def result(self) -> TournamentResult:
         """The results so far."""
         found: dict[tuple[int, int], Tally] = {}
         aborted: dict[tuple[int, int], str] = {}
-        for key, entry in _read_results(self.folder / RESULTS):
+        for key, entry in self._results():
             if "aborted" in entry:
                 aborted[key] = str(entry["aborted"])
                 continue
@@ -288,17 +312,6 @@ def _fingerprints(entries: Sequence[Entry]) -> dict[str, str]:
     return prints
 
 
-def _write_settings(folder: Path, config: TournamentConfig, prints: dict[str, str]) -> None:
-    text = json.dumps({"tournament": dataclasses.asdict(config), "fingerprints": prints}, indent=1)
-    beside = folder / f"{SETTINGS}.part"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        beside.write_text(text + "\n", encoding="utf-8")
-        os.replace(beside, folder / SETTINGS)
-    except OSError as error:
-        raise GameError(f"cannot write {folder / SETTINGS}: {error.strerror or error}") from None
-
-
 def _read_settings(path: Path) -> tuple[TournamentConfig, dict[str, str]] | None:
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
@@ -311,24 +324,12 @@ def _read_settings(path: Path) -> tuple[TournamentConfig, dict[str, str]] | None
 
 @contextlib.contextmanager
 def _results_file(path: Path) -> Iterator[IO[str]]:
-    """The file of results, for one process at a time."""
+    """The file of results."""
     try:
         with open(path, "a", encoding="utf-8") as file:
-            _lock(file, path)
             yield file
     except OSError as error:
         raise GameError(f"cannot write {path}: {error.strerror or error}") from None
-
-
-def _lock(file: IO[str], path: Path) -> None:
-    try:
-        import fcntl
-    except ImportError:  # not on Windows
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise GameError(f"another process is playing the tournament in {path.parent}") from None
 
 
 def _append(file: IO[str], entry: dict[str, Any]) -> None:

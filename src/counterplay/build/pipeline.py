@@ -30,7 +30,7 @@ from counterplay.abstraction.cards import build_cards, deck_shape
 from counterplay.abstraction.cards.card_abstraction import KIND as CARD_KIND
 from counterplay.agents.matches import match
 from counterplay.build.presets import MOST_BUCKETS, OPPONENTS, Plan
-from counterplay.errors import CounterplayError, GameError, StrategyError
+from counterplay.errors import GameError, StrategyError
 from counterplay.evaluation import evaluate
 from counterplay.evaluation.bucket_pairs import BucketPairs, count_bucket_pairs, measure_buckets
 from counterplay.evaluation.measurement import Measurement
@@ -41,7 +41,7 @@ from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.solvers import resume_solver
 from counterplay.solvers.bucket_mccfr import BucketSolver
-from counterplay.storage import read_container, write_container
+from counterplay.storage import LOCK, lock_folder, read_container, write_container, write_text
 from counterplay.strategy.bucket_strategy import KIND as PROFILE_KIND
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import load_strategy
@@ -115,6 +115,10 @@ class Pipeline:
 
     def run(self) -> dict[str, Any]:
         """Run the remaining stages and return the report; Ctrl-C keeps the finished ones."""
+        with lock_folder(self.folder, "building"):
+            return self._run()
+
+    def _run(self) -> dict[str, Any]:
         for name in self.done:
             self._check(name)
         stages = list(self.TITLES)
@@ -371,14 +375,13 @@ class Pipeline:
         if path.is_file():
             self._read(path)
             return
-        if self.folder.exists() and (not self.folder.is_dir() or any(self.folder.iterdir())):
+        if self.folder.exists() and (not self.folder.is_dir() or _strange(self.folder)):
             raise GameError(f"{self.folder} exists, but no build was started in it; choose another folder with --out")
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise CounterplayError(f"{self.folder} cannot be created: {error.strerror or error}") from None
-        self.state: dict[str, Any] = {"build": 1, "plan": dataclasses.asdict(self.plan), "done": self.done, "parts": {}}
-        self._save()
+        with lock_folder(self.folder, "building"):
+            self.state: dict[str, Any] = {
+                "build": 1, "plan": dataclasses.asdict(self.plan), "done": self.done, "parts": {}
+            }  # fmt: skip
+            self._save()
 
     def _read(self, path: Path) -> None:
         try:
@@ -394,13 +397,8 @@ class Pipeline:
             )
 
     def _save(self) -> None:
-        """Write ``build.json`` atomically."""
-        part = self.folder / f".{STATE}.part"
-        try:
-            part.write_text(json.dumps(self.state, indent=1) + "\n", encoding="utf-8")
-            os.replace(part, self.folder / STATE)
-        except OSError as error:
-            raise CounterplayError(f"{self.folder / STATE} cannot be written: {error.strerror or error}") from None
+        """Write ``build.json``."""
+        write_text(self.folder / STATE, json.dumps(self.state, indent=1) + "\n")
 
     def _clock(self, name: str) -> Callable[[], dict[str, float]]:
         """Reads the time spent in a stage from now on, plus what was spent in it before."""
@@ -426,6 +424,11 @@ class Pipeline:
         if not path.is_file():
             raise StrategyError(f"{path} is missing; remove the folder {self.folder} to build again")
         read_container(path, made[1])
+
+
+def _strange(folder: Path) -> bool:
+    """Whether a folder holds anything but what a build leaves that was killed at its start."""
+    return any(path.name != LOCK and not path.name.startswith(f".{STATE}.") for path in folder.iterdir())
 
 
 def _until(plan: Plan, goal: float) -> Until:
