@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from counterplay.agents.matches import seatings_of
+from counterplay.agents.tournaments import TournamentConfig
 from counterplay.evaluation import expected_values
 from counterplay.strategy import TabularStrategy
 from counterplay.tree import GameTree
@@ -29,3 +30,10 @@ def exact_scores(tree: GameTree, profiles: Sequence[TabularStrategy]) -> list[fl
         for position, value in enumerate(expected_values(seated(tree, profiles, seating), tree)):
             won[seating[position]] += value / len(seatings)
     return won
+
+
+def config(
+    game: str = "kuhn", entries: str = "always-call always-raise always-fold uniform", deals: int = 1000, **more: object
+) -> TournamentConfig:
+    """A small tournament."""
+    return TournamentConfig(game, tuple(entries.split()), deals, **more)  # type: ignore[arg-type]
