@@ -124,17 +124,27 @@ def test_a_file_elsewhere_is_not_the_one_named(tmp_path: Path) -> None:
 
 
 def test_words_are_forgotten_with_the_command() -> None:
-    with trusting(["evaluate", "./mine.py:Coin"]):
+    with trusting(["evaluate", "--game=./mine.py:Coin", NESTED]):
         check_stored("mine.py", "a file")
         check_stored(NESTED, "a file")
     for name in ("mine.py", NESTED):
         with pytest.raises(StrategyError):
             check_stored(name, "a file")
+
+
+def test_what_looks_like_trusted_code() -> None:
+    """Names of other files that contain that of a trusted one, and names inside names."""
     trust("./mine.py")
     check_stored("./mine.py:Coin(n=2)", "a file")
-    with pytest.raises(StrategyError):
-        check_stored("./mine.py:Coin(game=./theirs.py:X)", "a file")
+    check_stored("gone.py:Coin", "a file")  # there is no such code
     check_stored("leduc(players=3)", "a file")
+    for file in ("a=mine.py", "a,mine.py", 'a"mine.py', "theirs.py"):
+        Path(file).touch()
+        with pytest.raises(StrategyError):
+            check_stored(f"./{file}:Coin", "a file")
+    for name in (NESTED, DEEPER, "mine.py:Coin(game=./theirs.py:X)", "mine.py:Coin(game=theirs.p\\y:X)"):
+        with pytest.raises(StrategyError):
+            check_stored(name, "a file")
 
 
 def test_programs_of_a_tournament_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

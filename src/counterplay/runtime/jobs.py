@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from counterplay.errors import StrategyError
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.storage import read_container, write_container
-from counterplay.trusted_code import trust, trusted_names
+from counterplay.trusted_code import trust_names, trusted_names
 
 KIND = "evaluation"
 """The kind of the files in which results are kept."""
@@ -76,8 +76,7 @@ class ProcessExecutor(ProcessPoolExecutor):
 
 def _start_worker(parent: int, trusted: Iterable[str]) -> None:
     """Trust what the parent trusts, and stop when it is gone, however it was killed."""
-    for name in trusted:
-        trust(name)
+    trust_names(trusted)
 
     def watch() -> None:
         while os.getppid() == parent:
