@@ -11,6 +11,7 @@ import counterplay as cp
 from counterplay.cli.main import VERBS, main
 from counterplay.errors import CounterplayError, GameError, SolverError
 from counterplay.game import make
+from counterplay.strategy.ready_made import READY_MADE
 
 Run = Callable[..., str]
 RunJson = Callable[..., dict[str, Any]]
@@ -49,7 +50,7 @@ def test_help_of_a_verb_that_does_not_exist(capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.parametrize(
     ("verb", "meant"),
     [
-        pytest.param("list", "'games' or 'algorithms'", id="list"),
+        pytest.param("ls", "'list'", id="ls"),
         pytest.param("slove", "'solve'", id="letters swapped"),
         pytest.param("Solve", "'solve'", id="case"),
         pytest.param("game", "'games'", id="singular"),
@@ -59,6 +60,56 @@ def test_help_of_a_verb_that_does_not_exist(capsys: pytest.CaptureFixture[str]) 
 )
 def test_verbs_are_suggested(capsys: pytest.CaptureFixture[str], verb: str, meant: str) -> None:
     assert refusal(capsys, verb) == f"there is no command {verb!r}; did you mean {meant}?"
+
+
+def test_list_has_every_name(run: Run, run_json: RunJson) -> None:
+    found = run_json("list")
+    assert [row["name"] for row in found["games"]] == list(cp.game_names())
+    assert [row["name"] for row in found["algorithms"]] == list(cp.ALGORITHMS)
+    assert {row["name"] for row in found["opponents"]} == set(READY_MADE)
+    text = run("list")
+    for name in (*(name for name in cp.game_names() if not name.startswith("toy_")), *cp.ALGORITHMS):
+        assert f"\n  {name} " in text
+    assert all(name in text.splitlines()[-1] for name in READY_MADE)
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        pytest.param("counterplay so", ["solve"], id="verb"),
+        pytest.param("counterplay solve led", ["leduc", "leduc_limit_2p", "leduc_nolimit_2p"], id="game"),
+        pytest.param("counterplay solve holdem_l", ["holdem_limit_2p", "holdem_limit_3p"], id="hold'em"),
+        pytest.param("counterplay info ku", ["kuhn", "kuhn_limit_2p", "kuhn_limit_3p"], id="game of info"),
+        pytest.param("counterplay solve kuhn -a ext", ["external-sampling"], id="algorithm"),
+        pytest.param("counterplay solve kuhn --algorithm cfr", ["cfr", "cfr+", "cfr+ira"], id="long option"),
+        pytest.param("counterplay match always-r", ["always-raise"], id="opponent"),
+        pytest.param("counterplay build holdem_limit_2p --preset la", ["laptop"], id="preset"),
+        pytest.param("counterplay experiment forgetful", ["forgetful-sizes"], id="experiment"),
+        pytest.param("counterplay solve kuhn --unt", ["--until"], id="option"),
+        pytest.param("counterplay help ev", ["evaluate"], id="help"),
+    ],
+)
+def test_shells_complete(
+    words: str, offered: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("_COUNTERPLAY_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(words.count(" ")))
+    with pytest.raises(SystemExit) as ended:
+        main([])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.split() == offered
+
+
+def test_completion_can_be_installed(run: Run) -> None:
+    assert "--install-completion" in run("--help")
+
+
+@pytest.mark.parametrize("name", ["matrix(rows=1,2;3)", "matrix(rows=1,2;3,4)"])
+def test_values_with_commas_are_quoted(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    quoted = name.replace("=", '="').replace(")", '")')
+    message = refusal(capsys, "solve", name)
+    assert f"quote the value that contains commas: {quoted} (in a shell, single quotes around" in message
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import typer
 from counterplay.cli import options as o
 from counterplay.cli.abstract import ROUNDS_HELP
 from counterplay.cli.common import note, print_json, say, say_next, table
+from counterplay.cli.completions import complete_preset
 from counterplay.cli.running import interruptible, live_progress, time_left
 
 if TYPE_CHECKING:
@@ -25,7 +26,11 @@ QUIET_SECONDS = 30.0
 def command(
     game: o.GameName,
     preset: Annotated[
-        str, typer.Option(help="tiny (a minute), laptop (ten minutes on two cores) or evening (two hours).")
+        str,
+        typer.Option(
+            help="tiny (a minute), laptop (ten minutes on two cores) or evening (two hours).",
+            autocompletion=complete_preset,
+        ),
     ] = "laptop",
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The folder; by default GAME-PRESET.  A build there is resumed.")

@@ -11,6 +11,7 @@ import typer
 
 from counterplay.cli import options as o
 from counterplay.cli.common import check_writable, note, print_json, say, table
+from counterplay.cli.completions import complete_game, complete_opponent
 from counterplay.cli.running import interruptible, live_progress
 from counterplay.errors import StrategyError
 from counterplay.runtime.number_text import chips
@@ -35,9 +36,12 @@ CHECKPOINT_HELP = "Save the progress of split or card-free here, every minute."
 def command(
     profile: Annotated[Path | None, typer.Argument(metavar="[PROFILE]", help="A strategy file or name.")] = None,
     game: Annotated[
-        str | None, typer.Option(help=f"The game to measure in, if not the strategy's own. {o.GAME_HELP}")
+        str | None,
+        typer.Option(
+            help=f"The game to measure in, if not the strategy's own. {o.GAME_HELP}", autocompletion=complete_game
+        ),
     ] = None,
-    strategy: Annotated[str | None, typer.Option(help=STRATEGY_HELP)] = None,
+    strategy: Annotated[str | None, typer.Option(help=STRATEGY_HELP, autocompletion=complete_opponent)] = None,
     seed: Annotated[int, typer.Option(help="Seed of --strategy random, of --boards and of --bounds.")] = 0,
     boards: Annotated[int | None, typer.Option(help=BOARDS_HELP)] = None,
     bounds: Annotated[int | None, typer.Option(help=BOUNDS_HELP)] = None,

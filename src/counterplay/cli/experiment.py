@@ -11,6 +11,7 @@ import typer
 
 from counterplay.cli import options as o
 from counterplay.cli.common import check_writable, note, print_json, say
+from counterplay.cli.completions import complete_experiment
 from counterplay.cli.solve import read_settings
 from counterplay.errors import CounterplayError
 from counterplay.experiments import EXPERIMENTS, Cell, Experiment, run_experiment
@@ -19,7 +20,12 @@ from counterplay.storage import write_text
 
 
 def command(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which one; without it they are listed.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NAME]", help="Which one; without it they are listed.", autocompletion=complete_experiment
+        ),
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A smaller version, for a first look.")] = False,
     options: Annotated[
         list[str] | None, typer.Option("--set", help="An option of the experiment: --set iterations=200.")

@@ -33,13 +33,14 @@ from counterplay.cli import (
     solve,
     tournament,
 )
+from counterplay.cli import list as listing
 from counterplay.errors import CounterplayError
 from counterplay.runtime.suggestions import did_you_mean
 from counterplay.trusted_code import trust, trusting
 
 VERBS = (
-    games, algorithms, info, solve, compare, evaluate, abstract, build, experiment, dominated, draw, show, equity,
-    flops, play, match, dealer, agent, tournament,
+    listing, games, algorithms, info, solve, compare, evaluate, abstract, build, experiment, dominated, draw, show,
+    equity, flops, play, match, dealer, agent, tournament,
 )  # fmt: skip
 """In the order of the help."""
 
@@ -51,7 +52,7 @@ MISUSE = 2
 
 
 MEANT = {
-    "list": "games algorithms", "ls": "games algorithms", "export": "show", "print": "show", "view": "show",
+    "ls": "list", "export": "show", "print": "show", "view": "show",
     "run": "solve", "train": "solve", "solver": "solve", "exploitability": "evaluate",
     "best-response": "evaluate", "size": "info", "odds": "equity", "plot": "draw", "simulate": "match",
     "server": "dealer", "benchmark": "compare",
@@ -91,7 +92,6 @@ app = typer.Typer(
     cls=Verbs,
     name="counterplay",
     help="Solve games of imperfect information, and measure how far a strategy is from unexploitable.",
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Start with: counterplay solve leduc --until 1e-4 --plot leduc.png.  counterplay help VERB explains a verb.",

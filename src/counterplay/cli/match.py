@@ -9,6 +9,7 @@ import typer
 
 from counterplay.cli import options as o
 from counterplay.cli.common import note, print_json, say
+from counterplay.cli.completions import complete_game, complete_opponent
 from counterplay.cli.play import asking, play_here
 from counterplay.errors import GameError
 from counterplay.runtime.number_text import figure
@@ -25,8 +26,10 @@ AGENT_HELP = (
 
 
 def command(
-    agents: Annotated[list[str], typer.Argument(metavar="AGENT AGENT...", help=AGENT_HELP)],
-    game: Annotated[str | None, typer.Option(help=PLAYED_HELP)] = None,
+    agents: Annotated[
+        list[str], typer.Argument(metavar="AGENT AGENT...", help=AGENT_HELP, autocompletion=complete_opponent)
+    ],
+    game: Annotated[str | None, typer.Option(help=PLAYED_HELP, autocompletion=complete_game)] = None,
     deals: Annotated[
         int | None,
         typer.Option(help=f"Different deals, each in all seatings (default {DEALS:,}; with human until you stop)."),

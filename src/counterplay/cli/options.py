@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from counterplay.cli.completions import complete_algorithm, complete_game, complete_solved_game
+
 GAME_HELP = (
     "A name (leduc), with parameters (leduc(ranks=4)), a file (my_game.py:MyGame, x.efg, x.game) or openspiel:NAME."
 )
@@ -21,11 +23,17 @@ _FORGET = (
 )
 _SPOT = "A hold'em subgame (solve holdem)"
 
-GameName = Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)]
-OptionalGame = Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_HELP)]
-AlgorithmName = Annotated[
-    str | None, typer.Option("--algorithm", "-a", help="cfr+ by default; `counterplay algorithms` lists them.")
+GameName = Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP, autocompletion=complete_game)]
+OptionalGame = Annotated[
+    str | None, typer.Argument(metavar="GAME", help=GAME_HELP, autocompletion=complete_solved_game)
 ]
+AlgorithmName = Annotated[
+    str | None,
+    typer.Option(
+        "--algorithm", "-a", help="cfr+ by default; `counterplay algorithms` lists them.",
+        autocompletion=complete_algorithm,
+    ),
+]  # fmt: skip
 Iterations = Annotated[int | None, typer.Option(help="Stop at this iteration (default 1000, or the solution).")]
 Seconds = Annotated[float | None, typer.Option(help="Stop after this many seconds, including those before --resume.")]
 UntilText = Annotated[

@@ -11,6 +11,7 @@ import typer
 
 from counterplay.cli import options as o
 from counterplay.cli.common import check_writable, note, print_json, say
+from counterplay.cli.completions import complete_game, complete_opponent
 
 if TYPE_CHECKING:
     from counterplay.agents.human_match import HumanMatch
@@ -22,10 +23,13 @@ WHAT_HELP = (
 
 
 def command(
-    what: Annotated[str, typer.Argument(metavar="FILE|GAME", help=WHAT_HELP)],
+    what: Annotated[str, typer.Argument(metavar="FILE|GAME", help=WHAT_HELP, autocompletion=complete_game)],
     against: Annotated[
         list[str] | None,
-        typer.Option(help=f"The opponent: {o.OPPONENTS}, or a strategy file.  Can be repeated, once for a seat."),
+        typer.Option(
+            help=f"The opponent: {o.OPPONENTS}, or a strategy file.  Can be repeated, once for a seat.",
+            autocompletion=complete_opponent,
+        ),
     ] = None,
     hands: Annotated[int | None, typer.Option(help="Stop after this many hands (default: when you stop).")] = None,
     hint: Annotated[

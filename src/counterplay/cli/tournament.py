@@ -10,6 +10,7 @@ import typer
 
 from counterplay.cli import options as o
 from counterplay.cli.common import note, print_json, say
+from counterplay.cli.completions import complete_opponent
 from counterplay.errors import GameError
 from counterplay.runtime.progress import Progress
 from counterplay.storage import write_text
@@ -21,7 +22,9 @@ ENTRY_HELP = (
 
 def command(
     folder: Annotated[Path, typer.Argument(help="Folder of the tournament; an existing one is resumed.")],
-    entries: Annotated[list[str] | None, typer.Argument(metavar="[ENTRY]...", help=ENTRY_HELP)] = None,
+    entries: Annotated[
+        list[str] | None, typer.Argument(metavar="[ENTRY]...", help=ENTRY_HELP, autocompletion=complete_opponent)
+    ] = None,
     game: Annotated[
         str | None, typer.Option(help=f"What is played. {o.GAME_HELP} Or a standard .game by its name.")
     ] = None,
