@@ -152,7 +152,7 @@ def test_kernel_equals_twin(game: str) -> None:
     profiles = [to_profile(tree, table) for table in tables]
     seatings = seatings_of(tree.players)
     seeds = Seeds.of(7)
-    scores = _on_tree(tree, profiles, seatings, seeds, 3, 40)
+    (scores,) = _on_tree(tree, profiles, seatings, seeds, 3, 40)
     twin = [play_deal(rules, tables, seatings, (seeds.deal, seeds.play), index) for index in range(3, 43)]
     assert scores == pytest.approx(np.array(twin), abs=1e-12)
 
@@ -160,8 +160,8 @@ def test_kernel_equals_twin(game: str) -> None:
 def test_deals_do_not_depend_on_their_company() -> None:
     tree = compile_game("leduc")
     pair = [TabularStrategy.random(tree, 1), TabularStrategy.random(tree, 2)]
-    together = _on_tree(tree, pair, seatings_of(2), Seeds.of(1), 0, 100)
-    apart = [_on_tree(tree, pair, seatings_of(2), Seeds.of(1), first, 25) for first in (0, 25, 50, 75)]
+    (together,) = _on_tree(tree, pair, seatings_of(2), Seeds.of(1), 0, 100)
+    apart = [next(_on_tree(tree, pair, seatings_of(2), Seeds.of(1), first, 25)) for first in (0, 25, 50, 75)]
     assert np.array_equal(together, np.concatenate(apart))
 
 
@@ -216,7 +216,7 @@ class TestPathsAgree:
                 seen[self.number].append((state.position or 0, state))
 
         copies = [[Watcher(0), Watcher(0)], [Watcher(1), Watcher(1)]]
-        _by_agents(open_match_game(HOLDEM), copies, seatings_of(2), Seeds.of(1), 0, 20)
+        assert len(list(_by_agents(open_match_game(HOLDEM), copies, seatings_of(2), Seeds.of(1), 0, 20))) == 20
         assert len(seen[0]) == 40
         for (one, first), (two, second) in zip(seen[0], seen[1], strict=True):
             assert one == two

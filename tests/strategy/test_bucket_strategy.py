@@ -459,8 +459,8 @@ def test_matches_of_one_abstract_game_play_as_its_agents_do(name: str, bets: str
     seatings, seeds, count = seatings_of(rules.players), Seeds.of(3), 150
     copies = [[StrategyAgent(profile, definition=rules) for profile in profiles] for _ in seatings]
     played = open_match_game(name)
-    slow = _by_agents(played, copies, seatings, seeds, 7, count)
-    fast = _on_buckets(profiles, seatings, seeds, 7, count)
+    slow = np.concatenate(list(_by_agents(played, copies, seatings, seeds, 7, count)))
+    fast = np.concatenate(list(_on_buckets(profiles, seatings, seeds, 7, count)))
     assert np.abs(fast).max() > 0
     np.testing.assert_allclose(fast, slow, atol=1e-12)
     result = play_piece(played, [Entry(f"{k}", profile) for k, profile in enumerate(profiles)], seeds, 7, count)

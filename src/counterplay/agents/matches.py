@@ -14,6 +14,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import random
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -36,6 +37,7 @@ from counterplay.poker.buckets.deal_sampler import DealSampler
 from counterplay.poker.rules import Betting, Chips
 from counterplay.runtime.data_frames import Tabulated
 from counterplay.runtime.number_text import figure
+from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.runtime.suggestions import suggest_arguments
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.tabular import TabularStrategy
@@ -72,7 +74,8 @@ def _number(words: Sequence[int], kind: int) -> int:
 class MatchResult(Tabulated):
     """The result of a match of the agents ``names``; ``seatings`` is how often each deal was played.
 
-    ``tally`` has the sums over deals, in chips a hand; ``big_blind`` is in chips, None outside poker.
+    ``tally`` has the sums over deals, in chips a hand; ``big_blind`` is in chips, None outside poker.  ``interrupted``
+    if it was stopped before all deals were played.
     """
 
     game: str
@@ -80,6 +83,7 @@ class MatchResult(Tabulated):
     seatings: int
     tally: Tally
     big_blind: float | None
+    interrupted: bool = False
 
     def __repr__(self) -> str:
         won = ", ".join(
@@ -137,7 +141,7 @@ class MatchResult(Tabulated):
             pairs.append(row)
         return {
             "game": self.game, "deals": self.deals, "seatings": self.seatings, "hands": self.hands, "agents": agents,
-            "differences": pairs,
+            "differences": pairs, "interrupted": self.interrupted,
         }  # fmt: skip
 
 
@@ -150,9 +154,10 @@ def seatings_of(players: int) -> list[tuple[int, ...]]:
 
 @suggest_arguments
 def match(
-    game: str | MatchGame, agents: Sequence[Entry | Source], deals: int = 10_000, seed: int = 0, duplicate: bool = True
-) -> MatchResult:
-    """Play a match in this process.
+    game: str | MatchGame, agents: Sequence[Entry | Source], deals: int = 10_000, seed: int = 0, duplicate: bool = True,
+    progress: ProgressCallback | None = None,
+) -> MatchResult:  # fmt: skip
+    """Play a match in this process; Ctrl-C stops it, and the result is that of the deals that were played.
 
     Parameters
     ----------
@@ -166,6 +171,8 @@ def match(
         Of everything random.
     duplicate : bool
         If false, each deal is played once, in the order given.
+    progress : callable, optional
+        Called with a ``Progress`` after some deals.
     """
     played = open_match_game(game) if isinstance(game, str) else game
     entries = make_entries(list(agents))
@@ -177,8 +184,22 @@ def match(
     for entry in entries:
         entry.check(played)
     seatings = seatings_of(played.players) if duplicate else [tuple(range(played.players))]
-    tally = play_piece(played, entries, Seeds.of(seed), 0, deals, seatings)
-    return MatchResult(played.name, tuple(entry.name for entry in entries), len(seatings), tally, played.big_blind)
+    tally, started, finished = Tally.empty(len(entries)), time.perf_counter(), False
+    try:
+        for part in _parts(played, entries, Seeds.of(seed), 0, deals, seatings):
+            tally += part
+            if progress is not None:
+                progress(_progress(tally.deals, deals, time.perf_counter() - started))
+        finished = True
+    except KeyboardInterrupt:
+        if not tally.deals:
+            raise
+    names = tuple(entry.name for entry in entries)
+    return MatchResult(played.name, names, len(seatings), tally, played.big_blind, not finished)
+
+
+def _progress(done: int, total: int, seconds: float) -> Progress:
+    return Progress(done, seconds, total=total, seconds_left=seconds * (total - done) / done, stage="deals")
 
 
 def play_piece(
@@ -186,22 +207,29 @@ def play_piece(
     seatings: Sequence[tuple[int, ...]] | None = None,
 ) -> Tally:  # fmt: skip
     """Play some deals of a match; pieces with other ``first`` deals, or other seeds, are independent."""
+    return sum(_parts(played, entries, seeds, first, deals, seatings), start=Tally.empty(len(entries)))
+
+
+def _parts(
+    played: MatchGame, entries: Sequence[Entry], seeds: Seeds, first: int, deals: int,
+    seatings: Sequence[tuple[int, ...]] | None = None,
+) -> Iterator[Tally]:  # fmt: skip
+    """The deals of a piece, some at a time."""
     table = seatings_of(played.players) if seatings is None else seatings
     profiles = _tree_strategies(played, entries)
-    tally = Tally.empty(len(entries))
+    bucketed = None if profiles is not None else _bucket_strategies(entries)
+    scores: Iterator[NDArray[np.float64]]
     if profiles is not None and played.tree is not None:
-        for start in range(first, first + deals, CHUNK):
-            count = min(CHUNK, first + deals - start)
-            tally += Tally.of(_on_tree(played.tree, profiles, table, seeds, start, count))
-        return tally
-    bucketed = _bucket_strategies(entries)
-    if bucketed is not None and played.deal_rules is not None:
-        return tally + Tally.of(_on_buckets(bucketed, table, seeds, first, deals))
-    copies = [
-        [entry.agent(played, _number((seeds.play, first, turn, seat), 2)) for seat, entry in enumerate(entries)]
-        for turn in range(len(table))
-    ]
-    return tally + Tally.of(_by_agents(played, copies, table, seeds, first, deals))
+        scores = _on_tree(played.tree, profiles, table, seeds, first, deals)
+    elif bucketed is not None and played.deal_rules is not None:
+        scores = _on_buckets(bucketed, table, seeds, first, deals)
+    else:
+        copies = [
+            [entry.agent(played, _number((seeds.play, first, turn, seat), 2)) for seat, entry in enumerate(entries)]
+            for turn in range(len(table))
+        ]
+        scores = _by_agents(played, copies, table, seeds, first, deals)
+    return map(Tally.of, scores)
 
 
 def _tree_strategies(played: MatchGame, entries: Sequence[Entry]) -> list[TabularStrategy] | None:
@@ -218,13 +246,14 @@ def _tree_strategies(played: MatchGame, entries: Sequence[Entry]) -> list[Tabula
 def _on_tree(
     tree: GameTree, profiles: Sequence[TabularStrategy], seatings: Sequence[tuple[int, ...]], seeds: Seeds, first: int,
     deals: int,
-) -> NDArray[np.float64]:  # fmt: skip
-    scores = np.empty((deals, len(profiles)))
+) -> Iterator[NDArray[np.float64]]:  # fmt: skip
     strategies = np.concatenate([profile.for_tree(tree) for profile in profiles])
-    dice = np.empty(int(tree.depth.max()) + 1)
-    chance, play = np.uint64(seeds.deal), np.uint64(seeds.play)
-    play_deals(walk_arrays(tree), None, strategies, np.array(seatings, np.int64), chance, play, first, dice, scores)
-    return scores
+    dice, table = np.empty(int(tree.depth.max()) + 1), np.array(seatings, np.int64)
+    chance, play, walks = np.uint64(seeds.deal), np.uint64(seeds.play), walk_arrays(tree)
+    for start in range(first, first + deals, CHUNK):
+        scores = np.empty((min(CHUNK, first + deals - start), len(profiles)))
+        play_deals(walks, None, strategies, table, chance, play, start, dice, scores)
+        yield scores
 
 
 def _bucket_strategies(entries: Sequence[Entry]) -> list[BucketStrategy] | None:
@@ -237,21 +266,20 @@ def _bucket_strategies(entries: Sequence[Entry]) -> list[BucketStrategy] | None:
 
 def _on_buckets(
     profiles: Sequence[BucketStrategy], seatings: Sequence[tuple[int, ...]], seeds: Seeds, first: int, deals: int
-) -> NDArray[np.float64]:
+) -> Iterator[NDArray[np.float64]]:
     """Hands on a betting tree, with the dealer's cards; nobody leaves the bucket game."""
     game = profiles[0].abstract
     dealt = deal_array(game.definition, _deal_seed(seeds, first), deals).astype(np.uint8)
     sampler, walks, table = DealSampler(game, min(deals, BATCH)), game.walks(), np.array(seatings, np.int64)
     kinds = {profile.weights.dtype for profile in profiles}
     exact = [profile.weights if len(kinds) == 1 else profile.strategy() for profile in profiles]
-    strategies, scores = np.concatenate(exact), np.empty((deals, len(profiles)))
+    strategies = np.concatenate(exact)
     chance, play, none = np.uint64(seeds.deal), np.uint64(seeds.play), np.empty(0)
     for start in range(0, deals, BATCH):
-        some = slice(start, min(deals, start + BATCH))
-        play_deals(
-            walks, sampler.shifts(dealt[some]), strategies, table, chance, play, first + start, none, scores[some]
-        )
-    return scores
+        some = dealt[start : start + BATCH]
+        scores = np.empty((len(some), len(profiles)))
+        play_deals(walks, sampler.shifts(some), strategies, table, chance, play, first + start, none, scores)
+        yield scores
 
 
 def _deal_seed(seeds: Seeds, first: int) -> int:
@@ -262,12 +290,12 @@ def _deal_seed(seeds: Seeds, first: int) -> int:
 def _by_agents(
     played: MatchGame, copies: Sequence[Sequence[Agent]], seatings: Sequence[tuple[int, ...]], seeds: Seeds, first: int,
     deals: int,
-) -> NDArray[np.float64]:  # fmt: skip
+) -> Iterator[NDArray[np.float64]]:  # fmt: skip
     """Hands of agents that see match states or decisions; each seating has its own copies."""
-    rules, scores = played.deal_rules, np.zeros((deals, played.players))
+    rules = played.deal_rules
     stream = None if rules is None else deal_stream(rules, _deal_seed(seeds, first))
-    for hand_id, row in enumerate(scores, first):
-        deal = None if stream is None else next(stream)
+    for hand_id in range(first, first + deals):
+        row, deal = np.zeros(played.players), None if stream is None else next(stream)
         for agents, seating in zip(copies, seatings, strict=True):
             seated = [agents[agent] for agent in seating]
             won: Sequence[Chips | float]
@@ -276,7 +304,7 @@ def _by_agents(
             else:
                 won = state_hand(played.game, seeds, hand_id, seated)[0].utilities()
             row[list(seating)] += [float(chips) for chips in won]
-    return scores / len(seatings)
+        yield row[None] / len(seatings)
 
 
 def dealt_hand(game: GameDefinition, deal: Deal, hand_id: int, seated: Sequence[Agent]) -> MatchState:

@@ -301,6 +301,8 @@ class Pipeline:
         players = self.definition.players
         entries = [str(self.folder / AGENT), *[opponent] * (players - 1)]
         result = match(self.plan.game, entries, self.plan.deals, self.plan.seed)
+        if result.interrupted:
+            raise KeyboardInterrupt
         mean, half = result.mbb(0).as_json()
         return {"mbb": mean, "mbb_95": half, "deals": result.deals, "hands": result.hands}
 

@@ -60,15 +60,17 @@ def command(
     """
     from counterplay.build import build
 
+    chosen: dict[str, Any] = {
+        "rounds": rounds, "bets": bets, "seconds": seconds, "iterations": iterations, "boards": boards, "deals": deals,
+        "threads": threads, "cache": cache,
+    }  # fmt: skip
     with interruptible(), _progress(quiet or as_json) as draw:
         try:
-            report = build(
-                game, preset, out, cache=cache, memory_limit=memory_limit, progress=draw, rounds=rounds,
-                bets=bets, seed=seed, seconds=seconds, iterations=iterations, boards=boards, deals=deals,
-                threads=threads,
-            )  # fmt: skip
+            report = build(game, preset, out, memory_limit=memory_limit, progress=draw, seed=seed, **chosen)
         except KeyboardInterrupt:
-            note("stopped; the same command resumes the build")
+            note("stopped; finished stages are kept, and this resumes the build:")
+            options = {"preset": preset, "out": out, "seed": seed or None, "memory-limit": memory_limit, **chosen}
+            note(f"  {_again(game, options)}")
             return 130
     folder = Path(report["folder"])
     plot = _plot(folder, report)
@@ -77,6 +79,12 @@ def command(
     else:
         _summarise(report, folder, plot)
     return 0
+
+
+def _again(game: str, options: dict[str, Any]) -> str:
+    """The command with these options, which can be pasted."""
+    words = [f"--{name}={value}" for name, value in options.items() if value is not None]
+    return shlex.join(["counterplay", "build", game, *words])
 
 
 def _plot(folder: Path, report: dict[str, Any]) -> bool:

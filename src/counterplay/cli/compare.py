@@ -9,6 +9,7 @@ import typer
 
 from counterplay.cli import options as o
 from counterplay.cli.common import check_plot, check_writable, compile_status, note, print_json, say
+from counterplay.cli.running import interruptible
 from counterplay.errors import SolverError
 from counterplay.runtime.memory import read_memory
 from counterplay.runtime.number_text import chips, figure
@@ -39,10 +40,11 @@ def command(
     memory_limit: o.MemoryLimit = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress lines.")] = False,
     as_json: o.AsJson = False,
-) -> None:
+) -> int:
     """Run algorithms on a game with several seeds and report their exploitability with 95 % intervals.
 
-    With --forget the abstract game is solved and exploitability is measured there.
+    Ctrl-C stops and reports the runs that were finished.  With --forget the abstract game is solved and exploitability
+    is measured there.
     """
     check_writable(plot)
     check_plot(plot)
@@ -59,7 +61,10 @@ def command(
     with compile_status(game, quiet or as_json) as opening:
         tree = GameForms(game, forget=forget or [], memory_limit=limit, progress=opening).history()
     callback = None if quiet or as_json else _progress(budget.limit, budget.axis)
-    found = compare(tree, algorithms, budget, seeds, memory_limit=limit, callback=callback)
+    with interruptible():
+        found = compare(tree, algorithms, budget, seeds, memory_limit=limit, callback=callback)
+    if found.interrupted:
+        note(f"stopped; these are the {len(found.runs)} runs that were finished")
     if plot is not None:
         from counterplay.plots.convergence import plot_bands
 
@@ -69,6 +74,7 @@ def command(
         print_json({**found.to_dict(), "plot": None if plot is None else str(plot)})
     else:
         _say(found, plot)
+    return 130 if found.interrupted else 0
 
 
 def _progress(limit: float, axis: str) -> ProgressCallback:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,13 +11,12 @@ import typer
 from counterplay.cli import options as o
 from counterplay.cli.common import check_writable, note, print_json, say, table
 from counterplay.cli.completions import complete_game, complete_opponent
-from counterplay.cli.running import interruptible, live_progress
+from counterplay.cli.running import counted_progress, interruptible
 from counterplay.errors import StrategyError
 from counterplay.runtime.number_text import chips
 
 if TYPE_CHECKING:
     from counterplay.evaluation.measurement import Measurement
-    from counterplay.runtime.progress import Progress, ProgressCallback
 
 STRATEGY_HELP = f"Instead of a file, with --game: {o.OPPONENTS}, or random (drawn from --seed)."
 METHOD_HELP = (
@@ -63,7 +61,7 @@ def command(
     kept = checkpoint or resume
     check_writable(kept, replaced=True)
     started, cpu = time.perf_counter(), time.process_time()
-    with interruptible(), _progress(quiet or as_json) as draw:
+    with interruptible(), counted_progress("evaluating", quiet or as_json) as draw:
         try:
             found = evaluate(
                 strategy if profile is None else str(profile), game, method, threads=threads, memory_limit=memory_limit,
@@ -151,41 +149,3 @@ def _gain(found: Measurement) -> str:
     text = exploitability_text(found.exploitability, found.big_blind, found.pot)
     exact = set(found.facts.get("recall", ())) <= {"perfect", "a-loss"}
     return text if exact else f"at most {text}, if it remembers"
-
-
-def _progress(quiet: bool) -> AbstractContextManager[ProgressCallback | None]:
-    """A live bar with the time left on a terminal; a plain line at intervals elsewhere."""
-
-    def show(now: Progress) -> tuple[str, dict[str, Any]]:
-        left = f"{_time(now.seconds_left)} left" if now.total else ""
-        return "evaluating", {"total": now.total, "completed": now.iterations, "state": _state(now), "left": left}
-
-    columns = ("{task.fields[state]}", "bar", "{task.fields[left]}", "elapsed")
-    start = ("evaluating", {"total": None, "state": "evaluating", "left": ""})
-    return live_progress(quiet, _plain_lines(), columns, show, start, transient=True)
-
-
-def _plain_lines() -> ProgressCallback:
-    due = wait = 2.0
-    started = time.monotonic()
-
-    def draw(now: Progress) -> None:
-        nonlocal due, wait
-        seconds = time.monotonic() - started
-        if seconds >= due:
-            wait *= 2
-            due = seconds + min(wait, 60.0)
-            note(f"{_state(now)}, {seconds:.0f} s, {_time(now.seconds_left)} left")
-
-    return draw
-
-
-def _state(now: Progress) -> str:
-    done = f"{now.iterations:,}" if now.total is None else f"{now.iterations:,} of {now.total:,}"
-    return f"{now.stage or 'done'}: {done}"
-
-
-def _time(seconds: float | None) -> str:
-    if seconds is None:
-        return "?"
-    return f"{int(seconds) // 3600}:{int(seconds) // 60 % 60:02d}:{int(seconds) % 60:02d}"

@@ -12,6 +12,7 @@ import typer
 from counterplay.cli import options as o
 from counterplay.cli.common import check_writable, note, print_json, say
 from counterplay.cli.completions import complete_experiment
+from counterplay.cli.running import interruptible
 from counterplay.cli.solve import read_settings
 from counterplay.errors import CounterplayError
 from counterplay.experiments import EXPERIMENTS, Cell, Experiment, run_experiment
@@ -33,21 +34,27 @@ def command(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the numbers to this JSON file.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the curves into this file (.png, .svg).")] = None,
     as_json: o.AsJson = False,
-) -> None:
-    """Reproduce a published table or figure and print it with the published numbers."""
+) -> int:
+    """Reproduce a published table or figure and print it with the published numbers.
+
+    Ctrl-C stops and reports the rows that were finished; --out and --plot keep them.
+    """
     if name is None:
         if as_json:
             print_json({"experiments": EXPERIMENTS})
-            return
+            return 0
         for known, summary in EXPERIMENTS.items():
             say(f"{known:<20} {summary}")
-        return
+        return 0
     check_writable(out, plot)
     started = time.perf_counter()
     settings = read_settings(options or [])
     for option in settings.keys() & {"name", "quick"}:
         raise CounterplayError(f"{option} is not given by --set; write counterplay experiment NAME --quick")
-    experiment = run_experiment(name, quick, **settings)
+    with interruptible():
+        experiment = run_experiment(name, quick, **settings)
+    if experiment.interrupted:
+        note(f"stopped; {name} has these rows only, those that were finished")
     if out is not None:
         write_text(out, json.dumps(experiment.to_dict(), indent=1) + "\n")
     if plot is not None:
@@ -59,9 +66,10 @@ def command(
             note(f"{name} has no curves to plot")
     if as_json:
         print_json(experiment.to_dict())
-        return
-    _say(experiment)
-    say(f"({time.perf_counter() - started:.1f} s)")
+    else:
+        _say(experiment)
+        say(f"({time.perf_counter() - started:.1f} s)")
+    return 130 if experiment.interrupted else 0
 
 
 def _say(experiment: Experiment) -> None:

@@ -11,6 +11,7 @@ from counterplay.cli import options as o
 from counterplay.cli.common import note, print_json, say
 from counterplay.cli.completions import complete_game, complete_opponent
 from counterplay.cli.play import asking, play_here
+from counterplay.cli.running import counted_progress, interruptible
 from counterplay.errors import GameError
 from counterplay.runtime.number_text import figure
 
@@ -41,10 +42,11 @@ def command(
         bool, typer.Option(help="Play every deal in all seatings (two players: 2, three: 6), or once.")
     ] = True,
     as_json: o.AsJson = False,
-) -> None:
+) -> int:
     """Play a match in this process and report the winnings, with 95 % confidence intervals over deals.
 
-    With human you play yourself, as with `counterplay play`: every deal once, seats changing from hand to hand.
+    Ctrl-C stops it and reports the deals that were played.  With human you play yourself, as with `counterplay play`:
+    every deal once, seats changing from hand to hand.
     """
     from counterplay.agents import match
     from counterplay.agents.entries import solved_notes
@@ -54,17 +56,21 @@ def command(
     others = [entry for entry in entries if entry.source is not terminal_agent]
     if len(others) < len(entries):
         _play_against(played, others, len(entries) - len(others), deals, seed, as_json)
-        return
+        return 0
     deals, seed = DEALS if deals is None else deals, seed or 0
     for line in [] if as_json else solved_notes(entries, played):
         note(line)
     started = time.process_time()
-    result = match(played, entries, deals, seed, duplicate)
+    with interruptible(), counted_progress("playing", as_json) as draw:
+        result = match(played, entries, deals, seed, duplicate, draw)
     seconds = time.process_time() - started
+    if result.interrupted:
+        note(f"stopped after {result.deals:,} of {deals:,} deals")
     if as_json:
         print_json({**result.to_dict(), "seed": seed, "cpu_seconds": seconds})
-        return
-    _say(result)
+    else:
+        _say(result)
+    return 130 if result.interrupted else 0
 
 
 def read_entries(agents: list[str]) -> tuple[Entry, ...]:

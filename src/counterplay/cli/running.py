@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -102,3 +103,41 @@ def _plain_lines() -> ProgressCallback:
             note(f"{now.iterations:,} iterations, {now.seconds:.0f} s, {now.state}")
 
     return draw
+
+
+def counted_progress(title: str, quiet: bool) -> AbstractContextManager[ProgressCallback | None]:
+    """A live bar with what is done and the time left on a terminal; a plain line at intervals elsewhere."""
+
+    def show(now: Progress) -> tuple[str, dict[str, Any]]:
+        left = f"{_time(now.seconds_left)} left" if now.total else ""
+        return title, {"total": now.total, "completed": now.iterations, "state": _counted(now), "left": left}
+
+    columns = ("{task.fields[state]}", "bar", "{task.fields[left]}", "elapsed")
+    start = (title, {"total": None, "state": title, "left": ""})
+    return live_progress(quiet, _counted_lines(), columns, show, start, transient=True)
+
+
+def _counted_lines() -> ProgressCallback:
+    due = wait = 2.0
+    started = time.monotonic()
+
+    def draw(now: Progress) -> None:
+        nonlocal due, wait
+        seconds = time.monotonic() - started
+        if seconds >= due:
+            wait *= 2
+            due = seconds + min(wait, 60.0)
+            note(f"{_counted(now)}, {seconds:.0f} s, {_time(now.seconds_left)} left")
+
+    return draw
+
+
+def _counted(now: Progress) -> str:
+    done = f"{now.iterations:,}" if now.total is None else f"{now.iterations:,} of {now.total:,}"
+    return f"{now.stage or 'done'}: {done}"
+
+
+def _time(seconds: float | None) -> str:
+    if seconds is None:
+        return "?"
+    return f"{int(seconds) // 3600}:{int(seconds) // 60 % 60:02d}:{int(seconds) % 60:02d}"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from counterplay.errors import CounterplayError
-from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.experiment import Cell, Experiment, noting_stops
 
 __all__ = ["EXPERIMENTS", "Cell", "Experiment", "run_experiment"]
 
@@ -57,7 +57,7 @@ MODULES = {"abstract-sizes": "bucket_game_sizes"}
 
 
 def run_experiment(name: str, quick: bool = False, **options: Any) -> Experiment:
-    """Run an experiment by name.
+    """Run an experiment by name; Ctrl-C stops it, and the rows that were finished are returned.
 
     Parameters
     ----------
@@ -71,8 +71,12 @@ def run_experiment(name: str, quick: bool = False, **options: Any) -> Experiment
     if name not in EXPERIMENTS:
         raise CounterplayError(f"unknown experiment {name!r}; there are {', '.join(EXPERIMENTS)}")
     module = importlib.import_module(f"counterplay.experiments.{MODULES.get(name, name.replace('-', '_'))}")
-    result: Experiment = module.run(quick=quick, **_checked(name, module.run, options))
-    return dataclasses.replace(result, name=name)
+    checked = _checked(name, module.run, options)
+    with noting_stops() as stops:
+        result: Experiment = module.run(quick=quick, **checked)
+    if stops and not result.rows:
+        raise KeyboardInterrupt
+    return dataclasses.replace(result, name=name, interrupted=bool(stops))
 
 
 def _checked(name: str, run: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:

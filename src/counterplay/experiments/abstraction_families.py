@@ -19,7 +19,7 @@ import numpy as np
 from counterplay.abstraction.cards import CardAbstraction
 from counterplay.errors import AbstractionError
 from counterplay.experiments.shared.bucket_games import cards_of, five_buckets
-from counterplay.experiments.shared.experiment import Cell, Curves, Experiment
+from counterplay.experiments.shared.experiment import Cell, Curves, Experiment, keeping_rows
 from counterplay.experiments.shared.real_game_checks import follow_cards, growing
 from counterplay.forms import open_game
 
@@ -76,15 +76,16 @@ def run(
     marks = growing(boards, points, 4.0)
     rows: list[tuple[Cell, ...]] = []
     curves: Curves = {}
-    for family in families or (QUICK if quick else FAMILIES):
-        cards = family_cards(family, tree.name, threads)
-        infosets, (curve,) = follow_cards(tree, cards, marks, [seed], threads, np.float32)
-        last, best = curve[-1], min(curve, key=lambda point: point.real)
-        rows.append((
-            family, infosets, last.iterations, last.cpu_seconds, last.abstract, last.real, best.real, best.iterations,
-            PUBLISHED.get(infosets) if name == GAME else None,
-        ))  # fmt: skip
-        curves[family] = [float(point.iterations) for point in curve], [point.real for point in curve]
+    with keeping_rows():
+        for family in families or (QUICK if quick else FAMILIES):
+            cards = family_cards(family, tree.name, threads)
+            infosets, (curve,) = follow_cards(tree, cards, marks, [seed], threads, np.float32)
+            last, best = curve[-1], min(curve, key=lambda point: point.real)
+            rows.append((
+                family, infosets, last.iterations, last.cpu_seconds, last.abstract, last.real, best.real,
+                best.iterations, PUBLISHED.get(infosets) if name == GAME else None,
+            ))  # fmt: skip
+            curves[family] = [float(point.iterations) for point in curve], [point.real for point in curve]
     return Experiment(
         title=f"Exploitability of bucket game equilibria in {name}, mbb/g",
         source="Johanson 2016, figures 4.4 and 4.5, A-vs-A",

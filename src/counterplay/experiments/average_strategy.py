@@ -9,7 +9,7 @@ touched, so smaller values are run too.
 from __future__ import annotations
 
 from counterplay.experiments.shared.comparison import POINTS_PER_DECADE, Budget, Entrants, race
-from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.experiment import Cell, Experiment, keeping_rows
 from counterplay.forms import open_game
 
 AS = "average-strategy-sampling"
@@ -69,12 +69,13 @@ def run(
     tree = open_game(game, "history")
     found = race(tree, ENTRANTS, Budget(nodes=nodes, points=points), range(seeds))
     rows: list[tuple[Cell, ...]] = []
-    for budget in sorted({nodes, *(point for name, point in COMPUTED if name == tree.name and point < nodes)}):
-        known = COMPUTED.get((tree.name, budget), {})
-        for label in ENTRANTS:
-            mean, half = found.at(label, budget)
-            theirs, their_half = known.get(label, (None, None))
-            rows.append((budget, label, mean, None if seeds < 2 else half, theirs, their_half))
+    with keeping_rows():
+        for budget in sorted({nodes, *(point for name, point in COMPUTED if name == tree.name and point < nodes)}):
+            known = COMPUTED.get((tree.name, budget), {})
+            for label in ENTRANTS:
+                mean, half = found.at(label, budget)
+                theirs, their_half = known.get(label, (None, None))
+                rows.append((budget, label, mean, None if seeds < 2 else half, theirs, their_half))
     rows.append((0, "uniform play", found.uniform, None, UNIFORM.get(tree.name), None))
     return Experiment(
         title=f"Exploitability in {tree.name} after histories touched, {seeds} seeds",

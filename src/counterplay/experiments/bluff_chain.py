@@ -63,6 +63,8 @@ def solve_rounds(
             lost = -value(other, opener - 1)
             game = Bluff(opener, other, sides, lost=lost, won=won)
             result = solve(game, algorithm, exploitability=exploitability)
+            if result.status == "interrupted":
+                raise KeyboardInterrupt
             solved[opener, other] = SolvedRound(game, result.value[0], result.exploitability, result.profile)
         return solved[opener, other].value
 

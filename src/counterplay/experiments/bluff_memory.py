@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from counterplay.abstraction import abstraction_by_name
 from counterplay.experiments.regret_curves import checkpoints, regret_curve
-from counterplay.experiments.shared.experiment import Experiment
+from counterplay.experiments.shared.experiment import Experiment, keeping_rows
 from counterplay.forms import open_game
 from counterplay.games.bluff import count_infosets
 
@@ -21,13 +21,14 @@ def run(quick: bool = False, iterations: int | None = None) -> Experiment:
     game = open_game("bluff(d1=1,d2=1)", "states")
     real = open_game(game, "history")
     rows, curves = [], {}
-    for memory in MEMORIES:
-        abstraction = abstraction_by_name(game, real, f"last-bids={memory}")
-        curve = regret_curve(real, abstraction, checkpoints(last))
-        _, large = count_infosets(2, 2, 6, memory)
-        saved = 1 - abstraction.num_entries / real.num_entries
-        rows.append((memory, abstraction.num_entries, f"{saved:.2%}", large, *curve[last], sum(curve[last])))
-        curves[f"last {memory} bids"] = (list(curve), [sum(regrets) for regrets in curve.values()])
+    with keeping_rows():
+        for memory in MEMORIES:
+            abstraction = abstraction_by_name(game, real, f"last-bids={memory}")
+            curve = regret_curve(real, abstraction, checkpoints(last))
+            _, large = count_infosets(2, 2, 6, memory)
+            saved = 1 - abstraction.num_entries / real.num_entries
+            rows.append((memory, abstraction.num_entries, f"{saved:.2%}", large, *curve[last], sum(curve[last])))
+            curves[f"last {memory} bids"] = (list(curve), [sum(regrets) for regrets in curve.values()])
     return Experiment(
         title=f"Average regret in Bluff(1,1) after {last} iterations of CFR, by bids remembered",
         source="Lanctot et al. 2012, figure 1 (bottom), there for Bluff(2,2)",

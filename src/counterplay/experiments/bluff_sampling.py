@@ -7,7 +7,7 @@ on histories would traverse the bids 441 times, once for each pair of rolls, to 
 
 from __future__ import annotations
 
-from counterplay.experiments.shared.experiment import Cell, Curves, Experiment
+from counterplay.experiments.shared.experiment import Cell, Curves, Experiment, keeping_rows
 from counterplay.experiments.shared.sampler_races import mean_curves, race_samplers, race_table
 from counterplay.forms import open_game
 
@@ -34,11 +34,12 @@ def run(
     runs = seeds or (2 if quick else 3)
     rows: list[tuple[Cell, ...]] = []
     curves: Curves = {}
-    for game in games[:1] if quick else games:
-        tree = open_game(game, "public")
-        found = race_samplers(tree, {name: name for name in PUBLISHED}, limit, runs, threads)
-        rows += [(tree.name, *row, PUBLISHED[str(row[0])]) for row in race_table(found, limit, 1.0)]
-        curves |= {f"{tree.name}, {sampler}": curve for sampler, curve in mean_curves(found, 1.0).items()}
+    with keeping_rows():
+        for game in games[:1] if quick else games:
+            tree = open_game(game, "public")
+            found = race_samplers(tree, {name: name for name in PUBLISHED}, limit, runs, threads)
+            rows += [(tree.name, *row, PUBLISHED[str(row[0])]) for row in race_table(found, limit, 1.0)]
+            curves |= {f"{tree.name}, {sampler}": curve for sampler, curve in mean_curves(found, 1.0).items()}
     return Experiment(
         title=f"Exploitability in Bluff after CPU seconds, {runs} seeds",
         source="Johanson 2016, figures 3.5 and 3.6",

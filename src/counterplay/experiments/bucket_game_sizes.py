@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from counterplay.abstraction.cards import deck_shape, parse_recipe
-from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.experiment import Cell, Experiment, keeping_rows
 from counterplay.poker.acpc.standard import STANDARD
 from counterplay.poker.buckets.bucket_counts import count_bucket_game
 
@@ -24,12 +24,13 @@ PUBLISHED: tuple[tuple[str, str, int | str], ...] = (
 def run(quick: bool = False) -> Experiment:
     """Count every row; ``quick`` changes nothing, since it takes a second."""
     rows: list[tuple[Cell, ...]] = []
-    for game, text, published in PUBLISHED:
-        definition = STANDARD[game]
-        cards = deck_shape(definition)
-        size = count_bucket_game(definition, parse_recipe(text, *cards).counts(*cards))
-        by_round = size.infosets_by_round
-        rows.append((game, text, published, size.infosets, *by_round, *[None] * (4 - len(by_round))))
+    with keeping_rows():
+        for game, text, published in PUBLISHED:
+            definition = STANDARD[game]
+            cards = deck_shape(definition)
+            size = count_bucket_game(definition, parse_recipe(text, *cards).counts(*cards))
+            by_round = size.infosets_by_round
+            rows.append((game, text, published, size.infosets, *by_round, *[None] * (4 - len(by_round))))
     return Experiment(
         title="Information sets of bucket games",
         source="Johanson 2016, table 5.2 and sections 2.6, 4.4, 11.3; Gibson 2014, sections 3.4, 4.4 and 8",

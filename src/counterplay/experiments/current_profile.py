@@ -12,7 +12,7 @@ import numpy as np
 
 from counterplay.evaluation import expected_values
 from counterplay.experiments.regret_curves import powers_of_ten
-from counterplay.experiments.shared.experiment import Cell, Curves, Experiment
+from counterplay.experiments.shared.experiment import Cell, Curves, Experiment, keeping_rows
 from counterplay.forms import open_game
 from counterplay.solvers.cfr import CfrSolver
 from counterplay.strategy.tabular import TabularStrategy
@@ -46,22 +46,23 @@ def run(quick: bool = False, games: tuple[str, ...] | None = None, iterations: i
     """
     rows: list[tuple[Cell, ...]] = []
     curves: Curves = {}
-    for name in games or (GAMES[:3] if quick else GAMES):
-        tree = open_game(name, "history")
-        solver = CfrSolver(tree, "cfr")
-        total = iterations or (100 if quick else 10_000 if tree.num_histories < 100_000 else 1_000)
-        for checked in powers_of_ten(total, first=1):
-            solver.step(checked - solver.iterations)
-            average, current = solver.strategy("average"), solver.strategy("last")
-            measured = {"average": solver.measure("average"), "current": solver.measure("last")}
-            for kind, measurement in measured.items():
-                x, y = curves.setdefault(f"{name}, {kind}", ([], []))
-                x.append(float(checked))
-                y.append(measurement.epsilon)
-            rows.append((
-                name, checked, measured["average"].epsilon, measured["current"].epsilon,
-                seat_value(tree, current, average), seat_value(tree, average, current),
-            ))  # fmt: skip
+    with keeping_rows():
+        for name in games or (GAMES[:3] if quick else GAMES):
+            tree = open_game(name, "history")
+            solver = CfrSolver(tree, "cfr")
+            total = iterations or (100 if quick else 10_000 if tree.num_histories < 100_000 else 1_000)
+            for checked in powers_of_ten(total, first=1):
+                solver.step(checked - solver.iterations)
+                average, current = solver.strategy("average"), solver.strategy("last")
+                measured = {"average": solver.measure("average"), "current": solver.measure("last")}
+                for kind, measurement in measured.items():
+                    x, y = curves.setdefault(f"{name}, {kind}", ([], []))
+                    x.append(float(checked))
+                    y.append(measurement.epsilon)
+                rows.append((
+                    name, checked, measured["average"].epsilon, measured["current"].epsilon,
+                    seat_value(tree, current, average), seat_value(tree, average, current),
+                ))  # fmt: skip
     return Experiment(
         title="Current against average profile of vanilla CFR, chips per game",
         source="Gibson 2014, figure 4.7 and section 4.3 (there: three-player hold'em)",

@@ -16,7 +16,7 @@ import numpy as np
 from counterplay.analysis.action_domination import dominated_actions
 from counterplay.analysis.diagnostics import DominationProbe
 from counterplay.experiments.regret_curves import powers_of_ten
-from counterplay.experiments.shared.experiment import Cell, Curves, Experiment
+from counterplay.experiments.shared.experiment import Cell, Curves, Experiment, keeping_rows
 from counterplay.forms import open_game
 from counterplay.solvers.cfr import CfrSolver
 
@@ -40,30 +40,33 @@ def run(quick: bool = False, games: tuple[str, ...] | None = None, iterations: i
     rows: list[tuple[Cell, ...]] = []
     curves: Curves = {}
     sampled = []
-    for name in games or (GAMES[:2] if quick else GAMES):
-        tree = open_game(name, "history")
-        sets = None
-        if tree.num_infosets > 10 * SAMPLED_SETS:
-            sets = np.linspace(0, tree.num_infosets - 1, SAMPLED_SETS).astype(int).tolist()
-            sampled.append(name)
-        large = tree.num_infosets > 100
-        found = dominated_actions(tree, "strict", iterated=sets is None, infosets=sets, limit=2_000 if sets else 50_000)
-        probe = DominationProbe(CfrSolver(tree, "cfr"), found.entries)
-        quiet = 0
-        x, y = curves.setdefault(name, ([], []))
-        for checked in powers_of_ten(iterations or (100 if quick else 1_000 if large else 10_000)):
-            while probe.steps < checked:
-                probe.step()
-                largest = np.maximum.reduceat(probe.solver.regret, tree.infoset_offset[:-1])
-                quiet += bool((largest <= 0).any())
-            report = probe.report()
-            x.append(float(checked))
-            y.append(max((one.average for one in report), default=0.0))
-            rows.append((
-                name, len(report), checked, sum(one.regret < 0 for one in report),
-                max((one.played / checked for one in report), default=0.0),
-                max((one.current for one in report), default=0.0), y[-1], quiet / checked,
-            ))  # fmt: skip
+    with keeping_rows():
+        for name in games or (GAMES[:2] if quick else GAMES):
+            tree = open_game(name, "history")
+            sets = None
+            if tree.num_infosets > 10 * SAMPLED_SETS:
+                sets = np.linspace(0, tree.num_infosets - 1, SAMPLED_SETS).astype(int).tolist()
+                sampled.append(name)
+            large = tree.num_infosets > 100
+            found = dominated_actions(
+                tree, "strict", iterated=sets is None, infosets=sets, limit=2_000 if sets else 50_000
+            )
+            probe = DominationProbe(CfrSolver(tree, "cfr"), found.entries)
+            quiet = 0
+            x, y = curves.setdefault(name, ([], []))
+            for checked in powers_of_ten(iterations or (100 if quick else 1_000 if large else 10_000)):
+                while probe.steps < checked:
+                    probe.step()
+                    largest = np.maximum.reduceat(probe.solver.regret, tree.infoset_offset[:-1])
+                    quiet += bool((largest <= 0).any())
+                report = probe.report()
+                x.append(float(checked))
+                y.append(max((one.average for one in report), default=0.0))
+                rows.append((
+                    name, len(report), checked, sum(one.regret < 0 for one in report),
+                    max((one.played / checked for one in report), default=0.0),
+                    max((one.current for one in report), default=0.0), y[-1], quiet / checked,
+                ))  # fmt: skip
     notes = tuple(f"{name}: {SAMPLED_SETS} information sets, evenly spaced, were examined, once." for name in sampled)
     return Experiment(
         title="Iteratively strictly dominated actions under vanilla CFR",

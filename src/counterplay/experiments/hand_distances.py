@@ -12,7 +12,7 @@ import numpy as np
 
 from counterplay.abstraction.cards import CardFeatures
 from counterplay.abstraction.cards.opponents import johanson2013
-from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.experiment import Cell, Experiment, keeping_rows
 from counterplay.poker.cards import parse_cards
 
 HANDS = {"44": "4c4d", "66": "6c6d", "TJs": "TsJs", "QKs": "QsKs"}
@@ -38,16 +38,17 @@ def run(quick: bool = False, threads: int = 1) -> Experiment:
     below = np.cumsum(histogram / histogram.sum(axis=1, keepdims=True), axis=1)
     against = wins / (2 * mass)
     rows: list[tuple[Cell, ...]] = []
-    for pair in itertools.combinations(HANDS, 2):
-        one, other = place[pair[0]], place[pair[1]]
-        gap = (against[one] - against[other]) ** 2
-        by_share = [float(np.sqrt(clusters.shares(weights) @ gap)) for weights in ("mass", "classes", "none")]
-        moved = float(np.abs(below[one] - below[other]).sum())
-        published = PUBLISHED[pair]
-        rows.append((
-            f"{pair[0]} - {pair[1]}", published[0], round(abs(float(ehs[one] - ehs[other])), 4),
-            published[1], round(moved, 4), published[2], *(round(value, 4) for value in by_share),
-        ))  # fmt: skip
+    with keeping_rows():
+        for pair in itertools.combinations(HANDS, 2):
+            one, other = place[pair[0]], place[pair[1]]
+            gap = (against[one] - against[other]) ** 2
+            by_share = [float(np.sqrt(clusters.shares(weights) @ gap)) for weights in ("mass", "classes", "none")]
+            moved = float(np.abs(below[one] - below[other]).sum())
+            published = PUBLISHED[pair]
+            rows.append((
+                f"{pair[0]} - {pair[1]}", published[0], round(abs(float(ehs[one] - ehs[other])), 4),
+                published[1], round(moved, 4), published[2], *(round(value, 4) for value in by_share),
+            ))  # fmt: skip
     return Experiment(
         title="Distances between starting hands: E[HS], earth mover's, opponent clusters",
         source="Johanson 2016, figures 5.2 and 5.3",

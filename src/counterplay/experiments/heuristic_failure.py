@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.experiment import Cell, Experiment, keeping_rows
 
 TABLE = {"I'": ((0, 10), (1, 0)), "I''": ((0, 1), (10, 0))}
 """Set -> action (c, d) -> value in the left and in the right half."""
@@ -27,12 +27,13 @@ def run(quick: bool = False, steps: int | None = None) -> Experiment:
     count = steps or (10 if quick else 1_000)
     shares = [Fraction(step, count) for step in range(count)]  # at c = 1 in the right half nothing is regretted
     rows: list[tuple[Cell, ...]] = []
-    for half, title in enumerate(("left", "right")):
-        tops = {infoset: {preferred(infoset, half, share) for share in shares[1:]} for infoset in TABLE}
-        same = all(preferred("I'", half, share) == preferred("I''", half, share) for share in shares)
-        values = [TABLE[infoset][action][half] for infoset in TABLE for action in (0, 1)]
-        liked = ", ".join("".join(top) for top in sorted(tops["I'"]))
-        rows.append((title, *values, liked, "never separated" if same else "separated"))
+    with keeping_rows():
+        for half, title in enumerate(("left", "right")):
+            tops = {infoset: {preferred(infoset, half, share) for share in shares[1:]} for infoset in TABLE}
+            same = all(preferred("I'", half, share) == preferred("I''", half, share) for share in shares)
+            values = [TABLE[infoset][action][half] for infoset in TABLE for action in (0, 1)]
+            liked = ", ".join("".join(top) for top in sorted(tops["I'"]))
+            rows.append((title, *values, liked, "never separated" if same else "separated"))
     uniform = [Fraction(sum(sum(row) for row in table), 4) for table in TABLE.values()]
     best = [Fraction(max(sum(row) for row in table), 2) for table in TABLE.values()]
     rows.append(("mean, uniform play", float(uniform[0]), None, float(uniform[1]), None, "published: 2.75", None))

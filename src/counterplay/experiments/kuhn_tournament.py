@@ -12,7 +12,7 @@ import numpy as np
 
 from counterplay.evaluation import exploitability
 from counterplay.experiments.current_profile import seat_value
-from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.experiment import Cell, Experiment, keeping_rows
 from counterplay.forms import open_game
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
@@ -78,14 +78,15 @@ def run(quick: bool = False) -> Experiment:
     table = 1000 * scores(tree, agents)
     rows: list[tuple[Cell, ...]] = []
     furthest = 0.0
-    for number, name in enumerate(AGENTS):
-        others = [float(table[number, other]) for other in range(len(AGENTS)) if other != number]
-        scored = [*table[number].tolist(), float(np.mean(others)), 1000 * exploitability(agents[number], tree)]
-        cells = [None if place == number else round(cell, 9) + 0.0 for place, cell in enumerate(scored)]
-        pairs = zip(cells, PUBLISHED[name], strict=True)
-        away = [abs(ours - theirs) for ours, theirs in pairs if ours is not None and theirs is not None]
-        furthest = max(furthest, *away)
-        rows += [(name, "ours", *cells), (name, "published", *PUBLISHED[name])]
+    with keeping_rows():
+        for number, name in enumerate(AGENTS):
+            others = [float(table[number, other]) for other in range(len(AGENTS)) if other != number]
+            scored = [*table[number].tolist(), float(np.mean(others)), 1000 * exploitability(agents[number], tree)]
+            cells = [None if place == number else round(cell, 9) + 0.0 for place, cell in enumerate(scored)]
+            pairs = zip(cells, PUBLISHED[name], strict=True)
+            away = [abs(ours - theirs) for ours, theirs in pairs if ours is not None and theirs is not None]
+            furthest = max(furthest, *away)
+            rows += [(name, "ours", *cells), (name, "published", *PUBLISHED[name])]
     order = " > ".join(" = ".join(group) for group in _ranking(rows[::2]))
     survivors = run_off(AGENTS, table)[-1]
     return Experiment(

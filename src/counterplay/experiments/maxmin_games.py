@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from counterplay.experiments.maxmin_shares import restricted_shares
-from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.experiment import Cell, Experiment, keeping_rows
 from counterplay.forms import open_game
 from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import Progress
@@ -35,22 +35,26 @@ def run(quick: bool = False, seconds: float | None = None) -> Experiment:
     cases += [("search_game", "moves", size, 2, kept) for size in search for kept in (0, 1, 2)]
     rows: list[tuple[Cell, ...]] = []
     curves: dict[str, tuple[Sequence[float], Sequence[float]]] = {}
-    for game, what, size, player, kept in cases:
-        tree = open_game(f"{game}({what}={size},remembered={kept})", "history")
-        for method in _methods(game, size, kept):
-            points: list[Progress] = []
-            result = make_solver(tree, "maxmin", player=player, method=method).run(Until(seconds=limit), points.append)
-            shares: list[Cell] = [round(share, 3) for share in restricted_shares(tree, result)] or [None, None]
-            bounds = result.details["lower_bound"], result.details["upper_bound"]
-            rows.append((
-                f"{game} {size}", kept, method, result.status, *bounds, round(result.cpu_seconds, 2), *shares,
-                PUBLISHED.get((game, size, method)),
-            ))  # fmt: skip
-            for side in ("lower", "upper") if method == "doirabnb" else ():
-                known = [point for point in points if getattr(point, side) is not None]
-                curves[f"{game} {size}, {kept} remembered, {side}"] = (
-                    [point.iterations for point in known], [getattr(point, side) for point in known],
-                )  # fmt: skip
+    with keeping_rows():
+        for game, what, size, player, kept in cases:
+            tree = open_game(f"{game}({what}={size},remembered={kept})", "history")
+            for method in _methods(game, size, kept):
+                points: list[Progress] = []
+                solver = make_solver(tree, "maxmin", player=player, method=method)
+                result = solver.run(Until(seconds=limit), points.append)
+                if result.status == "interrupted":
+                    raise KeyboardInterrupt
+                shares: list[Cell] = [round(share, 3) for share in restricted_shares(tree, result)] or [None, None]
+                bounds = result.details["lower_bound"], result.details["upper_bound"]
+                rows.append((
+                    f"{game} {size}", kept, method, result.status, *bounds, round(result.cpu_seconds, 2), *shares,
+                    PUBLISHED.get((game, size, method)),
+                ))  # fmt: skip
+                for side in ("lower", "upper") if method == "doirabnb" else ():
+                    known = [point for point in points if getattr(point, side) is not None]
+                    curves[f"{game} {size}, {kept} remembered, {side}"] = (
+                        [point.iterations for point in known], [getattr(point, side) for point in known],
+                    )  # fmt: skip
     return Experiment(
         title="Bounds on the forgetful player's value in Oshi-Zumo and the search game",
         source="Čermák 2018, section 4.5, figure 4.8",

@@ -22,7 +22,7 @@ import dataclasses
 import math
 from statistics import fmean, stdev
 
-from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.experiment import Cell, Experiment, keeping_rows
 from counterplay.forms import open_game
 from counterplay.runtime.pacing import Until
 from counterplay.solvers import make_solver
@@ -55,6 +55,8 @@ class Tally:
         """Solve an instance by all three algorithms."""
         for method in METHODS:
             result = make_solver(tree, "maxmin", method=method).run(Until(seconds=limit))
+            if result.status == "interrupted":
+                raise KeyboardInterrupt
             self.solved[method] += result.status == "solved"
             self.used[method] += result.cpu_seconds
             for shares, share in zip(self.shares, restricted_shares(tree, result), strict=False):
@@ -91,17 +93,18 @@ def run(quick: bool = False, instances: int | None = None, seconds: float | None
     limit = seconds or (1.0 if quick else 120.0)
     depths = {3: 4, 4: 4} if quick else {3: 6, 4: 5}
     rows: list[tuple[Cell, ...]] = []
-    for (branching, merge), published in PUBLISHED.items():
-        for independent in (False, True):
-            tally = Tally()
-            for seed in range(count):
-                tally.add(instance(branching, merge, depths[branching], seed, independent), limit)
-            ours = [_with_error(share) for share in tally.shares]
-            printed = [f"{mean} ± {error}" for mean, error in published]
-            counts = ", ".join(str(tally.solved[method]) for method in METHODS)
-            times = ", ".join(f"{tally.used[method]:.1f}" for method in METHODS)
-            kind = "independent" if independent else "walk"
-            rows.append((branching, merge, kind, printed[0], ours[0], printed[1], ours[1], counts, times))
+    with keeping_rows():
+        for (branching, merge), published in PUBLISHED.items():
+            for independent in (False, True):
+                tally = Tally()
+                for seed in range(count):
+                    tally.add(instance(branching, merge, depths[branching], seed, independent), limit)
+                ours = [_with_error(share) for share in tally.shares]
+                printed = [f"{mean} ± {error}" for mean, error in published]
+                counts = ", ".join(str(tally.solved[method]) for method in METHODS)
+                times = ", ".join(f"{tally.used[method]:.1f}" for method in METHODS)
+                kind = "independent" if independent else "walk"
+                rows.append((branching, merge, kind, printed[0], ours[0], printed[1], ours[1], counts, times))
     return Experiment(
         title="Sequences that DOIRABnB needs in random games, per cent; instances solved",
         source="Čermák 2018, table 4.1 and figure 4.7",

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterplay.experiments.shared.bucket_games import cards_of
-from counterplay.experiments.shared.experiment import Cell, Curves, Experiment
+from counterplay.experiments.shared.experiment import Cell, Curves, Experiment, keeping_rows
 from counterplay.experiments.shared.real_game_checks import Point, follow_cards, growing
 from counterplay.forms import open_game
 
@@ -45,17 +45,20 @@ def run(
     marks = growing(boards, int(np.log2(max(boards, 16) / 8)), 2.0)
     rows: list[tuple[Cell, ...]] = []
     curves: Curves = {}
-    for text in buckets:
-        cards = cards_of(tree.name, text)
-        infosets, runs = follow_cards(tree, cards, marks, range(seeds))
-        mean = [_mean(points) for points in zip(*runs, strict=True)]
-        low, last = min(mean, key=lambda point: point.real), mean[-1]
-        for name, point, published in zip(("lowest", "last"), (low, last), PUBLISHED[cards.recall], strict=True):
-            rows.append((text, cards.recall, infosets, name, point.iterations, point.abstract, point.real, published))
-        xs = [float(point.iterations) for point in mean]
-        curves[f"{text}, real game"] = xs, [point.real for point in mean]
-        if cards.recall == "perfect":
-            curves[f"{text}, bucket game"] = xs, [point.abstract or 0.0 for point in mean]
+    with keeping_rows():
+        for text in buckets:
+            cards = cards_of(tree.name, text)
+            infosets, runs = follow_cards(tree, cards, marks, range(seeds))
+            mean = [_mean(points) for points in zip(*runs, strict=True)]
+            low, last = min(mean, key=lambda point: point.real), mean[-1]
+            for name, point, published in zip(("lowest", "last"), (low, last), PUBLISHED[cards.recall], strict=True):
+                rows.append(
+                    (text, cards.recall, infosets, name, point.iterations, point.abstract, point.real, published)
+                )
+            xs = [float(point.iterations) for point in mean]
+            curves[f"{text}, real game"] = xs, [point.real for point in mean]
+            if cards.recall == "perfect":
+                curves[f"{text}, bucket game"] = xs, [point.abstract or 0.0 for point in mean]
     return Experiment(
         title=f"Exploitability, mbb/g, {game}, {seeds} seeds",
         source="Johanson 2016, figures 2.6, 4.6 and 4.7",

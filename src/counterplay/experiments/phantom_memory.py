@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from counterplay.abstraction import abstraction_by_name
 from counterplay.experiments.regret_curves import checkpoints, regret_curve
-from counterplay.experiments.shared.experiment import Experiment
+from counterplay.experiments.shared.experiment import Experiment, keeping_rows
 from counterplay.forms import open_game
 from counterplay.games.phantom_ttt import count_infosets
 
@@ -24,12 +24,13 @@ def run(quick: bool = False, iterations: int | None = None) -> Experiment:
     game = open_game(f"phantom_ttt({board})", "states")
     real = open_game(game, "history")
     rows, curves = [], {}
-    for variant in VARIANTS:
-        abstraction = abstraction_by_name(game, real, f"order={variant}")
-        curve = regret_curve(real, abstraction, checkpoints(last))
-        whole = sum(count.pairs for count in count_infosets(variant))
-        rows.append((variant, PUBLISHED[variant], whole, abstraction.num_entries, *curve[last], sum(curve[last])))
-        curves[variant] = (list(curve), [sum(regrets) for regrets in curve.values()])
+    with keeping_rows():
+        for variant in VARIANTS:
+            abstraction = abstraction_by_name(game, real, f"order={variant}")
+            curve = regret_curve(real, abstraction, checkpoints(last))
+            whole = sum(count.pairs for count in count_infosets(variant))
+            rows.append((variant, PUBLISHED[variant], whole, abstraction.num_entries, *curve[last], sum(curve[last])))
+            curves[variant] = (list(curve), [sum(regrets) for regrets in curve.values()])
     return Experiment(
         title=f"Average regret in phantom tic-tac-toe ({board}) after {last} iterations of CFR",
         source="Lanctot et al. 2012, figure 1 (middle) and table 1, there for the empty board",

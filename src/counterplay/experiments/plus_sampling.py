@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from counterplay.errors import CounterplayError
 from counterplay.experiments.shared.comparison import interval
-from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.experiment import Cell, Experiment, keeping_rows
 from counterplay.forms import open_game
 from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.solvers.public_sampling import PublicSamplingSolver
@@ -73,20 +73,21 @@ def run(
         raise CounterplayError(f"share must be positive; got {share!r}")
     runs = seeds or (2 if quick else 5)
     rows: list[tuple[Cell, ...]] = []
-    for name in games[:1] if quick else games:
-        tree = open_game(name, "public")
-        unit = 1000.0 / tree.big_blind if tree.big_blind else 1.0
-        for sampling, whole in STEPS.items():
-            iterations = max(1, round(whole * share / (10 if quick else 1)))
-            plain = 0.0
-            for place, (rule, flags) in enumerate(RULES.items()):
-                full = sampling == "full"
-                found = _solved(tree, sampling, iterations, 1 if full else runs, flags, unit)
-                (mean, half), (current, _) = (interval(values) for values in found)
-                plain = plain or mean
-                published = PUBLISHED["full" if full else "sampled"][place]
-                rows.append((tree.name, sampling, iterations, rule, mean, None if full else half,
-                             mean / plain, current, published))  # fmt: skip
+    with keeping_rows():
+        for name in games[:1] if quick else games:
+            tree = open_game(name, "public")
+            unit = 1000.0 / tree.big_blind if tree.big_blind else 1.0
+            for sampling, whole in STEPS.items():
+                iterations = max(1, round(whole * share / (10 if quick else 1)))
+                plain = 0.0
+                for place, (rule, flags) in enumerate(RULES.items()):
+                    full = sampling == "full"
+                    found = _solved(tree, sampling, iterations, 1 if full else runs, flags, unit)
+                    (mean, half), (current, _) = (interval(values) for values in found)
+                    plain = plain or mean
+                    published = PUBLISHED["full" if full else "sampled"][place]
+                    rows.append((tree.name, sampling, iterations, rule, mean, None if full else half,
+                                 mean / plain, current, published))  # fmt: skip
     return Experiment(
         title=f"Exploitability with and without the floor of CFR+, mbb/g, {runs} seeds",
         source="Johanson 2016, section 9.3",

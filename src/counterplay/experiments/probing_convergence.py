@@ -8,7 +8,7 @@ so results are given for equal CPU time, as in the source, and for equal histori
 from __future__ import annotations
 
 from counterplay.experiments.shared.comparison import POINTS_PER_DECADE, Budget, Entrants, race
-from counterplay.experiments.shared.experiment import Cell, Curves, Experiment
+from counterplay.experiments.shared.experiment import Cell, Curves, Experiment, keeping_rows
 from counterplay.forms import open_game
 
 ENTRANTS: Entrants = {"MCCFR": ("mccfr-scheme", {}), "probing": ("probing", {}), "ES": ("external-sampling", {})}
@@ -38,17 +38,20 @@ def run(
     games = (game,) if game else ("goofspiel(cards=5)" if quick else "goofspiel(cards=6)", "bluff")
     rows: list[tuple[Cell, ...]] = []
     curves: Curves = {}
-    for name in games:
-        tree = open_game(name, "history")
-        found = race(tree, ENTRANTS, Budget(nodes=nodes, points=points), range(seeds))
-        plain = {axis: found.at_equal("MCCFR", axis)[0] for axis in ("nodes", "cpu_seconds")}
-        for label in ENTRANTS:
-            by_nodes, half = found.at_equal(label, "nodes")
-            by_time, _ = found.at_equal(label, "cpu_seconds")
-            less = [f"{1 - by_nodes / plain['nodes']:.0%}", f"{1 - by_time / plain['cpu_seconds']:.0%}"]
-            published = PUBLISHED.get(tree.name) if label == "probing" else None
-            rows.append((tree.name, label, by_nodes, None if seeds < 2 else half, less[0], by_time, less[1], published))
-        curves |= {f"{name}, {label}": line for label, line in found.curves().items()}
+    with keeping_rows():
+        for name in games:
+            tree = open_game(name, "history")
+            found = race(tree, ENTRANTS, Budget(nodes=nodes, points=points), range(seeds))
+            plain = {axis: found.at_equal("MCCFR", axis)[0] for axis in ("nodes", "cpu_seconds")}
+            for label in ENTRANTS:
+                by_nodes, half = found.at_equal(label, "nodes")
+                by_time, _ = found.at_equal(label, "cpu_seconds")
+                less = [f"{1 - by_nodes / plain['nodes']:.0%}", f"{1 - by_time / plain['cpu_seconds']:.0%}"]
+                published = PUBLISHED.get(tree.name) if label == "probing" else None
+                rows.append(
+                    (tree.name, label, by_nodes, None if seeds < 2 else half, less[0], by_time, less[1], published)
+                )
+            curves |= {f"{name}, {label}": line for label, line in found.curves().items()}
     return Experiment(
         title=f"Exploitability after {nodes:,} histories touched, and with equal CPU time, {seeds} seeds",
         source="Gibson 2014, section 5.3.2, figures 5.3b and 5.3c (there: Goofspiel(7) and Bluff(2,2))",

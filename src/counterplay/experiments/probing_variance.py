@@ -16,7 +16,7 @@ import numpy as np
 
 from counterplay.analysis.estimators import SampledEstimator, variance_along_cfr
 from counterplay.errors import SolverError
-from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.experiment import Cell, Experiment, keeping_rows
 from counterplay.forms import open_game
 
 PUBLISHED = {"mccfr-scheme": 0.295, "probing": 0.133}
@@ -56,15 +56,16 @@ def run(
     rows: list[tuple[Cell, ...]] = []
     curves = {}
     times = list(range(1, iterations + 1))
-    for bidder in (1, 2) if player is None else (player,):
-        found = variance_along_cfr(tree, estimators, iterations, samples, bidder - 1, seed=seed)
-        means = {name: float(np.mean(variances)) for name, variances in found.items()}
-        for name, variances in found.items():
-            early = float(np.mean(variances[:150]))
-            rows.append((f"player {bidder}", name, means[name], PUBLISHED[name] if same else None, early))
-            curves[f"{name}, player {bidder}"] = (times, variances.tolist())
-        ratio = means["mccfr-scheme"] / means["probing"]
-        rows.append((f"player {bidder}", "ratio", ratio, 0.295 / 0.133 if same else None, None))
+    with keeping_rows():
+        for bidder in (1, 2) if player is None else (player,):
+            found = variance_along_cfr(tree, estimators, iterations, samples, bidder - 1, seed=seed)
+            means = {name: float(np.mean(variances)) for name, variances in found.items()}
+            for name, variances in found.items():
+                early = float(np.mean(variances[:150]))
+                rows.append((f"player {bidder}", name, means[name], PUBLISHED[name] if same else None, early))
+                curves[f"{name}, player {bidder}"] = (times, variances.tolist())
+            ratio = means["mccfr-scheme"] / means["probing"]
+            rows.append((f"player {bidder}", "ratio", ratio, 0.295 / 0.133 if same else None, None))
     return Experiment(
         title=f"Variance of the root's estimated value in Goofspiel({cards}), {iterations} iterations of vanilla CFR",
         source="Gibson 2014, section 5.3.2 and figure 5.3a (Goofspiel(6), 1000 iterations, 1000 samples each)",

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.experiment import Cell, Experiment, keeping_rows
 from counterplay.experiments.shared.refining import SETTINGS, TARGET, mean, pick_games, run_to, solver_for, trees
 from counterplay.tree.history.game_tree import GameTree
 
@@ -28,17 +28,18 @@ def run(
     most = iterations or (500 if quick else 5_000)
     rows: list[tuple[Cell, ...]] = []
     curves = {}
-    for name, tree in trees(pick_games(games, quick)).items():
-        for algorithm, forced in _cases(tree):
-            count = 1 if algorithm == "CFR+" else seeds
-            runs = [run_to(solver_for(tree, algorithm, seed, forced), 0.0, most) for seed in range(count)]
-            values = [mean([points[place].nash_conv for points in runs]) or 0.0 for place in range(len(runs[0]))]
-            steps = [point.iterations for point in runs[0]]
-            below = [step for step, value in zip(steps, values, strict=True) if value <= TARGET]
-            share = mean([100.0 * points[-1].sets / tree.num_infosets for points in runs])
-            label = f"{algorithm}, forced moves too" if forced else algorithm
-            rows.append((name, label, PUBLISHED[algorithm], below[0] if below else None, values[-1], share))
-            curves[f"{name} {label}"] = (steps, values)
+    with keeping_rows():
+        for name, tree in trees(pick_games(games, quick)).items():
+            for algorithm, forced in _cases(tree):
+                count = 1 if algorithm == "CFR+" else seeds
+                runs = [run_to(solver_for(tree, algorithm, seed, forced), 0.0, most) for seed in range(count)]
+                values = [mean([points[place].nash_conv for points in runs]) or 0.0 for place in range(len(runs[0]))]
+                steps = [point.iterations for point in runs[0]]
+                below = [step for step, value in zip(steps, values, strict=True) if value <= TARGET]
+                share = mean([100.0 * points[-1].sets / tree.num_infosets for points in runs])
+                label = f"{algorithm}, forced moves too" if forced else algorithm
+                rows.append((name, label, PUBLISHED[algorithm], below[0] if below else None, values[-1], share))
+                curves[f"{name} {label}"] = (steps, values)
     return Experiment(
         title=f"NashConv of CFR+ and CFR+IRA after {most} iterations",
         source="Čermák 2018, figures 5.3 and 5.4",

@@ -19,7 +19,7 @@ first strategy and on how ties among best responses are broken, which the source
 
 from __future__ import annotations
 
-from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.experiment import Cell, Experiment, keeping_rows
 from counterplay.experiments.shared.refining import LARGE, TARGET, Point, pick_games, run_to, solver_for, trees
 from counterplay.solvers.word_counts import cfr_words
 from counterplay.tree.history.game_tree import GameTree
@@ -51,12 +51,15 @@ def run(
     most = iterations or (3_000 if quick else 40_000)
     rows: list[tuple[Cell, ...]] = []
     curves = {}
-    for name, tree in trees(pick_games(games, quick)).items():
-        for algorithm in ("B10H90", "B100H900") if name in LARGE else ("B10H90", "B100H900", "FPIRA", "double oracle"):
-            points = run_to(solver_for(tree, algorithm), target, most, words=True)
-            rows.append(_row(name, tree, algorithm, points[-1]))
-            counted = [(point.nash_conv, point.words.total) for point in points if point.words is not None]
-            curves[f"{name} {algorithm}"] = ([left for left, _ in counted], [right for _, right in counted])
+    with keeping_rows():
+        for name, tree in trees(pick_games(games, quick)).items():
+            for algorithm in (
+                ("B10H90", "B100H900") if name in LARGE else ("B10H90", "B100H900", "FPIRA", "double oracle")
+            ):
+                points = run_to(solver_for(tree, algorithm), target, most, words=True)
+                rows.append(_row(name, tree, algorithm, points[-1]))
+                counted = [(point.nash_conv, point.words.total) for point in points if point.words is not None]
+                curves[f"{name} {algorithm}"] = ([left for left, _ in counted], [right for _, right in counted])
     return Experiment(
         title=f"What is stored at NashConv {target}",
         source="Čermák 2018, figures 5.6, 5.7, 5.9 and 5.10",

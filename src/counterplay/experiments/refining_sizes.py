@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.experiment import Cell, Experiment, keeping_rows
 from counterplay.experiments.shared.refining import GAMES, LARGE, SMALL, TARGET, mean, pick_games, run_to, solver_for
 from counterplay.forms import open_game
 
@@ -30,20 +30,23 @@ def run(
     curves = {}
     if games is None and not quick:
         games = ",".join(SMALL + LARGE)
-    for name in pick_games(games, quick):
-        tree = open_game(GAMES[name], "history")  # one at a time: the large ones take hundreds of megabytes
-        for algorithm in ("B100H900",) if name in LARGE else ("B10H90", "B100H900", "FPIRA", "double oracle"):
-            count = 1 if algorithm in ("FPIRA", "double oracle") else seeds
-            runs = [run_to(solver_for(tree, algorithm, seed), target, most) for seed in range(count)]
-            share = mean([100.0 * points[-1].sets / tree.num_infosets for points in runs])
-            reached = mean([points[-1].nash_conv for points in runs])
-            steps = mean([float(points[-1].iterations) for points in runs])
-            rows.append((name, tree.num_infosets, algorithm, PUBLISHED.get((name, algorithm)), share, reached, steps))
-            sizes = [100.0 * point.sets / tree.num_infosets for point in runs[0]]
-            curves[f"{name} {algorithm}"] = ([point.nash_conv for point in runs[0]], sizes)
-        if name in LARGE:
-            published = PUBLISHED[name, "double oracle"]
-            rows.append((name, tree.num_infosets, "double oracle", published, None, None, None))
+    with keeping_rows():
+        for name in pick_games(games, quick):
+            tree = open_game(GAMES[name], "history")  # one at a time: the large ones take hundreds of megabytes
+            for algorithm in ("B100H900",) if name in LARGE else ("B10H90", "B100H900", "FPIRA", "double oracle"):
+                count = 1 if algorithm in ("FPIRA", "double oracle") else seeds
+                runs = [run_to(solver_for(tree, algorithm, seed), target, most) for seed in range(count)]
+                share = mean([100.0 * points[-1].sets / tree.num_infosets for points in runs])
+                reached = mean([points[-1].nash_conv for points in runs])
+                steps = mean([float(points[-1].iterations) for points in runs])
+                rows.append(
+                    (name, tree.num_infosets, algorithm, PUBLISHED.get((name, algorithm)), share, reached, steps)
+                )
+                sizes = [100.0 * point.sets / tree.num_infosets for point in runs[0]]
+                curves[f"{name} {algorithm}"] = ([point.nash_conv for point in runs[0]], sizes)
+            if name in LARGE:
+                published = PUBLISHED[name, "double oracle"]
+                rows.append((name, tree.num_infosets, "double oracle", published, None, None, None))
     return Experiment(
         title=f"Information sets used at NashConv {target}, % of all",
         source="Čermák 2018, figures 5.5, 5.8 and 5.11",

@@ -11,7 +11,7 @@ from __future__ import annotations
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs
 from counterplay.experiments.shared.bucket_games import bucket_game, cards_of
 from counterplay.experiments.shared.comparison import interval
-from counterplay.experiments.shared.experiment import Cell, Curves, Experiment
+from counterplay.experiments.shared.experiment import Cell, Curves, Experiment, keeping_rows
 from counterplay.experiments.shared.sampler_races import mean_curves, race_samplers
 
 SAMPLERS = {"CS": "chance-sampling", "PCS": "pcs-boards"}
@@ -45,17 +45,20 @@ def run(
     limit, runs = seconds or (0.25 if quick else 10.0), seeds or (2 if quick else 3)
     rows: list[tuple[Cell, ...]] = []
     curves: Curves = {}
-    for place, text in enumerate(texts):
-        abstract = bucket_game(name, cards_of(name, text, "perfect", threads))
-        pairs = count_bucket_pairs(abstract, threads=threads)
-        found = race_samplers(abstract, SAMPLERS, limit, runs, pairs=pairs)
-        unit = 1000.0 / (abstract.big_blind or 1.0)
-        ends = {label: interval([unit * run.curve[-1].exploitability for run in found[label]]) for label in SAMPLERS}
-        cells = [cell for mean, half in ends.values() for cell in (mean, half if runs > 1 else None)]
-        best = min(ends, key=lambda label: ends[label][0])
-        published = PUBLISHED[place] if len(texts) == len(PUBLISHED) else None
-        rows.append((text, abstract.num_infosets, *cells, f"{best} faster", published))
-        curves |= {f"{label}, {text}": curve for label, curve in mean_curves(found, unit).items()}
+    with keeping_rows():
+        for place, text in enumerate(texts):
+            abstract = bucket_game(name, cards_of(name, text, "perfect", threads))
+            pairs = count_bucket_pairs(abstract, threads=threads)
+            found = race_samplers(abstract, SAMPLERS, limit, runs, pairs=pairs)
+            unit = 1000.0 / (abstract.big_blind or 1.0)
+            ends = {
+                label: interval([unit * run.curve[-1].exploitability for run in found[label]]) for label in SAMPLERS
+            }
+            cells = [cell for mean, half in ends.values() for cell in (mean, half if runs > 1 else None)]
+            best = min(ends, key=lambda label: ends[label][0])
+            published = PUBLISHED[place] if len(texts) == len(PUBLISHED) else None
+            rows.append((text, abstract.num_infosets, *cells, f"{best} faster", published))
+            curves |= {f"{label}, {text}": curve for label, curve in mean_curves(found, unit).items()}
     return Experiment(
         title=f"mbb/g in bucket games of {name} after {limit:g} CPU seconds, {runs} seeds",
         source="Johanson 2016, figure 3.3",

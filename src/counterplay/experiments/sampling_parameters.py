@@ -8,7 +8,7 @@ game is Bluff(1,1) and the runs are much shorter, so good values of β are small
 from __future__ import annotations
 
 from counterplay.experiments.shared.comparison import POINTS_PER_DECADE, Budget, Entrants, race
-from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.experiment import Cell, Experiment, keeping_rows
 from counterplay.forms import open_game
 
 EPSILONS = (0.01, 0.05, 0.1, 0.5)
@@ -52,10 +52,11 @@ def run(
     chosen = {**entrants(float(beta)), "external sampling": ("external-sampling", {})}
     found = race(tree, chosen, Budget(nodes=nodes, points=points), range(seeds))
     rows: list[tuple[Cell, ...]] = []
-    for label, (_, settings) in chosen.items():
-        mean, half = found.final(label)
-        values = tuple(settings.get(key) for key in ("epsilon", "tau", "beta"))
-        rows.append((*(values if settings else ("all", "all", "all")), mean, None if seeds < 2 else half))
+    with keeping_rows():
+        for label, (_, settings) in chosen.items():
+            mean, half = found.final(label)
+            values = tuple(settings.get(key) for key in ("epsilon", "tau", "beta"))
+            rows.append((*(values if settings else ("all", "all", "all")), mean, None if seeds < 2 else half))
     return Experiment(
         title=f"Average strategy sampling in {tree.name} after {nodes:,} histories, {seeds} seeds",
         source="Gibson et al. 2012, figure 1; Gibson 2014, figure 5.4 (there: no-limit hold'em, 10^12 histories)",

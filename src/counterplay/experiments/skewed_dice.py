@@ -9,7 +9,7 @@ from __future__ import annotations
 from counterplay.abstraction import abstraction_between
 from counterplay.analysis.regret_bounds import skew_well_formed_bound
 from counterplay.experiments.regret_curves import checkpoints, regret_curve
-from counterplay.experiments.shared.experiment import Experiment
+from counterplay.experiments.shared.experiment import Experiment, keeping_rows
 from counterplay.forms import open_game
 from counterplay.tree import recall_report
 
@@ -21,17 +21,20 @@ def run(quick: bool = False, iterations: int | None = None) -> Experiment:
     """Run vanilla CFR in Skew-DRP-IR(δ) and measure it in Skew-DRP(δ)."""
     last = iterations or (200 if quick else 1000)
     rows, curves = [], {}
-    for skew in SKEWS:
-        real = open_game(f"die_roll_poker(skew={skew})", "history")
-        forgetful = open_game(f"die_roll_poker(variant=IR,skew={skew})", "history")
-        curve = regret_curve(real, abstraction_between(real, forgetful), checkpoints(last))
-        report = recall_report(forgetful, real)
-        bounds = [
-            skew_well_formed_bound(real.utility_range(one.player), one.skew.K or 0.0, 3, last, one.skew.error or 0.0)
-            for one in report.players
-        ]
-        rows.append((skew, report.strongest, *curve[last], sum(curve[last]), *bounds))
-        curves[f"skew {skew:g}"] = (list(curve), [sum(regrets) for regrets in curve.values()])
+    with keeping_rows():
+        for skew in SKEWS:
+            real = open_game(f"die_roll_poker(skew={skew})", "history")
+            forgetful = open_game(f"die_roll_poker(variant=IR,skew={skew})", "history")
+            curve = regret_curve(real, abstraction_between(real, forgetful), checkpoints(last))
+            report = recall_report(forgetful, real)
+            bounds = [
+                skew_well_formed_bound(
+                    real.utility_range(one.player), one.skew.K or 0.0, 3, last, one.skew.error or 0.0
+                )
+                for one in report.players
+            ]
+            rows.append((skew, report.strongest, *curve[last], sum(curve[last]), *bounds))
+            curves[f"skew {skew:g}"] = (list(curve), [sum(regrets) for regrets in curve.values()])
     return Experiment(
         title=f"Average regret in the full game after {last} iterations of CFR",
         source="Lanctot et al. 2012, figure 1 (top); Gibson 2014, figure 6.3",

@@ -77,10 +77,11 @@ def run(
             agents.append(solver.profile(storage="uint8"))
         del solver, steps
     played = open_match_game(game)
-    matches: Matches = {
-        trio: match(played, [agents[agent] for agent in trio], deals, seed=1_000_000 * seed + number)
-        for number, trio in enumerate(itertools.combinations(range(len(agents)), 3))
-    }
+    matches: dict[tuple[int, ...], MatchResult] = {}
+    for number, trio in enumerate(itertools.combinations(range(len(agents)), 3)):
+        matches[trio] = match(played, [agents[agent] for agent in trio], deals, seed=1_000_000 * seed + number)
+        if matches[trio].interrupted:
+            raise KeyboardInterrupt
     return _results(abstract, agents, matches, held, times, deals)
 
 

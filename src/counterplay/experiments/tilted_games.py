@@ -14,7 +14,7 @@ from __future__ import annotations
 from counterplay.analysis.regret_bounds import imbalance, tilted_nash
 from counterplay.errors import GameError
 from counterplay.evaluation import evaluate
-from counterplay.experiments.shared.experiment import Cell, Curves, Experiment
+from counterplay.experiments.shared.experiment import Cell, Curves, Experiment, keeping_rows
 from counterplay.forms import open_game
 from counterplay.game.transforms import TILTS, TiltedGame
 from counterplay.solvers.cfr import CfrSolver, ProfileKind
@@ -39,16 +39,17 @@ def run(quick: bool = False, games: tuple[str, ...] = ("kuhn", "leduc"), iterati
     total = iterations or (300 if quick else 10_000)
     rows: list[tuple[Cell, ...]] = []
     curves: Curves = {}
-    for name in games:
-        plain = open_game(name, "history")
-        if plain.players != 2:
-            raise GameError(f"tilted games are for two players here; {name} has {plain.players}")
-        for tilt in ("orange", "green"):
-            for percent in PERCENTS:
-                if percent == 0.0 and tilt != "orange":
-                    continue  # the same game
-                tree = open_game(TiltedGame(open_game(name, "states"), TILTS[tilt](percent)), "history")
-                rows.append(_row(name, tilt, percent, plain, tree, total, curves))
+    with keeping_rows():
+        for name in games:
+            plain = open_game(name, "history")
+            if plain.players != 2:
+                raise GameError(f"tilted games are for two players here; {name} has {plain.players}")
+            for tilt in ("orange", "green"):
+                for percent in PERCENTS:
+                    if percent == 0.0 and tilt != "orange":
+                        continue  # the same game
+                    tree = open_game(TiltedGame(open_game(name, "states"), TILTS[tilt](percent)), "history")
+                    rows.append(_row(name, tilt, percent, plain, tree, total, curves))
     return Experiment(
         title=f"CFR on tilted games, {total} iterations, chips per game",
         source="Gibson 2014, figure 4.5 (there: 2-1 hold'em with public chance sampling)",

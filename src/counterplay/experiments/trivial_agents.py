@@ -10,7 +10,7 @@ from __future__ import annotations
 from counterplay.errors import GameError, MemoryLimitError
 from counterplay.evaluation import evaluate
 from counterplay.evaluation.card_free import evaluate_card_free
-from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.experiment import Cell, Experiment, keeping_rows
 from counterplay.forms import open_game
 from counterplay.poker.poker_game import PokerGame
 from counterplay.strategy.trivial import TRIVIAL
@@ -65,11 +65,12 @@ def run(quick: bool = False, games: tuple[str, ...] = tuple(COMPUTED), threads: 
         Threads of the evaluation.
     """
     rows: list[tuple[Cell, ...]] = []
-    for name in games[:1] if quick else games:
-        for agent, (blind, dealer) in _responses(name, threads).items():
-            known = COMPUTED.get(name, {}).get(agent, (None, None, None))
-            ours = (round((dealer + blind) / 2, 4), round(dealer, 4), round(blind, 4))
-            rows.append((name, agent, *ours, *known))
+    with keeping_rows():
+        for name in games[:1] if quick else games:
+            for agent, (blind, dealer) in _responses(name, threads).items():
+                known = COMPUTED.get(name, {}).get(agent, (None, None, None))
+                ours = (round((dealer + blind) / 2, 4), round(dealer, 4), round(blind, 4))
+                rows.append((name, agent, *ours, *known))
     return Experiment(
         title="What a best response wins from players who do not look at their cards, mbb/g",
         source="Johanson 2016, section 2.6, table 2.1",

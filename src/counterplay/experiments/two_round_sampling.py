@@ -10,7 +10,7 @@ from __future__ import annotations
 from counterplay.experiments import average_strategy
 from counterplay.experiments.shared.bucket_games import two_round_games
 from counterplay.experiments.shared.comparison import Budget, Entrants, race
-from counterplay.experiments.shared.experiment import Cell, Curves, Experiment
+from counterplay.experiments.shared.experiment import Cell, Curves, Experiment, keeping_rows
 
 ENTRANTS: Entrants = {
     label: average_strategy.ENTRANTS[label]
@@ -43,18 +43,19 @@ def run(
     seeds = seeds or (2 if quick else 5)
     rows: list[tuple[Cell, ...]] = []
     curves: Curves = {}
-    for chips, game, pairs in two_round_games(stacks, threads):
-        found = race(game, ENTRANTS, Budget(nodes=nodes), range(seeds), pairs=pairs)
-        unit = 1000 / game.big_blind
-        external = found.at("ES", nodes)[0]
-        rows.append((chips, "uniform play", None, round(unit * found.uniform, 2), None, None))
-        for label in ENTRANTS:
-            mean, half = found.at(label, nodes)
-            cells = (unit * mean, None if seeds < 2 else unit * half, round(mean / external, 3))
-            rows.append((chips, label, PUBLISHED.get(label), *cells))
-        for label, (x, values) in found.curves().items():
-            name = label if len(stacks) == 1 else f"{label}; {chips} chips"
-            curves[name] = x, [unit * y for y in values]
+    with keeping_rows():
+        for chips, game, pairs in two_round_games(stacks, threads):
+            found = race(game, ENTRANTS, Budget(nodes=nodes), range(seeds), pairs=pairs)
+            unit = 1000 / game.big_blind
+            external = found.at("ES", nodes)[0]
+            rows.append((chips, "uniform play", None, round(unit * found.uniform, 2), None, None))
+            for label in ENTRANTS:
+                mean, half = found.at(label, nodes)
+                cells = (unit * mean, None if seeds < 2 else unit * half, round(mean / external, 3))
+                rows.append((chips, label, PUBLISHED.get(label), *cells))
+            for label, (x, values) in found.curves().items():
+                name = label if len(stacks) == 1 else f"{label}; {chips} chips"
+                curves[name] = x, [unit * y for y in values]
     return Experiment(
         title=f"Exploitability in the bucket game, 2-NL hold'em, five buckets, {nodes:,} histories, {seeds} seeds",
         source="Gibson et al. 2012, figures 2a and 2b",

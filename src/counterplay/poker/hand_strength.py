@@ -36,11 +36,12 @@ def hand_strengths(game: GameDefinition, board: Sequence[int], holes: ArrayLike)
     size = len(board) + game.hole_cards
     if size > MAX_HAND:
         raise GameError(f"hands of at most {MAX_HAND} cards can be compared; here are {size}")
-    left = [card for card in game.deck if card not in board]
-    others = np.array(list(itertools.combinations(left, game.hole_cards)), dtype=np.int64)
+    hands, bits = _hands(game.deck, game.hole_cards)
+    left = bits & sum(1 << card for card in board) == 0
+    others, other_cards = hands[left], bits[left]
     tables = hand_tables() if game.three_card_hands and size < THREE else showdown_tables(game)
-    own_rank, other_rank = (rank_holes(board, hands, tables).astype(np.int64) for hands in (mine, others))
-    own_cards, other_cards = (np.bitwise_or.reduce(np.int64(1) << hands, axis=1) for hands in (mine, others))
+    own_rank, other_rank = (rank_holes(board, some, tables).astype(np.int64) for some in (mine, others))
+    own_cards = np.bitwise_or.reduce(np.int64(1) << mine, axis=1)
     found = np.zeros(len(mine))
     for start in range(0, len(mine), _ROWS):
         some = slice(start, start + _ROWS)
@@ -49,6 +50,13 @@ def hand_strengths(game: GameDefinition, board: Sequence[int], holes: ArrayLike)
         found[some] = (points * free).sum(axis=1) / (2 * free.sum(axis=1))
     found[own_rank == 0] = 0.0
     return found
+
+
+@functools.lru_cache(maxsize=8)
+def _hands(deck: tuple[int, ...], size: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """All hands of a deck, and the cards of each as bits."""
+    hands = np.array(list(itertools.combinations(deck, size)), dtype=np.int64)
+    return hands.astype(np.uint8), np.bitwise_or.reduce(np.int64(1) << hands, axis=1)
 
 
 @functools.lru_cache(maxsize=1 << 16)

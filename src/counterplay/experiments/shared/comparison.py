@@ -106,12 +106,15 @@ class Comparison:
         All runs, those of one algorithm together.
     uniform : float
         Exploitability of uniform play, for reference.
+    interrupted : bool
+        Whether Ctrl-C stopped it before all runs were finished.
     """
 
     game: str
     budget: Budget
     runs: tuple[Run, ...]
     uniform: float
+    interrupted: bool = False
 
     @property
     def algorithms(self) -> tuple[str, ...]:
@@ -177,6 +180,7 @@ class Comparison:
             "game": self.game,
             "budget": {self.budget.axis: getattr(self.budget, self.budget.axis)},
             "uniform_exploitability": self.uniform,
+            "interrupted": self.interrupted,
             "algorithms": self.rows(),
             "runs": [
                 {
@@ -230,7 +234,7 @@ def compare(
     game: GameTree | Game | str, algorithms: str | Sequence[str], budget: Budget, seeds: int | Sequence[int] = 5, *,
     memory_limit: int | None = None, callback: ProgressCallback | None = None,
 ) -> Comparison:  # fmt: skip
-    """Run algorithms on a game, each with several seeds.
+    """Run algorithms on a game, each with several seeds; Ctrl-C stops, and the finished runs are returned.
 
     Parameters
     ----------
@@ -252,29 +256,38 @@ def compare(
     tree = open_game(game, "history", memory_limit=memory_limit)
     for name, settings in chosen.values():
         make_solver(tree, name, memory_limit, **settings)  # reports a wrong setting before the first run
-    return race(tree, chosen, budget, marks, memory_limit=memory_limit, callback=callback)
+    return race(tree, chosen, budget, marks, memory_limit=memory_limit, callback=callback, kept=True)
 
 
 def race(
     game: GameTree | BucketGame, entrants: Entrants, budget: Budget, seeds: Sequence[int], *,
     pairs: BucketPairs | None = None, memory_limit: int | None = None, callback: ProgressCallback | None = None,
+    kept: bool = False,
 ) -> Comparison:  # fmt: skip
-    """The same for an opened game and algorithms with names of their own; a bucket game is measured by its pairs."""
-    runs = []
-    for label, (name, settings) in entrants.items():
-        seeded = ALGORITHMS[name].seeded and "seed" not in settings
-        for seed in seeds if seeded else [None]:
-            own = settings if seed is None else {**settings, "seed": seed}
-            solver = make_solver(game, name, memory_limit, **own)
-            if isinstance(solver, BucketTables):
-                solver.pairs = pairs
-            curve = tuple(run_solver(solver, budget, _named(callback, label, seed)))
-            runs.append(Run(label, seed, curve))
+    """The same for an opened game and algorithms with names of their own; a bucket game is measured by its pairs.
+
+    ``kept``: after Ctrl-C the runs that are finished are returned.
+    """
+    runs, finished = [], False
+    try:
+        for label, (name, settings) in entrants.items():
+            seeded = ALGORITHMS[name].seeded and "seed" not in settings
+            for seed in seeds if seeded else [None]:
+                own = settings if seed is None else {**settings, "seed": seed}
+                solver = make_solver(game, name, memory_limit, **own)
+                if isinstance(solver, BucketTables):
+                    solver.pairs = pairs
+                curve = tuple(run_solver(solver, budget, _named(callback, label, seed)))
+                runs.append(Run(label, seed, curve))
+        finished = True
+    except KeyboardInterrupt:
+        if not kept or not runs:
+            raise
     if isinstance(game, GameTree):
         uniform = exploitability(TabularStrategy.uniform(game), game)
     else:
         uniform = math.nan if pairs is None else measure_buckets(game, pairs).exploitability
-    return Comparison(game.name, budget, tuple(runs), uniform)
+    return Comparison(game.name, budget, tuple(runs), uniform, not finished)
 
 
 def _seeds(seeds: int | Sequence[int]) -> list[int]:
