@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import counterplay as cp
 from counterplay.cli.main import main
 from counterplay.game import game_names
 
@@ -86,6 +87,38 @@ def test_examples_run(script: str, tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, ROOT / "examples" / script], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "exploitability" in done.stdout
+
+
+def test_the_comparison_has_the_algorithms_of_its_caption(tmp_path: Path) -> None:
+    """The picture of the README has the five curves of its caption, and is only written where it is asked for."""
+    script = ROOT / "examples" / "compare_algorithms.py"
+    before = (ROOT / "docs" / "images" / "leduc.png").read_bytes()
+    done = subprocess.run(
+        [sys.executable, script, "curves.svg"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["cfr", "cfr+", "linear", "dcfr", "pcfr+"]
+    assert "Exploitability of CFR, CFR+, linear, discounted and predictive CFR on Leduc" in README
+    drawn = (tmp_path / "curves.svg").read_text(encoding="utf-8")
+    assert [name for name in cp.ALGORITHMS if f"<!-- {name} -->" in drawn] == ["cfr", "cfr+", "linear", "dcfr", "pcfr+"]
+    assert [path.name for path in tmp_path.iterdir()] == ["curves.svg"]
+    assert (ROOT / "docs" / "images" / "leduc.png").read_bytes() == before
+
+
+def test_the_tutorial_compares_the_same_algorithms() -> None:
+    tutorial = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    loop = tutorial.split("## Compare algorithms")[1].split("```python\n")[1].split("```")[0]
+    seen: list[str] = []
+
+    class Recorder:
+        ALGORITHMS = cp.ALGORITHMS
+
+        @staticmethod
+        def solve(tree: object, algorithm: str, iterations: int) -> object:
+            seen.append(algorithm)
+            return cp.solve("kuhn", algorithm, iterations=1)
+
+    exec(loop, {"cp": Recorder, "tree": None})
+    assert seen == ["cfr", "cfr+", "linear", "dcfr", "pcfr+"]
 
 
 def test_the_first_example_is_short() -> None:

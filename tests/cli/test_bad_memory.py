@@ -179,12 +179,12 @@ def test_a_game_that_is_refused_before_the_walk(capsys: Capture) -> None:
         message,
     )
     assert found is not None, message
-    assert 3e5 < float(found[1]) < 3e6  # 919,105 in truth
+    assert 3e5 < float(found[1].replace(",", "")) < 3e6  # 919,105 in truth
     assert 30 < float(found[2]) < 300
     assert seen == []
     assert told(capsys, "solve", "leduc(ranks=12,suited=true)", "--memory-limit", "1MB") == message
     assert main(["info", "leduc(ranks=12,suited=true)", "--memory-limit", "1MB"]) == 0
-    assert f"too large: about {float(found[1]):,.0f} histories, {found[2]} MiB" in capsys.readouterr().out
+    assert f"too large: about {found[1]} histories, {found[2]} MiB" in capsys.readouterr().out
     uniform = ["--strategy", "uniform", "--game", "leduc(ranks=12,suited=true)"]
     assert told(capsys, "evaluate", *uniform, "--memory-limit", "1MB") == message
 

@@ -33,3 +33,12 @@ def test_what_to_do_with_poker_that_is_too_large(game: str, bets: str, capsys: C
     assert main(["solve", game, "--quiet"]) == MISUSE
     said = capsys.readouterr().err
     assert f"build an agent (counterplay build {game}{bets}), solve it in a card abstraction (--cards FILE)" in said
+    assert "Therefore" not in said  # nothing is announced that is then refused
+
+
+def test_refusals_count_the_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    """35,888,449,446,577 actions with a regret and an average of four bytes each are 261.1 TiB, the tree is little."""
+    for words in ([], ["--representation", "public"]):
+        assert main(["solve", "holdem_limit_2p", "--memory-limit", "100GiB", *words]) == 2
+        said = capsys.readouterr().err
+        assert "cfr+ on the public tree of holdem_limit_2p needs about 261.3 TiB, but only 100.0 GiB may" in said

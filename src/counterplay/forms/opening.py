@@ -268,7 +268,7 @@ class GameForms:
             from counterplay.poker.poker_public_tree import build_public_tree, public_tree_bytes
             from counterplay.tree.public.tilt_public import tilt_public
 
-            rules, advice = self.poker.definition, self._poker_advice()
+            rules, advice = self.poker.definition, self.poker_advice()
             try:
                 needed = public_tree_bytes(rules, self.raises)
             except MemoryLimitError:  # the betting cannot even be counted
@@ -283,7 +283,7 @@ class GameForms:
             return unfold(play, game.spec(), game.big_blind, self.memory_limit)
         return self._split().public
 
-    def _poker_advice(self) -> str:
+    def poker_advice(self) -> str:
         """What to do with poker that is too large as it is."""
         bets = "" if self.poker is None or self.poker.definition.limit else " --bets fcpa"
         return (

@@ -50,7 +50,7 @@ def game_forms(
 
 def form_sizes(forms: GameForms) -> tuple[FormSize, ...]:
     """The same for an opened game."""
-    return _history(forms), _public(forms), _buckets(forms), _states(forms)
+    return _history(forms), public_size(forms), _buckets(forms), _states(forms)
 
 
 def _history(forms: GameForms) -> FormSize:
@@ -77,7 +77,8 @@ def _estimated_histories(forms: GameForms, reason: str) -> FormSize:
     return FormSize("history", False, True, reason, exact, histories=count, bytes=needed)
 
 
-def _public(forms: GameForms) -> FormSize:
+def public_size(forms: GameForms) -> FormSize:
+    """The public tree, counted from the rules where these suffice."""
     try:
         refusal = forms.public_refusal()
     except MemoryLimitError as error:

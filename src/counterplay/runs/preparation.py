@@ -59,7 +59,7 @@ def prepare(
     )  # fmt: skip
     needs = _needs(target, options, own, forget)
     if form == "history":
-        form = _form_that_fits(forms, chosen, options, needs)
+        form = _form_that_fits(forms, chosen, options, needs, own)
     _check_needs(form, options, needs)
     own = {**_common_settings(chosen, form, options), **own}
     try:
@@ -149,7 +149,9 @@ def _needs(target: Target, options: RunOptions, settings: Mapping[str, Any], for
     }  # fmt: skip
 
 
-def _form_that_fits(forms: GameForms, algorithm: str, options: RunOptions, needs: Mapping[str, bool]) -> str:
+def _form_that_fits(
+    forms: GameForms, algorithm: str, options: RunOptions, needs: Mapping[str, bool], own: Mapping[str, Any]
+) -> str:
     """History, or if the histories do not fit another form on which the algorithm is the same."""
     try:
         forms.history()
@@ -159,12 +161,33 @@ def _form_that_fits(forms: GameForms, algorithm: str, options: RunOptions, needs
         if options.representation != "auto" or any(needs[name] for name in ("forget", "map_out", "exact")):
             raise
         if known.full_width and forms.public_refusal() is None:
+            _check_public(forms, algorithm, options, own)
             options.say(f"{error}\nTherefore its public tree is solved.")
             return "public"
         if "states" not in known.forms or any(needs.values()) or (options.threads or 1) != 1:
             raise
         options.say(f"{error}\nTherefore its states are sampled, which is slower, and exploitability is not measured.")
         return "states"
+
+
+def _check_public(forms: GameForms, algorithm: str, options: RunOptions, settings: Mapping[str, Any]) -> None:
+    """Refuse a public tree that does not fit with its tables, before any of it is built.
+
+    Tables are counted as the algorithm makes them by default; with another ``storage`` they are checked when they are
+    made.
+    """
+    if forms.compiled or forms.subgame is not None or forms.poker is None or "storage" in settings:
+        return
+    from counterplay.forms.size_report import public_size
+    from counterplay.solvers.form_memory import solver_memory
+
+    size = public_size(forms)
+    if size.too_large and size.bytes is None:  # its betting cannot even be counted
+        raise MemoryLimitError(f"the public tree of {forms.name} is too large; {forms.poker_advice()}")
+    tables = solver_memory(forms, size).get(algorithm)
+    if size.bytes is not None and tables is not None:
+        what = f"{algorithm} on the public tree of {forms.name}"
+        check_memory(what, size.bytes + tables, options.memory_limit, forms.poker_advice())
 
 
 def _check_needs(form: str, options: RunOptions, needs: Mapping[str, bool]) -> None:
@@ -232,6 +255,7 @@ def _public_solver(forms: GameForms, algorithm: str | None, settings: dict[str, 
     """A solver on the public tree; postflop spots have their own defaults."""
     from counterplay.solvers.public_cfr import PublicSolver
 
+    _check_public(forms, algorithm or DEFAULT_ALGORITHM["public"], options, settings)
     tree, limit = forms.public(), options.memory_limit
     if tree.name.startswith(SUBGAME):
         algorithm = algorithm or SPOT_ALGORITHM
