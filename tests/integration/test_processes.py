@@ -117,7 +117,7 @@ def wait_for(process: subprocess.Popen[str], pattern: str) -> None:
     pytest.fail(f"no line like {pattern!r} among {seen}")
 
 
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM], ids=lambda stop: stop.name)
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda stop: stop.name)
 def test_a_stopped_run_is_saved_and_goes_on(tmp_path: Path, stop: signal.Signals) -> None:
     out = tmp_path / "leduc.strategy"
     process = subprocess.Popen(

@@ -39,6 +39,7 @@ from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runs import RunOptions, Target, prepare
 from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import Progress, ProgressCallback
+from counterplay.runtime.signals import uninterrupted
 from counterplay.solvers import resume_solver
 from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.storage import LOCK, lock_folder, read_container, write_container, write_text
@@ -245,9 +246,9 @@ class Pipeline:
         curve: list[dict[str, Any]] = part["curve"]
         spent = self._clock("solve")
         for goal in part["goals"][len(curve) :]:
-            result = solver.run(_until(plan, goal), self._watch(solver, part["goals"][-1]))
-            if result.status == "interrupted":
-                solver.save(self.folder / CHECKPOINT)
+            if solver.advance(_until(plan, goal), self._watch(solver, part["goals"][-1])) == "interrupted":
+                with uninterrupted():
+                    solver.save(self.folder / CHECKPOINT)
                 raise KeyboardInterrupt
             found = self._exploitability(solver, pairs)
             done = {name: getattr(solver, name) for name in ("iterations", "seconds", "cpu_seconds")}
@@ -341,7 +342,8 @@ class Pipeline:
             text = f"{now.iterations:,} iterations"
             self._report(self.TITLES["solve"], dataclasses.replace(now, total=total), text)
             if time.monotonic() - saved > CHECKPOINT_SECONDS:
-                solver.save(self.folder / CHECKPOINT)
+                with uninterrupted():
+                    solver.save(self.folder / CHECKPOINT)
                 saved = time.monotonic()
 
         return tick

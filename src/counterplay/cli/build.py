@@ -14,7 +14,8 @@ from counterplay.cli import options as o
 from counterplay.cli.abstract import ROUNDS_HELP
 from counterplay.cli.common import note, print_json, say, say_next, table
 from counterplay.cli.completions import complete_preset
-from counterplay.cli.running import interruptible, live_progress, time_left
+from counterplay.cli.running import live_progress, time_left
+from counterplay.runtime.signals import interruptible
 
 if TYPE_CHECKING:
     from counterplay.runtime.progress import Progress, ProgressCallback

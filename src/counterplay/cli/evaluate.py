@@ -11,9 +11,10 @@ import typer
 from counterplay.cli import options as o
 from counterplay.cli.common import check_writable, note, print_json, say, table
 from counterplay.cli.completions import complete_game, complete_opponent
-from counterplay.cli.running import counted_progress, interruptible
+from counterplay.cli.running import counted_progress
 from counterplay.errors import StrategyError
 from counterplay.runtime.number_text import chips
+from counterplay.runtime.signals import interruptible
 
 if TYPE_CHECKING:
     from counterplay.evaluation.measurement import Measurement

@@ -12,9 +12,10 @@ import typer
 
 from counterplay.cli import options as o
 from counterplay.cli.common import note, print_json, say, say_next
-from counterplay.cli.running import interruptible, live_progress, time_left
+from counterplay.cli.running import live_progress, time_left
 from counterplay.cli.solve import read_settings, read_spot
 from counterplay.errors import CounterplayError
+from counterplay.runtime.signals import interruptible
 
 if TYPE_CHECKING:
     from counterplay.poker.postflop.board_lists import WeightedBoard

@@ -1,9 +1,8 @@
-"""Shared by commands that run a solver: the progress line, Ctrl-C."""
+"""Shared by commands that run a solver: the progress line."""
 
 from __future__ import annotations
 
 import math
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -15,20 +14,6 @@ from counterplay.cli.common import note
 if TYPE_CHECKING:
     from counterplay.runtime.pacing import Until
     from counterplay.runtime.progress import Progress, ProgressCallback
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Let SIGTERM do what Ctrl-C does: stop, save, report."""
-
-    def stop(signum: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    old = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, old)
 
 
 @contextmanager

@@ -9,8 +9,9 @@ from counterplay.cli import options as o
 from counterplay.cli.common import check_plot, check_writable, compile_status, note, print_json
 from counterplay.cli.options import option_name
 from counterplay.cli.report import summarise
-from counterplay.cli.running import interruptible, progress_line
+from counterplay.cli.running import progress_line
 from counterplay.errors import SolverError
+from counterplay.runtime.signals import interruptible
 
 if TYPE_CHECKING:
     from counterplay.runs import Run, Spot

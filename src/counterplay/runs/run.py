@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import os
+import shlex
+import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from counterplay.errors import CounterplayError
+from counterplay.errors import CounterplayError, StrategyError
 from counterplay.evaluation.measurement import Measurement
 from counterplay.forms import GameForms
 from counterplay.poker.cards import card_text
@@ -18,6 +21,7 @@ from counterplay.runs.options import RunOptions
 from counterplay.runtime.memory import format_bytes
 from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import Progress, ProgressCallback
+from counterplay.runtime.signals import uninterrupted
 from counterplay.solvers.result import AbstractResult, SolveResult
 from counterplay.solvers.solver import Solver
 from counterplay.tree.history.sizes import tree_bytes
@@ -45,19 +49,57 @@ class Run:
     forms: GameForms
 
     def run(self, progress: ProgressCallback | None = None) -> SolveResult:
-        """Advance to the goal, or to Ctrl-C; an interrupted run always leaves a checkpoint."""
-        result = self._lifted(self.solver.run(self.goal, self._watch(progress)))
-        options, checkpoint = self.options, self.options.checkpoint
-        if options.out is not None:
-            result.profile.save(options.out)
-        if checkpoint is None and result.status == "interrupted":
-            checkpoint = self._checkpoint_name()
-        if checkpoint is not None:
-            self.solver.save(checkpoint)
-        if options.map_out is not None and self.merged is not None:
-            self.merged.save(options.map_out)
-        files = {"profile": options.out, "map": options.map_out, "checkpoint": checkpoint}
+        """Advance to the goal, or to Ctrl-C.
+
+        An interrupted run always leaves a checkpoint, also if it is interrupted while it is measured and written.
+
+        Raises
+        ------
+        StrategyError
+            If a file cannot be written; then the run is kept in a checkpoint elsewhere, which the message names.
+        """
+        status = self.solver.advance(self.goal, self._watch(progress))
+        checkpoint = self.options.checkpoint
+        try:
+            if status == "interrupted":
+                checkpoint = self._keep(checkpoint or self._checkpoint_name())
+            result = self._lifted(self.solver.result(status))
+            with uninterrupted():
+                self._write(result)
+        except KeyboardInterrupt:
+            kept = self._keep(checkpoint or self._checkpoint_name())
+            self.options.say(f"stopped before the result was complete; the run is in {kept}")
+            raise
+        if status != "interrupted" and checkpoint is not None:
+            checkpoint = self._keep(checkpoint)
+        files = {"profile": self.options.out, "map": self.options.map_out, "checkpoint": checkpoint}
         return dataclasses.replace(result, files=files)
+
+    def _write(self, result: SolveResult) -> None:
+        """Write the strategy and the map of the abstraction."""
+        try:
+            if self.options.out is not None:
+                result.profile.save(self.options.out)
+            if self.options.map_out is not None and self.merged is not None:
+                self.merged.save(self.options.map_out)
+        except StrategyError as error:
+            kept = self._keep(self.options.checkpoint or self._checkpoint_name())
+            again = f"--resume {shlex.quote(str(kept))} --iterations {self.solver.iterations} --out FILE"
+            raise StrategyError(f"{error}; the run is kept, try: counterplay solve {again}") from None
+
+    def _keep(self, path: str | os.PathLike[str]) -> str | os.PathLike[str]:
+        """Write a checkpoint, and give its path: if it does not fit there, in the folder for temporary files."""
+        with uninterrupted():
+            try:
+                self.solver.save(path)
+                return path
+            except StrategyError as error:
+                other = Path(tempfile.gettempdir()) / Path(path).name
+                if other.absolute() == Path(path).absolute():
+                    raise
+                self.solver.save(other)
+                self.options.say(f"{error}; the checkpoint is in {other}")
+                return other
 
     @property
     def sizes(self) -> str | None:
@@ -86,7 +128,11 @@ class Run:
             if progress is not None:
                 progress(now)
             if self.options.checkpoint is not None and time.monotonic() - last > CHECKPOINT_SECONDS:
-                self.solver.save(self.options.checkpoint)
+                try:
+                    with uninterrupted():
+                        self.solver.save(self.options.checkpoint)
+                except StrategyError as error:  # a full disk; there may be room in a minute
+                    self.options.say(f"{error}; solving continues, and the checkpoint is tried again")
                 last = time.monotonic()
 
         return tick

@@ -50,7 +50,8 @@ from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.threads import ThreadPool, spaced_rows, spaced_zeros
 from counterplay.solvers.sampling_schemes import scheme_array
 from counterplay.solvers.settings import Bounds, Count, Settings, Share, Threads, preset
-from counterplay.solvers.solver import Solver, ThreadedSolver
+from counterplay.solvers.solver import Solver
+from counterplay.solvers.threaded_solver import ThreadedSolver
 from counterplay.strategy import normalise
 from counterplay.tree.history.game_tree import GameTree
 

@@ -51,7 +51,7 @@ from counterplay.runtime.threads import ThreadPool, spaced_rows, spaced_zeros
 from counterplay.solvers.cfr import ROUNDING, check_storage
 from counterplay.solvers.public_tree_tables import PublicTreeTables, table_type
 from counterplay.solvers.settings import Bounds, Settings, Threads
-from counterplay.solvers.solver import ThreadedSolver
+from counterplay.solvers.threaded_solver import ThreadedSolver
 from counterplay.tree.public.public_tree import LINK, NO_HAND, SHARED, PublicTree
 
 SamplingKind = Literal["cs", "opcs", "spcs", "pcs"]

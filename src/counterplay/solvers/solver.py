@@ -26,7 +26,6 @@ from counterplay.kernels.history.passes import FormArrays, form_arrays
 from counterplay.runtime.memory import check_memory
 from counterplay.runtime.pacing import CHECK_RATIO, PacedSteps, Until, next_check
 from counterplay.runtime.progress import Progress, ProgressCallback
-from counterplay.runtime.threads import ThreadPool, available_cores
 from counterplay.solvers.result import RunFacts, SolveResult, Status
 from counterplay.solvers.settings import Settings, preset
 from counterplay.storage import read_container, write_container
@@ -384,6 +383,10 @@ class Solver(ABC):
         check_every : int, optional
             Measure at multiples of this number instead of the default schedule.
         """
+        return self.result(self.advance(until, callback, check_every))
+
+    def advance(self, until: Until, callback: ProgressCallback | None = None, check_every: int | None = None) -> Status:
+        """As ``run``, but without the result, which may take long: gives why it stopped."""
         if check_every is not None and (not isinstance(check_every, numbers.Integral) or check_every < 1):
             raise SolverError(f"check_every must be an integer, at least 1; got {check_every!r}")
         if until.exploitability is not None and not self.measures:
@@ -421,7 +424,7 @@ class Solver(ABC):
             pass
         finally:
             self.deadline = None
-        return self._result(status)
+        return status
 
     def _missed_check(self, check_every: int | None) -> bool:
         """Whether this iteration is on the schedule and was not measured: Ctrl-C came while it was computed."""
@@ -446,7 +449,8 @@ class Solver(ABC):
             self.iterations, self.seconds, self.cpu_seconds, exploitability, measured_at, self.nodes, lower, upper
         )
 
-    def _result(self, status: Status) -> SolveResult:
+    def result(self, status: Status) -> SolveResult:
+        """The strategy so far, measured."""
         return SolveResult(
             game=self.name,
             algorithm=self.algorithm,
@@ -465,35 +469,3 @@ class Solver(ABC):
             form=self.form_name,
             facts=self.facts(),
         )
-
-
-class ThreadedSolver(Solver):
-    """A solver whose threads walk over the same tables, each with its own random numbers and counters."""
-
-    counters: NDArray[np.int64]
-    """A row for each thread: iterations, histories or public states touched, and what else is counted."""
-
-    _pool: ThreadPool
-
-    @property
-    def iterations(self) -> int:
-        """Iterations done so far, of all threads."""
-        return int(self.counters[:, 0].sum())
-
-    @property
-    def least_iterations(self) -> int:
-        """One for each thread that has a core."""
-        return min(int(self.config.threads), available_cores())
-
-    @property
-    def nodes(self) -> int:
-        """What was visited so far, each visit counted: histories, or public states."""
-        return int(self.counters[:, 1].sum())
-
-    def step(self, iterations: int = 1) -> None:
-        """Advance by some iterations, divided among the threads."""
-        self._pool.share(iterations, self.iterations, self._advance, self.deadline)
-
-    @abstractmethod
-    def _advance(self, thread: int, iterations: int, start: int) -> None:
-        """Iterations ``start + 1`` to ``start + iterations``, with the random numbers of a thread."""
