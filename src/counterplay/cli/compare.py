@@ -9,10 +9,10 @@ import typer
 
 from counterplay.cli import options as o
 from counterplay.cli.common import check_plot, check_writable, compile_status, note, print_json, say
-from counterplay.cli.running import interruptible
 from counterplay.errors import SolverError
 from counterplay.runtime.memory import read_memory
 from counterplay.runtime.number_text import chips, figure
+from counterplay.runtime.signals import interruptible
 
 if TYPE_CHECKING:
     from counterplay.experiments.shared.comparison import Comparison

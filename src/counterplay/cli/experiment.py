@@ -12,11 +12,11 @@ import typer
 from counterplay.cli import options as o
 from counterplay.cli.common import check_writable, note, print_json, say
 from counterplay.cli.completions import complete_experiment
-from counterplay.cli.running import interruptible
 from counterplay.cli.solve import read_settings
 from counterplay.errors import CounterplayError
 from counterplay.experiments import EXPERIMENTS, Cell, Experiment, run_experiment
 from counterplay.runtime.number_text import figure
+from counterplay.runtime.signals import interruptible
 from counterplay.storage import write_text
 
 

@@ -11,9 +11,10 @@ from counterplay.cli import options as o
 from counterplay.cli.common import note, print_json, say
 from counterplay.cli.completions import complete_game, complete_opponent
 from counterplay.cli.play import asking, play_here
-from counterplay.cli.running import counted_progress, interruptible
+from counterplay.cli.running import counted_progress
 from counterplay.errors import GameError
 from counterplay.runtime.number_text import figure
+from counterplay.runtime.signals import interruptible
 
 if TYPE_CHECKING:
     from counterplay.agents import Agent, Entry, Estimate, MatchGame, MatchResult
