@@ -46,8 +46,6 @@ def write_container(path: str | os.PathLike[str], kind: str, header: Mapping[str
     StrategyError
         If the file cannot be written (a full disk, a missing folder); what was there before is untouched.
     """
-    import safetensors.numpy
-
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     text = json.dumps(header, sort_keys=True, default=_plain)
     metadata = {
@@ -57,26 +55,27 @@ def write_container(path: str | os.PathLike[str], kind: str, header: Mapping[str
         "header": text,
         "checksum": _checksum(kind, counterplay.__version__ + text, arrays),
     }
-    content = safetensors.numpy.save(dict(arrays), metadata=metadata)
+    table = _make_table(metadata, arrays, path)
     try:
-        replace_file(path, content)
+        replace_file(path, table, *_parts(arrays))
     except OSError as error:
         raise StrategyError(
             f"cannot write {path}: {error.strerror or error}; the old file, if any, is intact"
         ) from error
 
 
-def replace_file(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file atomically: whoever is killed or out of space leaves the old one.  Raises OSError."""
+def replace_file(path: str | os.PathLike[str], *parts: bytes | memoryview) -> None:
+    """Write a file of some parts atomically: whoever is killed or out of space leaves the old one.  Raises OSError."""
     target = Path(os.path.realpath(path))  # a link stays a link
     if target.exists() and not target.is_file():  # a pipe or a device, such as /dev/null, is written to directly
-        target.write_bytes(content)
+        with open(target, "wb") as file:
+            file.writelines(parts)
         return
     _remove_abandoned(target)
     temporary = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}.part")
     try:
         with open(temporary, "wb") as file:
-            file.write(content)
+            file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
         _keep_mode(target, temporary)
@@ -251,6 +250,33 @@ def _checksum(kind: str, header: str, arrays: Arrays) -> str:
 
 _DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "<i1", "U64": "<u8",
            "U32": "<u4", "U16": "<u2", "U8": "<u1", "BOOL": "?"}  # fmt: skip
+
+
+def _place(name: str, arrays: Arrays) -> tuple[int, str]:
+    """The order of arrays in a file: by the size of their numbers, so that all are aligned."""
+    return -arrays[name].itemsize, name
+
+
+def _make_table(metadata: Mapping[str, str], arrays: Arrays, path: str | os.PathLike[str]) -> bytes:
+    """What stands before the arrays in a safetensors file, see ``_read_table``."""
+    known = {np.dtype(kind): name for name, kind in _DTYPES.items()}
+    table: dict[str, Any] = {"__metadata__": dict(metadata)}
+    end = 0
+    for name in sorted(arrays, key=lambda name: _place(name, arrays)):
+        array = arrays[name]
+        if array.dtype not in known:
+            raise StrategyError(f"cannot write {path}: arrays of {array.dtype} such as {name!r} have no place in files")
+        start, end = end, end + array.nbytes
+        table[name] = {"dtype": known[array.dtype], "shape": list(array.shape), "data_offsets": [start, end]}
+    text = json.dumps(table, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text
+
+
+def _parts(arrays: Arrays) -> list[memoryview]:
+    """The arrays in the order of a file, where they are in memory: a copy of large tables would double it."""
+    names = sorted(arrays, key=lambda name: _place(name, arrays))
+    return [arrays[name].reshape(-1).view(np.uint8).data for name in names if arrays[name].size]
 
 
 def _read_table(file: BinaryIO, source: Path) -> tuple[dict[str, Any], dict[str, Any], int]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import re
+import subprocess
+import sys
 import tomllib
 import warnings
 from collections.abc import Iterator
@@ -32,6 +34,9 @@ from counterplay.kernels.numba_internals import (
     vectors_from_rows,
     zero_row,
 )  # fmt: skip
+from counterplay.poker.evaluator import rank_holes
+from counterplay.runs import solve
+from counterplay.solvers import solver
 
 LEAST, MOST = (".".join(map(str, bound)) for bound in SUPPORTED)
 ROOT = Path(__file__).parents[2]
@@ -115,6 +120,22 @@ def test_the_cache_has_our_stamp() -> None:
         assert cache._impl.locator.get_source_stamp() == internals._stamp(Path(__file__))
 
 
+def test_a_kernel_of_the_cache_runs_without_the_compiler() -> None:
+    """What numba needs to compile is not loaded for kernels from the disk; a further one is compiled nevertheless."""
+    script = """
+import sys
+import numpy as np
+from counterplay.poker.evaluator import rank_holes
+print(rank_holes((0, 5, 9, 13, 20), np.array([[1, 2], [50, 51]], np.uint8)).tolist(), "numba.np.linalg" in sys.modules)
+import numba
+print(numba.njit(lambda x: np.sqrt(x).sum())(np.array([4.0, 9.0])), "numba.np.linalg" in sys.modules)
+"""
+    ranks = rank_holes((0, 5, 9, 13, 20), np.array([[1, 2], [50, 51]], np.uint8)).tolist()  # in the cache from now on
+    with uses("the cache of compiled functions (numba.core.caching), and the runtime of what it holds (rtsys)"):
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines() == [f"{ranks} False", "5.0 True"]
+
+
 def test_a_kernel_without_a_writable_folder_still_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(function: Any) -> Any:
         raise RuntimeError("no locator")
@@ -182,3 +203,58 @@ def test_an_unsupported_version_warns_at_import(monkeypatch: pytest.MonkeyPatch)
         warnings.simplefilter("always")
         exec(compile(head, internals.__file__, "exec"), {"__name__": "fresh", "__file__": internals.__file__})
     assert [str(one.message) for one in caught if "numba 0.99.1 is installed" in str(one.message)] != []
+
+
+MAPS = """\
+7f0000000000-7f0000004000 r--p 00000000 08:01 42  /x/llvmlite/binding/libllvmlite.so
+Rss:                  12 kB
+Shared_Dirty:          0 kB
+Private_Dirty:         0 kB
+Anonymous:             0 kB
+VmFlags: rd mr mw me
+7f0000004000-7f0000010000 r-xp 00004000 08:01 42  /x/llvmlite/binding/libllvmlite.so
+Rss:                  40 kB
+Shared_Dirty:          0 kB
+Private_Dirty:         0 kB
+Anonymous:             0 kB
+7f0000010000-7f0000012000 r--p 00010000 08:01 42  /x/llvmlite/binding/libllvmlite.so
+Rss:                   8 kB
+Shared_Dirty:          0 kB
+Private_Dirty:         8 kB
+Anonymous:             8 kB
+7f0000012000-7f0000013000 rw-p 00012000 08:01 42  /x/llvmlite/binding/libllvmlite.so
+Rss:                   4 kB
+Shared_Dirty:          0 kB
+Private_Dirty:         0 kB
+Anonymous:             0 kB
+7f0000020000-7f0000030000 r-xp 00000000 08:01 43  /x/libllvmlite.so/other.so
+Rss:                   4 kB
+Shared_Dirty:          0 kB
+Private_Dirty:         0 kB
+Anonymous:             0 kB
+7ffff0000000-7ffff0001000 rw-p 00000000 00:00 0
+Rss:                   4 kB
+"""
+
+
+def test_only_unchanged_memory_of_the_compiler_is_given_back() -> None:
+    assert list(internals._clean_pages(MAPS)) == [
+        (0x7F0000000000, 0x4000, 12 * 1024), (0x7F0000004000, 0xC000, 40 * 1024),
+    ]  # fmt: skip
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="the system does not say what a library holds")
+def test_the_compiler_works_after_its_memory_was_given_back() -> None:
+    with uses("the library of the compiler (libllvmlite)"):
+        assert numba.njit(lambda x: x + 1)(2) == 3
+        assert internals.release_compiler() > 1 << 20
+        assert numba.njit(lambda x: x * 7)(6) == 42
+
+
+def test_a_run_with_large_tables_gives_it_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    monkeypatch.setattr(solver, "release_compiler", lambda: calls.append(1))
+    for large, count in ((1 << 40, 0), (0, 1)):
+        monkeypatch.setattr(solver, "LARGE", large)
+        solve("kuhn", "cfr+", iterations=2)
+        assert len(calls) == count

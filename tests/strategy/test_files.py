@@ -7,6 +7,7 @@ import json
 import os
 import random
 import stat
+import tracemalloc
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -383,3 +384,37 @@ def test_a_checkpoint_of_a_game_with_other_payoffs_is_refused(tmp_path: Path, ot
     solver_for(compiled("leduc"), "cfr").save(path)
     with pytest.raises(StrategyError, match="is a checkpoint of leduc; it does not fit leduc"):
         CfrSolver.resume(path, compiled(other))
+
+
+def test_files_are_those_of_the_safetensors_library(tmp_path: Path) -> None:
+    """It reads the arrays and the metadata that were written; empty arrays and every type have their place."""
+    import safetensors
+    import safetensors.numpy
+
+    kinds = ("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?")
+    arrays: dict[str, np.ndarray] = {f"a_{kind}": np.arange(7).astype(kind) for kind in kinds}
+    arrays |= {"é": np.ones((2, 3), np.float32)[:, ::2], "none": np.zeros((0, 4)), "one": np.array(5, np.int16)}
+    write_container(tmp_path / "x", "profile", {"game": "Ks♠"}, arrays)
+    found = safetensors.numpy.load((tmp_path / "x").read_bytes())
+    assert set(found) == set(arrays)
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(found[name], np.atleast_1d(array))
+        assert found[name].dtype == array.dtype
+    with safetensors.safe_open(tmp_path / "x", "np") as opened:
+        assert json.loads(opened.metadata()["header"]) == {"game": "Ks♠"}
+    header, again = read_container(tmp_path / "x", "profile")
+    assert header == {"game": "Ks♠"}
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(again[name], np.atleast_1d(array))
+    with pytest.raises(StrategyError, match="arrays of complex128 such as 'c' have no place in files"):
+        write_container(tmp_path / "y", "profile", {}, {"c": np.zeros(2, np.complex128)})
+
+
+def test_writing_does_not_copy_the_arrays(tmp_path: Path) -> None:
+    """Tables fill most of the memory that a process may use."""
+    array = np.ones(3_000_000)
+    tracemalloc.start()
+    write_container(tmp_path / "x", "profile", {}, {"table": array})
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < array.nbytes / 10

@@ -23,6 +23,7 @@ from counterplay.errors import CounterplayError, GameError, SolverError, Strateg
 from counterplay.evaluation.measurement import Measurement, measure_strategy
 from counterplay.forms import GameLike, open_game
 from counterplay.kernels.history.passes import FormArrays, form_arrays
+from counterplay.kernels.numba_internals import release_compiler
 from counterplay.runtime.memory import check_memory
 from counterplay.runtime.pacing import CHECK_RATIO, PacedSteps, Until, next_check
 from counterplay.runtime.progress import Progress, ProgressCallback
@@ -35,6 +36,10 @@ from counterplay.tree.history.sizes import tree_bytes
 
 if TYPE_CHECKING:
     from counterplay.abstraction.infosets.abstraction import Abstraction
+
+
+LARGE = 1 << 26
+"""Bytes of tables above which the compiler does not keep memory besides them."""
 
 
 class Solver(ABC):
@@ -396,6 +401,8 @@ class Solver(ABC):
             )
         self.step(0)  # kernels are compiled before the clock starts
         last = self.check() if self.iterations == 0 else self.measure()
+        if self.table_bytes > LARGE:
+            release_compiler()
         if self._missed_check(check_every):
             last = self.check()
             self.curve.append(self._progress(last.exploitability, self.iterations))
