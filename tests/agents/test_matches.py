@@ -352,6 +352,25 @@ def test_agents_of_builds_are_called_by_their_folder() -> None:
     assert names == ["leduc-tiny", "leduc-laptop", "leduc", "mine"]
 
 
+def test_folders_of_builds_stand_for_their_agents(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In matches by the name of the folder; and measured and shown like the file."""
+    folder = tmp_path / "kuhn-tiny"
+    folder.mkdir()
+    with pytest.raises(CounterplayError, match=r"folder without agent\.strategy"):
+        match("kuhn", [str(folder), "uniform"], 1)
+    solve("kuhn", iterations=50).profile.save(folder / "agent.strategy")
+    found = match("kuhn", [str(folder), f"{folder}?purify=true"], 5)
+    assert found.names == ("kuhn-tiny", "kuhn-tiny-2")
+    printed = []
+    for path in (folder, folder / "agent.strategy"):
+        for words in (["show", str(path), "--json"], ["match", str(path), "always-call", "--deals", "9"]):
+            assert main(words) == 0
+            printed.append(capsys.readouterr().out)
+        assert main(["evaluate", str(path), "--json"]) == 0
+        printed.append(json.loads(capsys.readouterr().out)["exploitability"])
+    assert printed[:3] == printed[3:]
+
+
 def test_names_are_told_apart() -> None:
     result = match("kuhn", ["always-call", "always-call"], 5)
     assert result.names == ("always-call", "always-call-2")

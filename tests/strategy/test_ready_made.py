@@ -225,8 +225,10 @@ class TestSolved:
         assert "solved kuhn for equilibrium: 500 iterations of cfr+" in capsys.readouterr().err
 
     def test_large_games_say_what_to_do(self) -> None:
-        with pytest.raises(GameError, match=r"too large to be solved in passing.*counterplay build"):
+        with pytest.raises(GameError, match=r"too large to be solved in passing.*build holdem_limit_2p --preset tiny "):
             evaluate("small-equilibrium", "holdem_limit_2p")
+        with pytest.raises(GameError, match=r"counterplay solve --out"):
+            evaluate("equilibrium", "phantom_ttt")
 
 
 class TestNames:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from counterplay.errors import GameError
 from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.cards import CARDS
 from counterplay.poker.evaluator import MAX_HAND, hand_tables, rank_holes
 from counterplay.poker.three_cards import HAND as THREE
 from counterplay.poker.three_cards import showdown_tables
@@ -57,6 +58,18 @@ def _hands(deck: tuple[int, ...], size: int) -> tuple[NDArray[np.uint8], NDArray
     """All hands of a deck, and the cards of each as bits."""
     hands = np.array(list(itertools.combinations(deck, size)), dtype=np.int64)
     return hands.astype(np.uint8), np.bitwise_or.reduce(np.int64(1) << hands, axis=1)
+
+
+@functools.lru_cache(maxsize=1 << 11)
+def board_strengths(game: GameDefinition, board: tuple[int, ...]) -> NDArray[np.float64]:
+    """The strengths of all hands on a board, by their cards in any order: ``strengths[first, second]``."""
+    hands, bits = _hands(game.deck, game.hole_cards)
+    possible = hands[bits & sum(1 << card for card in board) == 0].astype(np.int64)
+    found = np.zeros((CARDS,) * game.hole_cards)
+    strengths = hand_strengths(game, board, possible)
+    for order in itertools.permutations(range(game.hole_cards)):
+        found[tuple(possible[:, order].T)] = strengths
+    return found
 
 
 @functools.lru_cache(maxsize=1 << 16)

@@ -14,6 +14,7 @@ from counterplay.abstraction.infosets.builders import abstract_by_key
 from counterplay.errors import GameError, MemoryLimitError
 from counterplay.forms import open_game
 from counterplay.game.game import Game
+from counterplay.poker.poker_game import PokerGame
 from counterplay.runs import solve
 from counterplay.strategy.strength_rules import seen_strengths
 from counterplay.strategy.tabular import TabularStrategy
@@ -77,7 +78,15 @@ def _small_tree(game: Game) -> GameTree:
         tree = None
     if tree is None or tree.num_histories > MOST_HISTORIES:
         raise GameError(
-            f"{game.spec()} is too large to be solved in passing (more than {MOST_HISTORIES:,} histories); solve it, "
-            "or build an agent for it (counterplay build), and name the file"
+            f"{game.spec()} is too large to be solved in passing (more than {MOST_HISTORIES:,} histories); "
+            f"{_instead(game)}, which can be named instead"
         )
     return tree
+
+
+def _instead(game: Game) -> str:
+    """What makes a strategy of a large game."""
+    if not isinstance(game, PokerGame):
+        return "counterplay solve --out writes a strategy"
+    bets = "" if game.definition.limit else " --bets fcpa"
+    return f"counterplay build {game.spec()} --preset tiny{bets} makes an agent in about a minute"

@@ -20,7 +20,7 @@ from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.cards import parse_cards
-from counterplay.poker.hand_strength import hand_strengths
+from counterplay.poker.hand_strength import board_strengths, hand_strengths
 from counterplay.poker.poker_game import definition_for
 from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
@@ -58,7 +58,7 @@ class StrengthRule:
             raise StrategyError(f"the public tree of {tree.name} does not show cards; measure by history")
         game = _definition(open_game(tree.name, "states"))
         holes = cards[tree.hands[tree.kind[node]].slice(deal)][:, : game.hole_cards]
-        strengths = hand_strengths(game, parse_cards(tree.deal_text[deal]), holes)
+        strengths = board_strengths(game, parse_cards(tree.deal_text[deal]))[tuple(holes.T)]
         rows = [part.row(tree.actions_of(node)) for _, part in self.ranges]
         places = np.searchsorted([end for end, _ in self.ranges], strengths, side="right")
         return np.asarray(np.array(rows)[places])
