@@ -94,11 +94,10 @@ def _report(found: Measurement, seconds: float, cpu: float, files: dict[str, Any
 
 
 def _title(found: Measurement) -> str:
-    from counterplay.poker.postflop import SUBGAME
-    from counterplay.poker.postflop.subgame import parse_subgame
+    from counterplay.poker.postflop import game_title
 
     origin = found.provenance
-    name = parse_subgame(found.game).title if found.game.startswith(SUBGAME) else found.game
+    name = game_title(found.game)
     if not origin.iterations:
         return f"{name}: {origin}"
     return f"{name}: strategy by {origin} in {origin.seconds:.2f} s"

@@ -56,13 +56,9 @@ def show_infosets(
 
 
 def _title(strategy: Strategy) -> str:
-    from counterplay.poker.postflop import SUBGAME
-    from counterplay.poker.postflop.subgame import parse_subgame
+    from counterplay.poker.postflop import game_title
 
-    origin, name = strategy.provenance, strategy.game
-    name = parse_subgame(name).title if name.startswith(SUBGAME) else name
-    made = f", {origin.iterations:,} iterations" if origin.iterations else ""
-    return f"{name}: strategy by {origin.algorithm}{made}"
+    return f"{game_title(strategy.game)}: strategy by {strategy.provenance}"
 
 
 def infoset_lines(rows: Sequence[InfosetRow]) -> list[str]:

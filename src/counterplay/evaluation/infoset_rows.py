@@ -12,6 +12,7 @@ import html
 import itertools
 import math
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,12 +23,14 @@ from numpy.typing import NDArray
 from counterplay.errors import CounterplayError, MemoryLimitError, StrategyError
 from counterplay.evaluation.history_values import infoset_values
 from counterplay.forms import open_game
+from counterplay.poker.postflop import game_title
 from counterplay.runtime.data_frames import Tabulated
-from counterplay.runtime.html_page import html_bar, html_cell, html_page, html_table
+from counterplay.runtime.html_page import COLOURS, html_bar, html_cell, html_page, html_table
 from counterplay.runtime.memory import available_memory, check_memory
 from counterplay.storage import write_text
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import load_strategy
+from counterplay.strategy.hand_colours import action_colours
 from counterplay.strategy.public_strategy import PublicStrategy
 from counterplay.strategy.strategy import ROW_BYTES, Strategy
 from counterplay.strategy.tabular import TabularStrategy
@@ -36,6 +39,9 @@ from counterplay.tree.history.sizes import BUILD_BYTES_PER_HISTORY
 
 COLUMNS = ("player", "infoset", "action", "probability", "reach", "value")
 """Of the table in a CSV file."""
+
+POKER_ACTION = re.compile(r"(fold|check|call|bet|raise|allin)[\d.]*")
+"""Actions that have the colours of the trade."""
 
 MAX_HISTORIES = 1_000_000
 """Larger games are not compiled for a table, unless requested."""
@@ -73,7 +79,7 @@ class InfosetRow:
         return {**dataclasses.asdict(self), "player": self.player + 1, "probabilities": dict(self.probabilities)}
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class InfosetTable(Tabulated):
     """Infosets of a strategy.
 
@@ -94,6 +100,10 @@ class InfosetTable(Tabulated):
     left_out: int | None = 0
     notes: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        more = "" if self.left_out == 0 else " and more"
+        return f"<InfosetTable of {game_title(self.game)}: {len(self.rows):,} infosets{more}>"
+
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON; players count from 1."""
         return {
@@ -112,7 +122,7 @@ class InfosetTable(Tabulated):
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Write a page that needs no other file."""
-        title = f"Strategy of {self.game}"
+        title = f"Strategy of {game_title(self.game)}"
         write_text(Path(path), html_page(title, f"<h1>{html.escape(title)}</h1>\n{self._repr_html_()}"))
 
     def _repr_html_(self) -> str:
@@ -128,7 +138,10 @@ def _html_row(row: InfosetRow, known: bool) -> str:
     numbers = ("" if number is None else f"{number:.6f}" for number in (row.reach, row.value))
     cells = [html_cell(str(row.player + 1)), html_cell(row.infoset, "key"), *(map(html_cell, numbers) if known else ())]
     mix = ", ".join(f"{action} {share:.4f}" for action, share in row.probabilities.items())
-    return "".join(cells) + html_bar([*row.probabilities], [*row.probabilities.values()]) + html_cell(mix, "mix")
+    actions, shares = [*row.probabilities], [*row.probabilities.values()]
+    poker = all(POKER_ACTION.fullmatch(action) for action in actions)
+    colours = [f"rgb{colour}" for colour in action_colours(actions)] if poker else COLOURS
+    return "".join(cells) + html_bar(actions, shares, colours) + html_cell(mix, "mix")
 
 
 def infoset_table(

@@ -83,7 +83,7 @@ class RangeEquity(HandEquity):
     hands: tuple[HandEquity, ...] = ()
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class EquityResult:
     """The equities of ranges.
 
@@ -107,6 +107,10 @@ class EquityResult:
     deals: float
     exact: bool
     seed: int | None = None
+
+    def __repr__(self) -> str:
+        shares = ", ".join(f"{one.name} {100 * one.equity:.2f}%" for one in self.ranges)
+        return f"<EquityResult {self.method}: {shares}>"
 
     def rows(self, hands: bool = False) -> list[tuple[int, HandEquity]]:
         """The number of a range, from 1, with the range itself or each of its hands."""

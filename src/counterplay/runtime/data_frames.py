@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from counterplay.errors import CounterplayError
+from counterplay.runtime.html_page import html_cell, html_table
+from counterplay.runtime.number_text import figure
 from counterplay.storage import write_csv
 
 
@@ -45,3 +47,12 @@ class Tabulated:
             If pandas is not installed.
         """
         return data_frame(self._columns(), self._lines())
+
+    def _repr_html_(self) -> str:
+        """The table, for notebooks."""
+        rows = ("".join(map(_cell, line)) for line in self._lines())
+        return html_table([name.replace("_", " ") for name in self._columns()], rows)
+
+
+def _cell(value: Any) -> str:
+    return html_cell(figure(value, 6) if isinstance(value, float) else "" if value is None else str(value))

@@ -10,7 +10,6 @@ body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto
 table { border-collapse: collapse } td, th { padding: .15rem .7rem; text-align: left; border-bottom: 1px solid #ddd }
 td.number { text-align: right; font-variant-numeric: tabular-nums } th { position: sticky; top: 0; background: #fff }
 td.key { font-family: ui-monospace, monospace; white-space: pre-wrap }
-.bar { display: flex; width: 16rem; height: 1.2rem } .bar span { overflow: hidden; padding-left: 2px; font-size: 12px }
 """
 """Of pages with tables."""
 
@@ -45,11 +44,13 @@ def html_cell(text: str, kind: str = "number") -> str:
 
 
 def html_bar(names: Sequence[str], shares: Sequence[float], colours: Sequence[str] = COLOURS) -> str:
-    """A cell with a bar that is split by shares; what each means is in its tooltip."""
+    """A cell with a bar that is split by shares; what each means is in its tooltip.  It needs no style of a page."""
     parts = [
-        f'<span style="width:{100 * share:.2f}%;background:{colours[number % len(colours)]}" '
-        f'title="{html.escape(name)} {100 * share:.2f}%">{html.escape(name) if share >= 0.2 else ""}</span>'
+        f'<span style="width:{100 * share:.2f}%;background:{colours[number % len(colours)]};overflow:hidden;'
+        f'text-indent:2px" title="{html.escape(name)} {100 * share:.2f}%">'
+        f"{html.escape(name) if share >= 0.2 else ''}</span>"
         for number, (name, share) in enumerate(zip(names, shares, strict=True))
         if share > 0
     ]
-    return f'<td><div class="bar">{"".join(parts)}</div></td>'
+    bar = f'<div style="display:flex;width:16rem;height:1.2rem;font-size:12px">{"".join(parts)}</div>'
+    return f'<td style="min-width:16rem">{bar}</td>'

@@ -155,7 +155,8 @@ def _gradient(parts: Sequence[tuple[float, Colour]], strength: float) -> str:
     stops, left = [], 0.0
     for share, colour in parts:
         paint = f"rgba({', '.join(map(str, colour))}, {strength:.2f})"
-        stops.append(f"{paint} {100 * left:.1f}% {100 * (left + share):.1f}%")
+        ends = [f"{paint} {100 * place:.1f}%" for place in (left, left + share)]
+        stops += ends if ends[0] != ends[1] else []  # too narrow to be seen
         left += share
     return f"linear-gradient(to right, {', '.join(stops)})"
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import counterplay
 from counterplay.errors import CounterplayError, StrategyError, UnknownInfosetError
+from counterplay.poker.postflop import game_title
 from counterplay.runtime.data_frames import Tabulated
 from counterplay.runtime.memory import check_memory
 from counterplay.runtime.suggestions import did_you_mean
@@ -198,14 +199,14 @@ class Strategy(Tabulated, ABC):
         check_memory(f"{what} of {self.num_infosets:,} infosets", self.num_infosets * ROW_BYTES, None, "use to_csv")
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {self.game}: {self._summary()}>"
+        return f"<{type(self).__name__} of {game_title(self.game)}: {self._summary()}>"
 
     def _summary(self) -> str:
         return f"{self.num_infosets:,} infosets, {self.provenance}"
 
     def _repr_html_(self) -> str:
         """For notebooks: the 13 x 13 grid of the first decision where hands are two cards, else the first infosets."""
-        title = f"<p><b>{html.escape(self.game)}</b>: {html.escape(self._summary())}</p>"
+        title = f"<p><b>{html.escape(game_title(self.game))}</b>: {html.escape(self._summary())}</p>"
         grid = self._grid_html()
         if grid is not None:
             return title + grid
