@@ -16,7 +16,7 @@ from counterplay.abstraction.cards import build_cards, parse_recipe
 from counterplay.cli.main import app
 from counterplay.errors import GameError
 from counterplay.evaluation import evaluate
-from counterplay.evaluation.board_bounds import BoardWalker, bound_exploitability, drawn_round
+from counterplay.evaluation.board_bounds import BoardWalker, bound_exploitability, bound_rows, drawn_round
 from counterplay.evaluation.lifted_buckets import LiftedStrategy
 from counterplay.evaluation.public_walker import PublicWalker
 from counterplay.forms import open_game
@@ -218,7 +218,10 @@ def test_the_command(tmp_path: Path) -> None:
     assert whole["lower_bound_mbb"] == pytest.approx(exact, rel=1e-9)
     text = CliRunner().invoke(app, ["evaluate", file, "--bounds", "50"]).output
     assert "exploitable at least" in text
-    assert "50 sampled boards of round 1" in text
+    assert "50 sampled boards of round 2" in text
+    assert (told["drawn_round"], told["round_name"]) == (1, "round 2")
+    river = told | {"round_name": "river", "drawn_round": 3}
+    assert bound_rows(river)[-1] == ("bounded over", "50 sampled boards of the river")
 
 
 @pytest.mark.parametrize(

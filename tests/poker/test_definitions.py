@@ -14,6 +14,7 @@ from counterplay.poker.acpc.definition import (
     format_definition,
     parse_definition,
     read_definition,
+    round_name,
 )  # fmt: skip
 from counterplay.poker.acpc.standard import STANDARD
 from counterplay.poker.cards import cards_text
@@ -174,3 +175,15 @@ def test_files(tmp_path: Path) -> None:
 )
 def test_small_decks_keep_the_highest_cards(name: str, cards: str) -> None:
     assert cards_text(STANDARD[name].deck) == cards
+
+
+@pytest.mark.parametrize(
+    ("cards", "names"),
+    [
+        ((2, 3, 1, 1), ["preflop", "flop", "turn", "river"]), ((2, 3), ["preflop", "flop"]), ((2,), ["preflop"]),
+        ((4, 3, 1, 1), ["preflop", "flop", "turn", "river"]), ((1, 1), ["round 1", "round 2"]),
+        ((2, 1, 1), ["round 1", "round 2", "round 3"]), ((2, 3, 1, 1, 1), [f"round {n}" for n in range(1, 6)]),
+    ],
+)  # fmt: skip
+def test_rounds_have_the_names_of_hold_em(cards: tuple[int, ...], names: list[str]) -> None:
+    assert [round_name(cards, number) for number in range(len(cards))] == names

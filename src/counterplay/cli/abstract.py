@@ -82,7 +82,7 @@ def command(
     size = _size(definition, recipe.counts(deck, shape), bets)
     values: dict[str, Any] = {"game": game, **_recipe_json(recipe, deck, shape), **_size_json(size)}
     if not as_json:
-        _say_sizes(recipe, recipe.counts(deck, shape), size)
+        _say_sizes(recipe, definition, recipe.counts(deck, shape), size)
     if out is not None:
         folder = default_cache() if cache is None else cache
         started, cpu = time.perf_counter(), time.process_time()
@@ -189,12 +189,12 @@ def _size_json(size: BucketGameSize | None) -> dict[str, Any]:
     }
 
 
-def _say_sizes(recipe: CardRecipe, counts: tuple[int, ...], size: BucketGameSize | None) -> None:
+def _say_sizes(recipe: CardRecipe, game: GameDefinition, counts: tuple[int, ...], size: BucketGameSize | None) -> None:
     say(f"{recipe}, {recipe.recall} recall")
     rows = []
     for turn, (entry, count) in enumerate(zip(recipe.rounds, counts, strict=True)):
         more = f", {size.infosets_by_round[turn]:,} information sets" if size is not None else ""
-        rows.append((f"round {turn + 1}", f"{entry!s:<10} {count:>13,} buckets{more}"))
+        rows.append((game.round_name(turn), f"{entry!s:<10} {count:>13,} buckets{more}"))
     if size is None:
         rows.append(("in all", "the betting is too large to be counted; give --bets"))
     else:

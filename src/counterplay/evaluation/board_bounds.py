@@ -74,6 +74,8 @@ class ExploitabilityBounds:
         Number of boards.
     exact : bool
         Whether these were all; the means are then exact.
+    round_name : str
+        The name of the round: ``river``, or ``round 2`` in other games than hold'em.
     """
 
     lower: Bound
@@ -81,6 +83,7 @@ class ExploitabilityBounds:
     drawn_round: int
     boards: int
     exact: bool
+    round_name: str
 
     def to_dict(self, big_blind: float) -> dict[str, Any]:
         """The numbers by name, for JSON."""
@@ -89,7 +92,8 @@ class ExploitabilityBounds:
             for unit, factor in (("", 1.0), ("_mbb", 1000.0 / big_blind)):
                 found[name + unit] = None if bound is None else bound.mean * factor
                 found[name + unit + "_95"] = None if bound is None else bound.half * factor
-        return {**found, "drawn_round": self.drawn_round, "boards": self.boards, "exact": self.exact}
+        round_ = {"drawn_round": self.drawn_round, "round_name": self.round_name}
+        return {**found, **round_, "boards": self.boards, "exact": self.exact}
 
 
 def bound_rows(bounds: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -100,7 +104,8 @@ def bound_rows(bounds: Mapping[str, Any]) -> list[tuple[str, str]]:
             how = "" if bounds["exact"] else f" ± {figure(bounds[f'{name}_mbb_95'], 3)}"
             rows.append((f"exploitable {word}", f"{figure(bounds[f'{name}_mbb'])}{how} mbb/g in the real game"))
     count = f"all {bounds['boards']:,}" if bounds["exact"] else f"{bounds['boards']:,} sampled"
-    rows.append(("bounded over", f"{count} boards of round {bounds['drawn_round']}"))
+    name = bounds.get("round_name", f"round {bounds['drawn_round'] + 1}")  # reports of old builds have no names
+    rows.append(("bounded over", f"{count} boards of {'' if name.startswith('round') else 'the '}{name}"))
     return rows
 
 
@@ -157,7 +162,10 @@ def bound_exploitability(
         if progress is not None:
             progress(Progress(number + 1, total=len(rows)))
     lower, upper = (_mean(column, weight) for column in found.T)
-    return ExploitabilityBounds(lower, upper if game.bets is None else None, drawn, len(rows), weight is not None)
+    return ExploitabilityBounds(
+        lower, upper if game.bets is None else None, drawn, len(rows), weight is not None,
+        game.definition.round_name(drawn),
+    )  # fmt: skip
 
 
 def _mean(found: Vector, weight: Vector | None) -> Bound:

@@ -127,20 +127,22 @@ class _Counts:
     likely: NDArray[np.float64]
     ahead: NDArray[np.float64]
     before: list[list[NDArray[np.int64]]]
+    names: list[str]  # of the rounds
 
     @classmethod
     def empty(cls, game: BucketGame) -> _Counts:
         kinds = [[table.count for table in tables] for tables in game.buckets]
         likely, ahead = np.zeros((2, kinds[0][-1], kinds[1][-1]))
-        return cls(likely, ahead, [[np.full(row[turn], -1) for row in kinds] for turn in range(game.rounds)])
+        before = [[np.full(row[turn], -1) for row in kinds] for turn in range(game.rounds)]
+        return cls(likely, ahead, before, [game.definition.round_name(turn) for turn in range(game.rounds)])
 
     def joined(self, other: _Counts) -> _Counts:
         """The counts of both; buckets must come from the same ones."""
         for turn, pair in enumerate(other.before):
             for who, known in enumerate(pair):
                 now = np.flatnonzero(known >= 0)
-                _remember(self.before[turn][who], now, known[now], who, turn)
-        return _Counts(self.likely + other.likely, self.ahead + other.ahead, self.before)
+                _remember(self.before[turn][who], now, known[now], who, self.names[turn])
+        return _Counts(self.likely + other.likely, self.ahead + other.ahead, self.before, self.names)
 
 
 class _Counter:
@@ -167,7 +169,7 @@ class _Counter:
                 continue
             found = hand_buckets(game, who, holes[held], board)
             for turn in range(1, game.rounds):
-                _remember(counts.before[turn][who], found[turn], found[turn - 1], who, turn)
+                _remember(counts.before[turn][who], found[turn], found[turn - 1], who, counts.names[turn])
             wide = np.zeros(len(holes), np.int64)
             wide[held] = found[-1]
             last.append(wide)
@@ -201,7 +203,7 @@ def sample_boards(game: BucketGame, turn: int, boards: int, seed: int) -> NDArra
     return np.array([draw.choice(deck, size, replace=False) for _ in range(boards)], np.uint8).reshape(boards, size)
 
 
-def _remember(known: NDArray[np.int64], now: NDArray[np.int64], then: NDArray[np.int64], who: int, turn: int) -> None:
+def _remember(known: NDArray[np.int64], now: NDArray[np.int64], then: NDArray[np.int64], who: int, name: str) -> None:
     """Record the previous bucket of each bucket; refuse two."""
     fresh = known[now] < 0
     known[now[fresh]] = then[fresh]
@@ -209,7 +211,7 @@ def _remember(known: NDArray[np.int64], now: NDArray[np.int64], then: NDArray[np
     if len(wrong):
         bucket = int(now[wrong[0]])
         raise AbstractionError(
-            f"player {who + 1} forgets: bucket {bucket} of round {turn} follows the buckets {int(known[bucket])} and "
+            f"player {who + 1} forgets: bucket {bucket}, {name}, follows the buckets {int(known[bucket])} and "
             f"{int(then[wrong[0]])}; a best response inside the bucket game needs perfect recall"
         )
 

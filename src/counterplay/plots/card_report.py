@@ -10,6 +10,7 @@ import numpy as np
 
 from counterplay.abstraction.cards import CardAbstraction
 from counterplay.abstraction.cards.bucket_report import RoundReport
+from counterplay.poker.acpc.definition import round_name
 from counterplay.runtime.html_page import html_page
 from counterplay.storage import write_text
 
@@ -26,8 +27,9 @@ def write_card_report(folder: Path, abstraction: CardAbstraction, rounds: Sequen
     """Write ``index.html`` and ``round1.png`` and so on."""
     parts = []
     for turn, report in enumerate(rounds):
-        _draw(folder / f"round{turn + 1}.png", report, turn)
-        parts.append(_section(report, turn))
+        name = round_name(abstraction.shape, turn)
+        _draw(folder / f"round{turn + 1}.png", report, name)
+        parts.append(_section(report, turn, name))
     shape = ", ".join(map(str, abstraction.shape))
     ranks, suits = abstraction.deck
     facts = f"{abstraction.recall} recall; {ranks} ranks, {suits} suits, rounds of {shape} cards"
@@ -36,15 +38,15 @@ def write_card_report(folder: Path, abstraction: CardAbstraction, rounds: Sequen
     write_text(folder / "index.html", html_page("Card abstraction", body, STYLE))
 
 
-def _section(report: RoundReport, turn: int) -> str:
+def _section(report: RoundReport, turn: int, name: str) -> str:
     met = len(report.bucket)
     chosen = np.unique(np.linspace(0, met - 1, min(met, SHOWN)).astype(int))
     rows = [_row(report, place) for place in chosen.tolist()]
     few = f", {len(chosen)} of them shown" if len(chosen) < met else ""
     return (
-        f"<h2>Round {turn + 1}: {html.escape(report.name)}</h2>\n"
+        f"<h2>{name.capitalize()}: {html.escape(report.name)}</h2>\n"
         f"<p>{report.count:,} buckets, {met:,} seen in random deals{few}; weakest first.</p>\n"
-        f'<img src="round{turn + 1}.png" alt="Hand strength at the showdown by bucket, round {turn + 1}">\n'
+        f'<img src="round{turn + 1}.png" alt="Hand strength at the showdown by bucket, {name}">\n'
         "<table><tr><th>bucket</th><th>share of deals</th><th>E[HS]</th><th>deviation</th>"
         f"<th>hand strength 0 to 1</th><th>hands</th></tr>\n{chr(10).join(rows)}\n</table>"
     )
@@ -68,7 +70,7 @@ def _row(report: RoundReport, place: int) -> str:
     )
 
 
-def _draw(path: Path, report: RoundReport, turn: int) -> None:
+def _draw(path: Path, report: RoundReport, name: str) -> None:
     """Buckets from weak to strong against hand strength, and their masses."""
     from matplotlib.figure import Figure
 
@@ -78,7 +80,7 @@ def _draw(path: Path, report: RoundReport, turn: int) -> None:
     image = left.imshow(shown, aspect="auto", origin="lower", extent=(0, 1, 0, len(shown)), cmap="viridis")
     left.plot(report.strength, np.arange(len(shown)) + 0.5, color="white", linewidth=1)
     left.set(xlabel="hand strength at the showdown", ylabel="buckets, weakest first")
-    left.set_title(f"round {turn + 1}: {report.name}, {report.count:,} buckets")
+    left.set_title(f"{name}: {report.name}, {report.count:,} buckets")
     figure.colorbar(image, ax=left, label="√ share of deals")
     right.barh(np.arange(len(shown)) + 0.5, 100 * report.mass, height=1.0, color="#4477aa")
     right.set(xlabel="share of deals (%)")

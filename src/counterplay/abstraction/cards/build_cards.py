@@ -145,6 +145,9 @@ class _Builder:
             self._tables[turn] = self._kept(turn) if clustered and self.features.cache is not None else self._make(turn)
         return self._tables[turn]
 
+    def _name(self, turn: int) -> str:
+        return self.features.round_name(turn)
+
     def _kept(self, turn: int) -> BucketTable:
         """The buckets of a round from the cache, if they were built in the same way before."""
         rounds = self.recipe.rounds
@@ -231,7 +234,7 @@ class _Builder:
         for done, members in enumerate(parts):
             local[members] = self._label(points, point[members], weights[members], entry.count)
             if self.features.progress is not None:
-                self.features.progress(Progress(done + 1, total=len(parts), stage=f"clustering round {turn + 1}"))
+                self.features.progress(Progress(done + 1, total=len(parts), stage=f"clustering {self._name(turn)}"))
         return local
 
     def _percentiles(
@@ -264,12 +267,12 @@ class _Builder:
     def _k_means(self, turn: int, points: Points, count: int) -> Clustering:
         if count > len(points.rows):
             raise AbstractionError(
-                f"round {turn + 1}: {len(points.rows):,} distinct points cannot make {count:,} clusters; "
+                f"{self._name(turn)}: {len(points.rows):,} distinct points cannot make {count:,} clusters; "
                 f"ask for fewer than in {str(self.recipe.rounds[turn])!r}"
             )
         found = k_means(
             points, count, self.config, threads=self.features.threads, progress=self.features.progress,
-            stage=f"clustering round {turn + 1}",
+            stage=f"clustering {self._name(turn)}",
         )  # fmt: skip
         self.objectives[f"round {turn + 1}"] = found.objective
         return found
@@ -301,8 +304,8 @@ class _Builder:
         following = self.table(turn + 1)
         if following.cuts is not None or following.shape != features.whole(turn + 1):
             raise AbstractionError(
-                f"PA in round {turn + 1} looks ahead to buckets that depend on the cards alone; "
-                f"use imperfect recall, and not {following.name} in round {turn + 2}"
+                f"PA, {self._name(turn)}, looks ahead to buckets that depend on the cards alone; "
+                f"use imperfect recall, and not {following.name} after it"
             )
         table = np.arange(following.count) if following.table is None else following.table
         counts = features.transitions(turn, table, following.count)
@@ -326,7 +329,7 @@ class _Builder:
         table, ordered = self.table(turn), self.features.ordered(turn)
         if table.cuts is not None:
             raise AbstractionError(
-                f"round {turn + 1} has too many hands to remember its bucket; forget it, or use fewer rounds"
+                f"{self._name(turn)} has too many hands to remember its bucket; forget it, or use fewer rounds"
             )
         if table.table is None:
             return np.arange(table.count, dtype=np.min_scalar_type(table.count))
@@ -346,10 +349,10 @@ class _Builder:
         """Classes by the cards alone, split for each earlier bucket."""
         features = self.features
         if entry.textures:
-            raise AbstractionError(f"round {turn + 1} remembers too much for textures; forget the previous round")
+            raise AbstractionError(f"{self._name(turn)} remembers too much for textures; forget the previous round")
         if entry.family in (*PERCENTILES, "R", "M"):
             if turn != features.rounds - 1:
-                raise AbstractionError(f"round {turn + 1} has too many hands for perfect recall; raise max_table")
+                raise AbstractionError(f"{self._name(turn)} has too many hands for perfect recall; raise max_table")
             table: Array = features.strengths()
             classes = features.unit + 1
             points = None

@@ -30,6 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from counterplay.errors import AbstractionError, StrategyError
+from counterplay.poker.acpc.definition import round_name
 from counterplay.poker.cards import deck as cards_of
 from counterplay.poker.evaluator import MAX_HAND, hand_codes, hand_tables
 from counterplay.poker.isomorphism import HandIndexer
@@ -113,6 +114,11 @@ class CardFeatures:
         """The strength of a sure winner on the board of a round: twice the number of opponent hands."""
         return 2 * math.comb(len(self.cards) - self.shape[0] - self.board(turn), self.shape[0])
 
+    def round_name(self, turn: int) -> str:
+        """``the flop``, or ``round 2`` in other games than hold'em; for people."""
+        name = round_name(self.shape, turn)
+        return name if name.startswith(("round", "preflop")) else f"the {name}"
+
     def board(self, turn: int) -> int:
         """Number of board cards in a round."""
         return sum(self.shape[1 : turn + 1])
@@ -154,7 +160,7 @@ class CardFeatures:
                 orbit_sizes(indexer.tables(), np.arange(first, last), part)
                 orbits[first:last] = part
 
-            self.in_chunks(f"counting hands of round {turn + 1}", len(orbits), 1 << 18, work)
+            self.in_chunks(f"counting hands of {self.round_name(turn)}", len(orbits), 1 << 18, work)
             return {"orbits": orbits}
 
         return self.kept(f"orbits-{indexer.shape}", make, store=False)["orbits"]
@@ -204,7 +210,7 @@ class CardFeatures:
             showdown_strengths(codes, tables, self.cards, boards[part], orbit[part], sizes, strength, deals)
             parts.append(deals)
 
-        where = "at the showdown" if turn == self.rounds - 1 else f"so far in round {turn + 1}"
+        where = "at the showdown" if turn == self.rounds - 1 else f"so far, {self.round_name(turn)}"
         self.in_chunks(f"hand strength {where}", len(boards), 256, work)
         return {"strength": strength, "deals": np.asarray(np.sum(parts, axis=0, dtype=np.int64))}
 
@@ -237,7 +243,7 @@ class CardFeatures:
                 span = np.array([first, last, more, ways, divisor])
                 fold_sums(now, then, self.cards, span, later.mean, later.square, later.histogram, *out)
 
-        self.in_chunks(f"hand strength to come in round {turn + 1}", size, max(1, (1 << 20) // ways), work)
+        self.in_chunks(f"hand strength to come, {self.round_name(turn)}", size, max(1, (1 << 20) // ways), work)
         return {"mean": mean, "square": square, "histogram": histogram}
 
     def values(self, turn: int, metric: str) -> npt.NDArray[np.uint64]:
@@ -284,7 +290,7 @@ class CardFeatures:
             part = boards[first:last]
             cluster_strengths(codes, tables, self.cards, part, sizes, cluster_of, levels, half, value)
 
-        self.in_chunks(f"strength against clusters in round {turn + 1}", len(boards), max(1, 256 // ways), work)
+        self.in_chunks(f"strength against clusters, {self.round_name(turn)}", len(boards), max(1, 256 // ways), work)
         return {"value": value}
 
     def starting_hands(
@@ -334,7 +340,7 @@ class CardFeatures:
         def work(first: int, last: int) -> None:
             fold_classes(now, then, self.cards, np.array([first, last, more, ways]), table, count)
 
-        self.in_chunks(f"transitions from round {turn + 1}", len(count), max(1, (1 << 20) // ways), work)
+        self.in_chunks(f"transitions from {self.round_name(turn)}", len(count), max(1, (1 << 20) // ways), work)
         return count
 
     def spread(
@@ -361,7 +367,9 @@ class CardFeatures:
             count_classes(now, ordered, then, self.cards, span, arrangements, orbits, bucket, table, count)
             parts.append(count)
 
-        self.in_chunks(f"hands of each bucket in round {turn + 2}", self.size(turn), max(1, (1 << 20) // ways), work)
+        self.in_chunks(
+            f"hands of each bucket, {self.round_name(turn + 1)}", self.size(turn), max(1, (1 << 20) // ways), work
+        )
         return np.asarray(np.sum(parts, axis=0, dtype=np.int64))
 
     def arrangements(self, turn: int) -> npt.NDArray[np.int64]:

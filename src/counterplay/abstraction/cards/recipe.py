@@ -219,6 +219,6 @@ def _check_round(entry: RoundRecipe, text: str, turn: int, rounds: int, size: in
         raise AbstractionError(f"there is no board in the first round; got {text!r}")
     if entry.buckets > size and entry.family not in ("R", "M"):  # those may stay empty
         raise AbstractionError(
-            f"round {turn + 1} has {size:,} different hands, which cannot make {entry.buckets:,} buckets; "
-            f"ask for fewer than in {text!r}"
+            f"the round of {text!r} has {size:,} different hands, which cannot make {entry.buckets:,} buckets; ask for "
+            "fewer"
         )

@@ -40,8 +40,8 @@ _KEYS = ("end gamedef", "gamedef", "stack", "blind", "raisesize", "limit", "noli
          "firstplayer", "maxraises", "numsuits", "numranks", "numholecards", "numboardcards",
          "threecardhands")  # fmt: skip
 _NUMBER = re.compile(r"[\s=]*([+-]?\d+)")
-_STREETS = (("preflop", 0), ("flop", 3), ("turn", 1), ("river", 1))
-"""The rounds of hold'em and their board cards."""
+_STREETS = ("preflop", "flop", "turn", "river")
+"""The rounds of hold'em."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,8 +116,8 @@ class GameDefinition:
 
     def round_name(self, number: int) -> str:
         """``flop`` for the second round of hold'em; ``round 2`` in games with other boards."""
-        names, boards = zip(*_STREETS[: self.rounds], strict=True)
-        return names[number] if self.hole_cards > 1 and self.board_cards == boards else f"round {number + 1}"
+        before = self.board_cards[0]
+        return f"round {number + 1}" if before else round_name((self.hole_cards, *self.board_cards[1:]), number)
 
     @property
     def big_blind(self) -> int:
@@ -128,6 +128,12 @@ class GameDefinition:
     def has_stacks(self) -> bool:
         """Whether some stack is limited."""
         return any(stack != UNLIMITED for stack in self.stacks)
+
+
+def round_name(cards: Sequence[int], number: int) -> str:
+    """The name of a round of a game that deals these cards by round, hole cards first; ``flop`` in hold'em."""
+    holdem = cards[0] > 1 and tuple(cards[1:]) == (3, 1, 1)[: len(cards) - 1]
+    return _STREETS[number] if holdem else f"round {number + 1}"
 
 
 def _check_betting(game: GameDefinition) -> None:
