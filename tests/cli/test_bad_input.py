@@ -423,7 +423,7 @@ def test_an_efg_file_with_a_fault(capsys: Capture, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        pytest.param(["silly"], "there is no command 'silly'; there are games, algorithms, ", id="verb"),
+        pytest.param(["silly"], "there is no command 'silly'; there are list, games, algorithms, ", id="verb"),
         pytest.param(["info"], "Missing argument 'GAME'", id="info of nothing"),
         pytest.param(["solve"], "name a game to solve (counterplay games lists them), or a checkpoint", id="solve"),
         pytest.param(["solve", "kuhn", "--silly"], "--silly", id="option"),
@@ -467,7 +467,7 @@ def test_an_efg_file_with_a_fault(capsys: Capture, tmp_path: Path) -> None:
         pytest.param(["evaluate", "x", "--strategy", "uniform"], "name a strategy file, or give --strategy", id="both"),
         pytest.param(
             ["evaluate", "--strategy", "silly", "--game", "kuhn"],
-            "there is no strategy 'silly'; there are always-fold, always-call, always-raise, 50/50, uniform, random",
+            "there is no strategy 'silly'; there are always-fold, always-call, always-raise, 50/50, uniform, tight, ",
             id="silly",
         ),
     ],

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from counterplay.agents import Agent, matches
+from counterplay.agents import Agent, matches, tournaments
 from counterplay.build.pipeline import Pipeline
 from counterplay.cli.main import main
 from counterplay.experiments import forgetful_sizes, run_experiment
@@ -161,6 +161,24 @@ class TestExperiment:
         stop_after(monkeypatch, forgetful_sizes, "_count", 0)
         with pytest.raises(KeyboardInterrupt):
             run_experiment("forgetful-sizes", quick=True)
+
+
+def test_tournament_says_how_to_continue(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The command that is printed finishes it, and the result is that of a tournament without the interruption."""
+    words = ["tight", "loose", "uniform", "--game", "kuhn", "--deals", "30", "--piece", "10"]
+    assert main(["tournament", str(tmp_path / "whole"), *words]) == 0
+    whole = capsys.readouterr().out
+    stop_after(monkeypatch, tournaments, "play_piece", 4)
+    assert main(["tournament", str(tmp_path / "a b"), *words]) == INTERRUPTED
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    monkeypatch.undo()
+    program, *again = shlex.split(printed.err.splitlines()[-1])
+    assert program == "counterplay"
+    assert main(again) == 0
+    assert capsys.readouterr().out == whole
 
 
 def test_build_says_how_to_continue(

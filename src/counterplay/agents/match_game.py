@@ -68,5 +68,8 @@ class MatchGame:
 def open_match_game(name: str) -> MatchGame:
     """A game to play a match in, by its name."""
     if name.startswith(SUBGAME):
-        raise GameError("a postflop spot starts in the middle of a hand; no match can be played in it")
+        raise GameError(
+            "a postflop spot starts in the middle of a hand; no match can be played in it, but counterplay show shows "
+            "what its strategy plays"
+        )
     return MatchGame(name, open_game(name, "states"))

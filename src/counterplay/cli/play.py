@@ -12,6 +12,7 @@ import typer
 from counterplay.cli import options as o
 from counterplay.cli.common import check_writable, note, print_json, say
 from counterplay.cli.completions import complete_game, complete_opponent
+from counterplay.runtime.signals import interruptible
 
 if TYPE_CHECKING:
     from counterplay.agents.human_match import HumanMatch
@@ -56,7 +57,8 @@ def command(
 def play_here(match: HumanMatch, as_json: bool) -> None:
     """Play at this terminal and report; with ``as_json`` everything but the result is on standard error."""
     tell = note if as_json else say
-    result = match.play(asking(tell), tell)
+    with interruptible():
+        result = match.play(asking(tell), tell)
     if as_json:
         print_json(result.to_dict())
         return

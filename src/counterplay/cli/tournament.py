@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +14,7 @@ from counterplay.cli.common import note, print_json, say
 from counterplay.cli.completions import complete_opponent
 from counterplay.errors import GameError
 from counterplay.runtime.progress import Progress
+from counterplay.runtime.signals import interruptible
 from counterplay.storage import write_text
 
 ENTRY_HELP = (
@@ -41,6 +43,7 @@ def command(
 
     The exit code is 1 when a match ended early through the fault of a program.
     """
+    from counterplay.agents.entries import solved_notes
     from counterplay.agents.external_programs import Times
     from counterplay.agents.tournament_report import html_report, markdown_report
     from counterplay.agents.tournaments import SETTINGS, Tournament, TournamentConfig
@@ -55,7 +58,15 @@ def command(
     elif not (folder / SETTINGS).exists():
         raise GameError(f"{folder} holds no tournament; give --game and entries for a new one")
     tournament = Tournament(folder, config)
-    result = tournament.run(workers, None if as_json or not sys.stderr.isatty() else _progress)
+    for line in [] if as_json else solved_notes(tournament.entries, tournament.played):
+        note(line)
+    try:
+        with interruptible():
+            result = tournament.run(workers, None if as_json or not sys.stderr.isatty() else _progress)
+    except KeyboardInterrupt:
+        note("stopped; what was played is kept, and this plays the rest:")
+        note(f"  {shlex.join(['counterplay', 'tournament', str(folder)])}")
+        return 130
     write_text(folder / "report.md", markdown_report(result))
     write_text(folder / "report.html", html_report(result))
     if as_json:
