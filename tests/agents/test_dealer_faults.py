@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import socket
+import time
 from pathlib import Path
 
 import pytest
 
 from counterplay.agents.client import play_as_client
 from counterplay.agents.connection import Connection, ConnectionLostError, connect
-from counterplay.agents.dealer import LOOPBACK, Dealer, Outcome
+from counterplay.agents.dealer import LOOPBACK, MOST_WARNINGS, Dealer, Outcome
+from counterplay.agents.records import read_transactions
 from counterplay.agents.rule_agent import RuleAgent
 from counterplay.errors import GameError
 from counterplay.poker.acpc.match_log import read_log
@@ -98,6 +100,35 @@ class TestFaults:
         assert outcome.warnings[0] == 8
         assert other.hands == 2
         assert any(line.startswith("WARNING: seat 1") for line in said)
+
+    def test_endless_garbage_is_counted_but_not_printed(self) -> None:
+        def answer(connection: Connection, line: str, turn: int) -> None:
+            for _ in range(5_000 if turn == 0 else 0):
+                connection.send("no", 5.0)
+            connection.send(f"{line}:c")
+
+        outcome, other, said, _ = against(config(hands=2), answer)
+        assert outcome.score is not None
+        assert outcome.warnings[0] == 5_000
+        assert other.hands == 2
+        assert sum(line.startswith("WARNING: seat 1") for line in said) == MOST_WARNINGS + 1
+        assert said[-1] == "WARNING: seat 1: further warnings are only counted" or "SCORE" in said[-1]
+
+    def test_a_clock_that_is_set(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Time is measured by a clock that nobody sets; transactions still have the time of day."""
+        wanted = config(hands=2, transactions=tmp_path / "x.tlog")
+
+        def answer(connection: Connection, line: str, turn: int) -> None:
+            if turn == 1:
+                monkeypatch.setattr("time.time", lambda: 0.0)
+            connection.send(f"{line}:c")
+
+        before = time.time()
+        outcome, _, _, _ = against(wanted, answer)
+        assert outcome.score is not None
+        monkeypatch.undo()
+        entries = read_transactions(tmp_path / "x.tlog")
+        assert all(before <= entry.sent <= entry.received <= time.time() for entry in entries)
 
     def test_ten_megabytes_without_a_newline(self) -> None:
         """Told once, thrown away, and the answer behind it counts."""

@@ -24,14 +24,21 @@ from pathlib import Path
 from counterplay.agents.connection import Connection, ConnectionLostError, LineTooLongError
 from counterplay.agents.records import MatchFiles, Transaction, read_transactions, stamp
 from counterplay.errors import CounterplayError, GameError
-from counterplay.poker.acpc.dealing import deals
+from counterplay.poker.acpc.dealing import Deal, deals
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.match_log import HandRecord, format_header, format_score
-from counterplay.poker.acpc.match_state import MatchState, parse_match_state, parse_reply
+from counterplay.poker.acpc.match_state import MatchState, board_text, holes_text, parse_match_state, parse_reply
 from counterplay.poker.rules import Betting, Chips
 
 LOOPBACK = "127.0.0.1"
 REPORT_EVERY = 100
+
+MOST_WARNINGS = 100
+"""Warnings about a seat that are printed; all are counted."""
+
+MOST_NODES = 50_000
+"""Decisions whose betting is kept for the next hands; limit hold'em has fewer."""
+
 _VERSION = re.compile(r"VERSION:(\d+)\.(\d+)\.(\d+)")
 
 
@@ -128,6 +135,46 @@ class _MatchEndedError(CounterplayError):
         self.seat = seat
 
 
+class _Decision:
+    """A betting as it is sent, and the decisions after it, which are the same in every hand."""
+
+    __slots__ = ("after", "betting", "line")
+
+    def __init__(self, betting: Betting) -> None:
+        self.betting = betting
+        self.line = betting.text().encode("ascii")
+        self.after: dict[bytes, _Decision] = {}
+
+
+class _Hand:
+    """What the seats are sent in a hand: for each the start of its lines, and its cards as they are written."""
+
+    def __init__(self, hand_id: int, deal: Deal, positions: list[int]) -> None:
+        self.hand_id = hand_id
+        self.deal = deal
+        self.starts = [f"MATCHSTATE:{position}:{hand_id}:".encode("ascii") for position in positions]
+        self.positions = positions
+        self.holes = [
+            holes_text([cards if place == own else () for place, cards in enumerate(deal.hole)]) for own in positions
+        ]
+        self.round = -1
+        self.cards: list[bytes] = []
+
+    def state(self, betting: Betting) -> MatchState:
+        """The hand after some betting."""
+        return MatchState(self.hand_id, betting, self.deal)
+
+    def write_cards(self, betting: Betting) -> None:
+        """Write the cards of all seats; they change when a round or the hand is over."""
+        board = board_text(betting.game, self.deal.board, betting.round)
+        holes = self.holes
+        if betting.showdown:
+            state = self.state(betting)
+            holes = [holes_text(state.seen_by(position).deal.hole) for position in self.positions]
+        self.cards = [f":{hole}{board}\r\n".encode("ascii") for hole in holes]
+        self.round = betting.round
+
+
 class Dealer:
     """Deals one match.
 
@@ -150,7 +197,9 @@ class Dealer:
         self._hand_used = [0.0] * seats
         self._warnings = [0] * seats
         self._score: list[Chips] = [0] * seats
-        self._cards: dict[tuple[int, int, int], str] = {}
+        self._root = _Decision(Betting.start(config.game))
+        self._nodes = 1
+        self._epoch = time.time() - time.monotonic()  # the log has times of day; a clock that is set changes nothing
         self._listeners: list[socket.socket] = []
         self._files: MatchFiles | None = None
         try:
@@ -183,7 +232,7 @@ class Dealer:
                 self.tell(f"STARTED at {stamp(time.time())}")
             stream = deals(self.config.game, self.config.seed)
             for hand_id in range(self.config.hands):
-                self._play_hand(MatchState(hand_id, Betting.start(self.config.game), next(stream)))
+                self._play_hand(hand_id, next(stream))
                 finished += 1
             if self._replay:
                 raise GameError(f"the transaction log has {len(self._replay)} answers after the last hand")
@@ -232,57 +281,67 @@ class Dealer:
 
     # ------------------------------------------------------------------------------------------ play
 
-    def _play_hand(self, state: MatchState) -> None:
-        config, hand_id = self.config, state.hand_id
+    def _play_hand(self, hand_id: int, deal: Deal) -> None:
+        config, players = self.config, range(self.config.game.players)
         self._hand_used = [0.0] * config.game.players
-        while not state.betting.finished:
-            seat = self._seat_of(hand_id, state.betting.player)
+        seats = [self._seat_of(hand_id, position) for position in players]
+        hand = _Hand(hand_id, deal, [self._position_of(hand_id, seat) for seat in players])
+        here = self._root
+        while not here.betting.finished:
+            seat = seats[here.betting.player]
             if self._replay:
-                action = self._replayed(state, seat)
+                action = self._replayed(hand.state(here.betting), seat)
             else:
-                asked, sent = self._show(state, seat)
-                action, received = self._answer(state, seat, asked, sent)
-                self._write(Transaction(action, hand_id, sent, received))
-            state = state.act(action)
-        names = [config.players[self._seat_of(hand_id, position)] for position in range(config.game.players)]
-        record = HandRecord.of(state, names)
-        for position, value in enumerate(record.values):
-            self._score[self._seat_of(hand_id, position)] += value
+                asked, sent = self._show(hand, here, seat)
+                action, received = self._answer(hand, here, seat, asked, sent)
+                if self._files is not None:
+                    self._files.transaction(Transaction(action, hand_id, sent, received))
+            here = self._after(here, action)
+        record = HandRecord.of(hand.state(here.betting), [config.players[seat] for seat in seats])
+        for seat, value in zip(seats, record.values, strict=True):
+            self._score[seat] += value
         self._log(record.text())
         if not self._replay:
-            self._show(state, None)
+            self._show(hand, here, None)
         if self.verbose and (hand_id + 1) % REPORT_EVERY == 0:
             self.tell(f"# {hand_id + 1} hands, seconds by seat: {' '.join(map(stamp, self._used))}")
 
-    def _show(self, state: MatchState, acting: int | None) -> tuple[str, float]:
-        """Send a state to every seat; what the acting one was sent, and when."""
-        asked, sent = "", 0.0
+    def _after(self, here: _Decision, action: str) -> _Decision:
+        """The decision after an action."""
+        key = action.encode("ascii")
+        found = here.after.get(key)
+        if found is None:
+            found = _Decision(here.betting.act(action))
+            if self._nodes < MOST_NODES:
+                here.after[key] = found
+                self._nodes += 1
+        return found
+
+    def _show(self, hand: _Hand, here: _Decision, acting: int | None) -> tuple[bytes, float]:
+        """Send a state to every seat; what the acting one was sent, and when.
+
+        The end of a hand, where nobody acts, is sent together with the beginning of the next.
+        """
+        if acting is None or here.betting.round != hand.round:
+            hand.write_cards(here.betting)
+        asked, sent = b"", 0.0
         for number, seat in enumerate(self._seats):
-            line = self._line(state, self._position_of(state.hand_id, number))
-            now = time.time()
+            line = hand.starts[number] + here.line + hand.cards[number]
+            now = time.monotonic() + self._epoch
             if number == acting:
-                asked, sent = line, now
+                asked, sent = line[:-2], now
             if self.verbose:
-                self.tell(f"TO {number + 1} at {stamp(now)} {line}")
+                self.tell(f"TO {number + 1} at {stamp(now)} {line[:-2].decode('ascii')}")
+            if acting is None:
+                seat.queue_bytes(line)
+                continue
             try:
-                seat.send(line, self.config.response_ms / 1000)
+                seat.send_bytes(line, self.config.response_ms / 1000)
             except ConnectionLostError as error:
                 raise _MatchEndedError(number, str(error)) from None
         return asked, sent
 
-    def _line(self, state: MatchState, position: int) -> str:
-        """What a position is sent; its cards are written once a round."""
-        betting = state.betting
-        if betting.finished:
-            return state.seen_by(position).text()
-        place = (state.hand_id, position, betting.round)
-        if place not in self._cards:
-            if next(iter(self._cards), place)[0] != state.hand_id:
-                self._cards.clear()
-            self._cards[place] = state.seen_by(position).cards_text()
-        return f"MATCHSTATE:{position}:{state.hand_id}:{betting.text()}:{self._cards[place]}"
-
-    def _answer(self, state: MatchState, seat: int, asked: str, sent: float) -> tuple[str, float]:
+    def _answer(self, hand: _Hand, here: _Decision, seat: int, asked: bytes, sent: float) -> tuple[str, float]:
         """Wait for the answer of a seat to the line that it was sent; the action to play, and when it came."""
         config = self.config
         budget = config.per_hand_ms * config.hands / 1000 - self._used[seat]
@@ -290,7 +349,7 @@ class Dealer:
         deadline = time.monotonic() + allowed
         while True:
             try:
-                line = self._seats[seat].read(deadline)
+                line = self._seats[seat].read_bytes(deadline)
             except ConnectionLostError as error:
                 raise _MatchEndedError(seat, str(error)) from None
             except LineTooLongError as error:
@@ -298,18 +357,22 @@ class Dealer:
                 continue
             if line is None:
                 raise _MatchEndedError(seat, "has disconnected")
-            received = time.time()
+            received = time.monotonic() + self._epoch
             if self.verbose:
-                self.tell(f"FROM {seat + 1} at {stamp(received)} {line}")
-            if line[:1] in ("#", ";"):
+                self.tell(f"FROM {seat + 1} at {stamp(received)} {line.decode('ascii', 'replace')}")
+            if line[:1] in (b"#", b";"):
                 continue
-            text = self._action_text(state, seat, asked, line)
+            known = line[len(asked) + 1 :] if line.startswith(asked) else b""
+            if known in here.after and line[len(asked) : len(asked) + 1] == b":":  # as nearly always
+                self._spend(seat, received - sent)
+                return known.decode("ascii"), received
+            text = self._action_text(hand.state(here.betting), seat, asked.decode(), line.decode("ascii", "replace"))
             if text is None:
                 continue
             self._spend(seat, received - sent)
-            action = state.betting.nearest_legal(text)
+            action = here.betting.nearest_legal(text)
             if action != text:
-                self._warn(seat, f"{text[:20]!r} is not legal in {asked}; {action!r} is played")
+                self._warn(seat, f"{text[:20]!r} is not legal in {asked.decode()}; {action!r} is played")
             return action, received
 
     def _action_text(self, state: MatchState, seat: int, asked: str, line: str) -> str | None:
@@ -349,7 +412,6 @@ class Dealer:
     def _spend(self, seat: int, seconds: float) -> None:
         """Count thinking time, and end the match when there is too much of it."""
         config = self.config
-        seconds = max(0.0, seconds)  # a clock that was set back
         self._used[seat] += seconds
         self._hand_used[seat] += seconds
         for spent, limit, what in (
@@ -362,7 +424,10 @@ class Dealer:
 
     def _warn(self, seat: int, text: str) -> None:
         self._warnings[seat] += 1
-        self.tell(f"WARNING: seat {seat + 1}: {text}")
+        if self._warnings[seat] <= MOST_WARNINGS:
+            self.tell(f"WARNING: seat {seat + 1}: {text}")
+        if self._warnings[seat] == MOST_WARNINGS:
+            self.tell(f"WARNING: seat {seat + 1}: further warnings are only counted")
 
     def _log(self, *lines: str) -> None:
         for line in lines:
@@ -370,10 +435,6 @@ class Dealer:
                 self._files.line(line)
             if self.verbose or line.startswith(("#", "SCORE")):
                 self.tell(line)
-
-    def _write(self, entry: Transaction) -> None:
-        if self._files is not None:
-            self._files.transaction(entry)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -33,7 +33,7 @@ class Transaction:
 
     def text(self) -> str:
         """The line of this answer."""
-        return f"{self.action} {self.hand_id} {stamp(self.sent)} {stamp(self.received)}"
+        return f"{self.action} {self.hand_id} {self.sent:.6f} {self.received:.6f}"
 
 
 def stamp(seconds: float) -> str:
@@ -68,8 +68,8 @@ class MatchFiles:
     def __init__(
         self, log: Path | None, transactions: Path | None, append: bool, kept: Sequence[Transaction] = ()
     ) -> None:
-        self._log: IO[str] | None = None
-        self._transactions: IO[str] | None = None
+        self._log: IO[bytes] | None = None
+        self._transactions: IO[bytes] | None = None
         if log is not None and not append:
             _refuse_finished(log)
         if transactions is not None:
@@ -102,14 +102,14 @@ def _refuse_finished(log: Path) -> None:
         raise GameError(f"{log} is the log of a finished match; choose another name, or remove or rename the file")
 
 
-def _put(file: IO[str] | None, text: str) -> None:
+def _put(file: IO[bytes] | None, text: str) -> None:
     if file is not None:
-        file.write(text + "\n")
-        file.flush()
+        file.write(f"{text}\n".encode("ascii", "replace"))
 
 
-def _open(path: Path, append: bool) -> IO[str]:
+def _open(path: Path, append: bool) -> IO[bytes]:
+    """A file without a buffer: a line is with the system when it is written."""
     try:
-        return open(path, "a" if append else "w", encoding="ascii", errors="replace", newline="\n")
+        return open(path, "ab" if append else "wb", buffering=0)
     except OSError as error:
         raise GameError(f"cannot write {path}: {error.strerror or error}") from None

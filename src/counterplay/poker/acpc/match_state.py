@@ -20,6 +20,7 @@ import dataclasses
 import functools
 import itertools
 import re
+from collections.abc import Sequence
 
 from counterplay.errors import GameError
 from counterplay.poker.acpc.dealing import Deal
@@ -85,13 +86,18 @@ class MatchState:
 
     def cards_text(self) -> str:
         """The cards as the line shows them."""
-        game = self.game
-        parts = ["|".join([cards_text(cards) for cards in self.deal.hole])]
-        for number in range(self.betting.round + 1):
-            end = game.board_ends[number]
-            shown = cards_text(self.deal.board[end - game.board_cards[number] : end])
-            parts.append(shown if number == 0 else f"/{shown}")
-        return "".join(parts)
+        return holes_text(self.deal.hole) + board_text(self.game, self.deal.board, self.betting.round)
+
+
+def holes_text(holes: Sequence[tuple[int, ...]]) -> str:
+    """The hole cards of all positions, empty where unseen, as a line shows them."""
+    return "|".join([cards_text(cards) for cards in holes])
+
+
+def board_text(game: GameDefinition, board: tuple[int, ...], last: int) -> str:
+    """The board cards up to a round as a line shows them."""
+    parts = [cards_text(board[end - count : end]) for count, end in zip(game.board_cards, game.board_ends, strict=True)]
+    return "/".join(parts[: last + 1])
 
 
 def hand_ranks(betting: Betting, deal: Deal) -> list[int]:
