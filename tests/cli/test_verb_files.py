@@ -205,7 +205,7 @@ def test_progress_on_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch:
     assert capsys.readouterr().err == ""  # scripts see nothing
     assert main(["solve", "leduc(ranks=4)", "--iterations", "40"]) == 0
     printed = capsys.readouterr()
-    assert re.search(r"40 iterations .*exploitability \d\.\d+e", plain(printed.err))
+    assert re.search(r"40 iterations .*exploitability \d\.\d{6} ", plain(printed.err))
     assert "iterations are done" in printed.out
 
 
@@ -214,7 +214,10 @@ def test_progress_elsewhere_is_a_line_now_and_then(capsys: pytest.CaptureFixture
     for second in range(100):
         draw(Progress(1000 * second, float(second), float(second), 0.5 / (1 + second), 1))
     lines = capsys.readouterr().err.splitlines()
-    found = [re.fullmatch(r"([\d,]+) iterations, (\d+) s, exploitability \d\.\d{3}e[+-]\d\d", line) for line in lines]
+    found = [
+        re.fullmatch(r"([\d,]+) iterations, (\d+) s, exploitability (?:\d\.\d{6}|\d\.\d+e-\d\d)", line)
+        for line in lines
+    ]
     assert None not in found
     seconds = [int(match[2]) for match in found if match]
     gaps = [later - earlier for earlier, later in pairwise(seconds)]
