@@ -233,10 +233,15 @@ def pack_texts(name: str, texts: Sequence[str]) -> dict[str, NDArray[Any]]:
 
 
 def unpack_texts(name: str, arrays: Arrays) -> tuple[str, ...]:
-    """The texts that ``pack_texts`` packed."""
-    text = arrays[f"{name}_text"].tobytes()
-    bounds = arrays[f"{name}_offset"].tolist()
-    return tuple(text[low:high].decode("utf-8", "surrogatepass") for low, high in pairwise(bounds))
+    """The texts that ``pack_texts`` packed.  Raises ValueError if the arrays are no such ones."""
+    text, offset = arrays[f"{name}_text"], arrays[f"{name}_offset"]
+    kinds = [array.dtype.name for array in (text, offset)]
+    if kinds != ["uint8", "int64"] or (text.ndim, offset.ndim) != (1, 1) or not offset.size:
+        raise ValueError(f"arrays '{name}_text' and '{name}_offset' are no texts")
+    if offset[0] != 0 or offset[-1] != len(text) or np.any(offset[1:] < offset[:-1]):
+        raise ValueError(f"array '{name}_offset' does not divide '{name}_text' into texts")
+    content, bounds = text.tobytes(), offset.tolist()
+    return tuple(content[low:high].decode("utf-8", "surrogatepass") for low, high in pairwise(bounds))
 
 
 def _checksum(kind: str, header: str, arrays: Arrays) -> str:

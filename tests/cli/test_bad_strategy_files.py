@@ -120,7 +120,7 @@ def test_damaged_and_foreign_files(
 
 def test_files_that_are_not_there(capsys: Capture, tmp_path: Path) -> None:
     assert unreadable(capsys, tmp_path / "nowhere") == f"there is no file {tmp_path / 'nowhere'}"
-    assert unreadable(capsys, tmp_path).startswith(f"cannot read {tmp_path}: ")
+    assert unreadable(capsys, tmp_path).startswith(f"{tmp_path} is a folder without agent.strategy")
 
 
 def test_a_strategy_of_another_game(capsys: Capture, strategy: Path) -> None:

@@ -121,9 +121,9 @@ def forged(path: Path, kind: str, name: str, array: Any) -> None:
         ("infoset_offset", np.arange(13), "its information sets and their actions do not fit together"),
         ("infoset_offset", np.arange(13)[::-1], "its information sets and their actions do not fit together"),
         ("infoset_offset", np.arange(5), "array 'infoset_offset' is int64"),
-        ("infoset_labels", np.full(12, 99, np.int32), "IndexError"),
+        ("infoset_labels", np.full(12, 99, np.int32), "array 'infoset_labels' holds 99; its numbers are 0 to 1"),
         ("infoset_labels", np.zeros(5, np.int32), "array 'infoset_offset' is int64"),
-        ("name_offset", np.zeros(3, np.int64), "array 'infoset_player'"),
+        ("name_offset", np.zeros(3, np.int64), "array 'name_offset' does not divide"),
     ],
 )
 def test_arrays_of_a_strategy_must_fit_together(tmp_path: Path, name: str, array: Any, message: str) -> None:
@@ -142,7 +142,7 @@ def test_tables_of_a_checkpoint_must_fit(tmp_path: Path, table: Any) -> None:
     path = tmp_path / "x"
     CfrSolver("kuhn").save(path)
     forged(path, "checkpoint", "regret", table)
-    with pytest.raises(StrategyError, match="x is damaged: ValueError: table regret is float"):
+    with pytest.raises(StrategyError, match="x is damaged: ValueError: array 'regret' is float"):
         CfrSolver.resume(path)
 
 

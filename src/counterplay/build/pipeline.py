@@ -24,14 +24,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
-
 from counterplay.abstraction.cards import build_cards, deck_shape
 from counterplay.abstraction.cards.card_abstraction import KIND as CARD_KIND
 from counterplay.agents.matches import match
 from counterplay.build.presets import MOST_BUCKETS, OPPONENTS, Plan
 from counterplay.errors import GameError, StrategyError
 from counterplay.evaluation import evaluate
+from counterplay.evaluation.bucket_pairs import KIND as PAIRS_KIND
 from counterplay.evaluation.bucket_pairs import BucketPairs, count_bucket_pairs, measure_buckets
 from counterplay.evaluation.measurement import Measurement
 from counterplay.forms import open_game, poker_definition
@@ -42,7 +41,7 @@ from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.runtime.signals import uninterrupted
 from counterplay.solvers import resume_solver
 from counterplay.solvers.bucket_mccfr import BucketSolver
-from counterplay.storage import LOCK, lock_folder, read_container, write_container, write_text
+from counterplay.storage import LOCK, lock_folder, read_container, write_text
 from counterplay.strategy.bucket_strategy import KIND as PROFILE_KIND
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import load_strategy
@@ -51,7 +50,6 @@ STATE, CARDS, PAIRS, CHECKPOINT, AGENT = (
     "build.json", "cards.cpa", "pairs.counts", "solve.checkpoint", "agent.strategy",
 )  # fmt: skip
 
-PAIRS_KIND = "bucket-pairs"
 MATCH = "match "
 """The prefix of the stages of matches."""
 LAST_MATCH = MATCH + OPPONENTS[-1]
@@ -216,7 +214,7 @@ class Pipeline:
             return {"reason": reason, "boards": None, "exact": None, "counted": False}
 
         pairs = self._count(None)
-        _save_pairs(self.folder / PAIRS, self.game, pairs)
+        pairs.save(self.folder / PAIRS, self.game)
         return {"reason": None, "boards": pairs.boards, "exact": pairs.exact, "counted": True}
 
     def _lossless(self) -> bool:
@@ -236,7 +234,7 @@ class Pipeline:
     def _solve(self) -> dict[str, Any]:
         plan, part = self.plan, self._part("solve")
         solver = self._solver()
-        pairs = _load_pairs(self.folder / PAIRS, self.game) if self.done["pairs"]["counted"] else None
+        pairs = BucketPairs.load(self.folder / PAIRS, self.game) if self.done["pairs"]["counted"] else None
         if "goals" not in part:
             budget = plan.iterations if plan.seconds is None else self._seconds_left()
             assert budget is not None
@@ -437,26 +435,3 @@ def _strange(folder: Path) -> bool:
 
 def _until(plan: Plan, goal: float) -> Until:
     return Until(iterations=max(1, round(goal))) if plan.seconds is None else Until(seconds=goal)
-
-
-def _save_pairs(path: Path, game: BucketGame, pairs: BucketPairs) -> None:
-    header = {"fingerprint": game.fingerprint, "boards": pairs.boards, "exact": pairs.exact}
-    arrays: dict[str, Any] = {}
-    for turn, (likely, ahead) in enumerate(zip(pairs.likely, pairs.ahead, strict=True)):
-        arrays |= {f"likely_{turn}": likely, f"ahead_{turn}": ahead}
-        arrays |= {f"before_{turn}_{who}": row for who, row in enumerate(pairs.before[turn])}
-    write_container(path, PAIRS_KIND, header, arrays)
-
-
-def _load_pairs(path: Path, game: BucketGame) -> BucketPairs:
-    header, arrays = read_container(path, PAIRS_KIND)
-    if header.get("fingerprint") != game.fingerprint:
-        raise StrategyError(f"{path} belongs to another card abstraction")
-    every = range(game.rounds)
-    return BucketPairs(
-        tuple(np.asarray(arrays[f"likely_{turn}"]) for turn in every),
-        tuple(np.asarray(arrays[f"ahead_{turn}"]) for turn in every),
-        tuple((np.asarray(arrays[f"before_{turn}_0"]), np.asarray(arrays[f"before_{turn}_1"])) for turn in every),
-        header["boards"],
-        header["exact"],
-    )

@@ -13,7 +13,9 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+import os
 import threading
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +28,13 @@ from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.buckets.hand_lookup import hand_buckets
 from counterplay.poker.evaluator import rank_holes
 from counterplay.poker.three_cards import showdown_tables
+from counterplay.runtime.array_checks import check_like, check_limits, check_weights
 from counterplay.runtime.progress import ProgressCallback
 from counterplay.runtime.threads import ThreadPool
+from counterplay.storage import Arrays, read_container, write_container
+
+KIND = "bucket-pairs"
+"""The kind in the header of a file."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -52,6 +59,36 @@ class BucketPairs:
     boards: int
     exact: bool
 
+    def save(self, path: str | os.PathLike[str], game: BucketGame) -> None:
+        """Write the counts of a game to a file, atomically."""
+        header = {"fingerprint": game.fingerprint, "boards": self.boards, "exact": self.exact}
+        arrays: dict[str, NDArray[Any]] = {}
+        for turn, (likely, ahead) in enumerate(zip(self.likely, self.ahead, strict=True)):
+            arrays |= {f"likely_{turn}": likely, f"ahead_{turn}": ahead}
+            arrays |= {f"before_{turn}_{who}": row for who, row in enumerate(self.before[turn])}
+        write_container(path, KIND, header, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], game: BucketGame) -> BucketPairs:
+        """Read the counts of a game.  Raises StrategyError if the file is damaged or belongs to another game."""
+        header, arrays = read_container(path, KIND)
+        if header.get("fingerprint") != game.fingerprint:
+            raise StrategyError(f"{path} belongs to another card abstraction")
+        counts = [[game.buckets[player][turn].count for player in range(2)] for turn in range(game.rounds)]
+        likely, ahead, before = [], [], []
+        try:
+            for turn, shape in enumerate(counts):
+                likely.append(_matrix(f"likely_{turn}", arrays, shape))
+                ahead.append(_matrix(f"ahead_{turn}", arrays, shape))
+                rows = [arrays[f"before_{turn}_{who}"] for who in range(2)]
+                for who, row in enumerate(rows):
+                    check_like(f"before_{turn}_{who}", row, (shape[who],), np.int64)
+                    check_limits(f"before_{turn}_{who}", row, 0, counts[turn - 1][who] - 1 if turn else 0)
+                before.append((np.asarray(rows[0]), np.asarray(rows[1])))
+            return cls(tuple(likely), tuple(ahead), tuple(before), int(header["boards"]), bool(header["exact"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}") from None
+
     def seen_by(self, player: int) -> BucketMatrices:
         """The same as the kernel takes it."""
         rounds = len(self.likely)
@@ -67,6 +104,13 @@ class BucketPairs:
             for place, who in enumerate((player, 1 - player)):
                 before[turn, place, : kinds[turn, place]] = self.before[turn][who]
         return BucketMatrices(likely, ahead, kinds, before)
+
+
+def _matrix(name: str, arrays: Arrays, shape: list[int]) -> NDArray[np.float64]:
+    """A matrix of a file, by pairs of buckets.  Raises ValueError if it is none."""
+    check_like(name, arrays[name], tuple(shape), np.float64)
+    check_weights(name, arrays[name].reshape(-1), ("float64",), verify=True)
+    return np.asarray(arrays[name])
 
 
 def count_bucket_pairs(

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import StrategyError
+from counterplay.runtime.array_checks import check_like
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.storage import read_container, write_container
 from counterplay.trusted_code import trust_names, trusted_names
@@ -162,10 +163,12 @@ class JobList:
                 raise StrategyError(
                     f"{resume} belongs to another evaluation: its {name} is {header.get(name)!r}, not {expected!r}"
                 )
-        found, done = arrays.get("found"), arrays.get("done")
-        if found is None or done is None or found.shape != self.found.shape or done.shape != self.done.shape:
-            raise StrategyError(f"{resume} does not fit this evaluation; start it anew")
-        self.found[:], self.done[:] = found, done
+        try:
+            check_like("found", arrays["found"], self.found.shape, self.found.dtype)
+            check_like("done", arrays["done"], self.done.shape, self.done.dtype)
+        except (KeyError, ValueError) as error:
+            raise StrategyError(f"{resume} does not fit this evaluation: {error}; start it anew") from None
+        self.found[:], self.done[:] = arrays["found"], arrays["done"].view(np.uint8) != 0
 
     def save(self) -> None:
         """Write the results so far, if there is a file for them."""

@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 from counterplay.kernels.history.passes import backward_best, forward_reach, leaf_values
 from counterplay.kernels.history.pruned_response import mark_wide_response, pruned_best_response
 from counterplay.lp.zero_sum import require_zero_sum
-from counterplay.solvers.restricted_game import RestrictedGame
+from counterplay.runtime.array_checks import COUNTS
+from counterplay.solvers.restricted_game import STATUSES, RestrictedGame
 from counterplay.solvers.settings import Bounds, Settings
 from counterplay.solvers.solver import Solver
 from counterplay.strategy.tabular import TabularStrategy
@@ -220,3 +221,13 @@ class DoubleOracle(Solver):
             "allowed": self.restricted.allowed.view(np.uint8), "active": self.restricted.active.view(np.uint8),
             "sequence_status": self.restricted.sequence_status, "decision_status": self.restricted.decision_status,
         }  # fmt: skip
+
+    def limits(self) -> dict[str, tuple[int, int]]:
+        """As ``Solver.limits``."""
+        masks = dict.fromkeys(("allowed", "active"), (0, 1))
+        statuses = dict.fromkeys(("sequence_status", "decision_status"), STATUSES)
+        return {**super().limits(), "largest": COUNTS, **masks, **statuses}
+
+    def check_tables(self) -> None:
+        """As ``Solver.check_tables``."""
+        self.restricted.check()

@@ -101,6 +101,10 @@ class LinearProgram(Solver):
         """The strategy, and whether it is the solution."""
         return {"probabilities": self.probabilities, "clock": self._clock}
 
+    def limits(self) -> dict[str, tuple[int, int]]:
+        """As ``Solver.limits``."""
+        return {"clock": (0, 1)}
+
     def state(self) -> dict[str, Any]:
         """The value as a fraction."""
         return self.details()

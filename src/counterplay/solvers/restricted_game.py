@@ -26,6 +26,9 @@ _Entries = tuple[NDArray[np.integer], NDArray[np.integer], Float64]
 LOWER, BASIC = 0, 1
 """Statuses in a basis, as HiGHS numbers them."""
 
+STATUSES = (0, 4)
+"""Their limits."""
+
 
 class AllowedSequences:
     """The part of a two-player game that allowed sequences span, and the basis of its linear program.
@@ -60,6 +63,18 @@ class AllowedSequences:
         # In the basis to start from, a new decision point takes its first new action; other new actions do not matter.
         self.sequence_status[new[first]] = np.where(own[first], BASIC, LOWER)
         self.decision_status[fresh] = np.where(own[first], LOWER, BASIC)
+
+    def check(self) -> None:
+        """Refuse masks from a file that are no restricted game.  Raises ValueError."""
+        form = self.form
+        known = np.flatnonzero(self.allowed & (self._origin >= 0))
+        if not (self.allowed[form.sequence_start[:2]].all()
+                and self.allowed[form.decision_parent[self._origin[known]]].all()):  # fmt: skip
+            raise ValueError("array 'allowed' lacks the beginnings of sequences that it holds")
+        active = np.zeros(form.num_decisions, bool)
+        active[self._origin[known]] = True
+        if not np.array_equal(active, self.active):
+            raise ValueError("array 'active' does not hold the decision points with an allowed action")
 
     def sequences_of(self, player: int) -> Int64:
         """The allowed sequences of a player."""

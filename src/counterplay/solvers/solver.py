@@ -24,6 +24,7 @@ from counterplay.evaluation.measurement import Measurement, measure_strategy
 from counterplay.forms import GameLike, open_game
 from counterplay.kernels.history.passes import FormArrays, form_arrays
 from counterplay.kernels.numba_internals import release_compiler
+from counterplay.runtime.array_checks import COUNTS, check_like, check_limits
 from counterplay.runtime.memory import check_memory
 from counterplay.runtime.pacing import CHECK_RATIO, PacedSteps, Until, next_check
 from counterplay.runtime.progress import Progress, ProgressCallback
@@ -367,12 +368,22 @@ class Solver(ABC):
         return bool(self.identity()["fingerprint"] == header["fingerprint"])
 
     def fill(self, tables: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
-        """Take over the tables and the state of a checkpoint."""
+        """Take over the tables and the state of a checkpoint.  Raises ValueError if a kernel could not trust them."""
+        limits = self.limits()
         for key, table in self.tables().items():
-            if (tables[key].shape, tables[key].dtype) != (table.shape, table.dtype):
-                raise ValueError(f"table {key} is {tables[key].dtype} {tables[key].shape}")
+            check_like(key, tables[key], table.shape, table.dtype)
+            if key in limits:
+                check_limits(key, tables[key], *limits[key])
             table[...] = tables[key]
+        self.check_tables()
         self.restore(state)
+
+    def limits(self) -> dict[str, tuple[int, int]]:
+        """The smallest and largest number of each integer table in which not every number makes sense."""
+        return {"clock": COUNTS, "counters": COUNTS}
+
+    def check_tables(self) -> None:  # noqa: B027
+        """Refuse tables from a file that contradict each other, by a ValueError; each is within its ``limits``."""
 
     def run(
         self, until: Until, callback: ProgressCallback | None = None, check_every: int | None = None

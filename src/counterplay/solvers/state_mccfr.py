@@ -29,6 +29,7 @@ from counterplay.game.game import Game
 from counterplay.game.state_checks import check_key, search_fault, unexplained
 from counterplay.kernels.walks import alias_table, random_state
 from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.runtime.array_checks import COUNTS, check_like, check_limits
 from counterplay.runtime.memory import available_memory
 from counterplay.runtime.pacing import Until
 from counterplay.runtime.threads import ThreadPool
@@ -342,19 +343,30 @@ class StateSampler(SampledSolver):
     def fill(self, tables: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
         """Take over the tables of a checkpoint."""
         label_sets = [tuple(row) for row in state["label_sets"]]
+        rows = tables["row_player"].shape
+        if len(rows) != 1 or not all(len(set(row)) == len(row) > 0 for row in label_sets):
+            raise ValueError("its information sets are no list, or one of them has no actions or some twice")
+        wanted = {
+            "row_player": (np.int8, rows, 0, self.game.players - 1),
+            "row_labels": (np.int32, rows, 0, len(label_sets) - 1),
+            "counters": (np.int64, (3,), *COUNTS),
+        }
+        for key, (kind, shape, low, high) in wanted.items():
+            check_like(key, tables[key], shape, kind)
+            check_limits(key, tables[key], low, high)
+        check_like("random_state", tables["random_state"], (1,), np.int64)
         for player, name, labels in zip(
             tables["row_player"].tolist(), unpack_texts("name", tables), tables["row_labels"].tolist(), strict=True
         ):
             self.unclaimed[player][name] = self._add_row(player, name, label_sets[labels])
         entries = sum(map(len, self.row_actions))
-        wanted: dict[str, tuple[array[Any], bool]] = {
+        live_tables: dict[str, tuple[array[Any], bool]] = {
             "regret": (self.regret, True),
             "average": (self.average, self.config.keeps_average),
             "scheme": (self.chances, self.config.sampling in ("scheme", "probing")),
         }
-        for key, (live, kept) in wanted.items():
-            if tables[key].shape != (entries * kept,):
-                raise ValueError(f"table {key} has shape {tables[key].shape}")
+        for key, (live, kept) in live_tables.items():
+            check_like(key, tables[key], (entries * kept,), np.dtype(live.typecode))
             live.frombytes(np.ascontiguousarray(tables[key]).tobytes())
         self.random = int(tables["random_state"].view(np.uint64)[0])
         self.counters[:] = tables["counters"].tolist()

@@ -11,7 +11,7 @@ import dataclasses
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from counterplay.game.game import TERMINAL
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.buckets.hand_lookup import hand_buckets
 from counterplay.poker.rules import Betting
+from counterplay.runtime.array_checks import check_weights
 from counterplay.storage import Arrays, write_container
 from counterplay.strategy.hand_table import HandTable
 from counterplay.strategy.poker_hands import Seen, parse_infoset, poker_hand_table
@@ -168,7 +169,12 @@ class BucketStrategy(Strategy):
 
     @classmethod
     def from_file(
-        cls, path: Path, header: Mapping[str, Any], arrays: Arrays, cards: BucketGame | Sequence[AnyPath] | None = None
+        cls,
+        path: Path,
+        header: Mapping[str, Any],
+        arrays: Arrays,
+        cards: BucketGame | Sequence[AnyPath] | None = None,
+        verify: bool = True,
     ) -> BucketStrategy:
         """The strategy in the header and arrays of a file; ``load_strategy`` calls it, and says what ``cards`` are."""
         try:
@@ -180,8 +186,9 @@ class BucketStrategy(Strategy):
                     raise StrategyError(f"{path} names no card abstraction; give the bucket game")
                 game = open_game(header["game"], "buckets", cards=files, bets=header["bets"])
             weights, fingerprint = arrays["weights"], header["fingerprint"]
+            check_weights("weights", weights, get_args(Storage), verify, least=0.0)
             origin = Provenance(**header["provenance"])
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}") from None
         if fingerprint != game.fingerprint:
             raise StrategyError(f"{path} was made with another card abstraction or for another game than {game.name}")
@@ -192,7 +199,7 @@ class BucketStrategy(Strategy):
 
 def packed(weights: NDArray[Any], storage: Storage) -> NDArray[Any]:
     """Probabilities as stored in a file; integers are 256ths or 65536ths."""
-    if storage not in ("uint8", "uint16", "float32", "float64"):
+    if storage not in get_args(Storage):
         raise StrategyError(f"probabilities are kept as uint8, uint16, float32 or float64; got {storage!r}")
     if weights.dtype == storage:
         return weights

@@ -53,8 +53,8 @@ def load_strategy(
     """
     file = strategy_path(path)
     if file_kind(file) == BUCKETS:
-        return BucketStrategy.from_file(file, *read_container(file, BUCKETS, verify), cards)
+        return BucketStrategy.from_file(file, *read_container(file, BUCKETS, verify), cards, verify)
     header, arrays = read_container(file, "profile", verify)
     if isinstance(header, dict) and header.get("form") == "public":
-        return PublicStrategy.from_file(file, header, arrays)
+        return PublicStrategy.from_file(file, header, arrays, verify)
     return TabularStrategy.from_file(file, header, arrays, verify)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from counterplay.errors import GameError, StrategyError
 from counterplay.forms import open_game
+from counterplay.runtime.array_checks import check_weights
 from counterplay.storage import Arrays, write_container
 from counterplay.strategy.public_lookup import HandStrategy, HandTables, Matrix, PublicIndex, hand_table, normalised
 from counterplay.strategy.strategy import Provenance, Row, Strategy
@@ -174,7 +175,9 @@ class PublicStrategy(Strategy):
 
     def for_tree(self, tree: PublicTree) -> tuple[NDArray[Any], NDArray[Any]]:
         """The tables, after checking that the tree is that of the game."""
-        if self.fingerprint != tree.fingerprint:
+        shapes = [(int(entries),) for entries in tree.num_entries]
+        locks = self.locked.shape in ((0,), (len(tree.kind),))
+        if self.fingerprint != tree.fingerprint or [table.shape for table in self.tables] != shapes or not locks:
             raise StrategyError(
                 f"this strategy was made for {self.game}; it does not fit the public tree of {tree.name}"
             )
@@ -193,11 +196,15 @@ class PublicStrategy(Strategy):
         write_container(path, "profile", header, arrays | ({"locked": self.locked} if self.locked.any() else {}))
 
     @classmethod
-    def from_file(cls, path: Path, header: Mapping[str, Any], arrays: Arrays) -> PublicStrategy:
+    def from_file(cls, path: Path, header: Mapping[str, Any], arrays: Arrays, verify: bool = True) -> PublicStrategy:
         """The strategy in the header and arrays of a file; ``load_strategy`` calls it."""
         try:
             tables = (arrays["first"], arrays["second"])
-            locked = np.array(arrays.get("locked", []), np.bool_)
+            for name in ("first", "second"):
+                check_weights(name, arrays[name], ("float32", "float64", "int16"), verify)
+            if tables[0].dtype != tables[1].dtype:
+                raise ValueError("arrays 'first' and 'second' are of different types")
+            locked = np.array(arrays.get("locked", np.zeros(0, np.uint8)).view(np.uint8) != 0)  # a byte may be any
             return cls(header["game"], header["fingerprint"], tables, Provenance(**header["provenance"]), locked)
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}") from None

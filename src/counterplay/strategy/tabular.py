@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from counterplay.errors import StrategyError
 from counterplay.forms import open_game
+from counterplay.runtime.array_checks import check_like, check_limits
 from counterplay.storage import Arrays, pack_texts, unpack_texts, write_container
 from counterplay.strategy.strategy import Provenance, Row, Strategy
 from counterplay.tree.history.game_tree import GameTree
@@ -214,12 +215,14 @@ class TabularStrategy(Strategy):
         """The strategy in the header and arrays of a file; ``load_strategy`` calls it."""
         try:
             labels = [tuple(row) for row in header["label_sets"]]
+            check_limits("infoset_labels", arrays["infoset_labels"], 0, len(labels) - 1)
+            check_limits("infoset_player", arrays["infoset_player"], 0, header["players"] - 1)
             actions = tuple(labels[number] for number in arrays["infoset_labels"].tolist())
             profile = cls(
                 header["game"], header["digest"], header["players"], arrays["infoset_player"], arrays["infoset_offset"],
                 unpack_texts("name", arrays), actions, arrays["probabilities"], Provenance(**header["provenance"]),
             )  # fmt: skip
-        except (KeyError, TypeError, IndexError, UnicodeDecodeError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}") from None
         profile._check_arrays(path)
         if verify:
@@ -239,9 +242,10 @@ class TabularStrategy(Strategy):
             "probabilities": (np.float64, (int(offset[-1]),)),
         }
         for name, (dtype, shape) in wanted.items():
-            array = self.table if name == "probabilities" else getattr(self, name)
-            if (array.dtype, array.shape) != (dtype, shape):
-                raise StrategyError(f"{path} is damaged: array {name!r} is {array.dtype} of shape {array.shape}")
+            try:
+                check_like(name, self.table if name == "probabilities" else getattr(self, name), shape, dtype)
+            except ValueError as error:
+                raise StrategyError(f"{path} is damaged: {error}") from None
         if not np.array_equal(self.infoset_offset, offset) or 0 in sizes:
             raise StrategyError(f"{path} is damaged: its information sets and their actions do not fit together")
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 import counterplay
 from counterplay.abstraction.cards.build_memory import check_build
-from counterplay.abstraction.cards.card_abstraction import BucketTable, CardAbstraction
+from counterplay.abstraction.cards.card_abstraction import BucketTable, CardAbstraction, check_buckets, check_table
 from counterplay.abstraction.cards.clustering import Clustering, KMeansConfig, Points, k_means, merge_points
 from counterplay.abstraction.cards.features import BINS, CardFeatures
 from counterplay.abstraction.cards.opponents import OpponentClusters, Weights, johanson2013, opponent_clusters
@@ -31,7 +31,9 @@ from counterplay.abstraction.cards.strength_ranges import cut_ranges, merge_near
 from counterplay.abstraction.cards.textures import board_textures
 from counterplay.errors import AbstractionError
 from counterplay.poker.isomorphism import HandIndexer
+from counterplay.runtime.array_checks import check_like
 from counterplay.runtime.progress import Progress, ProgressCallback
+from counterplay.storage import Arrays
 
 Array = npt.NDArray[Any]
 
@@ -169,7 +171,20 @@ class _Builder:
                 arrays["objective"] = np.array([self.objectives[f"round {turn + 1}"]])
             return arrays
 
-        kept = self.features.kept(name, make)
+        def check(arrays: Arrays) -> None:
+            check_like("count", arrays["count"], (1,), np.int64)
+            check_like("shape", arrays["shape"], (arrays["shape"].size,), np.int64)
+            if "objective" in arrays:
+                check_like("objective", arrays["objective"], (1,), np.float64)
+            shape, cuts = tuple(arrays["shape"].tolist()), arrays.get("cuts")
+            if shape not in (self.features.indexer(turn).shape, self.features.ordered(turn).shape):
+                raise ValueError("the table is for other cards")
+            table = BucketTable(shape, int(arrays["count"][0]), arrays["table"], cuts)
+            before = self.table(turn - 1) if cuts is not None and turn else None
+            check_table(table, turn, sum(shape), HandIndexer(shape, *self.features.deck), before)
+            check_buckets(table, turn)
+
+        kept = self.features.kept(name, make, check)
         if "objective" in kept:
             self.objectives[f"round {turn + 1}"] = float(kept["objective"][0])
         shape = tuple(kept["shape"].tolist())

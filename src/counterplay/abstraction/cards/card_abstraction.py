@@ -28,6 +28,7 @@ from counterplay.errors import AbstractionError
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.buckets.bucket_game import look_up
 from counterplay.poker.isomorphism import HandIndexer
+from counterplay.runtime.array_checks import check_limits
 from counterplay.runtime.memory import format_bytes
 from counterplay.runtime.notebook import Described
 from counterplay.storage import read_container, write_container
@@ -89,7 +90,7 @@ class CardAbstraction(Described):
         if self.recall not in ("perfect", "imperfect"):
             raise AbstractionError(f"recall is perfect or imperfect; got {self.recall!r}")
         for turn, (table, indexer) in enumerate(zip(self.rounds, self._indexers, strict=True)):
-            _check_table(table, turn, sum(self.shape[: turn + 1]), indexer, self.rounds[turn - 1] if turn else None)
+            check_table(table, turn, sum(self.shape[: turn + 1]), indexer, self.rounds[turn - 1] if turn else None)
 
     def _title(self) -> str:
         return f"CardAbstraction {'/'.join(table.name or str(table.count) for table in self.rounds)}"
@@ -183,7 +184,7 @@ class CardAbstraction(Described):
     ) -> CardAbstraction:
         """Read a ``.cpa`` file, which must fit the ``game`` if one is given; the tables are memory maps.
 
-        ``verify`` compares the checksum, which reads the whole file.
+        ``verify`` compares the checksum and checks every bucket, which reads the whole file.
 
         Raises StrategyError if the file is damaged, truncated or of another kind; AbstractionError if its tables do
         not fit its cards, or it is for other cards than the game's.
@@ -198,8 +199,13 @@ class CardAbstraction(Described):
                 for turn, entry in enumerate(header["rounds"])
             )  # fmt: skip
             made = cls(tuple(header["deck"]), tuple(header["shape"]), rounds, header["recall"], header["provenance"])
+            if verify:
+                for turn, table in enumerate(made.rounds):
+                    check_buckets(table, turn)
         except (KeyError, TypeError) as error:
             raise AbstractionError(f"{path} is damaged: its header lacks {error}") from None
+        except ValueError as error:
+            raise AbstractionError(f"{path} is damaged: {error}") from None
         except AbstractionError as error:
             raise AbstractionError(f"{path} is damaged: {error}") from error
         if game is not None:
@@ -222,12 +228,16 @@ def _cards_text(deck: tuple[int, int], shape: tuple[int, ...]) -> str:
     return f"{deck[0]} ranks, {deck[1]} suits and rounds of {', '.join(map(str, shape))} cards"
 
 
-def _check_table(table: BucketTable, turn: int, cards: int, indexer: HandIndexer, before: BucketTable | None) -> None:
+def check_table(table: BucketTable, turn: int, cards: int, indexer: HandIndexer, before: BucketTable | None) -> None:
+    """Refuse a table of another number of hands, or of other types, by an AbstractionError."""
     if sum(table.shape) != cards:
         raise AbstractionError(f"hands of round {turn} have {cards} cards; its table is for {table.shape}")
     if not 1 <= table.count <= MAX_BUCKETS:
         raise AbstractionError(f"a round has 1 to {MAX_BUCKETS:,} buckets; round {turn} has {table.count:,}")
     classes = indexer.size()
+    for array in (table.table, table.cuts):
+        if array is not None and array.dtype.kind not in "iu":
+            raise AbstractionError(f"buckets of round {turn} must be integers; got {array.dtype}")
     if table.table is not None:
         if table.table.shape != (classes,):
             raise AbstractionError(
@@ -236,7 +246,18 @@ def _check_table(table: BucketTable, turn: int, cards: int, indexer: HandIndexer
             )
     elif table.cuts is None and table.count != classes:
         raise AbstractionError(f"round {turn} without a table has {classes:,} buckets; got {table.count:,}")
-    if table.cuts is not None and (before is None or table.cuts.ndim != 2 or len(table.cuts) != before.count):
+    fitting = table.cuts is None or (before is not None and table.cuts.ndim == 2 and len(table.cuts) == before.count)
+    if table.cuts is not None and fitting and table.table is None and table.cuts.shape[1] < classes:
+        raise AbstractionError(f"the cuts of round {turn} need {classes:,} columns; got {table.cuts.shape[1]:,}")
+    if table.cuts is not None and not fitting:
         raise AbstractionError(
             f"the cuts of round {turn} need a row for each bucket of the previous round; got {table.cuts.shape}"
         )
+
+
+def check_buckets(table: BucketTable, turn: int) -> None:
+    """Refuse classes and buckets that do not exist: kernels trust them.  Raises ValueError."""
+    if table.cuts is not None:
+        check_limits(f"cuts_{turn}", table.cuts, 0, table.count - 1)
+    if table.table is not None:
+        check_limits(f"table_{turn}", table.table, 0, (table.count if table.cuts is None else table.cuts.shape[1]) - 1)

@@ -16,6 +16,7 @@ Slow features are cached on disk, one file for each round.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import hashlib
@@ -29,14 +30,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from counterplay.errors import AbstractionError, StrategyError
+from counterplay.errors import AbstractionError, CounterplayError
 from counterplay.poker.acpc.definition import round_name
 from counterplay.poker.cards import deck as cards_of
 from counterplay.poker.evaluator import MAX_HAND, hand_codes, hand_tables
 from counterplay.poker.isomorphism import HandIndexer
+from counterplay.runtime.array_checks import check_like, check_limits
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.runtime.threads import ThreadPool
-from counterplay.storage import read_container, write_container
+from counterplay.storage import Arrays, read_container, write_container
 
 BINS = 50
 """Bins of a histogram of hand strength."""
@@ -163,7 +165,7 @@ class CardFeatures:
             self.in_chunks(f"counting hands of {self.round_name(turn)}", len(orbits), 1 << 18, work)
             return {"orbits": orbits}
 
-        return self.kept(f"orbits-{indexer.shape}", make, store=False)["orbits"]
+        return self.kept(f"orbits-{indexer.shape}", make)["orbits"]
 
     def project(self, given: HandIndexer, wanted: HandIndexer, skip: int = 0) -> npt.NDArray[np.uint32]:
         """For every index of one shape, the index of the same cards in another, or for a range of indices."""
@@ -188,9 +190,15 @@ class CardFeatures:
         """Number of deals of hole cards and board with each strength from 0 to that of a sure winner."""
         return self._strengths(turn)["deals"]
 
-    def _strengths(self, turn: int | None) -> Mapping[str, npt.NDArray[Any]]:
+    def _strengths(self, turn: int | None) -> Arrays:
         chosen = self.rounds - 1 if turn is None else turn
-        return self.kept(f"strengths-{chosen}", lambda: self._make_strengths(chosen))
+
+        def check(arrays: Arrays) -> None:
+            check_like("strength", arrays["strength"], (self.size(chosen),), np.uint16)
+            check_limits("strength", arrays["strength"], 0, self.sure_winner(chosen))
+            check_like("deals", arrays["deals"], (self.sure_winner(chosen) + 1,), np.int64)
+
+        return self.kept(f"strengths-{chosen}", lambda: self._make_strengths(chosen), check)
 
     def _make_strengths(self, turn: int) -> dict[str, npt.NDArray[Any]]:
         from counterplay.kernels.cards.card_features import showdown_strengths
@@ -218,7 +226,14 @@ class CardFeatures:
         """Sums of strengths, of their squares, and histograms, for a round before the last."""
         if not 0 <= turn < self.rounds - 1:
             raise AbstractionError(f"sums over boards to come are for rounds 0 to {self.rounds - 2}; got {turn}")
-        made = self.kept(f"sums-{turn}-{self.bins}", lambda: self._make_sums(turn))
+
+        def check(arrays: Arrays) -> None:
+            size = self.size(turn)
+            for name in ("mean", "square"):
+                check_like(name, arrays[name], (size,), np.uint64)
+            check_like("histogram", arrays["histogram"], (size, self.bins), np.min_scalar_type(self.runouts(turn)))
+
+        made = self.kept(f"sums-{turn}-{self.bins}", lambda: self._make_sums(turn), check)
         return HandSums(made["mean"], made["square"], made["histogram"], self.runouts(turn), self.unit)
 
     def _make_sums(self, turn: int) -> dict[str, npt.NDArray[Any]]:
@@ -267,7 +282,11 @@ class CardFeatures:
         kind = np.dtype(dtype)
         digest = hashlib.sha256(cluster_of.tobytes()).hexdigest()[:12]
         name = f"opponents-{turn}-{kind.name}-{digest}"
-        return self.kept(name, lambda: self._make_opponents(turn, cluster_of, clusters, kind))["value"]
+
+        def check(arrays: Arrays) -> None:
+            check_like("value", arrays["value"], (self.size(turn), clusters), kind)
+
+        return self.kept(name, lambda: self._make_opponents(turn, cluster_of, clusters, kind), check)["value"]
 
     def _make_opponents(
         self, turn: int, cluster_of: npt.NDArray[np.uint8], clusters: int, kind: np.dtype[Any]
@@ -417,15 +436,18 @@ class CardFeatures:
         return more, math.comb(len(self.cards) - self.shape[0] - self.board(turn), more)
 
     def kept(
-        self, name: str, make: Callable[[], dict[str, npt.NDArray[Any]]], store: bool = True
-    ) -> Mapping[str, npt.NDArray[Any]]:
-        """Arrays by name: from memory, from the cache on disk (unless ``store`` is False), or computed."""
+        self, name: str, make: Callable[[], dict[str, npt.NDArray[Any]]], check: Callable[[Arrays], None] | None = None
+    ) -> Arrays:
+        """Arrays by name: from memory, from the cache on disk if they can be checked, or computed.
+
+        ``check`` refuses arrays of the cache that kernels could not trust, by a ValueError.
+        """
         if name not in self._kept:
             path = None
-            if self.cache is not None and store:
+            if self.cache is not None and check is not None:
                 shape = "-".join(map(str, self.shape))
                 path = self.cache / f"{self.deck[0]}x{self.deck[1]}-{shape}-{name}.features"
-            self._kept[name] = make() if path is None else _cached(path, make)
+            self._kept[name] = make() if path is None or check is None else _cached(path, make, check)
         return self._kept[name]
 
     def forget(self) -> None:
@@ -433,12 +455,12 @@ class CardFeatures:
         self._kept.clear()
 
 
-def _cached(path: Path, make: Callable[[], dict[str, npt.NDArray[Any]]]) -> Mapping[str, npt.NDArray[Any]]:
+def _cached(path: Path, make: Callable[[], dict[str, npt.NDArray[Any]]], check: Callable[[Arrays], None]) -> Arrays:
     if path.exists():
-        try:
-            return read_container(path, KIND)[1]
-        except StrategyError:  # truncated or from another version: compute it again
-            pass
+        with contextlib.suppress(CounterplayError, KeyError, IndexError, ValueError):
+            found = read_container(path, KIND)[1]
+            check(found)
+            return found
     arrays = make()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

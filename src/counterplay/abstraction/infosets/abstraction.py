@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import AbstractionError, GameError, StrategyError
+from counterplay.runtime.array_checks import check_like, check_limits
 from counterplay.runtime.notebook import Described
 from counterplay.storage import pack_texts, read_container, unpack_texts, write_container
 from counterplay.tree.history.game_tree import GameTree
@@ -199,13 +200,20 @@ class Abstraction(Described):
         header, arrays = read_container(path, "abstraction")
         try:
             labels = [tuple(row) for row in header["label_sets"]]
+            check_limits("set_labels", arrays["set_labels"], 0, len(labels) - 1)
+            check_limits("set_player", arrays["set_player"], 0, 127)
+            check_limits("infoset_map", arrays["infoset_map"], 0, len(arrays["set_labels"]) - 1)
+            for name in ("infoset_map", "action_map", "set_player", "set_labels"):
+                check_like(name, arrays[name], (arrays[name].size,), np.int8 if name == "set_player" else np.int32)
             return cls(
                 header["name"], header["game"], header["digest"], arrays["infoset_map"], arrays["action_map"],
                 arrays["set_player"], unpack_texts("name", arrays),
                 tuple(labels[row] for row in arrays["set_labels"].tolist()),
             )  # fmt: skip
-        except (KeyError, TypeError, IndexError, UnicodeDecodeError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}") from None
+        except AbstractionError as error:
+            raise AbstractionError(f"{path} is damaged: {error}") from None
 
     @functools.cached_property
     def _real_offset(self) -> NDArray[np.int64]:

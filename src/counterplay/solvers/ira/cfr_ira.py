@@ -30,6 +30,7 @@ from counterplay.solvers.cfr import ROUNDING
 from counterplay.solvers.ira.changing_abstraction import (
     Forget,
     RefiningSolver,
+    check_pool,
     game_bytes,
     set_bytes,
     set_tables,
@@ -204,6 +205,16 @@ class CfrIra(RefiningSolver):
             "bound_regret": self._bound_regret,
             **set_tables(self.sets),
         }
+
+    def limits(self) -> dict[str, tuple[int, int]]:
+        """As ``Solver.limits``."""
+        sample = {"bound_sample": (0, max(self.tree.num_infosets - 1, 0)), "bound_count": (0, len(self._bound_sample))}
+        return {**super().limits(), **sample}
+
+    def check_tables(self) -> None:
+        """As ``Solver.check_tables``."""
+        super().check_tables()
+        check_pool(self.tree, self.sets, self.least_actions)
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Derive the current strategy from the tables."""

@@ -23,7 +23,7 @@ from counterplay.kernels.history.changing_sets import GameArrays, SetArrays, upd
 from counterplay.solvers.settings import Settings
 from counterplay.solvers.solver import Solver
 from counterplay.tree.history.game_tree import GameTree
-from counterplay.tree.sequence.sequence_form import chance_reach, sequences_at
+from counterplay.tree.sequence.sequence_form import chance_reach, sequences_at, spans
 
 GIVEN = "given"
 """The value of the setting ``forget`` when the initial abstraction was given as an object."""
@@ -72,6 +72,19 @@ class RefiningSolver(Solver):
     def sets(self) -> SetArrays:
         """The current abstract sets; live arrays."""
         return SetArrays(*self._sets)
+
+    def limits(self) -> dict[str, tuple[int, int]]:
+        """As ``Solver.limits``: numbers of sets, entries and players."""
+        sets, entries, players = self.tree.num_infosets, self.tree.num_entries, self.tree.players
+        last = max(sets - 1, 0)
+        found = dict.fromkeys(("set_of", "owner", "member", "position", "pool", "start"), (0, last))
+        found |= {"size": (0, sets), "actions": (0, entries), "entry": (0, entries), "entry_map": (0, entries)}
+        found |= {"owner": (0, players - 1), "pool_place": (-1, last), "pool_size": (0, sets), "totals": (0, entries)}
+        return {**super().limits(), **{f"sets.{name}": limit for name, limit in found.items()}}
+
+    def check_tables(self) -> None:
+        """As ``Solver.check_tables``."""
+        check_sets(self.tree, self.sets)
 
     def abstraction(self) -> Abstraction:
         """The current abstraction."""
@@ -147,6 +160,54 @@ def set_tables(sets: SetArrays) -> dict[str, NDArray[Any]]:
     """The arrays as a checkpoint holds them, the live ones; unsigned numbers seen as signed ones."""
     arrays = sets._asdict()
     return {f"sets.{name}": arrays[name].view(np.int32) if name == "entry_map" else arrays[name] for name in arrays}
+
+
+def check_sets(tree: GameTree, sets: SetArrays) -> None:
+    """Refuse sets that are no partition of the information sets, or do not fit the game.
+
+    Each number is within its limits (``RefiningSolver.limits``).  Raises ValueError.
+    """
+    count, entries = sets.totals.tolist()
+    if not min(tree.num_infosets, 1) <= count <= tree.num_infosets:
+        raise ValueError(f"there are {count} sets of {tree.num_infosets} information sets")
+    start, size, actions = (array[:count].astype(np.int64) for array in (sets.start, sets.size, sets.actions))
+    order = np.lexsort((size, start))
+    numbers = np.arange(tree.num_infosets)
+    fits = {
+        "set_of": int(sets.set_of.max(initial=-1)) < count,
+        "size": size.min(initial=1) >= 1 and size.sum() == tree.num_infosets,
+        "start": np.array_equal(start[order], np.cumsum(size[order]) - size[order]),
+        "position": np.array_equal(sets.position[sets.member], numbers),
+        "entry": np.array_equal(sets.entry[:count], np.cumsum(actions) - actions) and actions.sum() == entries,
+    }
+    for name, fit in fits.items():
+        if not fit:
+            raise ValueError(f"the sets are no partition of the information sets: array 'sets.{name}' is wrong")
+    if not np.array_equal(sets.set_of[sets.member], np.repeat(order, size[order])):
+        raise ValueError("the sets are no partition of the information sets: array 'sets.member' is wrong")
+    real = np.diff(tree.infoset_offset)
+    if not (np.array_equal(actions[sets.set_of], real)
+            and np.array_equal(sets.owner[sets.set_of], tree.infoset_player)):  # fmt: skip
+        raise ValueError("the sets do not fit the game: array 'sets.owner' or 'sets.actions' is wrong")
+    places, infoset = action_places(tree, sets), np.repeat(numbers, real)
+    if not np.array_equal(places[np.lexsort((places, infoset))], spans(np.zeros(len(real), np.int64), real)):
+        raise ValueError("the sets do not fit the game: array 'sets.entry_map' is wrong")
+
+
+def check_pool(tree: GameTree, sets: SetArrays, least_actions: int) -> None:
+    """Refuse a pool that does not hold the sets that can be split, each once.  Raises ValueError."""
+    count = int(sets.totals[0])
+    able = (sets.size[:count] > 1) & (sets.actions[:count] >= least_actions)
+    place = np.full(count, -1, np.int64)
+    for player in range(tree.players):
+        first, size = int(tree.player_infosets[player]), int(sets.pool_size[player])
+        wanted = np.flatnonzero(able & (sets.owner[:count] == player))
+        inside = sets.pool[first : first + size]
+        if not np.array_equal(np.sort(inside), wanted):
+            raise ValueError("array 'sets.pool' does not hold the sets that can be split")
+        place[inside] = first + np.arange(size)
+    if not np.array_equal(sets.pool_place[:count], place):
+        raise ValueError("array 'sets.pool_place' does not fit 'sets.pool'")
 
 
 def action_places(tree: GameTree, sets: SetArrays) -> NDArray[np.int64]:

@@ -25,9 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.lp.highs import InfeasibleError
+from counterplay.runtime.array_checks import COUNTS, check_limits
 from counterplay.solvers.maxmin.maxmin_problem import MaxminProblem
 from counterplay.solvers.maxmin.reconstruct import reconstruct
 from counterplay.solvers.maxmin.relaxation import Relaxation, RelaxedSolution
+from counterplay.solvers.restricted_game import STATUSES
 
 Float64 = NDArray[np.float64]
 ROUNDING = 1e-9
@@ -161,6 +163,13 @@ class BoundedSearch:
         """The live arrays that a checkpoint holds."""
         return {"strategy": self.strategy}
 
+    def limits(self) -> dict[str, tuple[int, int]]:
+        """As ``Solver.limits``."""
+        return {}
+
+    def check_tables(self) -> None:
+        """As ``Solver.check_tables``."""
+
     def state(self) -> dict[str, Any]:
         """The rest of a checkpoint."""
         bounds = {"lower": self.lower, "upper": self.upper}
@@ -171,7 +180,8 @@ class BoundedSearch:
         """Restore a checkpoint after the tables were filled."""
         self.lower = -math.inf if state["lower"] is None else float(state["lower"])
         self.upper = math.inf if state["upper"] is None else float(state["upper"])
-        self.expanded, self.finished = state["expanded"], state["finished"]
+        self.expanded, self.finished = int(state["expanded"]), bool(state["finished"])
+        check_limits("expanded", np.array(self.expanded), *COUNTS)
 
 
 class BranchAndBound(BoundedSearch):
@@ -308,6 +318,15 @@ class BranchAndBound(BoundedSearch):
         masks = {name: getattr(relaxation, name).view(np.uint8) for name in ("allowed", "active", "tight")}
         return {**super().tables(), **masks, **relaxation.statuses()}
 
+    def limits(self) -> dict[str, tuple[int, int]]:
+        """As ``Solver.limits``."""
+        masks = dict.fromkeys(("allowed", "active", "tight", "started"), (0, 1))
+        return masks | {name: STATUSES for name in self.relaxation.statuses() if name != "started"}
+
+    def check_tables(self) -> None:
+        """As ``Solver.check_tables``."""
+        self.relaxation.check()
+
     def state(self) -> dict[str, Any]:
         """The rest of a checkpoint."""
         return {
@@ -324,5 +343,20 @@ class BranchAndBound(BoundedSearch):
         self.leaf_upper = -math.inf if state["leaf_upper"] is None else float(state["leaf_upper"])
         self.fringe = [(-values[0], counter, Node.from_list(values)) for counter, values in state["fringe"]]
         heapq.heapify(self.fringe)
-        self.counter = state["counter"]
+        for _, _, node in self.fringe:
+            self._check_node(node)
+        self.counter = int(state["counter"])
         self.relaxation.pure_plans = [np.array(plan, np.int64) for plan in state["pure_plans"]]
+        for plan in self.relaxation.pure_plans:
+            check_limits("pure_plans", plan, 0, self.problem.form.num_sequences - 1)
+
+    def _check_node(self, node: Node) -> None:
+        """Refuse a node of a file that restricts what is no probability.  Raises ValueError or TypeError."""
+        check_limits("branch", np.array(node.branch), 0, self.problem.places - 1)
+        check_limits("place", np.array([*node.digits], np.int64), 0, self.problem.places - 1)
+        for place, digits in node.digits.items():
+            check_limits("position", np.array(digits.position), 1, int(self.most[place]))
+            check_limits("prefix", np.array(digits.prefix), 0, 10 ** (digits.position - 1) - 1)
+            check_limits("digit", np.array([digits.low, digits.high]), 0, 9)
+        if node.digits.get(node.branch, Digits()).open(int(self.most[node.branch])) is None:
+            raise ValueError(f"place {node.branch} of a node cannot be split")

@@ -89,3 +89,7 @@ class RefiningProgram(BoundedSearch):
     def tables(self) -> dict[str, NDArray[Any]]:
         """The live arrays that a checkpoint holds."""
         return {**super().tables(), "digits": self.digits}
+
+    def limits(self) -> dict[str, tuple[int, int]]:
+        """As ``Solver.limits``."""
+        return {"digits": (0, int(self.most.max(initial=0)))}

@@ -153,3 +153,11 @@ class MaxminSolver(Solver):
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take over a checkpoint."""
         self.search.restore(state)
+
+    def limits(self) -> dict[str, tuple[int, int]]:
+        """As ``Solver.limits``."""
+        return self.search.limits()
+
+    def check_tables(self) -> None:
+        """As ``Solver.check_tables``."""
+        self.search.check_tables()
