@@ -21,7 +21,7 @@ from counterplay.agents.entries import GAME_FILES, Entry, is_strategy, make_entr
 from counterplay.agents.match_game import MatchGame, open_match_game
 from counterplay.agents.matches import Seeds, dealt_hand, state_hand
 from counterplay.agents.records import MatchFiles
-from counterplay.agents.table_text import card_namer, rules_lines, symbol_name
+from counterplay.agents.table_text import card_namer, rules_lines
 from counterplay.agents.terminal_player import HumanAgent, LeftTableError, count_text, signed_chips
 from counterplay.errors import GameError
 from counterplay.game.registry import game_names
@@ -164,8 +164,7 @@ class HumanMatch:
         policy = adviser if isinstance(adviser, Policy) else None
         if self.hints and policy is None:
             raise GameError("there is no strategy whose probabilities could be shown as hints")
-        namer = symbol_name if self.table.deal_rules is None else card_namer(self.played.game)
-        return HumanAgent(ask, tell, namer, policy, self.hints), agents
+        return HumanAgent(ask, tell, card_namer(self.played.game), policy, self.hints), agents
 
     def _opening(self) -> list[str]:
         against = ", ".join(entry.name for entry in self.opponents) or "nobody"

@@ -17,7 +17,7 @@ from counterplay.poker.acpc.match_state import MatchState, rank_cards
 from counterplay.poker.action_words import betting_letters
 from counterplay.poker.cards import MAX_SUITS, card_text
 from counterplay.poker.evaluator import hand_meaning
-from counterplay.poker.poker_game import PokerGame, standard_name
+from counterplay.poker.poker_game import PokerGame, definition_for, standard_name
 from counterplay.poker.rules import Betting
 from counterplay.poker.three_cards import three_card_meaning
 
@@ -36,7 +36,8 @@ def symbol_name(card: int) -> str:
 
 def card_namer(game: Game) -> CardName:
     """How a game writes its cards: the hand-written games of one hole card as their information sets do, J, Q and K."""
-    if isinstance(game, PokerGame):
+    definition = definition_for(game)
+    if isinstance(game, PokerGame) or definition is None or definition.hole_cards > 1:
         return symbol_name
     return lambda card: game.acpc_infoset([card], [[]], [[]]).partition(":")[0]
 
