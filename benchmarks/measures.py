@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import counterplay
-from benchmarks import cards, exact, holdem, ours, postflop, public, sampled, startup, threads
+from benchmarks import cards, cold, exact, holdem, ours, postflop, public, sampled, startup, threads
 from benchmarks.rivals import GAMES, Rival, find_rivals
 from benchmarks.timing import calibrate, cpu_seconds, median, rates_in_turn, ratios, rotated
 
@@ -283,5 +283,6 @@ PARTS: dict[str, tuple[str, Measure]] = {
     "postflop": ("a hold'em subgame", lambda outcome, rivals, plan: postflop.postflop_speed(outcome, plan)),
     threads.PART: ("threads", lambda outcome, rivals, plan: threads.thread_scaling(outcome, plan)),
     "startup": ("start-up", lambda outcome, rivals, plan: startup_times(outcome, plan)),
+    "cold": ("first uses, nothing compiled", lambda outcome, rivals, plan: cold.cold_starts(outcome)),
 }
 """The parts of the benchmark in their order: what they are about, and what measures them."""

@@ -18,7 +18,7 @@ import counterplay
 PACKAGE = "counterplay"
 LAYERS = ("errors", "trusted_code", "storage", "runtime", "game", "games", "tree", "kernels", "poker", "abstraction",
           "forms", "strategy", "lp", "evaluation", "solvers", "runs", "analysis", "modelling", "agents", "build",
-          "plots", "experiments", "cli", "web")  # fmt: skip
+          "warming", "plots", "experiments", "cli", "web")  # fmt: skip
 """A layer may import itself and those before it.  Poker comes after the kernels because ranking hands and numbering
 them in batches are kernels; trees and kernels know no cards."""
 

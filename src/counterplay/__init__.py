@@ -72,6 +72,7 @@ __all__ = [
     "solve_spot",
     "terminal",
     "trust",
+    "warm",
 ]  # fmt: skip
 
 # Names are imported when they are first used, so that ``import counterplay`` costs nothing.
@@ -90,7 +91,8 @@ _HOME = {
     "game_forms": "forms", "open_game": "forms",
     "best_response": "evaluation", "evaluate": "evaluation", "expected_values": "evaluation",
     "exploitability": "evaluation", "infoset_table": "evaluation", "nash_conv": "evaluation",
-    "equity": "poker.range_equity", "match": "agents", "build": "build", "plot_run": "plots.convergence",
+    "equity": "poker.range_equity", "match": "agents", "build": "build",
+    "warm": "warming", "plot_run": "plots.convergence",
     "AbstractionError": "errors", "CounterplayError": "errors", "GameError": "errors", "MemoryLimitError": "errors",
     "SolverError": "errors", "StrategyError": "errors", "UnknownInfosetError": "errors", "trust": "trusted_code",
 }  # fmt: skip
@@ -143,6 +145,7 @@ if TYPE_CHECKING:
     from counterplay.strategy import load_strategy as load
     from counterplay.tree import GameTree, SequenceForm, compile_game, estimate_size
     from counterplay.trusted_code import trust
+    from counterplay.warming import warm
 
 
 def __getattr__(name: str) -> Any:

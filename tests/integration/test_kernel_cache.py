@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from counterplay.kernels import jit, numba_internals
+from counterplay.kernels import compiled_code, jit
 from counterplay.kernels.history import cfr, passes
 
 INNER = (
@@ -51,8 +51,8 @@ def test_a_kernel_is_compiled_again_when_one_that_it_calls_has_changed(tmp_path:
 
 def test_sources_of_a_kernel_are_found() -> None:
     folder = Path(cfr.__file__).parent
-    assert {folder / "cfr.py", folder / "passes.py", Path(jit.__file__)} <= numba_internals.sources(Path(cfr.__file__))
-    assert folder / "cfr.py" not in numba_internals.sources(Path(passes.__file__))
+    assert {folder / "cfr.py", folder / "passes.py", Path(jit.__file__)} <= compiled_code.sources(Path(cfr.__file__))
+    assert folder / "cfr.py" not in compiled_code.sources(Path(passes.__file__))
 
 
 def test_processes_that_start_together_compile_once(tmp_path: Path) -> None:

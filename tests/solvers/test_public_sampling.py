@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from counterplay.errors import SolverError
 from counterplay.evaluation.public_walker import PublicWalker
 from counterplay.evaluation.public_walks import Opponent
+from counterplay.kernels.jit import kernel
+from counterplay.kernels.numba_internals import held
 from counterplay.kernels.public.piece_steps import UPDATE, Rule, Tables
 from counterplay.kernels.public.public_sampling import walk_block
 from counterplay.poker.acpc.definition import GameDefinition
@@ -82,7 +84,7 @@ class Case:
         for before, after in itertools.pairwise((0, *chain)):
             follow[before] = after
         mine = self.tables(player)
-        walk_block(
+        walk_once(
             self.walker.nodes, hands[player], hands[1 - player], self.decks[player], self.decks[1 - player],
             self.deals, tree.pair_hands, player, own, opp, tree.hands[1 - player].root_reach, follow, mine,
             self.tables(1 - player), NO_LEARNING, self.state, self.drawn, self.walker.scratch,
@@ -94,6 +96,19 @@ class Case:
         mine = self.tables(player)
         self.walker.walk(player, UPDATE, mine, Opponent(self.regret[1 - player]), rule=NO_LEARNING)
         return mine.regret - self.regret[player], mine.average
+
+
+@kernel
+def walk_once(
+    tree: Any, own: Any, opp: Any, own_deck: Any, opp_deck: Any, deals: Any, pair_hands: Any, me: Any, own_hand: Any,
+    opp_hand: Any, opp_reach: Any, follow: Any, tables: Any, opp_tables: Any, rule: Any, state: Any, drawn: Any,
+    scratch: Any,
+) -> int:  # fmt: skip
+    """``walk_block``, which only kernels call, for one player."""
+    return walk_block(
+        held(tree), held(own), held(opp), held(own_deck), held(opp_deck), held(deals), pair_hands, me, own_hand,
+        opp_hand, opp_reach, follow, held(tables), held(opp_tables), rule, state, held(drawn), held(scratch),
+    )  # fmt: skip
 
 
 class Drawing(NamedTuple):

@@ -32,15 +32,17 @@ from counterplay.cli import (
     show,
     solve,
     tournament,
+    warm,
 )
 from counterplay.cli import list as listing
 from counterplay.errors import CounterplayError
+from counterplay.runtime.compiling import Compiling, Listener, listening
 from counterplay.runtime.suggestions import did_you_mean
 from counterplay.trusted_code import trust, trusting
 
 VERBS = (
     listing, games, algorithms, info, solve, compare, evaluate, abstract, build, experiment, dominated, draw, show,
-    equity, flops, play, match, dealer, agent, tournament,
+    equity, flops, play, match, dealer, agent, tournament, warm,
 )  # fmt: skip
 """In the order of the help."""
 
@@ -55,7 +57,7 @@ MEANT = {
     "ls": "list", "export": "show", "print": "show", "view": "show",
     "run": "solve", "train": "solve", "solver": "solve", "exploitability": "evaluate",
     "best-response": "evaluate", "size": "info", "odds": "equity", "plot": "draw", "simulate": "match",
-    "server": "dealer", "benchmark": "compare",
+    "server": "dealer", "benchmark": "compare", "compile": "warm", "precompile": "warm",
 }  # fmt: skip
 """The verb that somebody means who writes it so."""
 
@@ -128,7 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if getattr(sys, name) is None:  # closed by whoever started us
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     try:
-        with trusting(words):
+        with listening(_announcement(words)), trusting(words):
             code = app(args=words, standalone_mode=False, prog_name="counterplay")
         sys.stdout.flush()  # a reader that is gone is noticed here, not when Python ends
         return code if isinstance(code, int) else 0
@@ -148,6 +150,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         print(f"counterplay: {' '.join(text.split())}", file=sys.stderr)
         return MISUSE
+
+
+def _announcement(words: Sequence[str]) -> Listener:
+    """Say once that kernels are being compiled, into a pipe as well; not if quiet, and not where that is the work."""
+    said = words[:1] == ["warm"] or not {"-q", "--quiet"}.isdisjoint(words)
+
+    def say_once(now: Compiling) -> None:
+        nonlocal said
+        if not said:
+            said = True
+            print(f"compiling kernels, once, about {now.seconds} s (counterplay warm compiles all)", file=sys.stderr)
+
+    return say_once
 
 
 def _misuse_text(error: Exception) -> str | None:

@@ -1,18 +1,16 @@
-"""All that touches numba's internals: the cache of kernels, arrays without owners, rows in vector registers, bits.
+"""What kernels need of numba's internals: arrays without owners, rows in vector registers, bits.
 
-Nothing else in the package imports from ``numba.core`` or ``llvmlite``.  What is used here may change with any version
-of numba, so the supported ones are pinned (``SUPPORTED``, and the same range in ``pyproject.toml``), and
-``tests/kernels/test_numba_internals.py`` says which of the internals a new version has changed.
+Nothing in the package but this file and ``kernels.compiled_code`` imports from ``numba.core`` or ``llvmlite``.  What
+they use may change with any version of numba, so the supported ones are pinned (``SUPPORTED``, and the same range in
+``pyproject.toml``), and ``tests/kernels/test_numba_internals.py`` says which of them a new version has changed.
 
-* **Cache.** numba's own cache looks at the file of a kernel only, so that after an update a kernel would keep the old
-  code of those it calls from other files.  ``cache_on_disk`` stamps a kernel with every file of kernels that its file
-  imports.  Constants from other packages are not seen: keep those that kernels use in this one.  Processes that start
-  together, such as those of ``make test``, compile each kernel once: one compiles, the others wait for the file.
 * **Memory.** The library of the compiler holds 70 MiB of memory although kernels that are loaded do not need it any
   more; ``release_compiler`` gives that back.
 * **Borrowed arrays.** numba counts the references of an array wherever code hands it over, or takes it from a tuple,
   with atomic instructions; in walks over small games that was two thirds of the time.  ``borrow`` gives an array
   without an owner, which is not counted.
+* **Held tuples.** A named tuple of arrays is some hundred numbers, which numba hands over one by one to each function.
+  ``held`` puts it into memory, and what is handed over is the address.
 * **Rows.** The compiler makes vector instructions of long loops only; sums by card at the terminals of poker are short
   rows whose place depends on the cards.  A row of ``WIDE`` numbers is a type of its own, which numba keeps in a vector
   register: loaded, added, multiplied and stored by single instructions.  Rows lie in flat arrays of float32 or float64
@@ -24,13 +22,12 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import functools
 import hashlib
 import mmap
 import operator
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,23 +35,14 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
-from numba.core.compiler_lock import global_compiler_lock
 from numba.core.datamodel import models
 from numba.core.datamodel.registry import register_default
-from numba.core.runtime.nrt import rtsys
+from numba.core.imputils import lower_getattr_generic
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import intrinsic, lower_builtin, type_callable
-
-try:
-    import fcntl
-except ImportError:  # Windows: every process compiles for itself
-    fcntl = None  # type: ignore[assignment]
 
 SUPPORTED = ((0, 61), (0, 70))
 """Versions of numba that are supported: from the first on, below the second."""
-
-KERNELS = Path(__file__).parent
-"""The folder of all kernels."""
 
 WIDE = 8
 """Numbers in a row."""
@@ -77,105 +65,6 @@ def unsupported(version: str) -> str | None:
 
 if (_complaint := unsupported(numba.__version__)) is not None:
     warnings.warn(_complaint, stacklevel=2)
-
-
-# ------------------------------------------------------------------------------------------ the cache on the disk
-
-
-def cache_on_disk(compiled: Any, function: Callable[..., Any]) -> Any:
-    """Keep what is compiled on the disk, as ``cache=True`` does, but for the stamp."""
-    with contextlib.suppress(RuntimeError):  # raised where there is no folder that numba may write its cache into
-        compiled._cache = _KernelCache(function)  # type: ignore[no-untyped-call]
-        compiled.compile = _compile_once(compiled)
-    return compiled
-
-
-def _compile_once(compiled: Any) -> Callable[[Any], Any]:
-    """Of several processes that need a kernel one compiles it; the others wait, and load it."""
-    compile_, cache = compiled.compile, compiled._cache
-    path = Path(cache.cache_path) / f"{cache._impl.filename_base}.lock"
-
-    def compile_once(signature: Any) -> Any:
-        with global_compiler_lock, _locked(path):
-            return compile_(signature)
-
-    return compile_once
-
-
-_HELD: set[Path] = set()
-"""Locks that this process holds: a kernel may come to itself while it is compiled; guarded by the compiler's lock."""
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold the lock of a file while the block runs; without one where files cannot be locked or written."""
-    with contextlib.ExitStack() as stack:
-        if fcntl is not None and path not in _HELD:
-            with contextlib.suppress(OSError):
-                path.parent.mkdir(parents=True, exist_ok=True)
-                file = stack.enter_context(open(path, "w"))
-                fcntl.flock(file, fcntl.LOCK_EX)
-                _HELD.add(path)
-                stack.callback(_HELD.discard, path)
-        yield
-
-
-def sources(file: Path) -> set[Path]:
-    """A file of kernels and all files of kernels that it names, directly or not: those that it imports, at least."""
-    near = _files(KERNELS if file.is_relative_to(KERNELS) else file.parent)
-    found: set[Path] = set()
-    waiting = [file]
-    while waiting:
-        path = waiting.pop()
-        if path not in found:
-            found.add(path)
-            waiting.extend(near[name] for name in near.keys() & _words(path))
-    return found
-
-
-@functools.cache
-def _files(folder: Path) -> dict[str, Path]:
-    return {path.stem: path for path in folder.rglob("*.py")}
-
-
-@functools.cache
-def _words(path: Path) -> set[str]:
-    return set(re.findall(r"\w+", path.read_text("utf-8")))
-
-
-@functools.cache
-def _stamp(file: Path) -> str:
-    digest = hashlib.sha256()
-    for path in sorted(sources(file)):
-        digest.update(path.read_bytes() + b"\0")
-    return digest.hexdigest()
-
-
-class _KernelCacheFiles(CompileResultCacheImpl):
-    """The cache files of a kernel, valid while the stamp of its sources is the same."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)  # type: ignore[no-untyped-call]
-        self.locator.get_source_stamp = lambda: _stamp(Path(function.__code__.co_filename))
-
-
-class _KernelCache(FunctionCache):
-    _impl_class = _KernelCacheFiles
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The kernel from the disk; None, so that it is compiled again, if its files cannot be read.
-
-        numba would load all that it can compile first, which takes 25 MiB and a third of a second; what has been
-        compiled needs its runtime only.
-        """
-        try:
-            rtsys.initialize(target_context)
-            with self._guard_against_spurious_io_errors():
-                return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
-            return None
-        except Exception:  # unpickling what another version, or a full disk, has left raises anything
-            self.flush()  # type: ignore[no-untyped-call]
-            return None
 
 
 # ------------------------------------------------------------------------------------------ memory of the compiler
@@ -236,6 +125,90 @@ def _borrow(context: Any, given: Any) -> Any:
 
 
 borrow: Any = intrinsic(_borrow)
+
+
+# ------------------------------------------------------------------------------------------ held tuples
+
+
+class HeldType(types.Type):
+    """A named tuple that lies in memory, given by its address."""
+
+    def __init__(self, kind: Any) -> None:
+        self.kind = kind
+        digest = hashlib.sha256(kind.name.encode()).hexdigest()[:16]  # names of functions hold those of all types
+        super().__init__(name=f"Held({kind.instance_class.__name__}, {digest})")
+
+
+@register_default(HeldType)
+class _HeldModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, manager.lookup(kind.kind).get_value_type().as_pointer())  # type: ignore[no-untyped-call]
+
+
+_PARTS = ("data", "shape", "strides", "nitems")
+"""What is held of an array: all but its owner and the size of its numbers."""
+
+
+def _part(builder: Any, address: Any, *path: int) -> Any:
+    return builder.gep(address, [ir.Constant(_LANE, step) for step in (0, *path)], inbounds=True)
+
+
+def _held(context: Any, given: Any) -> Any:
+    """A named tuple with arrays, borrowed, and copied to a place of the kernel that calls this.
+
+    Helpers then take one address, and not all that there is to know about dozens of arrays.  Once they are put into
+    the kernel nothing is left of the place.
+    """
+    kind = given.kind if isinstance(given, HeldType) else given
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        place = cgutils.alloca_once(builder, context.get_value_type(kind))  # type: ignore[no-untyped-call]
+        for number, part in enumerate(kind.types):
+            if isinstance(given, HeldType):
+                value = _get_held(context, builder, given, values[0], number)
+            else:
+                value = builder.extract_value(values[0], number)
+            if not isinstance(part, types.Array):
+                builder.store(value, _part(builder, place, number))
+                continue
+            array = context.make_array(part)
+            fields = list(array(context, builder)._datamodel._fields)
+            for name in _PARTS:
+                at = fields.index(name)
+                builder.store(builder.extract_value(value, at), _part(builder, place, number, at))
+        return place
+
+    return HeldType(kind)(given), generate
+
+
+def _get_held(context: Any, builder: Any, kind: Any, place: Any, number: int) -> Any:
+    part = kind.kind.types[number]
+    if not isinstance(part, types.Array):
+        return builder.load(_part(builder, place, number))
+    array = context.make_array(part)(context, builder)
+    fields = list(array._datamodel._fields)
+    for name in _PARTS:
+        setattr(array, name, builder.load(_part(builder, place, number, fields.index(name))))
+    array.itemsize = ir.Constant(_LONG, int(part.dtype.bitwidth) // 8 if part.dtype != types.boolean else 1)
+    for name in ("meminfo", "parent"):
+        setattr(array, name, cgutils.get_null_value(getattr(array, name).type))  # type: ignore[no-untyped-call]
+    return array._getvalue()
+
+
+@infer_getattr
+class _HeldFields(AttributeTemplate):
+    key = HeldType
+
+    def generic_resolve(self, kind: Any, name: str) -> Any:  # type: ignore[override]
+        return kind.kind.types[kind.kind.fields.index(name)] if name in kind.kind.fields else None
+
+
+@lower_getattr_generic(HeldType)  # type: ignore[no-untyped-call, untyped-decorator]
+def _held_field(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
+    return _get_held(context, builder, kind, value, kind.kind.fields.index(name))
+
+
+held: Any = intrinsic(_held)
 
 
 # ------------------------------------------------------------------------------------------ rows in registers

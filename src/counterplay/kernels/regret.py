@@ -171,7 +171,7 @@ def match_regrets(
 
 @inlined
 def match_hands(
-    table: Any, scale: float, prediction: Any, first: Any, n: Any, actions: Any, tie: float, sigma: Any, s: Any,
+    table: Any, scale: Any, prediction: Any, first: Any, n: Any, actions: Any, tie: float, sigma: Any, s: Any,
     stride: Any, totals: Any,
 ) -> None:  # fmt: skip
     """Match the regrets of all ``n`` hands of a public state, into one vector for each action from ``s`` on.

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.game.game import CHANCE, TERMINAL
-from counterplay.kernels.jit import inlined
+from counterplay.kernels.jit import inlined, kernel
 from counterplay.tree.history.game_tree import GameTree
 
 FIELDS = 4
@@ -158,7 +158,7 @@ def look(nodes: np.ndarray, node: int, shift: np.ndarray | None) -> tuple[int, i
     return word & MOVER_MASK, i64(nodes[base + 1]), i64(nodes[base + 2]), index
 
 
-@inlined
+@kernel
 def deal_of(deals: np.ndarray | None, row: int) -> Any:
     """The deal of a walk; None where the tree deals."""
     if deals is None:

@@ -30,7 +30,7 @@ def deal_cards(
             card = stock[pick]
             stock[pick] = stock[place]
             dealt[hand, place] = card
-    state[:] = local
+    state[0] = local[0]
 
 
 @kernel

@@ -173,7 +173,7 @@ def iterate_chance(
                 floor, prune, player, time, regret, regret, average, none, local, place, weight, strategy, value_of,
                 pending, step, met, dice,
             )  # fmt: skip
-    state[:] = owner
+    state[0] = owner[0]
     counters[0] += iterations
     counters[1] += touched
 

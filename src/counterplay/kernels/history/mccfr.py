@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.kernels.jit import inlined, kernel
+from counterplay.kernels.jit import inlined, inlined_walk, kernel
 from counterplay.kernels.numba_internals import borrow
 from counterplay.kernels.regret import (
     averaged_action,
@@ -71,7 +71,7 @@ class Stack(NamedTuple):
     pending: np.ndarray  # (W,) int64: histories still to be visited by walks that branch at other players
 
 
-@inlined
+@inlined_walk
 def walk_sampled(
     nodes: np.ndarray,  # IN  this and the next four: see WalkArrays
     threshold: np.ndarray,
@@ -383,7 +383,7 @@ def iterate_sampled(
                 touched += walk_average(
                     nodes, threshold, alias, players, shift, player, time, False, regret, average, local, pending
                 )  # fmt: skip
-    state[:] = owner
+    state[0] = owner[0]
     counters[0] += iterations
     counters[1] += touched
 

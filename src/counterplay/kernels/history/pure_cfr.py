@@ -135,7 +135,7 @@ def iterate_pure(
                 touched += walk_average(
                     nodes, threshold, alias, players, shift, player, 1.0, True, regret, average, local, pending
                 )  # fmt: skip
-    state[:] = owner
+    state[0] = owner[0]
     counters[0] += iterations
     counters[1] += touched
 

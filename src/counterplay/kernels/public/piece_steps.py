@@ -315,7 +315,7 @@ def _store_integers(
 
 @inlined
 def update_tables(
-    tables: Tables, rule: Rule, locked: bool, block: Any, first: Any, n: Any, actions: Any, reach: Any, r: Any,
+    tables: Tables, rule: Rule, locked: Any, block: Any, first: Any, n: Any, actions: Any, reach: Any, r: Any,
     sigma: Any, s: Any, value: Any, v: Any, here: Any, stride: Any,
 ) -> None:  # fmt: skip
     """Add an iteration's regrets and strategy; the vectors of the children in ``sigma`` and ``value`` are used up.

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.kernels.jit import inlined, kernel
-from counterplay.kernels.numba_internals import borrow
+from counterplay.kernels.jit import apart, inlined, kernel
+from counterplay.kernels.numba_internals import held
 from counterplay.kernels.public.piece_steps import (
     HandArrays,
     NodeArrays,
@@ -128,7 +128,9 @@ def _forward(
             match_row(table, first + np.uint64(hand), n, actions, rule.tie, sigma, s, stride)
             n = np.uint64(1)
         else:
-            match_hands(table, 1.0, tables.prediction, first, n, actions, rule.tie, sigma, s, stride, scratch.totals)
+            match_hands(
+                table, np.float32(1.0), tables.prediction, first, n, actions, rule.tie, sigma, s, stride, scratch.totals
+            )
         before = reach_at + np.uint64(tree.reach_slot[kind, node]) * stride
         for a in range(actions):
             after, row = reach_at + (child + a) * stride, s + a * stride
@@ -194,8 +196,8 @@ def _backward(
             _learn_one(tables, rule, first, hands, np.uint64(own_at), actions, reach[r], sigma, child, value, child,
                        value[here], stride)  # fmt: skip
         else:
-            update_tables(tables, rule, False, tree.block[node] + deal, first, n, actions, reach, r, sigma, child,
-                          value, child, here, stride)  # fmt: skip
+            update_tables(tables, rule, np.bool_(False), tree.block[node] + deal, first, n, actions, reach, r, sigma,
+                          child, value, child, here, stride)  # fmt: skip
     return touched
 
 
@@ -260,7 +262,7 @@ def _lift_up(
         value[above + up] += factor * part * value[child + h]
 
 
-@kernel
+@apart
 def walk_block(
     tree: NodeArrays,  # IN
     own: HandArrays,  # IN
@@ -282,11 +284,12 @@ def walk_block(
     scratch: Scratch,  # scratch
 ) -> int:
     """Walk a block once for one player; how many nodes were touched."""
-    tree, own, opp, tables, opp_tables = borrow(tree), borrow(own), borrow(opp), borrow(tables), borrow(opp_tables)
-    own_deck, opp_deck, deals = borrow(own_deck), borrow(opp_deck), borrow(deals)
-    drawn, scratch = borrow(drawn), borrow(scratch)
+    tree, own, opp, tables, opp_tables = held(tree), held(own), held(opp), held(tables), held(opp_tables)
+    own_deck, opp_deck, deals = held(own_deck), held(opp_deck), held(deals)
+    drawn, scratch = held(drawn), held(scratch)
     position = scratch.position  # per level: root, deal, node of the link
-    level = touched = 0
+    level: Any = np.int64(0)  # a constant would be compiled for apart
+    touched = 0
     entered = True
     position[0, 0], position[0, 1], position[0, 2] = 0, 0, 0
     drawn.own_at[0] = drawn.opp_at[0] = -1
@@ -445,9 +448,9 @@ def iterate_blocks(
 ) -> None:
     """Run iterations: a walk for each player in turn, each over a block of its own."""
     local = state.copy()  # a cache line of its own
-    tree, first, second, drawn, scratch = borrow(tree), borrow(first), borrow(second), borrow(drawn), borrow(scratch)
-    first_deck, second_deck, deals = borrow(first_deck), borrow(second_deck), borrow(deals)
-    first_tables, second_tables = borrow(first_tables), borrow(second_tables)
+    tree, first, second, drawn, scratch = held(tree), held(first), held(second), held(drawn), held(scratch)
+    first_deck, second_deck, deals = held(first_deck), held(second_deck), held(deals)
+    first_tables, second_tables = held(first_tables), held(second_tables)
     touched = 0
     for iteration in range(iterations):
         time = np.float64(start + 1 + iteration) if linear else 1.0
@@ -466,6 +469,6 @@ def iterate_blocks(
                 first_tables if turn else second_tables, second_tables if turn else first_tables, now, local, drawn,
                 scratch,
             )  # fmt: skip
-    state[:] = local
+    state[0] = local[0]
     counters[0] += iterations
     counters[1] += touched

@@ -93,15 +93,19 @@ def terminal_of_all(
     """
     kind = tree.kind[node]
     own_first, opp_first = own.start[deal], opp.start[deal]
-    if opp_at < 0:
-        terminal_values(tree, own, opp, me, pair_hands, node, deal, reach, r, sums, value, v)
-    elif kind != _FOLD and kind != _SHOWDOWN:
+    cards = kind in (_FOLD, _SHOWDOWN)
+    shared = cards and tree.deal_count[deal] > 0
+    if opp_at < 0 or shared:  # one call for both: kernels hold a copy of what they call for each
+        vector, at = reach, r
+        if opp_at >= 0:
+            zeros[opp_at] = reach[r] / opp.multiplicity[opp_first + opp_at]
+            vector, at = zeros, np.uint64(0)
+        terminal_values(tree, own, opp, me, pair_hands, node, deal, vector, at, sums, value, v)
+        if opp_at >= 0:
+            zeros[opp_at] = 0.0
+    elif not cards:
         for h in range(own.start[deal + 1] - own_first):
             value[v + np.uint64(h)] = reach[r] * _pair_value(tree, own, opp, me, node, deal, h, opp_at)
-    elif tree.deal_count[deal] > 0:
-        zeros[opp_at] = reach[r] / opp.multiplicity[opp_first + opp_at]
-        terminal_values(tree, own, opp, me, pair_hands, node, deal, zeros, np.uint64(0), sums, value, v)
-        zeros[opp_at] = 0.0
     else:
         fold = kind == _FOLD
         amount = reach[r] * (-tree.payoff[node] if fold and me == 1 else tree.payoff[node])
