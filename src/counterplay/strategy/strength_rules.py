@@ -56,12 +56,11 @@ class StrengthRule:
         cards = tree.hands[tree.kind[node]].card
         if not len(cards):
             raise StrategyError(f"the public tree of {tree.name} does not show cards; measure by history")
-        game = _definition(open_game(tree.name, "states"))
+        game = _named_definition(tree.name)
         holes = cards[tree.hands[tree.kind[node]].slice(deal)][:, : game.hole_cards]
         strengths = board_strengths(game, parse_cards(tree.deal_text[deal]))[tuple(holes.T)]
-        rows = [part.row(tree.actions_of(node)) for _, part in self.ranges]
         places = np.searchsorted([end for end, _ in self.ranges], strengths, side="right")
-        return np.asarray(np.array(rows)[places])
+        return np.asarray(_rows(self, tuple(tree.actions_of(node)))[places])
 
     def tabular(self, tree: GameTree, game: Game | None = None) -> TabularStrategy:
         """The strategy of a compiled game that plays so in all seats; ``game`` if its name does not open it again."""
@@ -73,6 +72,12 @@ class StrengthRule:
         return TabularStrategy.from_tree(tree, np.concatenate([np.zeros(0), *rows]), Provenance(self.name))
 
 
+@functools.lru_cache(maxsize=1 << 8)
+def _rows(rule: StrengthRule, actions: tuple[str, ...]) -> Matrix:
+    """What each range plays: ranges x actions."""
+    return np.array([part.row(actions) for _, part in rule.ranges])
+
+
 def _definition(game: Game) -> GameDefinition:
     found = definition_for(game)
     if found is None:
@@ -81,6 +86,11 @@ def _definition(game: Game) -> GameDefinition:
             "cards are uniform and, where actions are fold, call and raise, always-call and its like"
         )
     return found
+
+
+@functools.lru_cache(maxsize=8)
+def _named_definition(name: str) -> GameDefinition:
+    return _definition(open_game(name, "states"))
 
 
 def check_strength(game: Game) -> None:
