@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import math
@@ -67,7 +68,7 @@ class TestTrivialAgents:
 
     def test_the_probe_never_folds(self) -> None:
         probe = RuleAgent("50/50", seed=1)
-        drawn = [probe.act(state(HOLDEM, "r")) for _ in range(1000)]
+        drawn = [probe.act(dataclasses.replace(state(HOLDEM, "r"), hand_id=hand)) for hand in range(1000)]
         assert set(drawn) == {"c", "r"}
         assert abs(drawn.count("r") - 500) < 100  # six standard deviations
 
@@ -76,7 +77,8 @@ class TestTrivialAgents:
         small = GameDefinition(limit=False, players=2, rounds=1, blinds=(1, 1), stacks=(4, 4), suits=1, ranks=3,
                                hole_cards=1, board_cards=(0,))  # fmt: skip
         start = MatchState(0, Betting.start(small), Deal(((51,), (47,)), ())).seen_by(0)
-        drawn = [agent.act(start) for _ in range(400)]
+        drawn = [agent.act(dataclasses.replace(start, hand_id=hand)) for hand in range(400)]
+        assert drawn == [agent.act(dataclasses.replace(start, hand_id=hand)) for hand in range(400)]  # asked again
         assert set(drawn) == {action for action, _ in agent.distribution(start)} == {"c", "r2", "r3", "r4"}
         assert all(drawn.count(action) > 50 for action in set(drawn))
 

@@ -186,14 +186,19 @@ class TestPrograms:
         assert play_with_programs(played, entries, 15, 3, tmp_path, "m") == first
         assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("m.*log")} == written
 
-    def test_a_log_that_was_cut_off_goes_on(self, program: str, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("ours", ["always-call", "uniform", "50/50"])
+    @pytest.mark.parametrize("kept", [9, 10])
+    def test_a_log_that_was_cut_off_goes_on(self, program: str, tmp_path: Path, ours: str, kept: int) -> None:
+        """Also in the middle of a hand, and with agents that draw their actions."""
         played = open_match_game("kuhn.limit.2p")
-        entries = make_entries([f"mine={program}", "always-call"])
+        entries = make_entries([f"mine={program}", ours])
         first = play_with_programs(played, entries, 15, 3, tmp_path, "m")
+        whole = (tmp_path / "m.1.log").read_text()
         for name in ("m.1.log", "m.1.tlog"):
             lines = (tmp_path / name).read_text().splitlines(keepends=True)
-            (tmp_path / name).write_text("".join(lines[:9]) + lines[9][:7])
+            (tmp_path / name).write_text("".join(lines[:kept]) + lines[kept][:7])
         assert play_with_programs(played, entries, 15, 3, tmp_path, "m") == first
+        assert (tmp_path / "m.1.log").read_text() == whole
 
     def test_a_program_that_fails(self, tmp_path: Path) -> None:
         """It is named, the other matches are played, and the verdict stands in the report."""

@@ -9,6 +9,7 @@ is converted to a profile, and hands are then played by a kernel.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import random
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -47,10 +48,26 @@ class Agent:
 
 
 class Policy(Agent):
-    """An agent whose probabilities depend only on what it sees now; ``seed`` is that of the actions drawn."""
+    """An agent whose probabilities depend only on what it sees now; ``seed`` is that of the actions drawn.
+
+    At a dealer's table the number that draws an action depends on the hand and its betting only, so that a match which
+    is resumed in the middle is the same as one that was never interrupted.
+    """
 
     def __init__(self, seed: int = 0) -> None:
-        self.random = random.Random(seed)
+        self.seed = seed
+        self._random = random.Random(seed)
+
+    def draw(self, seen: Seen) -> float:
+        """The random number in [0, 1) of a decision."""
+        if isinstance(seen, Decision):
+            return self._random.random()
+        return self.number_of(seen.hand_id, f"act {seen.betting.text()}")
+
+    def number_of(self, hand_id: int, text: str) -> float:
+        """A random number in [0, 1) that stays the same for a text throughout a hand."""
+        digest = hashlib.blake2b(f"{self.seed}:{hand_id}:{text}".encode(), digest_size=8).digest()
+        return (int.from_bytes(digest, "little") >> 11) / 2.0**53
 
     def distribution(self, seen: Seen) -> Sequence[tuple[str, float]]:
         """Actions with their probabilities, which sum to 1."""
@@ -61,7 +78,7 @@ class Policy(Agent):
         options = self.distribution(seen)
         if len(options) == 1:
             return options[0][0]
-        left = self.random.random()
+        left = self.draw(seen)
         for action, probability in options:
             left -= probability
             if left < 0.0:

@@ -60,12 +60,12 @@ class RuleAgent(Policy):
         if not isinstance(self.strategy, Uniform):
             return super().act(seen)
         if isinstance(seen, Decision):
-            return seen.actions[self.random.randrange(len(seen.actions))]
+            return seen.actions[int(self.draw(seen) * len(seen.actions))]
         betting = seen.betting
         plain = ["f", "c"] if betting.can_fold() else ["c"]
         span = betting.raise_range()
         sizes = 0 if span is None else span[1] - span[0] + 1
-        pick = self.random.randrange(len(plain) + sizes)
+        pick = int(self.draw(seen) * (len(plain) + sizes))
         if span is None or pick < len(plain):
             return plain[pick]
         return "r" if seen.game.limit else f"r{span[0] + pick - len(plain)}"

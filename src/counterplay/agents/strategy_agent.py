@@ -12,7 +12,6 @@ follows; both are off by default.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 
 import numpy as np
@@ -62,7 +61,6 @@ class StrategyAgent(Policy):
         if not 0.0 <= threshold < 1.0:
             raise StrategyError(f"threshold must be at least 0 and below 1; got {threshold!r}")
         self.strategy = strategy
-        self.seed = seed
         self.translation: Rule = translation
         self.threshold = threshold
         self.purify = purify
@@ -109,7 +107,7 @@ class StrategyAgent(Policy):
 
     def _translated(self, strategy: BucketStrategy, seen: MatchState) -> list[tuple[str, float]]:
         game, betting = strategy.abstract, seen.betting
-        node = translated_node(game.tree, betting, self.translation, lambda text: self._draw(seen.hand_id, text))
+        node = translated_node(game.tree, betting, self.translation, lambda text: self.number_of(seen.hand_id, text))
         if node is None:
             return [("c", 1.0)]
         bucket = game.bucket(betting.player, betting.round, seen.deal.hole[betting.player], seen.deal.board)
@@ -119,11 +117,6 @@ class StrategyAgent(Policy):
             action = real_action(game.tree, node, child, betting)
             options[action] = options.get(action, 0.0) + chance
         return list(options.items())
-
-    def _draw(self, hand_id: int, text: str) -> float:
-        """A number in [0, 1) that stays the same for a raise throughout a hand."""
-        digest = hashlib.blake2b(f"{self.seed}:{hand_id}:{text}".encode(), digest_size=8).digest()
-        return int.from_bytes(digest, "little") / 2.0**64
 
 
 def sharpened(chances: NDArray[np.float64], threshold: float, purify: bool) -> NDArray[np.float64]:
