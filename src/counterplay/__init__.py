@@ -1,7 +1,7 @@
 """counterplay: from the rules of a game of imperfect information to play that an opponent cannot exploit.
 
 >>> import counterplay as cp
->>> result = cp.solve("kuhn", algorithm="cfr+", exploitability=1e-5)
+>>> result = cp.solve("kuhn", algorithm="cfr+", until=1e-5)
 >>> round(result.value[0], 4)
 -0.0556
 """
