@@ -158,7 +158,7 @@ def _announcement(words: Sequence[str]) -> Listener:
 
     def say_once(now: Compiling) -> None:
         nonlocal said
-        if not said:
+        if not said and now.seconds > 1:
             said = True
             print(f"compiling kernels, once, about {now.seconds} s (counterplay warm compiles all)", file=sys.stderr)
 

@@ -197,7 +197,9 @@ def project_hands(
         count = end - start
         unindex_hands(now, np.arange(start, end), hands[:count])
         part = np.empty(count, dtype=np.int64)
-        cards[:count] = hands[:count, skip : skip + wanted]
+        for place in range(count):
+            for card in range(wanted):
+                cards[place, card] = hands[place, skip + card]
         index_hands(then, cards[:count], part)
         for place in range(count):
             number[start + place] = part[place]

@@ -55,7 +55,8 @@ def _sort(hands: np.ndarray, rank: np.ndarray, n: int, other: np.ndarray, count:
             digit = (rank[hands[i]] >> shift) & ((1 << _DIGIT) - 1)
             other[count[digit]] = hands[i]
             count[digit] += 1
-        hands[:n] = other[:n]
+        for i in range(n):  # a slice would bring the message of a wrong length, which takes seconds to compile
+            hands[i] = other[i]
 
 
 @kernel
