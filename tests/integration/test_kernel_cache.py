@@ -23,16 +23,20 @@ OUTER = (
 CALL = "from outer import outer; value = outer(1.0); print(value, sum(outer.stats.cache_hits.values()))"
 
 
-def start(folder: Path) -> subprocess.Popen[str]:
+FULL = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); "
+"""No file may grow, as on a full disk."""
+
+
+def start(folder: Path, before: str = "") -> subprocess.Popen[str]:
     """A process that calls the outer kernel."""
     path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
     environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.Popen([sys.executable, "-c", CALL], stdout=subprocess.PIPE, text=True, env=environment)
+    return subprocess.Popen([sys.executable, "-c", before + CALL], stdout=subprocess.PIPE, text=True, env=environment)
 
 
-def called(folder: Path) -> list[str]:
+def called(folder: Path, before: str = "") -> list[str]:
     """The value of the outer kernel in a process of its own, and how often it came from the disk."""
-    process = start(folder)
+    process = start(folder, before)
     out, _ = process.communicate()
     assert process.returncode == 0
     return out.split()
@@ -93,5 +97,19 @@ def test_a_broken_cache_file_is_a_miss(tmp_path: Path, suffix: str, content: byt
     assert cached
     for file in cached:
         file.write_bytes(content)
+    assert called(tmp_path) == ["2.0", "0"]
+    assert called(tmp_path) == ["2.0", "1"]
+
+
+@pytest.mark.parametrize("content", [None, b""], ids=["no cache", "empty index"])
+def test_without_room_for_the_cache(tmp_path: Path, content: bytes | None) -> None:
+    """The kernel is compiled and runs; the next process that has room keeps it."""
+    (tmp_path / "outer.py").write_text(OUTER)
+    (tmp_path / "inner.py").write_text(INNER.format(number=1))
+    if content is not None:
+        called(tmp_path)
+        for file in tmp_path.rglob("outer*.nbi"):
+            file.write_bytes(content)
+    assert called(tmp_path, FULL) == ["2.0", "0"]
     assert called(tmp_path) == ["2.0", "0"]
     assert called(tmp_path) == ["2.0", "1"]

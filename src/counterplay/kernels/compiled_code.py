@@ -330,11 +330,25 @@ class _KernelCache(FunctionCache):
             with self._guard_against_spurious_io_errors():
                 found = self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         except Exception:  # unpickling what another version, or a full disk, has left raises anything
-            self.flush()  # type: ignore[no-untyped-call]
+            self._forget()
         if found is None:
             file = Path(self._py_func.__code__.co_filename).stem
             announce(file, self._py_func.__name__)
         return found
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Write a kernel to the disk; where that is impossible, on a full disk, it is compiled again the next time."""
+        try:
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+        except Exception:  # an index that cannot be read, or a file that cannot be written
+            self._forget()
+            with contextlib.suppress(Exception):
+                super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+
+    def _forget(self) -> None:
+        """Begin with an empty index, if it can be written."""
+        with contextlib.suppress(OSError):
+            self.flush()  # type: ignore[no-untyped-call]
 
 
 def cache_folder(*kernels: Any) -> Path | None:
