@@ -120,7 +120,7 @@ def test_a_users_file(run_json: RunJson, tmp_path: Path, monkeypatch: pytest.Mon
     found = run_json("solve", "./my_game.py:MyGame(stake=3)", "--until", "1e-6", "--out", "mine.strategy")
     assert found["game"] == "./my_game.py:MyGame(stake=3)"
     assert found["value"][0] == pytest.approx(-1, abs=1e-5)  # -3 if guessed, 1 if not, half of the time each
-    assert same_measurement(run_json("evaluate", "mine.strategy"), found)
+    assert same_measurement(run_json("evaluate", "mine.strategy", "--trust"), found)
     assert run_json("info", "my_game.py")["information_sets"] == [1, 1]
 
 
