@@ -116,9 +116,10 @@ def test_tests_lie_in_the_folders_of_their_packages() -> None:
 
 CALLED_BY_OTHERS = {"invoke": "typer", "parse_args": "typer", "resolve_command": "typer",
                     "_repr_html_": "notebooks", "_repr_png_": "notebooks",
-                    **dict.fromkeys(("load_overload", "finalize", "get_pointer_to_function", "compile_extra", "codegen",
-                                     "serialize_using_object_code", "rebuild", "unserialize_library",
-                                     "generic_resolve", "_HeldFields", "_held_field"), "numba")}  # fmt: skip
+                    **dict.fromkeys(("load_overload", "save_overload", "finalize", "get_pointer_to_function",
+                                     "compile_extra", "codegen", "serialize_using_object_code", "rebuild",
+                                     "unserialize_library", "generic_resolve", "_HeldFields",
+                                     "_held_field"), "numba")}  # fmt: skip
 """Methods that libraries look for by their names."""
 
 
