@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 
 SECONDS = {
     "cfr": 4, "mccfr": 8, "chance_sampling": 6, "pure_cfr": 6, "cfr_ira": 8, "fpira": 8, "public_cfr": 15,
-    "public_sampling": 20, "card_free": 4, "bucket_pcs": 12, "board_response": 8, "isomorphism": 13,
+    "public_sampling": 20, "card_free": 4, "bucket_pcs": 12, "board_response": 8,
     "card_features": 13, "continuations": 13, "clustering": 5, "evaluator": 1, "hand_classes": 1,
-    "runouts": 14,
+    "runouts": 14, "isomorphism": 10,
 }  # fmt: skip
 """About how many CPU seconds a first use compiles that starts with a kernel of a file (``make bench PARTS=cold``)."""
 
