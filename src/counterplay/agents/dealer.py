@@ -197,6 +197,7 @@ class Dealer:
         self._hand_used = [0.0] * seats
         self._warnings = [0] * seats
         self._score: list[Chips] = [0] * seats
+        self._limits = (config.response_ms / 1000, config.hand_ms / 1000, config.per_hand_ms * config.hands / 1000)
         self._root = _Decision(Betting.start(config.game))
         self._nodes = 1
         self._epoch = time.time() - time.monotonic()  # the log has times of day; a clock that is set changes nothing
@@ -336,17 +337,17 @@ class Dealer:
                 seat.queue_bytes(line)
                 continue
             try:
-                seat.send_bytes(line, self.config.response_ms / 1000)
+                seat.send_bytes(line, self._limits[0])
             except ConnectionLostError as error:
                 raise _MatchEndedError(number, str(error)) from None
         return asked, sent
 
     def _answer(self, hand: _Hand, here: _Decision, seat: int, asked: bytes, sent: float) -> tuple[str, float]:
         """Wait for the answer of a seat to the line that it was sent; the action to play, and when it came."""
-        config = self.config
-        budget = config.per_hand_ms * config.hands / 1000 - self._used[seat]
-        allowed = min(config.response_ms / 1000, config.hand_ms / 1000 - self._hand_used[seat], budget)
+        answer, hand_time, match_time = self._limits
+        allowed = min(answer, hand_time - self._hand_used[seat], match_time - self._used[seat])
         deadline = time.monotonic() + allowed
+        end = len(asked)
         while True:
             try:
                 line = self._seats[seat].read_bytes(deadline)
@@ -362,8 +363,8 @@ class Dealer:
                 self.tell(f"FROM {seat + 1} at {stamp(received)} {line.decode('ascii', 'replace')}")
             if line[:1] in (b"#", b";"):
                 continue
-            known = line[len(asked) + 1 :] if line.startswith(asked) else b""
-            if known in here.after and line[len(asked) : len(asked) + 1] == b":":  # as nearly always
+            known = line[end + 1 :]
+            if known in here.after and line.startswith(asked) and line[end : end + 1] == b":":  # as nearly always
                 self._spend(seat, received - sent)
                 return known.decode("ascii"), received
             text = self._action_text(hand.state(here.betting), seat, asked.decode(), line.decode("ascii", "replace"))
@@ -411,16 +412,12 @@ class Dealer:
 
     def _spend(self, seat: int, seconds: float) -> None:
         """Count thinking time, and end the match when there is too much of it."""
-        config = self.config
         self._used[seat] += seconds
         self._hand_used[seat] += seconds
-        for spent, limit, what in (
-            (seconds, config.response_ms / 1000, "an answer"),
-            (self._hand_used[seat], config.hand_ms / 1000, "a hand"),
-            (self._used[seat], config.per_hand_ms * config.hands / 1000, "the match"),
-        ):
-            if spent > limit:
-                raise _MatchEndedError(seat, f"took {spent:.3f} s for {what}; {limit:g} s are allowed")
+        spent = (seconds, self._hand_used[seat], self._used[seat])
+        for time_spent, limit, what in zip(spent, self._limits, ("an answer", "a hand", "the match"), strict=True):
+            if time_spent > limit:
+                raise _MatchEndedError(seat, f"took {time_spent:.3f} s for {what}; {limit:g} s are allowed")
 
     def _warn(self, seat: int, text: str) -> None:
         self._warnings[seat] += 1

@@ -25,6 +25,7 @@ _NUMBERS = {
     for card, text in enumerate(_TEXTS)
     for spelling in (text, text.lower(), text.upper(), text[0].lower() + text[1].upper())
 }
+_TEXT_OF = dict(enumerate(_TEXTS))
 _SYMBOLS = str.maketrans("♣♦♥♠♧♢♡♤", SUITS + SUITS, "\ufe0e\ufe0f")
 _CARD = re.compile(rf"(?:10|[{RANKS}])[{SUITS}♣♦♥♠♧♢♡♤][\ufe0e\ufe0f]?", re.IGNORECASE)
 _UNREADABLE = re.compile(r"10.?|..?")
@@ -49,7 +50,10 @@ def card_text(card: int) -> str:
 
 def cards_text(cards: Iterable[int]) -> str:
     """Cards as text, ``TdAs``, in the order given."""
-    return "".join([card_text(int(card)) for card in cards])
+    try:
+        return "".join([_TEXT_OF[card] for card in cards])
+    except KeyError as unknown:
+        return card_text(unknown.args[0])  # which says what is wrong with it
 
 
 def plain_spelling(text: str) -> str:

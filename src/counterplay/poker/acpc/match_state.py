@@ -96,8 +96,8 @@ def holes_text(holes: Sequence[tuple[int, ...]]) -> str:
 
 def board_text(game: GameDefinition, board: tuple[int, ...], last: int) -> str:
     """The board cards up to a round as a line shows them."""
-    parts = [cards_text(board[end - count : end]) for count, end in zip(game.board_cards, game.board_ends, strict=True)]
-    return "/".join(parts[: last + 1])
+    ends, shown = game.board_ends[: last + 1], game.board_cards
+    return "/".join([cards_text(board[end - shown[number] : end]) for number, end in enumerate(ends)])
 
 
 def hand_ranks(betting: Betting, deal: Deal) -> list[int]:
