@@ -32,6 +32,7 @@ from counterplay.storage import file_kind, read_container, write_container
 from counterplay.strategy import load_strategy
 
 Array = NDArray[Any]
+UNCHANGED = "unchanged"
 SECONDS = 60
 """How long a case may take before the child is killed."""
 
@@ -70,13 +71,36 @@ def forgeries(array: Array, seed: int) -> Iterator[tuple[str, Array]]:
                 yield str(value), np.full(array.shape, value).astype(array.dtype)
 
 
-def cases(path: Path) -> Iterator[tuple[str, dict[str, Array]]]:
-    """Every array of a file with every forgery, and without the array."""
-    _, arrays = read_container(path, str(file_kind(path)))
+def changed_values(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+    """A value of JSON with one value inside it replaced or missing, in every way that counts."""
+    for other in (None, True, -1, 0.5, 2**80, "x", [], {}, [[[]]]):
+        if type(other) is not type(value) or other == -1:
+            yield f"{place} is {other!r}", other
+    keys = list(value)[:30] if isinstance(value, dict) else range(min(2, len(value))) if isinstance(value, list) else ()
+    for key in keys:
+        rest = dict(value) if isinstance(value, dict) else list(value)
+        del rest[key]
+        yield f"{place}.{key} is missing", rest
+        if key in ("config", "settings"):  # ``Settings`` checks what is inside
+            continue
+        for name, inner in changed_values(value[key], f"{place}.{key}"):
+            other = dict(value) if isinstance(value, dict) else list(value)
+            other[key] = inner
+            yield name, other
+
+
+def cases(path: Path, headers: bool = False) -> Iterator[tuple[str, Any, dict[str, Array]]]:
+    """Every array of a file with every forgery, and without the array; or every value of its header."""
+    header, arrays = read_container(path, str(file_kind(path)))
+    yield UNCHANGED, header, arrays
+    if headers:
+        for number, (name, forged) in enumerate(changed_values(header)):
+            yield f"header{name} {number}", forged, arrays
+        return
     for name, array in sorted(arrays.items()):
-        yield f"{name} missing", {other: kept for other, kept in arrays.items() if other != name}
-        for number, (change, forged) in enumerate(forgeries(np.array(array), len(name))):
-            yield f"{name} {change} {number}", {**arrays, name: forged}
+        yield f"{name} missing", header, {other: kept for other, kept in arrays.items() if other != name}
+        for number, (change, replaced) in enumerate(forgeries(np.array(array), len(name))):
+            yield f"{name} {change} {number}", header, {**arrays, name: replaced}
 
 
 # ---------------------------------------------------------------------------------------------- using a file
@@ -87,7 +111,7 @@ def use(path: Path, work: dict[str, Any]) -> None:
     kind = file_kind(path)
     if kind == "checkpoint":
         solver = resume_solver(path, work.get("opened"))
-        solver.step(3)
+        solver.step(1)
         solver.measure()
         solver.profile()
     elif kind in ("profile", "abstract-profile"):
@@ -122,10 +146,9 @@ def run_cases(plan: list[dict[str, Any]], skip: int) -> None:
         for work in plan:
             source, target = Path(work["path"]), Path(folder) / Path(work["path"]).name
             kind = str(file_kind(source))
-            header, _ = read_container(source, kind)
             if kind == "checkpoint" and work.get("cards") is None:
                 work["opened"] = open_game(work["game"], work["form"])
-            for case, arrays in cases(source):
+            for case, header, arrays in cases(source, work.get("headers", False)):
                 number += 1
                 if number <= skip:
                     continue

@@ -12,8 +12,19 @@ __all__ = [
 ]  # fmt: skip
 
 
+LONGEST = 2000
+"""Characters of a message; the middle of a longer one, which quotes a long input, is left out."""
+
+
 class CounterplayError(Exception):
     """Base class of all errors raised by counterplay on bad input."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(_shortened(arg) if isinstance(arg, str) else arg for arg in args))
+
+
+def _shortened(message: str) -> str:
+    return message if len(message) <= LONGEST else f"{message[: LONGEST // 2]} ... {message[-LONGEST // 4 :]}"
 
 
 class GameError(CounterplayError):

@@ -320,10 +320,21 @@ def _map_arrays(file: BinaryIO, table: Mapping[str, Any], start: int, source: Pa
         if min(shape, default=1) < 0 or math.prod(shape) * dtype.itemsize != end - begin:
             raise StrategyError(f"{source} is damaged: array {name!r} does not fill its place")
         if begin == end:
-            arrays[name] = np.empty(shape, dtype)
+            arrays[name] = _empty(shape, dtype, f"{source} is damaged: array {name!r} has the shape {list(shape)}")
         else:
-            arrays[name] = np.memmap(file, dtype=dtype, mode="r", offset=start + begin, shape=shape)
+            try:
+                arrays[name] = np.memmap(file, dtype=dtype, mode="r", offset=start + begin, shape=shape)
+            except ValueError:  # more dimensions than arrays have
+                raise StrategyError(f"{source} is damaged: array {name!r} has {len(shape)} dimensions") from None
     return arrays
+
+
+def _empty(shape: tuple[int, ...], dtype: np.dtype[Any], damaged: str) -> NDArray[Any]:
+    """An array without numbers."""
+    try:
+        return np.empty(shape, dtype)
+    except (ValueError, MemoryError):  # more dimensions than arrays have, or longer than addresses reach
+        raise StrategyError(damaged) from None
 
 
 def _keep_mode(target: Path, temporary: Path) -> None:

@@ -18,7 +18,7 @@ from counterplay.poker.postflop.subgame import Subgame
 from counterplay.runtime.jobs import JobList
 from counterplay.solvers import ALGORITHMS, make_solver
 from counterplay.strategy import PublicStrategy
-from tests.forged_files import cases, survey
+from tests.forged_files import UNCHANGED, cases, survey
 
 GAMES = {"history": "kuhn", "public": "kuhn_limit_2p", "states": "kuhn", "buckets": "leduc_limit_2p"}
 SPOT = Subgame("KsTd7h4c2s", pot=60, stack=150, oop="AA,KQs,98s", ip="KK,QJs,77", bets="75%", raises="a")
@@ -41,7 +41,8 @@ QUICK = (
 def check(plan: list[dict[str, Any]]) -> dict[str, str]:
     """Every case works or is refused in one line."""
     results = survey(plan)
-    assert len(results) == sum(1 for work in plan for _ in cases(Path(work["path"])))
+    assert len(results) == sum(1 for work in plan for _ in cases(Path(work["path"]), work.get("headers", False)))
+    assert {found for case, found in results.items() if case.endswith(UNCHANGED)} == {"ok"}
     wrong = {case: found for case, found in results.items() if found != "ok" and not found.startswith("refused: ")}
     assert wrong == {}
     return results
@@ -138,3 +139,26 @@ def test_features(tmp_path: Path) -> None:
     build_cards((3, 2), (1, 1), parse_recipe("KE2,KO3", (3, 2), (1, 1)), cache=tmp_path)
     found = check([{"path": str(path), "name": path.name, "recipe": "KE2,KO3"} for path in sorted(tmp_path.iterdir())])
     assert set(found.values()) == {"ok"}
+
+
+def test_headers(tmp_path: Path, cards: Path) -> None:
+    """A header may say anything."""
+    plan = []
+    for form, algorithms in {"history": ["cfr+", "maxmin"], "states": ["probing"]}.items():
+        plan += checkpoints(form, algorithms, tmp_path, cards)
+    for name, game, form in (("tabular", "kuhn", "history"), ("public", "kuhn", "public"), ("seen", "kuhn", "states"),
+                             ("buckets", "leduc_limit_2p", "buckets")):  # fmt: skip
+        solver = make_solver(opened_game(game, form, cards), form=form)
+        solver.step(1)
+        solver.profile().save(tmp_path / name)
+        plan.append({"path": str(tmp_path / name), "name": name})
+    game = opened_game("leduc_limit_2p", "buckets", cards)
+    count_bucket_pairs(game).save(tmp_path / "pairs", game)
+    initial_abstraction(open_game("leduc", "history")).save(tmp_path / "infosets")
+    more = {"game": "leduc_limit_2p", "cards": [str(cards)]}
+    plan += [
+        {"path": str(tmp_path / "pairs"), "name": "pairs", **more},
+        {"path": str(tmp_path / "infosets"), "name": "infosets", "game": "leduc"},
+        {"path": str(cards), "name": "cards", **more},
+    ]
+    check([{**work, "headers": True} for work in plan])

@@ -21,7 +21,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypedDict
 
 from counterplay.agents.entries import Entry, make_entries
 from counterplay.agents.external_programs import MatchAbortedError, Times, play_with_programs
@@ -30,6 +30,7 @@ from counterplay.agents.matches import MatchResult, Seeds, play_piece, seatings_
 from counterplay.agents.ranking import Round, Scores, bankroll, run_off
 from counterplay.agents.tally import Estimate, Tally
 from counterplay.errors import GameError
+from counterplay.runtime.header_checks import check_header
 from counterplay.runtime.jobs import ProcessExecutor, SerialExecutor, run_jobs
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.storage import lock_folder, write_text
@@ -312,13 +313,21 @@ def _fingerprints(entries: Sequence[Entry]) -> dict[str, str]:
     return prints
 
 
+class SettingsFile(TypedDict):
+    """What ``tournament.json`` holds."""
+
+    tournament: TournamentConfig
+    fingerprints: dict[str, str]
+
+
 def _read_settings(path: Path) -> tuple[TournamentConfig, dict[str, str]] | None:
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
+        check_header(path, values, SettingsFile)
         return TournamentConfig.from_dict(values["tournament"]), dict(values["fingerprints"])
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise GameError(f"{path} cannot be read as a tournament: {error}") from None
 
 
@@ -354,6 +363,6 @@ def _read_results(path: Path, repair: bool = False) -> list[tuple[tuple[int, int
             found.append(((int(entry["match"]), int(entry["piece"])), entry))
             if "aborted" not in entry:
                 Tally.from_dict(entry)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError) as error:
             raise GameError(f"{path}, line {number} is damaged: {error}") from None
     return found

@@ -27,6 +27,7 @@ from typing import Any, ClassVar
 from counterplay.abstraction.cards import build_cards, deck_shape
 from counterplay.abstraction.cards.card_abstraction import KIND as CARD_KIND
 from counterplay.agents.matches import match
+from counterplay.build.build_state import STAGES, BuildState, MatchStage, Stage
 from counterplay.build.presets import MOST_BUCKETS, OPPONENTS, Plan
 from counterplay.errors import GameError, StrategyError
 from counterplay.evaluation import evaluate
@@ -36,6 +37,7 @@ from counterplay.evaluation.measurement import Measurement
 from counterplay.forms import open_game, poker_definition
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runs import RunOptions, Target, prepare
+from counterplay.runtime.header_checks import check_header
 from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.runtime.signals import uninterrupted
@@ -388,9 +390,16 @@ class Pipeline:
     def _read(self, path: Path) -> None:
         try:
             self.state = json.loads(path.read_text(encoding="utf-8"))
-            plan, self.done, _ = self.state["plan"], self.state["done"], self.state["parts"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}; remove the folder") from None
+        check_header(path, self.state, BuildState)
+        plan, self.done = self.state["plan"], self.state["done"]
+        for name, found in self.done.items():
+            if name not in self.TITLES:
+                raise StrategyError(f"{path} is damaged: builds have no stage {name!r}; remove the folder")
+            check_header(
+                f"{path}, stage {name}", found, MatchStage if name.startswith(MATCH) else STAGES.get(name, Stage)
+            )
         different = self.plan.differences(plan)
         if different:
             raise GameError(

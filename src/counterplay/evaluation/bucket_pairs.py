@@ -15,7 +15,7 @@ import functools
 import itertools
 import os
 import threading
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +29,21 @@ from counterplay.poker.buckets.hand_lookup import hand_buckets
 from counterplay.poker.evaluator import rank_holes
 from counterplay.poker.three_cards import showdown_tables
 from counterplay.runtime.array_checks import check_like, check_limits, check_weights
+from counterplay.runtime.header_checks import check_header
 from counterplay.runtime.progress import ProgressCallback
 from counterplay.runtime.threads import ThreadPool
 from counterplay.storage import Arrays, read_container, write_container
 
 KIND = "bucket-pairs"
 """The kind in the header of a file."""
+
+
+class PairsHeader(TypedDict):
+    """What the header of a file holds."""
+
+    fingerprint: str
+    boards: int
+    exact: bool
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -72,7 +81,8 @@ class BucketPairs:
     def load(cls, path: str | os.PathLike[str], game: BucketGame) -> BucketPairs:
         """Read the counts of a game.  Raises StrategyError if the file is damaged or belongs to another game."""
         header, arrays = read_container(path, KIND)
-        if header.get("fingerprint") != game.fingerprint:
+        check_header(path, header, PairsHeader)
+        if header["fingerprint"] != game.fingerprint:
             raise StrategyError(f"{path} belongs to another card abstraction")
         counts = [[game.buckets[player][turn].count for player in range(2)] for turn in range(game.rounds)]
         likely, ahead, before = [], [], []
@@ -85,7 +95,7 @@ class BucketPairs:
                     check_like(f"before_{turn}_{who}", row, (shape[who],), np.int64)
                     check_limits(f"before_{turn}_{who}", row, 0, counts[turn - 1][who] - 1 if turn else 0)
                 before.append((np.asarray(rows[0]), np.asarray(rows[1])))
-            return cls(tuple(likely), tuple(ahead), tuple(before), int(header["boards"]), bool(header["exact"]))
+            return cls(tuple(likely), tuple(ahead), tuple(before), header["boards"], header["exact"])
         except (KeyError, TypeError, ValueError) as error:
             raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}") from None
 

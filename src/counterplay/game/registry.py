@@ -39,6 +39,8 @@ _MEANT = {"rps": "rock_paper_scissors", "liars dice": "bluff", "dudo": "bluff", 
           "texas holdem": "holdem_limit_2p"}  # fmt: skip
 """What somebody means who writes it so."""
 
+_REST = re.compile(r"\s*\Z")
+
 
 @dataclasses.dataclass(frozen=True)
 class Parameter:
@@ -62,19 +64,22 @@ class GameEntry:
 
 def parameter(
     default: Any, text: str, least: int | None = None, choices: Iterable[str] = (),
-    check: tuple[Callable[[Any], bool], str] | None = None,
+    check: tuple[Callable[[Any], bool], str] | None = None, most: int | None = None,
 ) -> Any:  # fmt: skip
     """A dataclass field with a help ``text``, for the parameters of a game.
 
-    Accepted are values of at least ``least``, one of ``choices``, or those that pass a ``check``: whether a value is
-    accepted, and what it must be (``"at least 2"``).
+    Accepted are values from ``least`` to ``most``, one of ``choices``, or those that pass a ``check``: whether a value
+    is accepted, and what it must be (``"at least 2"``).  A number that decides how large the game is has a ``most``:
+    what is beyond it could not even be listed.
     """
-    if least is not None:
+    if least is not None and most is not None:
+        check = (lambda value: least <= value <= most, f"from {least} to {most}")
+    elif least is not None:
         check = (lambda value: value >= least, f"at least {least}")
     elif choices:
         allowed = tuple(choices)
         check = (lambda value: value in allowed, f"one of {', '.join(allowed)}")
-    return dataclasses.field(default=default, metadata={"help": text, "check": check})
+    return dataclasses.field(default=default, metadata={"help": text, "check": check, "most": most})
 
 
 @typing.dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
@@ -171,20 +176,22 @@ def parse_spec(spec: str) -> tuple[str, dict[str | int, str]]:
         r'|(?:"((?:[^"\\]|\\.)*)"|([^,="\s](?:[^,="]*[^,="\s])?)))\s*(?:,|$)',  # value
         re.DOTALL,
     )
-    while inside[position:].strip():
+    named = False
+    while _REST.match(inside, position) is None:
         part = pattern.match(inside, position)
         if part is None:
             raise GameError(f"cannot read {inside[position:]!r} in {spec!r}; parameters are written value or key=value")
         key, quoted, plain = part.group(1), part.group(2), part.group(3)
         if key is None:
             quoted, plain = part.group(4), part.group(5)
-            if any(isinstance(earlier, str) for earlier in written):
+            if named:
                 raise GameError(
                     f"{part.group().strip(' ,')!r} in {spec!r} comes after key=value; put it first, or quote the value "
                     f"that contains commas: {_quoted(name, inside)} (in a shell, single quotes around the whole name)"
                 )
         elif key in written:
             raise GameError(f"parameter {key!r} is given twice in {spec!r}")
+        named |= key is not None
         place = len(written) if key is None else key
         written[place] = plain if quoted is None else re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL)
         position = part.end()

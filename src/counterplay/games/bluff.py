@@ -34,6 +34,9 @@ from counterplay.game.public_play import PlayEnd, PlayPoint, PublicPlay
 from counterplay.game.registry import parameter, register
 
 CALL = "bluff"
+MOST_ROLLS, MOST_BIDS = 20_000, 1_000
+"""What can be listed before anything is estimated."""
+
 NAME = re.compile(r"(?:.*\))?([^():]*:)([^():]*)")
 """The name of an information set: finished rounds, dice, bids."""
 
@@ -186,10 +189,10 @@ def bluff_scheme(player: int, infoset: str, actions: tuple[str, ...]) -> list[fl
 class Bluff(Game):
     """Bluff (Liar's Dice): private dice, rising bids about all dice, a call of bluff."""
 
-    d1: int = parameter(1, "dice of player 1, who opens", least=1)
-    d2: int = parameter(1, "dice of player 2", least=1)
-    sides: int = parameter(6, "faces of a die; the highest is wild", least=2)
-    recall: int = parameter(0, "how many of the last bids are remembered; 0 for all", least=0)
+    d1: int = parameter(1, "dice of player 1, who opens", least=1, most=20)
+    d2: int = parameter(1, "dice of player 2", least=1, most=20)
+    sides: int = parameter(6, "faces of a die; the highest is wild", least=2, most=100)
+    recall: int = parameter(0, "how many of the last bids are remembered; 0 for all", least=0, most=1_000_000)
     chain: bool = parameter(False, "the loser of a round gives up a die and the winner opens the next")
     lost: float = parameter(-1.0, "what player 1 gets when it loses")
     won: float = parameter(1.0, "what player 1 gets when it wins")
@@ -202,6 +205,12 @@ class Bluff(Game):
         super().__post_init__()
         if not (math.isfinite(self.lost) and math.isfinite(self.won)):
             raise GameError(f"bluff: lost and won must be finite numbers; got {self.lost} and {self.won}")
+        rolls = max(math.comb(dice + self.sides - 1, dice) for dice in (self.d1, self.d2))
+        if rolls > MOST_ROLLS or (self.d1 + self.d2) * self.sides > MOST_BIDS:
+            raise GameError(
+                f"bluff: a player has {rolls:,} rolls and there are {(self.d1 + self.d2) * self.sides:,} bids; at most "
+                f"{MOST_ROLLS:,} and {MOST_BIDS:,} can be listed; use fewer dice or sides"
+            )
 
     def root(self) -> BluffState:
         """Before the first roll."""

@@ -94,6 +94,10 @@ class DieRollState:
         return won, -won
 
 
+MOST_LINES = 100_000
+"""Lines of betting that are listed."""
+
+
 @register("die_roll_poker")
 class DieRollPoker(Game):
     """Die-roll poker: a private die and a round of limit betting, twice; the larger sum wins."""
@@ -102,10 +106,10 @@ class DieRollPoker(Game):
                              choices=VARIANTS)  # fmt: skip
     skew: float = parameter(0.0, "fraction of the pot paid to player 1 at a showdown if its second die is even",
                             check=(lambda skew: math.isfinite(skew) and skew >= 0, "a number, at least 0"))  # fmt: skip
-    rounds: int = parameter(2, "number of rounds, 2 or more", least=2)
-    sides: int = parameter(6, "faces of a die", least=2)
-    raises: int = parameter(2, "most raises in a round", least=0)
-    ante: int = parameter(1, "chips each player pays before the first roll", least=1)
+    rounds: int = parameter(2, "number of rounds, 2 or more", least=2, most=20)
+    sides: int = parameter(6, "faces of a die", least=2, most=100)
+    raises: int = parameter(2, "most raises in a round", least=0, most=20)
+    ante: int = parameter(1, "chips each player pays before the first roll", least=1, most=1_000_000_000)
     bets: str = parameter("2,4", "chips of a raise in each round; the last number holds for all later rounds")
     opening_fold: bool = parameter(True, "player 1 may fold as the very first action")
     zero_sum = True
@@ -114,7 +118,12 @@ class DieRollPoker(Game):
     def __post_init__(self) -> None:
         super().__post_init__()
         if min(self.sizes, default=0) < 1:
-            raise GameError(f'die_roll_poker: bets must be positive integers like "2,4"; got {self.bets!r}')
+            raise GameError(f'die_roll_poker: bets must be positive integers like "2,4"; got {self.bets[:60]!r}')
+        if (2 * self.raises + 1) ** self.rounds > MOST_LINES:
+            raise GameError(
+                f"die_roll_poker: {self.rounds} rounds of {self.raises} raises have more than {MOST_LINES:,} lines of "
+                "betting; use fewer rounds or raises"
+            )
 
     @property
     def big_blind(self) -> float:
@@ -125,7 +134,7 @@ class DieRollPoker(Game):
     def sizes(self) -> list[int]:
         """Chips of a raise in each round; empty if they cannot be parsed."""
         words = [word.strip() for word in self.bets.split(",")]
-        return [int(word) for word in words] if all(word.isdecimal() for word in words) else []
+        return [int(word) for word in words] if all(word.isdecimal() and len(word) < 16 for word in words) else []
 
     @functools.cached_property
     def rolls(self) -> list[tuple[int, float]]:

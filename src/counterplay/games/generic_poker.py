@@ -27,6 +27,9 @@ from counterplay.game.registry import parameter, register
 from counterplay.games.leduc import CommunityState, rank_names
 from counterplay.games.one_card_poker import LETTER
 
+MOST_LINES = 4_000_000
+"""Lines of betting that are listed."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Betting:
@@ -60,13 +63,18 @@ class GenericPokerState(CommunityState):
 class GenericPoker(Game):
     """Generic poker: one private card, one community card, two rounds with several bet and raise sizes."""
 
-    bets: int = parameter(2, "number of bet sizes", least=0)
-    raises: int = parameter(2, "number of raise sizes", least=0)
-    consecutive: int = parameter(2, "most raises in a row; the bet is not one", least=0)
-    types: int = parameter(4, "number of ranks in the deck", least=1)
-    copies: int = parameter(3, "cards of each rank", least=1)
-    ante: int = parameter(1, "chips each player pays before the deal", least=0)
-    step: int = parameter(2, "smallest bet of the first round; sizes are its multiples, doubled in the second", least=1)
+    bets: int = parameter(2, "number of bet sizes", least=0, most=100)
+    raises: int = parameter(2, "number of raise sizes", least=0, most=100)
+    consecutive: int = parameter(2, "most raises in a row; the bet is not one", least=0, most=20)
+    types: int = parameter(4, "number of ranks in the deck", least=1, most=100)
+    copies: int = parameter(3, "cards of each rank", least=1, most=50)
+    ante: int = parameter(1, "chips each player pays before the deal", least=0, most=1_000_000_000)
+    step: int = parameter(
+        2,
+        "smallest bet of the first round; sizes are its multiples, doubled in the second",
+        least=1,
+        most=1_000_000_000,
+    )
     zero_sum = True
 
     def __post_init__(self) -> None:
@@ -75,6 +83,11 @@ class GenericPoker(Game):
             raise GameError(
                 f"generic_poker: {self.types * self.copies} cards are too few for two players and the board; "
                 "raise types or copies"
+            )
+        lines = 1 + 2 * self.bets * sum(self.raises**count for count in range(self.consecutive + 1))
+        if lines**2 > MOST_LINES:
+            raise GameError(
+                f"generic_poker: two rounds have more than {MOST_LINES:,} lines of betting; use fewer bets or raises"
             )
 
     @property

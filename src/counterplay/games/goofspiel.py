@@ -96,7 +96,7 @@ def lowest_and_highest(player: int, infoset: str, actions: tuple[str, ...]) -> l
 class Goofspiel(Game):
     """Goofspiel: bid cards for prizes; by default bids stay hidden and the higher score wins."""
 
-    cards: int = parameter(5, "cards in each suit", least=1)
+    cards: int = parameter(5, "cards in each suit", least=1, most=100)
     order: str = parameter("descending", "order of the prizes: descending, ascending or random", choices=ORDERS)
     payoff: str = parameter("win", "win: 1 to the higher score; points: the difference of the scores", choices=PAYOFFS)
     observe: str = parameter("outcome", "what is seen of a round: outcome (won, lost, tied) or bids", choices=VIEWS)

@@ -69,8 +69,8 @@ class PursuitState:
 class GraphPursuit(Game):
     """Graph pursuit: an attacker runs for a goal while two units of the defender hunt, all with a short view."""
 
-    moves: int = parameter(4, "rounds", least=1)
-    view: int = parameter(2, "how many steps from the attacker a unit is seen and sees", least=0)
+    moves: int = parameter(4, "rounds", least=1, most=100)
+    view: int = parameter(2, "how many steps from the attacker a unit is seen and sees", least=0, most=100)
     tie: float = parameter(0.0, "what the attacker wins when the rounds run out away from the goal",
                            check=(lambda tie: -1.0 <= tie <= 2.0, "between -1 (caught) and 2 (goal)"))  # fmt: skip
     goal_absorbing: bool = parameter(False, "the game ends when the attacker is on the goal")

@@ -16,7 +16,7 @@ class Kuhn(OneCardPoker):
     """Kuhn poker: one card each from a deck of players + 1, one round, one bet."""
 
     cards: int = dataclasses.field(init=False, default=0)
-    players: int = parameter(2, "number of players", least=2)
+    players: int = parameter(2, "number of players", least=2, most=10)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cards", self.players + 1)

@@ -104,13 +104,13 @@ class LeducState(CommunityState):
 class Leduc(Game):
     """Leduc hold'em: one private card, one community card, two rounds of limit betting."""
 
-    players: int = parameter(2, "number of players", least=2)
-    ranks: int = parameter(3, "number of ranks in the deck", least=1)
-    suits: int = parameter(2, "number of suits in the deck", least=1)
-    cap: int = parameter(2, "most bets and raises in a round", least=1)
-    ante: int = parameter(1, "chips each player pays before the deal", least=1)
-    bet: int = parameter(2, "chips of a bet or raise in the first round", least=1)
-    big_bet: int = parameter(4, "chips of a bet or raise in the second round", least=1)
+    players: int = parameter(2, "number of players", least=2, most=10)
+    ranks: int = parameter(3, "number of ranks in the deck", least=1, most=1000)
+    suits: int = parameter(2, "number of suits in the deck", least=1, most=100)
+    cap: int = parameter(2, "most bets and raises in a round", least=1, most=20)
+    ante: int = parameter(1, "chips each player pays before the deal", least=1, most=1_000_000_000)
+    bet: int = parameter(2, "chips of a bet or raise in the first round", least=1, most=1_000_000_000)
+    big_bet: int = parameter(4, "chips of a bet or raise in the second round", least=1, most=1_000_000_000)
     suited: bool = parameter(False, "information sets show suits")
     physical_board: bool = parameter(False, "information sets distinguish board cards of one rank, not private ones")
     zero_sum = True

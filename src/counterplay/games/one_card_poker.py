@@ -84,8 +84,8 @@ class OneCardState:
 class OneCardPoker(Game):
     """One-card poker: one private card each from a deck of any size, one round, one bet."""
 
-    cards: int = parameter(13, "number of distinct cards")
-    players: int = parameter(2, "number of players", least=2)
+    cards: int = parameter(13, "number of distinct cards", least=2, most=10_000)
+    players: int = parameter(2, "number of players", least=2, most=10)
     zero_sum = True
 
     def __post_init__(self) -> None:

@@ -75,9 +75,9 @@ class OshiZumoState:
 class OshiZumo(Game):
     """Oshi-Zumo: bid coins to push a wrestler off the other side of a board; the first player may be forgetful."""
 
-    coins: int = parameter(5, "coins of each player", least=1)
-    size: int = parameter(3, "positions on each side of the middle", least=0)
-    min_bid: int = parameter(1, "least bid of a player who can afford it", least=1)
+    coins: int = parameter(5, "coins of each player", least=1, most=1000)
+    size: int = parameter(3, "positions on each side of the middle", least=0, most=1000)
+    min_bid: int = parameter(1, "least bid of a player who can afford it", least=1, most=1000)
     payoff: str = parameter("distance", "distance: the wrestler's distance from the middle; win: 1",
                             check=(("distance", "win").__contains__, "distance or win"))  # fmt: skip
     opponent_bids_observed: bool = parameter(True, "bids are shown after the round, not only who won it")

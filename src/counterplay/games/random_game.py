@@ -80,11 +80,13 @@ class RandomGame(Game):
     """Random game: a random tree with random observations; information sets may be merged at random."""
 
     seed: int = parameter(0, "which game", least=0)
-    depth: int = parameter(6, "moves in every history", least=1)
+    depth: int = parameter(6, "moves in every history", least=1, most=1000)
     branching: int = parameter(3, "most actions of a decision")
     slack: int = parameter(1, "a decision has up to this many actions fewer")
     observations: int = parameter(3, "different observations that an action can show to a player")
-    step: int = parameter(3, "an action changes the first player's utility by at most this", least=0)
+    step: int = parameter(
+        3, "an action changes the first player's utility by at most this", least=0, most=1_000_000_000
+    )
     merge: float = parameter(0.0, "probability with which an information set joins another one; 0 for perfect recall",
                              check=(lambda merge: 0.0 <= merge <= 1.0, "a probability from 0 to 1"))  # fmt: skip
     independent: bool = parameter(False, "each leaf draws its own utility, instead of the sum over its actions")

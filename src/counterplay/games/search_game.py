@@ -80,10 +80,12 @@ class SearchState:
 class SearchGame(Game):
     """Search game: an attacker crosses a graph between two patrols, quickly and leaving tracks or slowly."""
 
-    moves: int = parameter(4, "rounds", least=1)
+    moves: int = parameter(4, "rounds", least=1, most=100)
     grid: str = parameter("connected", "links in the middle column: connected, almost or parallel", choices=MIDDLE)
     slow: bool = parameter(True, "the attacker can move slowly")
-    remembered: int = parameter(-1, "earlier positions that the defender remembers; -1 for everything", least=-1)
+    remembered: int = parameter(
+        -1, "earlier positions that the defender remembers; -1 for everything", least=-1, most=100
+    )
     zero_sum = True
     forgets: ClassVar[Mapping[str, str]] = {
         "last-moves": "remember the round, what is seen now and in the previous N rounds, and own positions"

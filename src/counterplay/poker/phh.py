@@ -36,11 +36,16 @@ VARIANTS = {
 }
 """The variants with the keys that each requires, besides ``starting_stacks`` and ``actions``."""
 
+MOST_DIGITS = 15
+"""Amounts have at most as many digits; those of other numbers may be as many before or after the point."""
+
+_AMOUNTS = ("small_bet", "big_bet", "min_bet", "bring_in")
 _PER_PLAYER = ("antes", "blinds_or_straddles", "starting_stacks")
 _CARD = r"(?:[2-9TJQKA?][cdhs?])"
 _ACTION = re.compile(
-    rf"\s*(?:d\s+db\s+(?P<board>{_CARD}+)|d\s+dh\s+p(?P<to>\d+)\s+(?P<hole>{_CARD}+)"
-    rf"|p(?P<who>\d+)\s+(?:(?P<verb>f|cc|pb)|cbr\s+(?P<amount>\d+(?:\.\d+)?)|(?P<cards>sd|sm)(?:\s+(?P<shown>{_CARD}+|-))?)"
+    rf"\s*(?:d\s+db\s+(?P<board>{_CARD}+)|d\s+dh\s+p(?P<to>\d{{1,4}})\s+(?P<hole>{_CARD}+)"
+    rf"|p(?P<who>\d{{1,4}})\s+(?:(?P<verb>f|cc|pb)|cbr\s+(?P<amount>\d{{1,20}}(?:\.\d{{1,20}})?)"
+    rf"|(?P<cards>sd|sm)(?:\s+(?P<shown>{_CARD}+|-))?)"
     r")?\s*(?:\#.*)?",
     re.DOTALL,
 )
@@ -57,18 +62,26 @@ class HandHistory:
 
     def __post_init__(self) -> None:
         if self.variant not in VARIANTS:
-            raise GameError(f"unknown variant {self.variant!r}; the format has {', '.join(VARIANTS)}")
+            raise GameError(f"unknown variant {_short(self.variant)}; the format has {', '.join(VARIANTS)}")
         missing = [key for key in (*VARIANTS[self.variant], "starting_stacks") if key not in self.fields]
         if missing:
             raise GameError(f"a hand of variant {self.variant} needs the keys {', '.join(missing)}")
         players = len(_numbers("starting_stacks", self.fields["starting_stacks"]))
         for key in _PER_PLAYER:
             if key in self.fields and len(_numbers(key, self.fields[key])) != players:
-                raise GameError(f"{key} must have one number for each of {players} players; got {self.fields[key]}")
+                raise GameError(f"{key} must have one number for each of {players} players")
+        for key in _AMOUNTS:
+            if key in self.fields:
+                _numbers(key, [self.fields[key]])
+        names = self.fields.get("players")
+        if names is not None and not (
+            isinstance(names, list | tuple) and len(names) == players and all(isinstance(name, str) for name in names)
+        ):
+            raise GameError(f"players must be a list of the names of {players} players")
         for action in self.actions:
             found = _ACTION.fullmatch(action) if isinstance(action, str) else None
             if found is None or not all(1 <= int(n) <= players for n in (found["to"], found["who"]) if n):
-                raise GameError(f"cannot read the action {action!r} of a hand of {players} players")
+                raise GameError(f"cannot read the action {_short(action)} of a hand of {players} players")
 
     @property
     def players(self) -> int:
@@ -77,11 +90,34 @@ class HandHistory:
 
 
 def _numbers(key: str, values: Any) -> Sequence[Number]:
-    if not isinstance(values, list | tuple) or not all(
-        isinstance(value, int | Decimal) and not isinstance(value, bool) and value >= 0 for value in values
-    ):
-        raise GameError(f"{key} must be a list of non-negative numbers; got {values!r}")
+    if not isinstance(values, list | tuple) or not all(map(_is_amount, values)):
+        raise GameError(f"{key} must be non-negative numbers up to 1e{MOST_DIGITS}, or inf; got {_short(values)}")
     return values
+
+
+def _is_amount(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        return False
+    if isinstance(value, Decimal) and not value.is_finite():
+        return bool(value.is_infinite() and value > 0)
+    return bool(0 <= value <= 10**MOST_DIGITS)
+
+
+def _short(value: Any) -> str:
+    """A value for a message."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # thousands of digits, or of lists in lists
+        text = f"a long {type(value).__name__}"
+    return text if len(text) <= 80 else f"{text[:80]}..."
+
+
+def _decimal(text: str) -> Decimal:
+    """A number of a file, which is neither astronomic nor infinitesimal; written out it would fill the memory."""
+    value = Decimal(text)
+    if value.is_nan() or (value.is_finite() and value and not -MOST_DIGITS <= value.adjusted() <= MOST_DIGITS):
+        raise GameError(f"a hand history has no number like {text[:80]}")
+    return value
 
 
 # ---------------------------------------------------------------------------------------------- files
@@ -92,7 +128,7 @@ def read_phh(path: str | os.PathLike[str]) -> list[HandHistory]:
     name = os.fspath(path)
     try:
         text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise GameError(f"the hand history {name} cannot be read: {error}") from error
     try:
         return parse_phh(text)
@@ -103,9 +139,9 @@ def read_phh(path: str | os.PathLike[str]) -> list[HandHistory]:
 def parse_phh(text: str) -> list[HandHistory]:
     """Read one hand, or several as tables with headers ``[1]``, ``[2]``, ..., in the order of the file."""
     try:
-        document = tomllib.loads(text, parse_float=Decimal)
-    except tomllib.TOMLDecodeError as error:
-        raise GameError(f"a hand history must be TOML: {error}") from error
+        document = tomllib.loads(text, parse_float=_decimal)
+    except (ValueError, ArithmeticError, RecursionError) as error:
+        raise GameError(f"a hand history must be TOML: {str(error) or type(error).__name__}") from None
     tables = [document] if "variant" in document else list(document.values())
     hands = []
     for table in tables:
@@ -113,7 +149,7 @@ def parse_phh(text: str) -> list[HandHistory]:
             raise GameError("a hand history needs a variant; write variant = 'FT' or another")
         actions = table.get("actions")
         if not isinstance(actions, list):
-            raise GameError(f"a hand history needs a list of actions; got {actions!r}")
+            raise GameError(f"a hand history needs a list of actions; got {_short(actions)}")
         fields = {key: value for key, value in table.items() if key not in ("variant", "actions")}
         hands.append(HandHistory(table["variant"], fields, tuple(actions)))
     return hands

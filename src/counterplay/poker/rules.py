@@ -21,12 +21,15 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
-from counterplay.errors import GameError
+from counterplay.errors import GameError, MemoryLimitError
 from counterplay.game.game import TERMINAL
 from counterplay.poker.acpc.definition import GameDefinition
 
 Chips: TypeAlias = int | Fraction
 """An amount of chips: an integer, or a fraction where a pot is split."""
+
+MOST_RAISES = 1_000_000
+"""Raises of a decision that are listed."""
 
 MAX_ACTIONS = 64
 """Most actions in a round; a raise that could lead to more is refused."""
@@ -135,6 +138,11 @@ class Betting:
             return []
         actions = ["f", "c"] if self.can_fold() else ["c"]
         span = self.raise_range()
+        if span is not None and not self.game.limit and span[1] - span[0] >= MOST_RAISES:
+            raise MemoryLimitError(
+                f"a player can raise to any of {span[1] - span[0] + 1:,} amounts; give the game stacks, or choose "
+                "sizes with --bets"
+            )
         if span is not None:
             actions += ["r"] if self.game.limit else [f"r{size}" for size in range(span[0], span[1] + 1)]
         return actions

@@ -18,7 +18,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from counterplay.errors import CounterplayError, GameError, SolverError, StrategyError
 from counterplay.poker.board_tree import Renamings, pair_mass
@@ -32,6 +32,7 @@ from counterplay.runs.flop_report import Decision, FlopReport, SolvedBoard
 from counterplay.runs.options import SPOT_TARGET, RunOptions, Target
 from counterplay.runs.preparation import prepare_resume, prepare_spot
 from counterplay.runs.run import Run
+from counterplay.runtime.header_checks import check_header
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.solvers.result import SolveResult
 from counterplay.storage import read_container, write_container
@@ -170,6 +171,53 @@ class _Count:
         ))  # fmt: skip
 
 
+class PlanHeader(TypedDict):
+    """A ``FlopPlan`` in a file."""
+
+    spot: Spot
+    until: str | float | None
+    algorithm: str | None
+    settings: dict[str, Any]
+    nodes: list[str] | None
+
+
+class RunHeader(TypedDict):
+    """What the file of a folder holds."""
+
+    plan: PlanHeader
+    boards: list[tuple[str, float]]
+
+
+class FoundDecision(TypedDict):
+    """A ``Decision`` in a file."""
+
+    node: str
+    player: int
+    reach: float
+    frequencies: list[tuple[str, float]]
+
+
+class FoundBoard(TypedDict):
+    """A ``SolvedBoard`` in a file."""
+
+    board: str
+    weight: float
+    pairs: float
+    equity: tuple[float, float]
+    value: tuple[float, float]
+    exploitability: float
+    iterations: int
+    seconds: float
+    cpu_seconds: float
+    decisions: list[FoundDecision]
+
+
+class BoardHeader(TypedDict):
+    """What the file of a board holds."""
+
+    found: FoundBoard
+
+
 @dataclasses.dataclass(frozen=True)
 class _Folder:
     """A folder with its plan; on impossible boards no pair of hands can be held."""
@@ -185,7 +233,11 @@ class _Folder:
         state = path / STATE
         if state.is_file():
             header, _ = read_container(state, RUN_KIND)
-            kept = FlopPlan.from_dict(header["plan"])
+            check_header(state, header, RunHeader)
+            try:
+                kept = FlopPlan.from_dict(header["plan"])
+            except (TypeError, ValueError) as error:
+                raise StrategyError(f"{state} is damaged: {error}") from None
             if plan is not None and _started(path):
                 _check_same(path, kept, plan)
                 plan = None
@@ -215,7 +267,11 @@ class _Folder:
         if not path.is_file():
             return None
         header, _ = read_container(path, BOARD_KIND)
-        return dataclasses.replace(SolvedBoard.from_dict(header["found"]), weight=board.weight)
+        check_header(path, header, BoardHeader)
+        try:
+            return dataclasses.replace(SolvedBoard.from_dict(header["found"]), weight=board.weight)
+        except (LookupError, TypeError, ValueError) as error:
+            raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}") from None
 
     def solve(
         self, board: WeightedBoard, keep: bool, options: RunOptions, progress: ProgressCallback

@@ -14,9 +14,11 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from counterplay.errors import SolverError, StrategyError
+from counterplay.errors import SolverError
 from counterplay.forms import GameLike
+from counterplay.runtime.header_checks import check_header
 from counterplay.runtime.suggestions import did_you_mean, find_name
+from counterplay.solvers.checkpoint_header import CheckpointHeader
 from counterplay.solvers.solver import Solver
 from counterplay.storage import read_container
 
@@ -247,6 +249,5 @@ def checkpoint_solver(path: str | os.PathLike[str]) -> type[Solver]:
 def checkpoint_header(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The header of a checkpoint: the solver, the game, the algorithm and its settings."""
     header, _ = read_container(path, "checkpoint", verify=False)
-    if not isinstance(header, dict) or not {"solver", "game"} <= set(header):
-        raise StrategyError(f"{path} is damaged: its header does not say what it is a checkpoint of")
+    check_header(path, header, CheckpointHeader)
     return header

@@ -25,9 +25,11 @@ from counterplay.forms import GameLike, open_game
 from counterplay.kernels.history.passes import FormArrays, form_arrays
 from counterplay.kernels.numba_internals import release_compiler
 from counterplay.runtime.array_checks import COUNTS, check_like, check_limits
+from counterplay.runtime.header_checks import check_header
 from counterplay.runtime.memory import check_memory
 from counterplay.runtime.pacing import CHECK_RATIO, PacedSteps, Until, next_check
 from counterplay.runtime.progress import Progress, ProgressCallback
+from counterplay.solvers.checkpoint_header import CheckpointHeader
 from counterplay.solvers.result import RunFacts, SolveResult, Status
 from counterplay.solvers.settings import Settings, preset
 from counterplay.storage import read_container, write_container
@@ -341,17 +343,15 @@ class Solver(ABC):
             If the checkpoint is damaged or belongs to another game or solver.
         """
         header, tables = read_container(path, "checkpoint")
+        check_header(path, header, CheckpointHeader)
         damaged = f"{path} is damaged"
-        try:
-            kind, name, config, algorithm = (header[key] for key in ("solver", "game", "config", "algorithm"))
-        except (KeyError, TypeError) as error:
-            raise StrategyError(f"{damaged}: {type(error).__name__}: {error}") from None
+        kind, name, config, algorithm = (header[key] for key in ("solver", "game", "config", "algorithm"))
         if kind != cls.kind:
             raise StrategyError(f"{path} is a checkpoint of the solver {kind!r}, not of {cls.kind!r}")
         opened = cls.open_game(header if game is None else game, memory_limit)
         try:
             solver = cls.from_checkpoint(opened, config, algorithm, memory_limit)
-        except TypeError as error:  # a setting that the configuration does not have
+        except (TypeError, AttributeError) as error:  # a setting that the configuration does not have
             raise StrategyError(f"{damaged}: {error}") from None
         try:
             if not solver.fits(header):
@@ -359,7 +359,7 @@ class Solver(ABC):
             solver.fill(tables, header["state"])
             solver.seconds, solver.cpu_seconds = header["seconds"], header["cpu_seconds"]
             solver.curve = [Progress(*point) for point in header["curve"]]
-        except (KeyError, IndexError, TypeError, ValueError) as error:
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
             raise StrategyError(f"{damaged}: {type(error).__name__}: {error}") from None
         return solver
 

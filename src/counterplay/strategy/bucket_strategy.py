@@ -11,7 +11,7 @@ import dataclasses
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.buckets.hand_lookup import hand_buckets
 from counterplay.poker.rules import Betting
 from counterplay.runtime.array_checks import check_weights
+from counterplay.runtime.header_checks import check_header
 from counterplay.storage import Arrays, write_container
 from counterplay.strategy.hand_table import HandTable
 from counterplay.strategy.poker_hands import Seen, parse_infoset, poker_hand_table
@@ -38,6 +39,16 @@ AnyPath: TypeAlias = str | os.PathLike[str]
 
 Storage = Literal["uint8", "uint16", "float32", "float64"]
 """How a probability is kept: integers are 256ths and 65536ths, less one at the top."""
+
+
+class BucketHeader(TypedDict):
+    """What the header of a file holds."""
+
+    game: str
+    fingerprint: str
+    cards: list[str]
+    bets: str | None
+    provenance: Provenance
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -177,6 +188,7 @@ class BucketStrategy(Strategy):
         verify: bool = True,
     ) -> BucketStrategy:
         """The strategy in the header and arrays of a file; ``load_strategy`` calls it, and says what ``cards`` are."""
+        check_header(path, header, BucketHeader)
         try:
             if isinstance(cards, BucketGame):
                 game = cards

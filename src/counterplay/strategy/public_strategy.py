@@ -11,7 +11,7 @@ import functools
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from counterplay.errors import GameError, StrategyError
 from counterplay.forms import open_game
 from counterplay.runtime.array_checks import check_weights
+from counterplay.runtime.header_checks import check_header
 from counterplay.storage import Arrays, write_container
 from counterplay.strategy.public_lookup import HandStrategy, HandTables, Matrix, PublicIndex, hand_table, normalised
 from counterplay.strategy.strategy import Provenance, Row, Strategy
@@ -72,6 +73,14 @@ def fill_table(tree: PublicTree, player: int, strategy: HandStrategy, kind: Any 
             )
         table[tree.entries(node, deal)] = rows.T.ravel()
     return table
+
+
+class PublicHeader(TypedDict):
+    """What the header of a file holds."""
+
+    game: str
+    fingerprint: str
+    provenance: Provenance
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -198,6 +207,7 @@ class PublicStrategy(Strategy):
     @classmethod
     def from_file(cls, path: Path, header: Mapping[str, Any], arrays: Arrays, verify: bool = True) -> PublicStrategy:
         """The strategy in the header and arrays of a file; ``load_strategy`` calls it."""
+        check_header(path, header, PublicHeader)
         try:
             tables = (arrays["first"], arrays["second"])
             for name in ("first", "second"):

@@ -10,7 +10,7 @@ import functools
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from counterplay.errors import StrategyError
 from counterplay.forms import open_game
 from counterplay.runtime.array_checks import check_like, check_limits
+from counterplay.runtime.header_checks import check_header
 from counterplay.storage import Arrays, pack_texts, unpack_texts, write_container
 from counterplay.strategy.strategy import Provenance, Row, Strategy
 from counterplay.tree.history.game_tree import GameTree
@@ -29,6 +30,16 @@ if TYPE_CHECKING:
 
 SEEN = "seen:"
 """How the digest of a strategy starts that covers only the infosets that a run has visited."""
+
+
+class TabularHeader(TypedDict):
+    """What the header of a file holds."""
+
+    game: str
+    digest: str
+    players: int
+    label_sets: list[list[str]]
+    provenance: Provenance
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -213,6 +224,7 @@ class TabularStrategy(Strategy):
     @classmethod
     def from_file(cls, path: Path, header: Mapping[str, Any], arrays: Arrays, verify: bool = True) -> TabularStrategy:
         """The strategy in the header and arrays of a file; ``load_strategy`` calls it."""
+        check_header(path, header, TabularHeader)
         try:
             labels = [tuple(row) for row in header["label_sets"]]
             check_limits("infoset_labels", arrays["infoset_labels"], 0, len(labels) - 1)

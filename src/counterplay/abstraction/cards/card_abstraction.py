@@ -18,7 +18,7 @@ import dataclasses
 import functools
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,7 @@ from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.buckets.bucket_game import look_up
 from counterplay.poker.isomorphism import HandIndexer
 from counterplay.runtime.array_checks import check_limits
+from counterplay.runtime.header_checks import check_header
 from counterplay.runtime.memory import format_bytes
 from counterplay.runtime.notebook import Described
 from counterplay.storage import read_container, write_container
@@ -41,6 +42,24 @@ MAX_BUCKETS = 2**31 - 1
 
 Recall: TypeAlias = Literal["perfect", "imperfect"]
 Table: TypeAlias = npt.NDArray[Any]
+
+
+class RoundHeader(TypedDict):
+    """What the header of a file says of a round."""
+
+    shape: list[int]
+    count: int
+    name: str
+
+
+class CardsHeader(TypedDict):
+    """What the header of a file holds."""
+
+    deck: tuple[int, int]
+    shape: list[int]
+    recall: str
+    rounds: list[RoundHeader]
+    provenance: dict[str, Any]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -190,6 +209,7 @@ class CardAbstraction(Described):
         not fit its cards, or it is for other cards than the game's.
         """
         header, arrays = read_container(path, KIND, verify)
+        check_header(path, header, CardsHeader)
         try:
             rounds = tuple(
                 BucketTable(

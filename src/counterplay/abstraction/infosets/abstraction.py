@@ -13,13 +13,14 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import AbstractionError, GameError, StrategyError
 from counterplay.runtime.array_checks import check_like, check_limits
+from counterplay.runtime.header_checks import check_header
 from counterplay.runtime.notebook import Described
 from counterplay.storage import pack_texts, read_container, unpack_texts, write_container
 from counterplay.tree.history.game_tree import GameTree
@@ -28,6 +29,15 @@ from counterplay.tree.history.repartition import reorder_actions, repartition
 
 if TYPE_CHECKING:
     from counterplay.strategy.tabular import TabularStrategy
+
+
+class AbstractionHeader(TypedDict):
+    """What the header of a file holds."""
+
+    name: str
+    game: str
+    digest: str
+    label_sets: list[list[str]]
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -198,6 +208,7 @@ class Abstraction(Described):
         Raises StrategyError if the file is damaged, foreign or too new; the message says which.
         """
         header, arrays = read_container(path, "abstraction")
+        check_header(path, header, AbstractionHeader)
         try:
             labels = [tuple(row) for row in header["label_sets"]]
             check_limits("set_labels", arrays["set_labels"], 0, len(labels) - 1)

@@ -262,7 +262,7 @@ def parse_subgame(name: str) -> Subgame:
     """The subgame of a ``Subgame.name``.  Raises GameError if it is not the name of a subgame."""
     try:
         return Subgame(**json.loads(name.removeprefix("holdem")))
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         raise GameError(f"a subgame is named holdem{{...}} with its fields as JSON; got {name!r} ({error})") from None
 
 

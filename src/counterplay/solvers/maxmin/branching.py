@@ -180,7 +180,9 @@ class BoundedSearch:
         """Restore a checkpoint after the tables were filled."""
         self.lower = -math.inf if state["lower"] is None else float(state["lower"])
         self.upper = math.inf if state["upper"] is None else float(state["upper"])
-        self.expanded, self.finished = int(state["expanded"]), bool(state["finished"])
+        self.expanded, self.finished = int(state["expanded"]), state["finished"]
+        if not isinstance(self.finished, bool):
+            raise ValueError(f"its value 'finished' must be true or false; it is {self.finished!r}")
         check_limits("expanded", np.array(self.expanded), *COUNTS)
 
 
@@ -343,6 +345,8 @@ class BranchAndBound(BoundedSearch):
         self.leaf_upper = -math.inf if state["leaf_upper"] is None else float(state["leaf_upper"])
         self.fringe = [(-values[0], counter, Node.from_list(values)) for counter, values in state["fringe"]]
         heapq.heapify(self.fringe)
+        if self.expanded and not self.fringe and not self.finished:
+            raise ValueError("it has no nodes left, but is not finished")
         for _, _, node in self.fringe:
             self._check_node(node)
         self.counter = int(state["counter"])
