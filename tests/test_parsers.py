@@ -95,7 +95,7 @@ PARSERS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
     "log": (lambda text: parse_log(text.split("\n"), HOLDEM), (LOG,)),
     "match state": (
         lambda text: parse_match_state(HOLDEM, text),
-        ("MATCHSTATE:0:0:r300c/cc:AhKh|/Ts9s8s", "MATCHSTATE:1:99:cr300r900f:|2c2d"),
+        ("MATCHSTATE:0:0:r300c/c:AhKh|/Ts9s8s", "MATCHSTATE:1:99:cr300r900f:|2c2d"),
     ),
     "reply": (lambda text: parse_reply(LIMIT, text), ("MATCHSTATE:0:0:rc/:AhKh|/Ts9s8s:r", "MATCHSTATE:0:1::AhKh|:c")),
     "betting": (lambda text: Betting.after(HOLDEM, text), ("r300c/cc/cc/r900f", "cc/r200r1000c")),

@@ -49,7 +49,10 @@ def attempts(skip: int) -> None:
 
 
 def test_absurd_parameters() -> None:
-    child = subprocess.run([sys.executable, "-m", __name__, "0"], capture_output=True, text=True)
+    command = [sys.executable, "-m", "tests.games.test_absurd_parameters", "0"]
+    child = subprocess.run(command, capture_output=True, text=True)
+        [sys.executable, "-m", "tests.games.test_absurd_parameters", "0"], capture_output=True, text=True
+    )
     lines = [json.loads(line) for line in child.stdout.splitlines()]
     assert child.returncode == 0, (lines[-1], child.stderr[-800:])
     found = {spec: result for _, spec, result in (line for line in lines if len(line) == 3)}
@@ -57,7 +60,7 @@ def test_absurd_parameters() -> None:
     for spec, result in found.items():
         if str(-ABSURD) in spec:
             assert result.startswith("refused: "), spec
-    assert "must be from 1 to 20" in found[f"bluff(d1={ABSURD})"]
+    assert "d1 must be at most 20" in found[f"bluff(d1={ABSURD})"]
 
 
 if __name__ == "__main__":

@@ -171,7 +171,7 @@ def test_shown_cards_fill_in_what_was_not_seen() -> None:
         pytest.param('"FT"', '"XX"', "unknown variant 'XX'; the format has FT, FO/8", id="variant"),
         pytest.param("big_bet = 20\n", "", "needs the keys big_bet", id="missing"),
         pytest.param("[5, 10]", "[5]", "blinds_or_straddles must have one number for each of 2 players", id="blinds"),
-        pytest.param("[5, 10]", "[5, true]", "must be a list of non-negative numbers", id="no number"),
+        pytest.param("[5, 10]", "[5, true]", "must be non-negative numbers up to 1e15", id="no number"),
         pytest.param('"p2 cc"', '"p3 cc"', "cannot read the action 'p3 cc' of a hand of 2 players", id="player"),
         pytest.param('"p2 cc"', '"p2 call"', "cannot read the action 'p2 call'", id="action"),
         pytest.param("actions", "aktionen", "needs a list of actions; got None", id="no actions"),

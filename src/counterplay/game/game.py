@@ -101,6 +101,10 @@ class Game:
             if check and not check[0](value):
                 name = type(self).spec_name or type(self).__name__
                 raise GameError(f"{name}: {field.name} must be {check[1]}; got {value!r}")
+            most = field.metadata.get("most")
+            if most is not None and value > most:
+                name = type(self).spec_name or type(self).__name__
+                raise GameError(f"{name}: {field.name} must be at most {most:,}; got {value!r}")
 
     def root(self) -> State:
         """The state before anything has happened."""

@@ -72,9 +72,7 @@ def parameter(
     is accepted, and what it must be (``"at least 2"``).  A number that decides how large the game is has a ``most``:
     what is beyond it could not even be listed.
     """
-    if least is not None and most is not None:
-        check = (lambda value: least <= value <= most, f"from {least} to {most}")
-    elif least is not None:
+    if least is not None:
         check = (lambda value: value >= least, f"at least {least}")
     elif choices:
         allowed = tuple(choices)
