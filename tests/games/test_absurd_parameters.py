@@ -51,8 +51,6 @@ def attempts(skip: int) -> None:
 def test_absurd_parameters() -> None:
     command = [sys.executable, "-m", "tests.games.test_absurd_parameters", "0"]
     child = subprocess.run(command, capture_output=True, text=True)
-        [sys.executable, "-m", "tests.games.test_absurd_parameters", "0"], capture_output=True, text=True
-    )
     lines = [json.loads(line) for line in child.stdout.splitlines()]
     assert child.returncode == 0, (lines[-1], child.stderr[-800:])
     found = {spec: result for _, spec, result in (line for line in lines if len(line) == 3)}

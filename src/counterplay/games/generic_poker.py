@@ -27,7 +27,7 @@ from counterplay.game.registry import parameter, register
 from counterplay.games.leduc import CommunityState, rank_names
 from counterplay.games.one_card_poker import LETTER
 
-MOST_LINES = 300_000
+MOST_LINES = 100_000
 """Lines of betting that are listed."""
 
 
