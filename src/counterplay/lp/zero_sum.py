@@ -30,6 +30,9 @@ from counterplay.tree.sequence.matrices import constraint_matrix, payoff_matrix,
 
 Float64 = NDArray[np.float64]
 
+ROUNDING = 1e-12
+"""By how much sums of utilities may differ where they are constant, relative to the largest utility."""
+
 LARGE_PROGRAM = 2_000_000
 """Coefficients from which the interior-point method is chosen: the simplex method needs too many steps."""
 
@@ -57,6 +60,21 @@ def require_zero_sum(tree: GameTree, what: str) -> None:
     if not tree.facts.zero_sum:
         raise GameError(f"{what} is for zero-sum games, but utilities of {tree.name} do not add up to 0")
     require_perfect_recall(tree, what)
+
+
+def zero_sum_tree(tree: GameTree, what: str) -> GameTree:
+    """The game itself if it is zero-sum; where utilities add up to another constant, with the second player's shifted.
+
+    That changes neither equilibria nor what the first player gets.  Raises GameError as ``require_zero_sum`` does.
+    """
+    totals = tree.utility.sum(axis=1)
+    if tree.players == 2 and len(totals) and not tree.facts.zero_sum:
+        size = float(np.abs(tree.utility).max())
+        if float(np.ptp(totals)) <= ROUNDING * size:
+            shifted = np.stack((tree.utility[:, 0], -tree.utility[:, 0]), axis=1)
+            tree = dataclasses.replace(tree, utility=shifted)
+    require_zero_sum(tree, what)
+    return tree
 
 
 def sequence_program(
@@ -103,7 +121,7 @@ def solve_zero_sum(
     exact: bool = False,
     seconds: float | None = None,
 ) -> ZeroSumSolution | None:
-    """Solve a two-player zero-sum game with perfect recall; None when the time was not enough.
+    """Solve a two-player constant-sum game with perfect recall; None when the time was not enough.
 
     Parameters
     ----------
@@ -114,7 +132,7 @@ def solve_zero_sum(
     exact : bool
         Solve the final basis again in fractions; for small games.
     """
-    require_zero_sum(tree, "the linear program")
+    tree = zero_sum_tree(tree, "the linear program")
     form = tree.sequences
     scale = payoff_scale(form.leaf_payoff)
     model = sequence_program(tree, scale=scale)

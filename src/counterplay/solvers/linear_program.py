@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.lp.rational import check_size
-from counterplay.lp.zero_sum import program_rows, require_zero_sum, solve_zero_sum
+from counterplay.lp.zero_sum import program_rows, solve_zero_sum, zero_sum_tree
 from counterplay.solvers.settings import Settings
 from counterplay.solvers.solver import Solver
 from counterplay.strategy.tabular import TabularStrategy
@@ -52,7 +52,7 @@ class LinearProgram(Solver):
     default_iterations = 10**9  # it stops by itself
 
     def _check_game(self) -> None:
-        require_zero_sum(self.tree, "the linear program")
+        zero_sum_tree(self.tree, "the linear program")
         if self.config.exact:
             check_size(program_rows(self.tree))
 

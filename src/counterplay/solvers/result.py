@@ -234,8 +234,9 @@ class SolveResult(Tabulated):
         if facts.locked:
             rows.append(("locked", f"{', '.join(map(repr, facts.locked))}; best responses respect it"))
         if facts.forgetful:
-            names = ", ".join(str(player + 1) for player in facts.forgetful)
-            rows.append(("note", f"player {names} forgets: best responses are those of a player who remembers"))
+            names = " and ".join(str(player + 1) for player in facts.forgetful)
+            who = f"players {names} forget" if len(facts.forgetful) > 1 else f"player {names} forgets"
+            rows.append(("note", f"{who}: best responses are those of a player who remembers"))
         return rows + [(name, str(self.files[key])) for key, name in FILES.items() if self.files.get(key) is not None]
 
     def _visits(self) -> list[tuple[str, str]]:

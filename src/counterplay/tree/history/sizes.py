@@ -13,6 +13,7 @@ import random
 from typing import TYPE_CHECKING, Any
 
 from counterplay.game.game import CHANCE, TERMINAL, Game
+from counterplay.game.registry import make
 from counterplay.runtime.memory import check_memory
 from counterplay.runtime.number_text import figure
 
@@ -44,8 +45,11 @@ class SizeEstimate:
         return int(self.histories * BUILD_BYTES_PER_HISTORY)
 
 
-def estimate_size(game: Game, descents: int = 64, seed: int = 0, max_depth: int = 10_000) -> SizeEstimate:
-    """Estimate the number of histories of a game by random playouts (Knuth 1975)."""
+def estimate_size(
+    game: Game | type[Game] | str, descents: int = 64, seed: int = 0, max_depth: int = 10_000
+) -> SizeEstimate:
+    """Estimate the number of histories of a game, or of one named as for ``make``, by random playouts (Knuth 1975)."""
+    game = make(game)
     generator = random.Random(seed)
     totals = []
     ended = True
