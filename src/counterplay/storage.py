@@ -356,6 +356,18 @@ def write_text(path: Path, text: str) -> None:
         raise CounterplayError(f"cannot write {path}: {error.strerror or error}") from None
 
 
+def read_lines(path: str | os.PathLike[str]) -> list[tuple[int, str]]:
+    """The lines of a text file of a user with their numbers, without comments (``#``) and empty ones."""
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise CounterplayError(f"there is no file {path}") from None
+    except (OSError, ValueError) as error:
+        raise CounterplayError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+    lines = ((number, line.partition("#")[0]) for number, line in enumerate(text.splitlines(), 1))
+    return [(number, line) for number, line in lines if line.strip()]
+
+
 def write_csv(path: Path, heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Write a table for spreadsheets, or say in one line why not; None is an empty cell."""
     try:

@@ -14,11 +14,11 @@ import dataclasses
 import os
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
-from counterplay.errors import CounterplayError, GameError
+from counterplay.errors import GameError
 from counterplay.poker.ranges import HANDS, parse_range, range_text
 from counterplay.runtime.suggestions import did_you_mean
+from counterplay.storage import read_lines
 
 PLAYERS = ("oop", "ip")
 _NAME = re.compile(r"\s*([^\s,:\[\]#][^,:\[\]#]*?)\s*:(.*)", re.DOTALL)
@@ -54,7 +54,7 @@ def read_ranges(path: str | os.PathLike[str]) -> list[FileRange]:
     Raises CounterplayError if it cannot be read, has no range, or one of them is wrong; the message names file and
     line.
     """
-    lines = _lines(path)
+    lines = read_lines(path)
     text = "\n".join(line for _, line in lines)
     parts = _lists(lines, path) if _NUMBERS.fullmatch(text) else _parts(lines)
     if not parts:
@@ -141,18 +141,6 @@ def _chosen(text: str, found: list[FileRange]) -> str:
     if found[0].name:
         return f"choose one, such as {'' if text.startswith('@') else '@'}{text}:{found[0].name}"
     return "leave one line, end a line with a comma where the range continues, or write NAME: in front of each"
-
-
-def _lines(path: str | os.PathLike[str]) -> list[tuple[int, str]]:
-    """The lines of a file with their numbers, without comments and empty ones."""
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise CounterplayError(f"there is no file {path}") from None
-    except (OSError, ValueError) as error:
-        raise CounterplayError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
-    lines = ((number, line.partition("#")[0]) for number, line in enumerate(text.splitlines(), 1))
-    return [(number, line) for number, line in lines if line.strip()]
 
 
 def _parts(lines: list[tuple[int, str]]) -> list[_Part]:

@@ -7,17 +7,15 @@ A weight says how many boards one stands for.  Boards that differ only by a rena
 from __future__ import annotations
 
 import dataclasses
-import os
 import re
 from collections import Counter
-from collections.abc import Iterable
-from pathlib import Path
 
 import numpy as np
 
-from counterplay.errors import CounterplayError, GameError
+from counterplay.errors import GameError
 from counterplay.poker.cards import cards_text, parse_cards
 from counterplay.poker.isomorphism import HandIndexer
+from counterplay.storage import read_lines
 
 FLOP = 3
 _CARD = re.compile(r"(?:10|.)[cdhs♣♦♥♠♧♢♡♤][\ufe0e\ufe0f]?", re.IGNORECASE)
@@ -87,7 +85,9 @@ def read_boards(text: str) -> list[WeightedBoard]:
 
     Raises CounterplayError if a board cannot be read, is there twice, or the file cannot be read.
     """
-    lines = [("", text)] if not text.startswith("@") else list(_file_lines(text[1:]))
+    lines = [("", text)]
+    if text.startswith("@"):
+        lines = [(f"{text[1:]}, line {number}: ", line) for number, line in read_lines(text[1:])]
     found: list[tuple[tuple[int, ...], float | None]] = []
     for where, line in lines:
         for part in filter(str.strip, line.split(";")):
@@ -104,17 +104,6 @@ def read_boards(text: str) -> list[WeightedBoard]:
             raise GameError(f"the board {cards_text(cards)} is in the list twice; leave one out")
         seen.add(same)
     return _weighted(found)
-
-
-def _file_lines(path: str) -> Iterable[tuple[str, str]]:
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise CounterplayError(f"there is no file {path}") from None
-    except (OSError, ValueError) as error:
-        raise CounterplayError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
-    for number, line in enumerate(text.splitlines(), 1):
-        yield f"{os.fspath(path)}, line {number}: ", line.partition("#")[0]
 
 
 def _boards(part: str) -> list[tuple[tuple[int, ...], float | None]]:
