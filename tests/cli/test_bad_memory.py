@@ -20,6 +20,7 @@ from counterplay.runtime.progress import Progress
 from counterplay.solvers import CfrSolver, make_solver
 from counterplay.strategy import TabularStrategy
 from counterplay.tree import compile_game
+from counterplay.tree.history import compile as compile_module
 from tests.cli.test_bad_input import MISUSE, Capture, told
 
 
@@ -200,10 +201,15 @@ def test_a_game_beyond_all_bounds(capsys: Capture, games_file: Path) -> None:
     assert re.search(r"as history +too large: about \S{1,9} histories, \S{1,12} EiB\n", capsys.readouterr().out)
 
 
-def test_a_game_that_is_refused_during_the_walk(capsys: Capture, games_file: Path) -> None:
+def test_a_game_that_is_refused_during_the_walk(
+    capsys: Capture, games_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen: list[Progress] = []
     limit = 120 * 20_000
     spec = f"{games_file}:Skewed"
+    with pytest.raises(MemoryLimitError, match=r"Skewed has about 4,\d00,000 histories and needs about"):
+        compile_game(spec, memory_limit=limit)
+    monkeypatch.setattr(compile_module, "preflight", lambda *_: None)
     with pytest.raises(MemoryLimitError) as caught:
         compile_game(spec, memory_limit=limit, progress=seen.append)
     message = str(caught.value)
@@ -246,3 +252,12 @@ def test_a_resumed_run_keeps_to_its_memory_limit(capsys: Capture, tmp_path: Path
 
 
 # ---------------------------------------------------------------------------------------------- misuse
+
+
+def test_a_full_memory_is_one_line(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any, **__: Any) -> Any:
+        raise MemoryError("std::bad_alloc")
+
+    monkeypatch.setattr(compile_module, "preflight", full)
+    assert main(["solve", "kuhn", "--iterations", "1", "-q"]) == MISUSE
+    assert capsys.readouterr().err.startswith("counterplay: the memory is full; use a smaller game")

@@ -169,6 +169,8 @@ def _misuse_text(error: Exception) -> str | None:
     """The message of an error that the user can fix; None for any other."""
     if isinstance(error, CounterplayError):
         return str(error)
+    if isinstance(error, MemoryError):  # also what C++ calls std::bad_alloc
+        return "the memory is full; use a smaller game or abstraction, storage float32, or a solver that samples"
     # Typer's own usage errors; it carries its command-line parser inside, so their class has no public name.
     message = getattr(error, "format_message", None)
     return None if message is None else str(message())

@@ -20,15 +20,18 @@ CONTROL_GROUPS = (
 )
 """Where Linux keeps the limit of a container, its use, and the key of the part that can be reclaimed; v2 and v1."""
 
+ROOM = 1 << 30
+"""Bytes that are left to the rest of the machine, at most; a twentieth of a small one's memory."""
+
 
 def available_memory() -> int:
     """Bytes of memory that this process can still get, or a cautious guess where the machine does not say.
 
-    The limit of a container counts as well as the free memory of the machine.
+    The limits of a container and of the process (``ulimit -v``) count as well as the free memory of the machine, of
+    which a little is left to others.
     """
-    allowed = _control_group_memory()
-    free = _machine_memory()
-    return free if allowed is None else min(allowed, free)
+    limits = [_control_group_memory(), _address_space(), _machine_memory()]
+    return min(limit for limit in limits if limit is not None)
 
 
 def return_memory() -> None:
@@ -52,13 +55,26 @@ def _control_group_memory() -> int | None:
     return None
 
 
+def _address_space() -> int | None:
+    """What ``ulimit -v`` leaves to this process; None without a limit."""
+    try:
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit == resource.RLIM_INFINITY:
+            return None
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        return max(0, limit - pages * os.sysconf("SC_PAGE_SIZE"))
+    except (ImportError, OSError, ValueError, IndexError):  # not on Windows
+        return None
+
+
 def _machine_memory() -> int:
     try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            for line in file:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except (OSError, ValueError):
+        rows = (line.split() for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines())
+        facts = {row[0]: int(row[1]) * 1024 for row in rows}
+        return max(0, facts["MemAvailable:"] - min(facts["MemTotal:"] // 20, ROOM))
+    except (OSError, ValueError, KeyError, IndexError):
         pass
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2

@@ -23,6 +23,15 @@ if TYPE_CHECKING:
 BUILD_BYTES_PER_HISTORY = 120
 """Bytes that compiling needs for each history at its peak, sequences of the players included (measured on Leduc)."""
 
+UNSURE = 0.5
+"""The share of an estimate from which its error calls for playouts that look ahead."""
+
+PROBED = 64
+"""Children of a history that are looked at by these."""
+
+DEEPER = (1, 4, 16, 24)
+"""How much they prefer histories with many children; the largest of the estimates counts."""
+
 SAFETY = 4.0
 """The factor by which an estimate must exceed the limit before a game is refused without a walk."""
 
@@ -51,25 +60,53 @@ def estimate_size(
     """Estimate the number of histories of a game, or of one named as for ``make``, by random playouts (Knuth 1975)."""
     game = make(game)
     generator = random.Random(seed)
-    totals = []
-    ended = True
-    for _ in range(descents):
-        state: Any = game.root()
-        total = weight = 1.0
-        depth = 0
-        while state.player != TERMINAL and depth < max_depth:
-            moves = [label for label, _ in state.chance()] if state.player == CHANCE else list(state.actions())
-            if not moves:
-                break
-            weight = min(weight * len(moves), 1e200)  # no larger, so that sums stay finite
-            total += weight
-            state = state.child(generator.choice(moves))
-            depth += 1
-        ended &= depth < max_depth
-        totals.append(total)
+    found = _summary([_playout(game, generator, max_depth, 0) for _ in range(descents)])
+    sure = found.standard_error < UNSURE * found.histories
+    for preference in DEEPER[:1] if sure else DEEPER:  # an error is small, too, where no path has met what is large
+        deeper = _summary([_playout(game, generator, max_depth, preference) for _ in range(descents)])
+        if deeper.histories > (SAFETY if sure else 1.0) * found.histories:
+            found = deeper
+    return found
+
+
+def _playout(game: Game, generator: random.Random, max_depth: int, preference: int) -> tuple[float, bool]:
+    """The number of histories by one random path, and whether it reached a terminal history.
+
+    With a ``preference`` the path continues with a child that is not terminal, if there is one, and likelier with one
+    that has more children, by this power of their number: in a skewed tree most histories are below few actions.
+    """
+    state: Any = game.root()
+    total = weight = 1.0
+    depth = 0
+    while state.player != TERMINAL and depth < max_depth:
+        moves = _moves(state)
+        if not moves:
+            break
+        total = min(total + weight * len(moves), 1e200)  # no larger, so that sums stay finite
+        after = [state.child(move) for move in moves] if preference and len(moves) <= PROBED else []
+        inner = [child for child in after if child.player != TERMINAL]
+        if after and not inner:
+            return total, True
+        if inner:
+            sizes = [float(len(_moves(child))) ** preference for child in inner]
+            chosen = generator.choices(range(len(inner)), sizes)[0] if any(sizes) else 0
+            state, share = inner[chosen], sizes[chosen] / sum(sizes) if any(sizes) else 1.0
+        else:
+            state, share = state.child(generator.choice(moves)), 1.0 / len(moves)
+        weight = min(weight / share, 1e200)
+        depth += 1
+    return total, depth < max_depth
+
+
+def _moves(state: Any) -> list[Any]:
+    return [label for label, _ in state.chance()] if state.player == CHANCE else list(state.actions())
+
+
+def _summary(playouts: list[tuple[float, bool]]) -> SizeEstimate:
+    totals = [total for total, _ in playouts]
     mean = sum(totals) / len(totals)
     spread = sum((total / mean - 1) ** 2 for total in totals) / max(1, len(totals) - 1)
-    return SizeEstimate(mean, mean * (spread / len(totals)) ** 0.5, descents, ended)
+    return SizeEstimate(mean, mean * (spread / len(totals)) ** 0.5, len(totals), all(ended for _, ended in playouts))
 
 
 def preflight(game: Game, limit: int, max_depth: int) -> None:
