@@ -430,7 +430,7 @@ def test_an_efg_file_with_a_fault(capsys: Capture, tmp_path: Path) -> None:
         pytest.param(["solve", "kuhn", "--iterations", "x"], "'--iterations'", id="iterations x"),
         pytest.param(["solve", "kuhn", "--iterations", "0"], "iterations must be a positive integer; got 0", id="0"),
         pytest.param(["solve", "kuhn", "--seconds", "nan"], "seconds must be a positive number; got nan", id="seconds"),
-        pytest.param(["solve", "kuhn", "--until", "-1"], "exploitability must be a positive number; got -1.0", id="-1"),
+        pytest.param(["solve", "kuhn", "--until", "-1"], "until must be a positive exploitability; got '-1'", id="-1"),
         pytest.param(
             ["solve", "kuhn", "--until", "soon"], "an exploitability such as 1e-4 or 0.5mbb; got 'soon'", id="soon"
         ),

@@ -299,17 +299,18 @@ def test_a_spot_is_resumed_by_the_command_that_started_it(
         found = run_json(capsys, *words, "--resume", str(left), "--iterations", "20")
         assert (found["iterations"], found["value"]) == (20, straight["value"])
     assert main([*RIVER, "--resume", str(left), "--iterations", "20"]) == 2
-    assert "it does not fit holdem{" in capsys.readouterr().err
+    assert "is a checkpoint of another spot: bets is 33% there, 50%,allin here\n" in capsys.readouterr().err
     assert main([*RIVER, "--bets", "33%", "--resume", str(left), "--lock", "bet17=fold 1"]) == 2
     assert "a checkpoint has its own locks; leave out --lock" in capsys.readouterr().err
 
 
 def test_what_is_not_kept_and_not_used_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = [*RIVER, "--bets", "flop=50%;turn=50%;river=50%", "--raises", "oop.turn=2x;60%", "--iterations", "2"]
-    assert main(words) == 0
+    assert main([*words, "--donks", "50%"]) == 0
     said = capsys.readouterr()
     assert "the bets for the flop and turn are not used: QsJh2h3c8d is a river" in said.err
     assert "the raises for the turn are not used" in said.err
+    assert "the donks are not used: nothing was called before the river, and no street follows" in said.err
     assert "nothing is kept of this run; give --out FILE to save the strategy" in said.err
     assert "The strategy was not kept; give --out FILE to save it." in said.out
     assert main([*RIVER, "--bets", "river=50%", "--iterations", "2", "--out", str(tmp_path / "x y.strategy")]) == 0
@@ -335,7 +336,15 @@ def test_what_is_not_kept_and_not_used_is_said(tmp_path: Path, capsys: pytest.Ca
         ([*RIVER, "--lock", "bet25=fold 1", "--lock", "bet25=call 1"], "bet25 is locked twice; give one lock"),
         ([*RIVER, "--stack", "1e30"], "the stack must be at most 1,000,000,000,000 chips; got 1e+30"),
         ([*RIVER, "--stack", "200;300"], "or those of oop and ip such as 100,80; got '200;300'"),
-        ([*RIVER, "--rake", "5"], "the rake is a part of the pot below 100%, such as 5% or 0.05; got 5.0"),
+        ([*RIVER, "--rake", "5"], "the rake is a part of the pot below 100%, such as 5% or 0.05; got 500%"),
+        ([*RIVER, "--allin-threshold", "0%"], "above 0 and at most 100% of the stack; got 0%"),
+        ([*RIVER, "--until", "-1%"], "until must be a positive exploitability; got '-1%'"),
+        ([*RIVER, "--lock", "bet25=nowhere.txt"], "name of a file with them; got 'nowhere.txt', which is neither"),
+        ([*RIVER, "--lock", "bet25=fold"], "a probability, a range or 'rest' is missing after 'fold' in the lock"),
+        (["solve", "holdm", "--board", "QsJh2h"], "--board is for counterplay solve holdem"),
+        (["solve", "holdm"], "unknown game 'holdm'; did you mean 'holdem'?"),
+        ([*RIVER, "--oop", "x" * 5000], f"'{'x' * 89}... (character 1)"),
+        ([*RIVER, "--board", "K" * 500], f"at character 1 of '{'K' * 89}...\n"),
         ([*RIVER, "--rake", "some"], "the rake is a share of the pot such as 5%; got 'some'"),
         ([*RIVER, "--add-line", "x b250"], "illegal size 250: bets are 1 to 200 chips after 'check'"),
         ([*RIVER, "--remove-line", "x", "--remove-line", "b25", "--remove-line", "a"], "there would be no action left"),
@@ -367,7 +376,9 @@ def test_show_lists_the_hands_of_a_strategy_of_histories(tmp_path: Path, capsys:
 
 def test_show_misuse(tmp_path: Path, river: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words, message in (
-        ([str(river), "--node", "bet7"], "after '' there are check, bet25, allin"),
+        ([str(river), "--node", "bet7"], "at the start there are check, bet25, allin"),
+        ([str(river), "--node", "x x"], "there is no decision after 'x x': after 'check check' nobody acts"),
+        ([str(river), "--player", "3"], "QsJh2h3c8d, pot 50, stack 200 has players 1 to 2; got player 3"),
         ([str(river), "--png", str(tmp_path / "grid.txt")], ".png"),
         ([str(river), "--palette", "neon"], "a palette is trade or thesis; got 'neon'"),
     ):

@@ -169,6 +169,7 @@ def test_an_interrupted_run_is_saved(run: Run, tmp_path: Path, monkeypatch: pyte
     assert advice is not None
     assert str(out) in advice[1]
     assert "all iterations are done" in run(*shlex.split(advice[1]), "--quiet")  # the advice works as it stands
+    assert load_strategy(out).provenance.iterations == 1000  # and its result is where that of the run was meant to be
 
 
 def test_an_interrupted_run_without_files_is_saved_too(

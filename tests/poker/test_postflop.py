@@ -352,7 +352,7 @@ def test_a_board_in_other_suits_shows_hands_in_those_suits() -> None:
 
 @pytest.mark.parametrize(
     ("node", "board", "words"),
-    [("bet11", None, "after '' there are check, bet10"), ("check check", None, "give a board"),
+    [("bet11", None, "at the start there are check, bet10"), ("check check", None, "give a board"),
      ("check check", "QsJs2h", "4 cards"), ("check check", "QsJs2h Qs", "twice"), ("", "KsJs2h", "no board")],
 )  # fmt: skip
 def test_states_that_are_not_there(node: str, board: str | None, words: str) -> None:

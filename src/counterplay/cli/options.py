@@ -30,14 +30,17 @@ OptionalGame = Annotated[
 AlgorithmName = Annotated[
     str | None,
     typer.Option(
-        "--algorithm", "-a", help="cfr+ by default; `counterplay algorithms` lists them.",
+        "--algorithm", "-a", help="cfr+ by default, dcfr for spots; `counterplay algorithms` lists them.",
         autocompletion=complete_algorithm,
     ),
 ]  # fmt: skip
 Iterations = Annotated[int | None, typer.Option(help="Stop at this iteration (default 1000, or the solution).")]
 Seconds = Annotated[float | None, typer.Option(help="Stop after this many seconds, including those before --resume.")]
 UntilText = Annotated[
-    str | None, typer.Option(help="Stop at this exploitability: chips per game (1e-4), or mbb/g (0.5mbb).")
+    str | None,
+    typer.Option(
+        help="Stop at this exploitability: chips per game (1e-4), mbb/g (0.5mbb), or of a spot % of the pot (0.3%)."
+    ),
 ]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the strategy to this file.")]
 Plot = Annotated[Path | None, typer.Option(help="Draw the convergence curve into this file (.png, .svg).")]

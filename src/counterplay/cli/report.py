@@ -34,8 +34,9 @@ def _next(result: SolveResult, goal: Until) -> list[tuple[str, str]]:
     found = []
     own = " --trust" if ".py" in result.game else ""  # the file names code
     if result.status == "interrupted":
-        checkpoint = shlex.quote(str(result.files["checkpoint"]))
-        found.append((f"counterplay solve --resume {checkpoint} {goal_options(goal)}{own}", "continue from here"))
+        kept = (("--resume", result.files["checkpoint"]), ("--out", result.files["profile"]))
+        files = " ".join(f"{option} {shlex.quote(str(file))}" for option, file in kept if file is not None)
+        found.append((f"counterplay solve {files} {goal_options(goal)}{own}", "continue from here"))
     if result.files["profile"] is not None:
         profile = shlex.quote(str(result.files["profile"])) + own
         found.append((f"counterplay show {profile}", "see what the strategy plays"))

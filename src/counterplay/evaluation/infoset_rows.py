@@ -176,7 +176,7 @@ def infoset_table(
     """
     strategy = strategy if isinstance(strategy, Strategy) else load_strategy(strategy)
     if player is not None and not 0 <= player < strategy.players:
-        raise StrategyError(f"{strategy.game} has players 1 to {strategy.players}; got player {player + 1}")
+        raise StrategyError(f"{game_title(strategy.game)} has players 1 to {strategy.players}; got player {player + 1}")
     notes: tuple[str, ...] = ()
     try:
         tree = _tree(strategy.game, max_histories)

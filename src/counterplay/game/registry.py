@@ -221,7 +221,7 @@ def _registered(name: str) -> type[Game]:
         if family:
             spot = "; solve holdem --board ... solves a postflop spot" if name == "holdem" else ""
             raise GameError(f"there are several games {name!r}: choose one of {', '.join(family)}{spot}")
-        hint = did_you_mean(name, _REGISTRY, "`counterplay games` lists all of them", _MEANT)
+        hint = did_you_mean(name, [*_REGISTRY, "holdem"], "`counterplay games` lists all of them", _MEANT)
         raise GameError(f"unknown game {name!r}; {hint} (a file is named like ./my_game.py:MyGame)")
     return _REGISTRY[found]
 

@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any
 
 from counterplay.game.game import CHANCE, TERMINAL, Game
+from counterplay.runtime.suggestions import quoted
 
 PLAYOUTS, MOST_MOVES = 200, 1000
 """Random playouts in search of a fault, and the moves of each."""
@@ -84,7 +85,7 @@ def checked_player(state: Any, players: int) -> int:
     if callable(who):
         text = "player must be a property, not a method: write @property above def player(self)"
         raise RuleError(text, place_of(state, "player"))
-    what = f"player must be 0 .. {players - 1}, CHANCE or TERMINAL; got {_short(who)}"
+    what = f"player must be 0 .. {players - 1}, CHANCE or TERMINAL; got {quoted(who)}"
     raise RuleError(what, place_of(state, "player"))
 
 
@@ -97,7 +98,7 @@ def check_utilities(state: Any, won: Any, players: int) -> None:
             return
         except (TypeError, ValueError):
             pass
-    what = f"utilities must give one number for each of {players} players; got {_short(won)}"
+    what = f"utilities must give one number for each of {players} players; got {quoted(won)}"
     raise RuleError(what, place_of(state, "utilities"))
 
 
@@ -105,7 +106,7 @@ def chance_pairs(state: Any, outcomes: Any) -> list[tuple[Any, float]]:
     """The outcomes of a chance event with their probabilities."""
     if isinstance(outcomes, Mapping):
         what = "chance() must return pairs of an outcome and its probability, not a dict: return list(outcomes.items())"
-        raise RuleError(f"{what}; got {_short(outcomes)}", place_of(state, "chance"))
+        raise RuleError(f"{what}; got {quoted(outcomes)}", place_of(state, "chance"))
     try:
         return [(outcome, float(probability)) for outcome, probability in outcomes]
     except (TypeError, ValueError):
@@ -119,7 +120,7 @@ def check_key(state: Any, key: Any) -> None:
     try:
         hash(key)
     except TypeError:
-        text = f"infoset() must return {_METHODS['infoset']}, which can be hashed; got {_short(key)}"
+        text = f"infoset() must return {_METHODS['infoset']}, which can be hashed; got {quoted(key)}"
         raise RuleError(text, place_of(state, "infoset")) from None
 
 
@@ -188,7 +189,7 @@ def _answer(owner: Any, name: str, *arguments: Any) -> Any:
         raise failed(name, error) from error
     if not callable(method):
         text = f"{name} must be a method: def {name}(self{', action' if arguments else ''}), without @property"
-        raise RuleError(f"{text}; got {_short(method)}", place_of(owner, name))
+        raise RuleError(f"{text}; got {quoted(method)}", place_of(owner, name))
     try:
         return method(*arguments)
     except Exception as error:
@@ -200,18 +201,13 @@ def _state(owner: Any, name: str, *arguments: Any) -> Any:
     found = _answer(owner, name, *arguments)
     if any(hasattr(type(found), one) for one in ("player", "child", "utilities")) or hasattr(found, "player"):
         return found
-    what = f"{name}({', '.join(map(_short, arguments))})"
+    what = f"{name}({', '.join(map(quoted, arguments))})"
     has = "an object with player, actions(), child() and so on"
-    raise RuleError(f"{what} must return {_METHODS[name]}, {has}; got {_short(found)}", place_of(owner, name))
+    raise RuleError(f"{what} must return {_METHODS[name]}, {has}; got {quoted(found)}", place_of(owner, name))
 
 
 def _wrong(state: Any, name: str, got: Any) -> RuleError:
-    return RuleError(f"{name}() must return {_METHODS[name]}; got {_short(got)}", place_of(state, name))
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 100 else f"{text[:90]}..."
+    return RuleError(f"{name}() must return {_METHODS[name]}; got {quoted(got)}", place_of(state, name))
 
 
 def _file(path: str) -> str:

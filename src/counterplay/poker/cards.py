@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable
 
 from counterplay.errors import GameError
+from counterplay.runtime.suggestions import quoted
 
 RANKS = "23456789TJQKA"
 SUITS = "cdhs"
@@ -78,7 +79,7 @@ def parse_cards(text: str) -> tuple[int, ...]:
         cards = _parse_spelled(text)
     if len(set(cards)) < len(cards):
         twice = next(card for card in cards if cards.count(card) > 1)
-        raise GameError(f"the card {card_text(twice)} occurs twice in {text!r}; leave one out")
+        raise GameError(f"the card {card_text(twice)} occurs twice in {quoted(text)}; leave one out")
     return cards
 
 
@@ -92,14 +93,14 @@ def _parse_spelled(text: str) -> tuple[int, ...]:
         if found is None:
             wrong = _UNREADABLE.match(joined, place)
             word = joined[place:] if wrong is None else wrong.group()
-            raise GameError(f"{_unreadable(word)} at character {letters[place][0] + 1} of {text!r}")
+            raise GameError(f"{_unreadable(word)} at character {letters[place][0] + 1} of {quoted(text)}")
         cards.append(_NUMBERS[plain_spelling(found.group())])
         place = found.end()
     return tuple(cards)
 
 
 def _unreadable(word: str) -> str:
-    return f"a card is one of {RANKS} followed by one of {SUITS}, such as Td; got {word!r}"
+    return f"a card is one of {RANKS} followed by one of {SUITS}, such as Td; got {quoted(word)}"
 
 
 def deck(ranks: int = MAX_RANKS, suits: int = MAX_SUITS) -> tuple[int, ...]:

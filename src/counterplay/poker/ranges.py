@@ -41,6 +41,7 @@ from counterplay.poker.cards import (
     plain_spelling,
 )
 from counterplay.poker.hand_order import HAND_ORDER
+from counterplay.runtime.suggestions import quoted
 
 HANDS = 1326
 """Hands of two cards."""
@@ -135,7 +136,7 @@ def _words(text: str, name: str) -> list[_Word]:
         found = _WORD.match(text, place)
         end = place + 1 if found is None else found.end()
         plain = "".join(text[place:end].split())
-        words.append(_Word(plain, f"{where}, {text[place:end].strip()!r} (character {place + 1})"))
+        words.append(_Word(plain, f"{where}, {quoted(text[place:end].strip())} (character {place + 1})"))
         if plain in ("[", "]"):
             raise GameError(f"cannot read {words[-1].where}: a bracket has no partner; write [50]AKs,QQ[/50]")
         place, comma = end, False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -132,10 +133,13 @@ def read_exploitability(text: str, game: str, big_blind: float | None, pot: floa
     elif number.endswith("%") and pot is not None:
         number, unit = number.removesuffix("%"), pot / 100
     try:
-        return float(number) * unit
+        found = float(number)
     except ValueError:
         kinds = "1e-4 or 0.5mbb" if pot is None else "0.3% of the pot, or chips"
         raise SolverError(f"until is an exploitability such as {kinds}; got {text!r}") from None
+    if not 0 < found < math.inf:
+        raise SolverError(f"until must be a positive exploitability; got {text!r}")
+    return found * unit
 
 
 def sort_out(

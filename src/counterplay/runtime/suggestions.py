@@ -6,13 +6,23 @@ import difflib
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
 ALIKE = 0.65
 """How similar a name must be to be suggested, from 0 to 1; ``hands`` and ``cards`` are 0.6."""
+
+
+LONGEST = 100
+"""Characters of what is quoted in errors."""
+
+
+def quoted(value: Any) -> str:
+    """What somebody gave, quoted for an error; of what is long the beginning."""
+    text = repr(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 10]}..."
 
 
 def find_name(name: str, known: Iterable[str]) -> str | None:

@@ -24,6 +24,7 @@ from counterplay.evaluation.measurement import Measurement, measure_strategy
 from counterplay.forms import GameLike, open_game
 from counterplay.kernels.history.passes import FormArrays, form_arrays
 from counterplay.kernels.numba_internals import release_compiler
+from counterplay.poker.postflop.subgame import unlike
 from counterplay.runtime.array_checks import COUNTS, check_like, check_limits
 from counterplay.runtime.header_checks import check_header
 from counterplay.runtime.memory import check_memory
@@ -355,7 +356,7 @@ class Solver(ABC):
             raise StrategyError(f"{damaged}: {error}") from None
         try:
             if not solver.fits(header):
-                raise StrategyError(f"{path} is a checkpoint of {name}; it does not fit {solver.name}")
+                raise StrategyError(f"{path} is a checkpoint of {unlike(name, solver.name)}")
             solver.fill(tables, header["state"])
             solver.seconds, solver.cpu_seconds = header["seconds"], header["cpu_seconds"]
             solver.curve = [Progress(*point) for point in header["curve"]]

@@ -80,9 +80,10 @@ class PublicIndex:
             actions = tree.actions_of(self._decisions[known])
             found = match_action(wanted, place, actions)
             if found is None:
+                after = f"after {known!r}" if known else "at the start"
                 raise GameError(
                     f"there is no decision after {wanted!r}: cannot read {word_at(wanted, place)!r} at character "
-                    f"{place + 1}; after {known!r} there are {', '.join(actions)}"
+                    f"{place + 1}; {after} there are {', '.join(actions)}"
                 )
             known = self._following(known, actions[found[0]], wanted)
             place = skip_separators(wanted, found[1])
@@ -93,8 +94,9 @@ class PublicIndex:
         for text in (f"{known} {action}".strip(), f"{known}{action}", f"{known}{action}/"):
             if text in self._decisions:
                 return text
+        taken = f"{known} {action}".strip()
         raise GameError(
-            f"there is no decision after {wanted!r}: after {action!r} at {known!r} nobody acts, since the hand is over "
+            f"there is no decision after {wanted!r}: after {taken!r} nobody acts, since the hand is over "
             "or all chips are in; leave out the last words"
         )
 

@@ -32,8 +32,11 @@ def parse_lock(text: str, actions: tuple[str, ...]) -> Matrix:
     for clause in filter(None, clauses):
         found = match_action(clause, 0, actions)
         if found is None or clause[found[1] : found[1] + 1].strip():
-            raise GameError(f"a lock here is for {', '.join(actions)}; got {clause!r}")
+            where = f"a lock here has clauses such as '{actions[0]} 0.3; {actions[-1]} rest' for {', '.join(actions)}"
+            raise GameError(f"{where}, or is the name of a file with them; got {clause!r}, which is neither")
         number, what = found[0], clause[found[1] :].strip()
+        if not what:
+            raise GameError(f"a probability, a range or 'rest' is missing after {clause!r} in the lock")
         if what == "rest":
             rest.append(number)
         else:

@@ -39,6 +39,7 @@ from counterplay.poker.postflop.bet_sizes import (
 from counterplay.poker.postflop.lines import LineEdits
 from counterplay.poker.ranges import holdem_hands, parse_range
 from counterplay.runtime.number_text import figure
+from counterplay.runtime.suggestions import quoted
 from counterplay.tree.public.public_tree import FOLD, SHOWDOWN, PublicNode, PublicTree
 
 MAX_NODES = 1_000_000
@@ -116,16 +117,15 @@ class Subgame:
             lines = getattr(self, name)
             object.__setattr__(self, name, (lines,) if isinstance(lines, str) else tuple(lines))
         if len(self.cards) not in (3, 4, 5):
-            raise GameError(f"a board has 3, 4 or 5 cards; got {len(self.cards)} in {self.board!r}")
+            raise GameError(f"a board has 3, 4 or 5 cards; got {len(self.cards)} in {quoted(self.board)}")
         for name, amount in (("pot", self.pot), *(("stack", stack) for stack in self.stacks), ("chip", self.chip)):
             if not isinstance(amount, int | float) or not 0 < amount < math.inf:
                 raise GameError(f"the {name} must be a positive number of chips; got {amount!r}")
             if amount > MAX_CHIPS:
                 raise GameError(f"the {name} must be at most {figure(MAX_CHIPS, 12)} chips; got {amount:g}")
         if not 0 < self.allin_threshold <= 1:
-            raise GameError(
-                f"the all-in threshold must be above 0 and at most 100% of the stack; got {self.allin_threshold!r}"
-            )
+            limit = _percent(self.allin_threshold)
+            raise GameError(f"the all-in threshold must be above 0 and at most 100% of the stack; got {limit}")
         self._check_rake()
         self.sizes  # noqa: B018  # raises here if they cannot be parsed
         if not self.pair_weight > 0:
@@ -134,7 +134,7 @@ class Subgame:
     def _check_rake(self) -> None:
         rake, cap = self.rake, self.rake_cap
         if not isinstance(rake, int | float) or not 0 <= rake < 1:
-            raise GameError(f"the rake is a part of the pot below 100%, such as 5% or 0.05; got {rake!r}")
+            raise GameError(f"the rake is a part of the pot below 100%, such as 5% or 0.05; got {_percent(rake)}")
         if cap is not None and (not isinstance(cap, int | float) or not 0 <= cap < math.inf):
             raise GameError(f"the rake cap is a number of chips, at least 0; got {cap!r}")
         if cap is not None and rake == 0:
@@ -153,7 +153,7 @@ class Subgame:
         for name, text in zip(PLAYERS, (self.oop, self.ip), strict=True):
             weights = parse_range(text, f"range of {name}") * live
             if not weights.any():
-                raise GameError(f"the range of {name} has no hand left on {cards_text(self.cards)}; got {text!r}")
+                raise GameError(f"the range of {name} has no hand left on {cards_text(self.cards)}; got {quoted(text)}")
             found.append(weights)
         return found[0], found[1]
 
@@ -172,13 +172,15 @@ class Subgame:
         return bets, parse_sizes(self.raises, "raises", raises=True), donks
 
     def warnings(self) -> list[str]:
-        """A line for each text of sizes that names a street which is over on this board."""
+        """A line for each text of sizes that has no use on this board: its streets are over, or none follows."""
         lines = []
         for name, text in (("bets", self.bets), ("raises", self.raises), ("donks", self.donks or "")):
             over = [STREETS[street] for street in sorted(named_streets(text, name)) if street < self.first_street]
             if over:
                 board, now = cards_text(self.cards), STREETS[self.first_street]
                 lines.append(f"the {name} for the {' and '.join(over)} are not used: {board} is a {now}")
+        if self.donks is not None and self.first_street == len(STREETS) - 1:
+            lines.append("the donks are not used: nothing was called before the river, and no street follows")
         return lines
 
     @property
@@ -258,12 +260,26 @@ class Subgame:
         return dataclasses.replace(tree, half_pot=self.pot / 2)
 
 
+def _percent(share: object) -> str:
+    """A share as it is written, for errors."""
+    return f"{100 * share:.6g}%" if isinstance(share, int | float) else repr(share)
+
+
 def parse_subgame(name: str) -> Subgame:
     """The subgame of a ``Subgame.name``.  Raises GameError if it is not the name of a subgame."""
     try:
         return Subgame(**json.loads(name.removeprefix("holdem")))
     except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         raise GameError(f"a subgame is named holdem{{...}} with its fields as JSON; got {name!r} ({error})") from None
+
+
+def unlike(name: str, other: str) -> str:
+    """How the game of a file differs from another one, for errors; of spots the fields that differ."""
+    if not (name.startswith("holdem{") and other.startswith("holdem{")):
+        return f"{name}; it does not fit {other}"
+    kept, given = (dataclasses.asdict(parse_subgame(one)) for one in (name, other))
+    fields = [f"{field} is {kept[field]} there, {given[field]} here" for field in kept if kept[field] != given[field]]
+    return f"another spot: {'; '.join(fields)}"
 
 
 @dataclasses.dataclass(frozen=True)
