@@ -382,8 +382,8 @@ def test_users_files(capsys: Capture, tmp_path: Path, source: str, message: str)
 def test_a_class_that_is_not_in_the_file(capsys: Capture, tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text("from counterplay import Game\nclass A(Game): ...\nclass B: ...")
-    assert refused(capsys, f"{path}:C") == f"{path} has no Game subclass named 'C'"
-    assert refused(capsys, f"{path}:B") == f"{path} has no Game subclass named 'B'"
+    assert refused(capsys, f"{path}:C") == f"{path} has no Game subclass named 'C'; it has A"
+    assert refused(capsys, f"{path}:B") == f"{path} has no Game subclass named 'B'; it has A"
 
 
 @pytest.mark.parametrize(

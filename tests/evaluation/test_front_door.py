@@ -241,7 +241,7 @@ def test_misuse(words: dict[str, Any], message: str) -> None:
 def test_what_is_no_strategy() -> None:
     with pytest.raises(StrategyError, match="does not say which game it is for"):
         evaluate(FunctionStrategy(by_cards))
-    with pytest.raises(StrategyError, match=r"a strategy is measured \(load_strategy reads one\); got int"):
+    with pytest.raises(StrategyError, match=r"a strategy \(load_strategy reads one\) is needed; got int"):
         evaluate(3, GAME)
     with pytest.raises(StrategyError, match="training is a number of boards; got -1"):
         evaluate(buckets(), bounds=3, training=-1)

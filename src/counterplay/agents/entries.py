@@ -27,12 +27,13 @@ from counterplay.agents.match_game import MatchGame
 from counterplay.agents.rule_agent import RuleAgent
 from counterplay.agents.strategy_agent import StrategyAgent
 from counterplay.errors import GameError, StrategyError
+from counterplay.game.registry import named_game
 from counterplay.runtime.suggestions import did_you_mean
 from counterplay.solvers.settings import setting_value
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import BUILT, load_strategy, strategy_path
 from counterplay.strategy.public_strategy import PublicStrategy
-from counterplay.strategy.ready_made import MEANT, READY_MADE, ReadyMade, Solved
+from counterplay.strategy.ready_made import MEANT, READY_MADE, ReadyMade, Solved, opponent_name
 from counterplay.strategy.strategy import Strategy
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.strategy.trivial import CardFree
@@ -168,6 +169,8 @@ def _settings(text: str) -> dict[str, Any]:
 def _opened(path: str) -> Strategy:
     """The strategy in a file."""
     if not Path(path).is_file():
+        if named_game(path) is not None:
+            raise GameError(f"there is no agent {path!r}; it is a game, which is named by --game {shlex.quote(path)}")
         hint = did_you_mean(path, READY_MADE, meant=MEANT)
         raise GameError(f"there is no agent {path!r}; {hint}{'' if hint.endswith('?') else ', and strategy files'}")
     facts = os.stat(path)
@@ -199,6 +202,7 @@ def make_entry(source: Entry | Source, name: str | None = None) -> Entry:
         before, sign, after = source.partition("=")
         if name is None and sign and before and not set(before) & set("/:?"):
             name, source = before, after
+        source = opponent_name(source)
         return Entry(name or _short_name(source), source)
     return Entry(name or ("strategy" if isinstance(source, Strategy) else "agent"), source)
 

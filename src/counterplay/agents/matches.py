@@ -175,9 +175,10 @@ def match(
         Called with a ``Progress`` after some deals.
     """
     played = open_match_game(game) if isinstance(game, str) else game
-    entries = make_entries(list(agents))
+    entries = make_entries([agents] if isinstance(agents, str) else list(agents))
     if len(entries) != played.players:
-        raise GameError(f"{played.name} is played by {played.players}; got {len(entries)} agents")
+        agents_given = "1 agent" if len(entries) == 1 else f"{len(entries)} agents"
+        raise GameError(f"{played.name} is played by {played.players}; got {agents_given}")
     entries = tuple(entry.resolved(played) for entry in entries)
     if deals < 1:
         raise GameError(f"a match has at least 1 deal; got {deals}")

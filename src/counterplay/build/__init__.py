@@ -60,7 +60,7 @@ def build(
     """
     plan = make_plan(game, preset, **changes)
     name = re.sub(r"[^A-Za-z0-9_]+", "_", Path(game).stem).strip("_")
-    folder = Path(f"{name}-{preset}") if out is None else Path(out)
+    folder = Path(f"{name}-{plan.preset}") if out is None else Path(out)
     limit = read_memory(memory_limit)
     with notebook_progress(progress) as shown:
         report = Pipeline(plan, folder, default_cache() if cache is None else cache, limit, shown).run()

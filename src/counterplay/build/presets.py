@@ -23,7 +23,7 @@ from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.betting import count_betting
 from counterplay.poker.isomorphism import HandIndexer
 from counterplay.poker.raise_sizes import bet_abstraction
-from counterplay.runtime.suggestions import did_you_mean
+from counterplay.runtime.suggestions import did_you_mean, find_name
 
 OPPONENTS = ("always-call", "always-raise", "50/50", "uniform")
 """The opponents in matches."""
@@ -140,9 +140,10 @@ def make_plan(
     GameError
         If there is no such preset, or the betting is too large.
     """
-    if preset not in PRESETS:
+    found = find_name(preset, PRESETS)
+    if found is None:
         raise GameError(f"unknown preset {preset!r}; {did_you_mean(preset, PRESETS)}")
-    chosen = PRESETS[preset]
+    chosen = PRESETS[found]
     wanted = {name: value for name, value in changes.items() if value is not None}
     for name, value in wanted.items():
         if not value > 0:
@@ -161,7 +162,7 @@ def make_plan(
         wanted.setdefault("iterations", min(max(ITERATIONS[0], chosen.visits * infosets), ITERATIONS[1]))
     fields = {name: getattr(chosen, name) for name in ("seconds", "reserve", "boards", "deals", "threads")}
     return Plan(
-        game=game, preset=preset, rounds=str(recipe), bets=bets, algorithm=chosen.algorithm,
+        game=game, preset=found, rounds=str(recipe), bets=bets, algorithm=chosen.algorithm,
         settings=dict(chosen.settings), seed=seed, **{"iterations": None, **fields, **wanted},
     )  # fmt: skip
 

@@ -33,8 +33,8 @@ from counterplay.runtime.suggestions import did_you_mean
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import load_strategy
 from counterplay.strategy.public_strategy import PublicStrategy
-from counterplay.strategy.ready_made import MEANT, READY_MADE, Solved, ready_made, ready_made_name
-from counterplay.strategy.strategy import Provenance
+from counterplay.strategy.ready_made import MEANT, READY_MADE, Solved, opponent_name, ready_made, ready_made_name
+from counterplay.strategy.strategy import Provenance, not_a_strategy
 from counterplay.strategy.strength_rules import StrengthRule
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.strategy.trivial import TRIVIAL, CardFree
@@ -144,6 +144,7 @@ def evaluate(
     chosen = _settings(settings)
     if chosen.resume is not None:
         strategy, game, method = _resumed(chosen.resume, strategy, game, method)
+    strategy = opponent_name(strategy) if isinstance(strategy, str) else strategy
     made = READY_MADE.get(strategy) if isinstance(strategy, str) else None
     strategy, game = _resolved(strategy, game, chosen)
     with notebook_progress(progress) as shown:
@@ -222,7 +223,7 @@ def _storage(strategy: Any) -> str:
             return name
     if hasattr(strategy, "matrix"):
         return "function"
-    raise StrategyError(f"a strategy is measured (load_strategy reads one); got {type(strategy).__name__}")
+    raise not_a_strategy(strategy)
 
 
 def _described(storage: str) -> str:

@@ -15,7 +15,7 @@ from counterplay.evaluation.measurement import measure_strategy
 from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.kernels.history.passes import backward_best, form_arrays, forward_reach, leaf_values
-from counterplay.strategy.strategy import Provenance
+from counterplay.strategy.strategy import Provenance, not_a_strategy
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 
@@ -71,6 +71,8 @@ def best_response(
         an upper bound otherwise; or find the best pure strategy of the player who forgets, which can take very long.
         With perfect recall they are the same.
     """
+    if not isinstance(profile, TabularStrategy):
+        raise not_a_strategy(profile, "a TabularStrategy")
     tree = open_game(profile.game if game is None else game, "history")
     check_player(tree, player)
     if method not in ("refinement", "exact"):

@@ -12,6 +12,7 @@ from typing import Any
 
 from counterplay.errors import CounterplayError
 from counterplay.experiments.shared.experiment import Cell, Experiment, noting_stops
+from counterplay.runtime.suggestions import did_you_mean, find_name
 
 __all__ = ["EXPERIMENTS", "Cell", "Experiment", "run_experiment"]
 
@@ -68,8 +69,10 @@ def run_experiment(name: str, quick: bool = False, **options: Any) -> Experiment
     **options
         Options of the experiment, such as ``iterations``.
     """
-    if name not in EXPERIMENTS:
-        raise CounterplayError(f"unknown experiment {name!r}; there are {', '.join(EXPERIMENTS)}")
+    found = find_name(name, EXPERIMENTS)
+    if found is None:
+        raise CounterplayError(f"unknown experiment {name!r}; {did_you_mean(name, EXPERIMENTS)}")
+    name = found
     module = importlib.import_module(f"counterplay.experiments.{MODULES.get(name, name.replace('-', '_'))}")
     checked = _checked(name, module.run, options)
     with noting_stops() as stops:

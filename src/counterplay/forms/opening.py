@@ -159,6 +159,8 @@ class GameForms:
         self, spec: GameLike, *, forget: Sequence[str] = (), cards: Paths | None = None, bets: str | None = None,
         memory_limit: int | str | None = None, progress: ProgressCallback | None = None,
     ) -> None:  # fmt: skip
+        if not (isinstance(spec, str | type | Game) or hasattr(spec, "name")):
+            raise GameError(f"a game is a name, a path, a Game, or one that is already open; got {type(spec).__name__}")
         self.opened: Any = None if isinstance(spec, str | type) else spec
         self._given = getattr(self.opened, "form_name", None)  # the form in which a compiled game was given
         self.cards = tuple(cards) if cards else ()

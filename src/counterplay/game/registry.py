@@ -114,6 +114,11 @@ def games() -> list[GameEntry]:
     return entries
 
 
+def named_game(text: str) -> str | None:
+    """The registered game that a text names, in any case, with parameters or without; None if it names none."""
+    return find_name(text.partition("(")[0].strip(), game_names())
+
+
 def sampling_schemes() -> dict[str, Scheme]:
     """The sampling schemes of all registered games by name."""
     return {name: scheme for game in game_names() for name, scheme in _REGISTRY[game].sampling_schemes.items()}
@@ -217,6 +222,11 @@ def _registered(name: str) -> type[Game]:
     _load_builtin_games()
     found = find_name(name, _REGISTRY)
     if found is None:
+        if Path(name).is_file():
+            raise GameError(
+                f"{name} is a file, but not one of a game (./my_game.py:MyGame, x.efg, x.game); if it is a strategy, "
+                "counterplay show and evaluate read it, and counterplay draw GAME --strategy FILE draws it"
+            )
         family = [known for known in sorted(_REGISTRY) if known.startswith(f"{name}_")]
         if family:
             spot = "; solve holdem --board ... solves a postflop spot" if name == "holdem" else ""
@@ -252,9 +262,11 @@ def _class_from_file(name: str) -> type[Game]:
         if isinstance(value, type) and issubclass(value, Game) and value.__module__ == module_name
     ]
     if class_name:
+        there = [cls.__name__ for cls in found]
         found = [cls for cls in found if cls.__name__ == class_name]
         if not found:
-            raise GameError(f"{path_text} has no Game subclass named {class_name!r}")
+            has = f"it has {', '.join(there)}" if there else "it has none at all"
+            raise GameError(f"{path_text} has no Game subclass named {class_name!r}; {has}")
     if len(found) != 1:
         names = ", ".join(cls.__name__ for cls in found) or "none"
         raise GameError(f"{path_text} must name its game, as {path_text}:CLASS; Game subclasses there: {names}")

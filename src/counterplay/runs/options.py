@@ -13,7 +13,7 @@ from counterplay.forms import FORMS
 from counterplay.runtime.memory import read_memory
 from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import ProgressCallback
-from counterplay.runtime.suggestions import did_you_mean
+from counterplay.runtime.suggestions import did_you_mean, find_name
 from counterplay.solvers.solver import Solver
 
 SPOT_TARGET = "0.5%"
@@ -71,9 +71,11 @@ class RunOptions:
             several = () if value is None else (value,) if isinstance(value, str | os.PathLike) else tuple(value)
             object.__setattr__(self, name, several)
         object.__setattr__(self, "memory_limit", read_memory(self.memory_limit))
-        if self.representation not in ("auto", *FORMS):
+        form = find_name(self.representation, ("auto", *FORMS))
+        if form is None:
             hint = did_you_mean(self.representation, ("auto", *FORMS))
             raise SolverError(f"unknown representation {self.representation!r}; {hint}")
+        object.__setattr__(self, "representation", form)
         boards = self.boards
         if boards is not None and boards != "all":
             if not str(boards).isdigit() or int(boards) < 1:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import dataclasses
 import importlib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TypeAlias
 
 from counterplay.errors import StrategyError
 from counterplay.game.game import Game
-from counterplay.runtime.suggestions import did_you_mean
+from counterplay.runtime.suggestions import did_you_mean, find_name
 from counterplay.strategy.strength_rules import StrengthRule
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.strategy.trivial import TRIVIAL, CardFree
@@ -77,6 +78,12 @@ MEANT = {"fold": "always-fold", "call": "always-call", "check": "always-call", "
          "tilt": "tilted", "lag": "aggressive", "nash": "equilibrium",
          "gto": "equilibrium"}  # fmt: skip
 """What somebody means who writes it so."""
+
+
+def opponent_name(text: str) -> str:
+    """A ready-made opponent as the table writes it, whatever its case; any other text, and a file's name, unchanged."""
+    found = find_name(text, READY_MADE)
+    return text if found is None or (found != text and Path(text).exists()) else found
 
 
 def ready_made(name: str) -> ReadyMade:

@@ -227,3 +227,9 @@ class Strategy(Tabulated, ABC):
         except CounterplayError:
             return None
         return grid_html(table) if table.two_cards else None
+
+
+def not_a_strategy(what: object, needed: str = "a strategy (load_strategy reads one)") -> StrategyError:
+    """The error for something else where a strategy is needed; a result is answered with where its strategy is."""
+    where = ", whose strategy is its .profile" if hasattr(what, "profile") else ""
+    return StrategyError(f"{needed} is needed; got {type(what).__name__}{where}")
