@@ -427,7 +427,11 @@ def test_an_efg_file_with_a_fault(capsys: Capture, tmp_path: Path) -> None:
         pytest.param(["info"], "Missing argument 'GAME'", id="info of nothing"),
         pytest.param(["solve"], "name a game to solve (counterplay games lists them), or a checkpoint", id="solve"),
         pytest.param(["solve", "kuhn", "--silly"], "--silly", id="option"),
-        pytest.param(["solve", "kuhn", "--iterations", "x"], "'--iterations'", id="iterations x"),
+        pytest.param(
+            ["solve", "kuhn", "--iterations", "x"],
+            "'--iterations': it should be a valid integer; got 'x'",
+            id="iterations x",
+        ),
         pytest.param(["solve", "kuhn", "--iterations", "0"], "iterations must be a positive integer; got 0", id="0"),
         pytest.param(["solve", "kuhn", "--seconds", "nan"], "seconds must be a positive number; got nan", id="seconds"),
         pytest.param(["solve", "kuhn", "--until", "-1"], "until must be a positive exploitability; got '-1'", id="-1"),

@@ -37,7 +37,7 @@ from counterplay.cli import (
 from counterplay.cli import list as listing
 from counterplay.errors import CounterplayError
 from counterplay.runtime.compiling import Compiling, Listener, listening
-from counterplay.runtime.suggestions import did_you_mean
+from counterplay.runtime.suggestions import did_you_mean, quoted
 from counterplay.trusted_code import trust, trusting
 
 VERBS = (
@@ -173,4 +173,10 @@ def _misuse_text(error: Exception) -> str | None:
         return "the memory is full; use a smaller game or abstraction, storage float32, or a solver that samples"
     # Typer's own usage errors; it carries its command-line parser inside, so their class has no public name.
     message = getattr(error, "format_message", None)
-    return None if message is None else str(message())
+    if message is None:
+        return None
+    refused = getattr(error.__cause__, "errors", None)  # where a value does not fit the type of its option
+    if refused is None:
+        return str(message())
+    wanted = str(message()).replace("Input should", "it should").partition(", unable to")[0]
+    return f"{wanted}; got {quoted(refused()[0]['input'])}"
