@@ -17,6 +17,7 @@ from counterplay.cli.solve import read_settings
 from counterplay.game import make
 from counterplay.game.efg import write_efg
 from counterplay.runs.run import Run as SolverRun
+from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.solvers import CfrSolver
 from counterplay.strategy.files import load_strategy
@@ -211,19 +212,18 @@ def test_progress_on_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch:
 
 
 def test_progress_elsewhere_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
-    draw = running._plain_lines()
-    for second in range(100):
-        draw(Progress(1000 * second, float(second), float(second), 0.5 / (1 + second), 1))
+    draw = running._plain_lines(running._aim(Until(exploitability=0.0025)))
+    for second in range(400):
+        draw(Progress(1000 * second, float(second), float(second), 0.5, 1))
     lines = capsys.readouterr().err.splitlines()
     found = [
-        re.fullmatch(r"([\d,]+) iterations, (\d+) s, exploitability (?:\d\.\d{6}|\d\.\d+e-\d\d)", line)
+        re.fullmatch(r"([\d,]+) iterations, (\d+) s, exploitability 0\.500000, stops at 0\.0025", line)
         for line in lines
     ]
     assert None not in found
     seconds = [int(match[2]) for match in found if match]
     gaps = [later - earlier for earlier, later in pairwise(seconds)]
-    assert len(gaps) >= 3
-    assert gaps == sorted(set(gaps))  # ever less often
+    assert gaps == [4, 8, 16, 32, 60, 60, 60, 60, 60]  # ever less often, but once a minute
 
 
 def test_checkpoints_are_written_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from counterplay.cli.common import note
+from counterplay.runtime.number_text import figure
 
 if TYPE_CHECKING:
     from counterplay.runtime.pacing import Until
@@ -62,30 +63,35 @@ def time_left(step: Progress) -> str:
 
 def progress_line(goal: Until, quiet: bool) -> AbstractContextManager[ProgressCallback | None]:
     """A live line with a bar on a terminal; a plain line at intervals elsewhere."""
-    first = math.nan
+    first, aim = math.nan, _aim(goal)
 
     def show(now: Progress) -> tuple[str, dict[str, Any]]:
         nonlocal first
         if math.isnan(first) and now.measured_at > 0:
             first = now.exploitability
         done = goal.fraction(now, first)
-        return "solving", {"completed": done, "iterations": now.iterations, "state": now.state}
+        return "solving", {"completed": done, "iterations": now.iterations, "state": now.state + aim}
 
     columns = ("{task.fields[iterations]:>12,} iterations", "bar", "{task.fields[state]}", "elapsed")
     return live_progress(
-        quiet, _plain_lines(), columns, show, ("solving", {"iterations": 0, "state": "preparing kernels"})
+        quiet, _plain_lines(aim), columns, show, ("solving", {"iterations": 0, "state": "preparing kernels"})
     )
 
 
-def _plain_lines() -> ProgressCallback:
+def _aim(goal: Until) -> str:
+    """The exploitability at which a run stops, to be compared with that of its state."""
+    return "" if goal.exploitability is None else f", stops at {figure(goal.exploitability)}"
+
+
+def _plain_lines(aim: str = "") -> ProgressCallback:
     due = wait = 2.0
 
     def draw(now: Progress) -> None:
         nonlocal due, wait
         if now.seconds >= due:
             wait *= 2
-            due = now.seconds + wait
-            note(f"{now.iterations:,} iterations, {now.seconds:.0f} s, {now.state}")
+            due = now.seconds + min(wait, 60.0)
+            note(f"{now.iterations:,} iterations, {now.seconds:.0f} s, {now.state}{aim}")
 
     return draw
 
