@@ -95,7 +95,7 @@ def test_a_folder_that_is_not_there(capsys: Capture, tmp_path: Path) -> None:
         TabularStrategy.uniform(compile_game("kuhn")).save(path)
     for option in ("--out", "--plot", "--checkpoint"):
         assert told(capsys, "solve", "kuhn", option, str(path)) == f"there is no folder {path.parent} to write x into"
-        assert told(capsys, "solve", "kuhn", option, str(tmp_path)) == f"{tmp_path} cannot be written"
+        assert told(capsys, "solve", "kuhn", option, str(tmp_path)) == f"{tmp_path} is a folder; name a file in it"
 
 
 # ---------------------------------------------------------------------------------------------- memory

@@ -1,4 +1,4 @@
-"""A game where a strategy or an agent is needed, a strategy where a game is needed, and names in any case."""
+"""A game where a strategy or an agent is needed, a strategy where a game is needed, names and players in tables."""
 
 from __future__ import annotations
 
@@ -108,3 +108,16 @@ def test_ctrl_c_during_the_import() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "counterplay: interrupted\n")
+
+
+def test_tables_of_one_strategy_agree_on_players(run_json: RunJson, strategy: Path, tmp_path: Path) -> None:
+    run_json("show", strategy, "--csv", tmp_path / "shown.csv")
+    cp.load(strategy).to_csv(tmp_path / "exported.csv")
+    rows = [
+        sorted(line.split(",")[:3] for line in (tmp_path / name).read_text(encoding="utf-8").splitlines()[1:])
+        for name in ("shown.csv", "exported.csv")
+    ]
+    assert rows[0] == rows[1]
+    assert {row[0] for row in rows[0]} == {"1", "2"}
+    page = cp.load(strategy)._repr_html_()
+    assert (page.count("<td>0</td>"), page.count("<td>1</td>"), page.count("<td>2</td>")) == (0, 6, 6)

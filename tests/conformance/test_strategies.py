@@ -182,11 +182,12 @@ def test_exports(kind: str, folder: Path, tmp_path: Path) -> None:
     assert (told["game"], told["players"]) == (strategy.game, 2)
     assert told["provenance"]["iterations"] == strategy.provenance.iterations > 0
     assert all(told["strategy"][p][name][action] == x for p, name, action, x in rows)
+    numbered = [(p + 1, name, action, x) for p, name, action, x in rows]  # as in all other tables
     strategy.to_csv(tmp_path / "x.csv")
     with open(tmp_path / "x.csv", newline="", encoding="utf-8") as file:
         head, *lines = csv.reader(file)
     assert head == ["player", "infoset", "action", "probability"]
-    assert [(int(p), name, action, float(x)) for p, name, action, x in lines] == rows
+    assert [(int(p), name, action, float(x)) for p, name, action, x in lines] == numbered
     assert f"of {game_title(strategy.game)}: {strategy.num_infosets:,} infosets" in repr(strategy)
     page = strategy._repr_html_()
     assert page.count("<table") == page.count("</table>") == 1
@@ -196,7 +197,7 @@ def test_exports(kind: str, folder: Path, tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     frame = strategy.to_pandas()
     assert isinstance(frame, pandas.DataFrame)
-    assert [tuple(row) for row in frame.itertuples(index=False)] == rows
+    assert [tuple(row) for row in frame.itertuples(index=False)] == numbered
 
 
 def test_files_that_cannot_be_written(folder: Path, tmp_path: Path) -> None:

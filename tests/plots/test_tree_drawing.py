@@ -375,7 +375,7 @@ def test_trees_of_one_history(tmp_path: Path) -> None:
         (
             ["leduc"],
             "leduc has 9,457 histories, too many to draw (300 are allowed); choose smaller parameters or allow more "
-            "with max-histories",
+            "with --max-histories",
         ),
         (["kuhn", "--max-histories", "57"], "kuhn has 58 histories, too many to draw (57 are allowed)"),
         (["phantom_ttt"], "phantom_ttt has about 15,000,000,000 histories, too many to draw (300 are allowed)"),

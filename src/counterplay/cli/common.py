@@ -58,10 +58,12 @@ def check_writable(*paths: Path | None, replaced: bool = False) -> None:
         folder = path.parent
         if not folder.is_dir():
             raise CounterplayError(f"there is no folder {folder} to write {path.name} into")
+        if path.is_dir():
+            raise CounterplayError(f"{path} is a folder; name a file in it")
         needed = [path if path.exists() else folder]
         if replaced and path.is_file():
             needed.append(folder)
-        if path.is_dir() or not all(os.access(place, os.W_OK) for place in needed):
+        if not all(os.access(place, os.W_OK) for place in needed):
             raise CounterplayError(f"{path} cannot be written")
 
 

@@ -154,7 +154,7 @@ def _compile_small(game: Game, max_histories: int) -> GameTree:
 def _too_large(name: str, histories: str, limit: int) -> GameError:
     return GameError(
         f"{name} has {histories} histories, too many to draw ({limit:,} are allowed); choose smaller parameters or "
-        "allow more with max-histories"
+        "allow more with --max-histories"
     )
 
 

@@ -179,6 +179,8 @@ class Strategy(Tabulated, ABC):
     def to_pandas(self) -> Any:
         """A ``pandas.DataFrame`` with the columns player, infoset, action, probability; one row for each action.
 
+        Players count from 1, as in the tables of ``evaluate`` and ``infoset_table``.
+
         Raises
         ------
         CounterplayError
@@ -191,9 +193,10 @@ class Strategy(Tabulated, ABC):
         return COLUMNS
 
     def _lines(self) -> Iterator[tuple[int, str, str, float]]:
+        """A line for each action of each infoset; players count from 1, as in all tables."""
         for player, name, row in self.infosets():
             for action, probability in row.items():
-                yield player, name, action, probability
+                yield player + 1, name, action, probability
 
     def _check_size(self, what: str) -> None:
         check_memory(f"{what} of {self.num_infosets:,} infosets", self.num_infosets * ROW_BYTES, None, "use to_csv")
@@ -214,7 +217,7 @@ class Strategy(Tabulated, ABC):
         rows = []
         for player, name, row in itertools.islice(self.infosets(), SHOWN):
             mix = ", ".join(f"{action} {probability:.4f}" for action, probability in row.items())
-            cells = "".join(f"<td>{html.escape(text)}</td>" for text in (str(player), name, mix))
+            cells = "".join(f"<td>{html.escape(text)}</td>" for text in (str(player + 1), name, mix))
             rows.append(f"<tr>{cells}</tr>")
         more = "" if self.num_infosets <= SHOWN else f"<p>and {self.num_infosets - SHOWN:,} more infosets</p>"
         return f"{title}<table><tr>{heads}</tr>{''.join(rows)}</table>{more}"
