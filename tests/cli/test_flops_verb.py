@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from counterplay.cli import flops
 from counterplay.cli.main import main
 from counterplay.runs import solve_flops
+from counterplay.runtime.progress import Progress
 from counterplay.solvers.public_cfr import PublicSolver
 from tests.cli.conftest import Run, RunJson
 from tests.cli.test_bad_input import told
@@ -79,3 +81,19 @@ def test_misuse(tmp_path: Path, capsys: pytest.CaptureFixture[str], run: Run) ->
         capsys, "flops", folder, "--pot", "50"
     )
     assert main(["flops", folder, "--random", "x"]) == 2
+
+
+def test_progress_elsewhere_is_a_line_at_least_every_minute(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(flops.time, "monotonic", lambda: clock[0])
+    with flops._progress(quiet=False) as draw:
+        assert draw is not None
+        for clock[0], boards in ((0.0, 0), (5.0, 0), (6.0, 1), (7.0, 2), (17.0, 3), (40.0, 3), (77.0, 3), (80.0, 3)):
+            draw(Progress(boards, total=9, stage=f"board {boards + 1}"))
+    assert capsys.readouterr().err.splitlines() == [
+        "1 of 9 boards, board 2",
+        "3 of 9 boards, board 4",
+        "3 of 9 boards, board 4",  # after a minute on one board
+    ]

@@ -181,13 +181,17 @@ def _lines(report: FlopReport, rows: list[tuple[SolvedBoard, float]]) -> list[st
 
 
 def _progress(quiet: bool) -> AbstractContextManager[ProgressCallback | None]:
-    """A bar of the boards on a terminal; elsewhere a line for each finished board, at most one every ten seconds."""
-    last, due = -1, 0.0
+    """A bar of the boards on a terminal; elsewhere a line for each finished board, at most one every ten seconds.
+
+    While one board takes long, there is a line every minute.
+    """
+    last, said = -1, time.monotonic()
 
     def line(now: Progress) -> None:
-        nonlocal last, due
-        if now.iterations > last >= 0 and time.monotonic() >= due:
-            due = time.monotonic() + 10
+        nonlocal last, said
+        finished, silent = now.iterations > last >= 0, time.monotonic() - said
+        if silent >= 60 or (finished and (last == 0 or silent >= 10)):
+            said = time.monotonic()
             note(f"{now.iterations:,} of {now.total or 0:,} boards, {now.stage}{time_left(now)}")
         last = now.iterations
 
