@@ -8,12 +8,12 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from counterplay import storage
 from counterplay.cli.main import main
 from counterplay.errors import MemoryLimitError, StrategyError
 from counterplay.runtime.progress import Progress
@@ -38,10 +38,10 @@ def no_space(*arguments: Any, **options: Any) -> Any:
 @pytest.mark.parametrize(
     ("owner", "name", "fault"),
     [
-        pytest.param(os, "fdopen", FullFile, id="write"),
+        pytest.param(storage, "open", FullFile, id="write"),
         pytest.param(os, "fsync", no_space, id="fsync"),
         pytest.param(os, "replace", no_space, id="replace"),
-        pytest.param(tempfile, "mkstemp", no_space, id="create"),
+        pytest.param(storage, "open", no_space, id="create"),
     ],
 )
 def test_a_full_disk(
@@ -50,7 +50,7 @@ def test_a_full_disk(
     before = strategy.read_bytes()
     solver = CfrSolver("kuhn")
     solver.step(3)
-    monkeypatch.setattr(owner, name, fault)
+    monkeypatch.setattr(owner, name, fault, raising=False)
     message = f"cannot write {strategy}: No space left on device; the old file, if any, is intact"
     for save in (solver.profile().save, solver.save):
         with pytest.raises(StrategyError, match=re.escape(message)):

@@ -83,7 +83,10 @@ class Run:
             if self.options.map_out is not None and self.merged is not None:
                 self.merged.save(self.options.map_out)
         except StrategyError as error:
-            kept = self._keep(self.options.checkpoint or self._checkpoint_name())
+            try:
+                kept = self._keep(self.options.checkpoint or self._checkpoint_name())
+            except StrategyError:
+                raise error from None
             again = f"--resume {shlex.quote(str(kept))} --iterations {self.solver.iterations} --out FILE"
             raise StrategyError(f"{error}; the run is kept, try: counterplay solve {again}") from None
 
@@ -97,7 +100,10 @@ class Run:
                 other = Path(tempfile.gettempdir()) / Path(path).name
                 if other.absolute() == Path(path).absolute():
                     raise
-                self.solver.save(other)
+                try:
+                    self.solver.save(other)
+                except StrategyError:
+                    raise error from None  # about the file that was asked for
                 self.options.say(f"{error}; the checkpoint is in {other}")
                 return other
 
