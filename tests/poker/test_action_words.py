@@ -61,7 +61,7 @@ def test_the_first_node(index: PublicIndex) -> None:
     [
         ("x b46", "cannot read 'b46' at character 3; after 'check' there are check, bet20, bet45, allin"),
         ("xb46c", "cannot read 'b46c' at character 2; after 'check' there are"),
-        ("xfold", "cannot read 'fold' at character 2"), ("b45f", "after 'fold' at 'bet45' nobody acts"),
+        ("xfold", "cannot read 'fold' at character 2"), ("b45f", "after 'bet45 fold' nobody acts"),
         ("allin c x", "nobody acts, since the hand is over or all chips are in"),
     ],
 )  # fmt: skip
