@@ -3,6 +3,17 @@
 from __future__ import annotations
 
 import signal
+import sys
+
+import pytest
 
 # A shell starts what it runs in the background with Ctrl-C ignored; tests that press it need Python's own handler.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def compiled_silently(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is printed does not depend on whether a test is the first to need a kernel."""
+    main = sys.modules.get("counterplay.cli.main")
+    if main is not None and request.path.name != "test_cold_start.py":
+        monkeypatch.setattr(main, "_announcement", lambda _words: lambda _now: None)

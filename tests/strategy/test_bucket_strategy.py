@@ -353,7 +353,7 @@ def test_a_bet_between_two_is_taken_for_each_as_often_as_the_rule_says() -> None
     taken = 0
     for hand_id in range(4000):
         node = translated_node(
-            abstract.tree, betting, "probabilistic", lambda text, hand=hand_id: agent._draw(hand, text)  # type: ignore[misc]
+            abstract.tree, betting, "probabilistic", lambda text, hand=hand_id: agent.number_of(hand, text)  # type: ignore[misc]
         )  # fmt: skip
         assert node is not None
         taken += int(abstract.tree.action[node]) == sizes[0]
