@@ -146,7 +146,7 @@ def test_without_rake_nothing_changes() -> None:
     ("changes", "words"),
     [
         ({"rake": 5}, "the rake is a part of the pot below 100%, such as 5% or 0.05; got 5"),
-        ({"rake": -0.1}, "got -0.1"), ({"rake": float("nan")}, "got nan"), ({"rake_cap": -1}, "rake cap is a number"),
+        ({"rake": -0.1}, "got -10%"), ({"rake": float("nan")}, "got nan"), ({"rake_cap": -1}, "rake cap is a number"),
         ({"rake": 0.0, "rake_cap": 3.0}, "a rake cap of 3 chips needs a rake"),
         ({"stack": (100, 80, 60)}, "two stacks, those of oop and ip; got 3"),
         ({"stack": (100, 0)}, "stack must be a positive number of chips; got 0"),

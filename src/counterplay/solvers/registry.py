@@ -74,7 +74,7 @@ ALGORITHMS: dict[str, Algorithm] = {
     "dcfr": Algorithm("discounted CFR : positive and negative regrets are discounted differently", _FULL),
     "pcfr+": Algorithm("predictive CFR+ : the last regret predicts the next", _FULL),
     "fictitious-play": _on_histories("fictitious play : best responses to averages", "fictitious-play"),
-    "lp": _on_histories("linear program of the sequence form, two-player zero-sum games", "lp", exact=True),
+    "lp": _on_histories("linear program of the sequence form, two-player constant-sum games", "lp", exact=True),
     "double-oracle": _on_histories(
         "double oracle : a restricted game grows by best responses", "double-oracle", exact=True
     ),
