@@ -32,7 +32,7 @@ class ChoiceState:
         return self.game.action_names[self.player]
 
     def child(self, action: str) -> ChoiceState:
-        return ChoiceState(self.game, (*self.choices, self.game.action_names[self.player].index(action)))
+        return ChoiceState(self.game, (*self.choices, self.game.action_numbers[self.player][action]))
 
     def infoset(self) -> str:
         return f"player {self.player + 1}"
@@ -65,6 +65,7 @@ class TensorGame(Game):
         if [len(set(row)) for row in names] != list(shape):
             raise GameError(f"action names {names} do not fit payoff arrays of shape {shape}")
         self.action_names = [tuple(row) for row in names]
+        self.action_numbers = [{name: number for number, name in enumerate(row)} for row in names]
         self.name = name
 
     def root(self) -> Any:
