@@ -50,7 +50,7 @@ def notebook_progress(
 
 
 class _Bar:
-    """A bar below the cell that runs, with a line of text, replaced as a computation goes on."""
+    """A bar below the cell that runs, with a line of text, replaced as a computation advances."""
 
     def __init__(self, goal: Until | None) -> None:
         self._goal = goal
