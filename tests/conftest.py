@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 
 import pytest
+from hypothesis import settings
 
 # A shell starts what it runs in the background with Ctrl-C ignored; tests that press it need Python's own handler.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# The same examples in every run, so that a change is judged by what it changed; COUNTERPLAY_FUZZ draws new ones.
+settings.register_profile("counterplay", derandomize="COUNTERPLAY_FUZZ" not in os.environ)
+settings.load_profile("counterplay")
 
 
 @pytest.fixture(autouse=True)

@@ -195,6 +195,13 @@ def test_a_megabyte(name: str, piece: str) -> None:
     attempt(PARSERS[name][0], piece * (200_000 // len(piece)))
 
 
+@pytest.mark.parametrize("name", ["9" * 300 + "leduc", "9" * 5000 + "leduc", "x" * 5000 + ".efg", "a" * 300 + ".py:A"])
+def test_names_longer_than_a_file_may_have(name: str) -> None:
+    for use in (cp.make, cp.solve, cp.evaluate, lambda text: cp.evaluate(text, "kuhn")):
+        with pytest.raises(CounterplayError, match=r"unknown game|there is no (file|strategy)|cannot be read|is not"):
+            use(name)
+
+
 def test_seeds_are_read() -> None:
     for name in ("phh", "game", "efg", "log", "match state", "betting", "range", "recipe", "matrix", "infoset"):
         parser, seeds = PARSERS[name]

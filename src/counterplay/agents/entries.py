@@ -168,7 +168,7 @@ def _settings(text: str) -> dict[str, Any]:
 
 def _opened(path: str) -> Strategy:
     """The strategy in a file."""
-    if not Path(path).is_file():
+    if not os.path.isfile(path):
         if named_game(path) is not None:
             raise GameError(f"there is no agent {path!r}; it is a game, which is named by --game {shlex.quote(path)}")
         hint = did_you_mean(path, READY_MADE, meant=MEANT)
@@ -191,7 +191,7 @@ def solved_notes(entries: Sequence[Entry], played: MatchGame) -> list[str]:
 def is_strategy(text: str) -> bool:
     """Whether a text names a strategy file or a folder of ``build``, not a game; it may have settings."""
     path = Path(str(make_entry(text).source).partition("?")[0])
-    return (path / BUILT).is_file() or (path.is_file() and path.suffix not in GAME_FILES)
+    return os.path.isfile(path / BUILT) or (os.path.isfile(path) and path.suffix not in GAME_FILES)
 
 
 def make_entry(source: Entry | Source, name: str | None = None) -> Entry:
@@ -212,8 +212,8 @@ def _short_name(source: str) -> str:
     if text in READY_MADE:
         return text
     path = Path(text.split(" ")[0])
-    if path.is_dir() or path.name == BUILT:
-        folder = (path if path.is_dir() else path.parent).resolve().name
+    if os.path.isdir(path) or path.name == BUILT:
+        folder = (path if os.path.isdir(path) else path.parent).resolve().name
         if folder and not set(folder) & set(":| "):
             return folder
     return path.stem

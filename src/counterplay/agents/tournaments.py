@@ -174,7 +174,7 @@ class Tournament:
 
     def __init__(self, folder: str | os.PathLike[str], config: TournamentConfig | None = None) -> None:
         self.folder = Path(folder)
-        if (self.folder / SETTINGS).is_file():  # which never change
+        if os.path.isfile(self.folder / SETTINGS):  # which never change
             self._open(config)
             return
         if config is None:

@@ -323,7 +323,7 @@ class Pipeline:
     def _solver(self) -> BucketSolver:
         """The interrupted run, or a new one."""
         plan, path = self.plan, self.folder / CHECKPOINT
-        if path.is_file() and "goals" in self._part("solve"):
+        if os.path.isfile(path) and "goals" in self._part("solve"):
             solver = resume_solver(path, None, self.memory_limit, [self.folder / CARDS])
         else:
             options = RunOptions([self.folder / CARDS], plan.bets, memory_limit=self.memory_limit)
@@ -376,10 +376,10 @@ class Pipeline:
     def _open(self) -> None:
         path = self.folder / STATE
         self._started = time.perf_counter()
-        if path.is_file():
+        if os.path.isfile(path):
             self._read(path)
             return
-        if self.folder.exists() and (not self.folder.is_dir() or _strange(self.folder)):
+        if os.path.exists(self.folder) and (not os.path.isdir(self.folder) or _strange(self.folder)):
             raise GameError(f"{self.folder} exists, but no build was started in it; choose another folder with --out")
         with lock_folder(self.folder, "building"):
             self.state: dict[str, Any] = {
@@ -432,7 +432,7 @@ class Pipeline:
         if made is None:
             return
         path = self.folder / made[0]
-        if not path.is_file():
+        if not os.path.isfile(path):
             raise StrategyError(f"{path} is missing; remove the folder {self.folder} to build again")
         read_container(path, made[1])
 

@@ -56,12 +56,12 @@ def check_writable(*paths: Path | None, replaced: bool = False) -> None:
         if path is None:
             continue
         folder = path.parent
-        if not folder.is_dir():
+        if not os.path.isdir(folder):
             raise CounterplayError(f"there is no folder {folder} to write {path.name} into")
-        if path.is_dir():
+        if os.path.isdir(path):
             raise CounterplayError(f"{path} is a folder; name a file in it")
-        needed = [path if path.exists() else folder]
-        if replaced and path.is_file():
+        needed = [path if os.path.exists(path) else folder]
+        if replaced and os.path.isfile(path):
             needed.append(folder)
         if not all(os.access(place, os.W_OK) for place in needed):
             raise CounterplayError(f"{path} cannot be written")

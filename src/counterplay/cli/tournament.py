@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -55,7 +56,7 @@ def command(
         config = TournamentConfig(
             game, tuple(entries), deals, seed, piece, shared_deals, Times(t_response, per_hand_ms=t_per_hand)
         )
-    elif not (folder / SETTINGS).exists():
+    elif not os.path.exists(folder / SETTINGS):
         raise GameError(f"{folder} holds no tournament; give --game and entries for a new one")
     tournament = Tournament(folder, config)
     for line in [] if as_json else solved_notes(tournament.entries, tournament.played):

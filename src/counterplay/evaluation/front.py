@@ -16,7 +16,6 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from counterplay.errors import MemoryLimitError, StrategyError
@@ -206,7 +205,7 @@ def _resolved(strategy: Any, game: Any, settings: Settings) -> tuple[Any, Any]:
         made = ready_made(strategy)
         return (made.strategy(GameForms(game).game) if isinstance(made, Solved) else made), game
     if isinstance(strategy, str | os.PathLike):
-        if isinstance(strategy, str) and game is not None and not Path(strategy).exists():
+        if isinstance(strategy, str) and game is not None and not os.path.exists(strategy):
             hint = did_you_mean(strategy, [*READY_MADE, "random"], meant=MEANT)
             raise StrategyError(f"there is no strategy {strategy!r}; {hint}")
         strategy = load_strategy(strategy)

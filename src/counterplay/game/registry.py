@@ -17,6 +17,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import importlib.util
+import os
 import pkgutil
 import re
 import sys
@@ -222,7 +223,7 @@ def _registered(name: str) -> type[Game]:
     _load_builtin_games()
     found = find_name(name, _REGISTRY)
     if found is None:
-        if Path(name).is_file():
+        if os.path.isfile(name):
             raise GameError(
                 f"{name} is a file, but not one of a game (./my_game.py:MyGame, x.efg, x.game); if it is a strategy, "
                 "counterplay show and evaluate read it, and counterplay draw GAME --strategy FILE draws it"
@@ -241,7 +242,7 @@ def _class_from_file(name: str) -> type[Game]:
     if not path_text.endswith(".py"):
         path_text, class_name = name, ""
     path = Path(path_text)
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise GameError(f"there is no file {path_text!r}; a game of your own is named like ./my_game.py:MyGame")
     trust(path_text)  # names from files were checked where they were read
     module_name = f"counterplay_user_{abs(hash(str(path.resolve()))):x}"

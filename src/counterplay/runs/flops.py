@@ -231,7 +231,7 @@ class _Folder:
     def opened(cls, path: Path, plan: FlopPlan | None, boards: Sequence[WeightedBoard] | None) -> _Folder:
         """The folder, created or continued."""
         state = path / STATE
-        if state.is_file():
+        if os.path.isfile(state):
             header, _ = read_container(state, RUN_KIND)
             check_header(state, header, RunHeader)
             try:
@@ -245,7 +245,7 @@ class _Folder:
             plan, boards = plan or kept, known if boards is None else boards
         elif plan is None or boards is None:
             raise GameError(f"nothing was started in {path}; name the spot and its boards")
-        elif path.exists() and (not path.is_dir() or any(path.iterdir())):
+        elif os.path.exists(path) and (not os.path.isdir(path) or any(path.iterdir())):
             raise GameError(f"{path} exists, but no report was started in it; choose another folder")
         if not boards:
             raise GameError("there is no board to solve")
@@ -264,7 +264,7 @@ class _Folder:
     def finished(self, board: WeightedBoard) -> SolvedBoard | None:
         """What was found on a board, with its weight of now."""
         path = self.path / f"{board.board}.solved"
-        if not path.is_file():
+        if not os.path.isfile(path):
             return None
         header, _ = read_container(path, BOARD_KIND)
         check_header(path, header, BoardHeader)

@@ -26,9 +26,9 @@ BUILT = "agent.strategy"
 def strategy_path(path: str | os.PathLike[str]) -> Path:
     """The file of a strategy: the file itself, or the agent in a folder of ``build``."""
     file = Path(path)
-    if not file.is_dir():
+    if not os.path.isdir(file):
         return file
-    if not (file / BUILT).is_file():
+    if not os.path.isfile(file / BUILT):
         raise StrategyError(f"{file} is a folder without {BUILT}; name a strategy file, or the folder of a build")
     return file / BUILT
 
@@ -58,7 +58,7 @@ def load_strategy(
     if not isinstance(path, str | os.PathLike):
         raise not_a_strategy(path, "the file of a strategy")
     file = strategy_path(path)
-    if not file.exists():
+    if not os.path.exists(file):
         raise StrategyError(f"there is no file {file}{_meant(str(path))}")
     if file_kind(file) == BUCKETS:
         return BucketStrategy.from_file(file, *read_container(file, BUCKETS, verify), cards, verify)

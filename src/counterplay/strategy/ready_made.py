@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TypeAlias
 
 from counterplay.errors import StrategyError
@@ -83,7 +83,7 @@ MEANT = {"fold": "always-fold", "call": "always-call", "check": "always-call", "
 def opponent_name(text: str) -> str:
     """A ready-made opponent as the table writes it, whatever its case; any other text, and a file's name, unchanged."""
     found = find_name(text, READY_MADE)
-    return text if found is None or (found != text and Path(text).exists()) else found
+    return text if found is None or (found != text and os.path.exists(text)) else found
 
 
 def ready_made(name: str) -> ReadyMade:
