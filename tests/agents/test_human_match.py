@@ -11,7 +11,7 @@ import pytest
 
 from counterplay.agents.agent import Decision
 from counterplay.agents.entries import make_entry
-from counterplay.agents.human_match import HumanMatch, HumanResult, open_table
+from counterplay.agents.human_match import HumanMatch, HumanResult, Table, open_table
 from counterplay.agents.match_game import open_match_game
 from counterplay.agents.table_text import offers, read_action
 from counterplay.agents.terminal_player import HumanAgent, LeftTableError
@@ -43,7 +43,7 @@ def answering(words: Iterable[str]) -> Callable[[str], str]:
 
 def play(game: str, against: str, answers: Iterable[str], **options: object) -> tuple[HumanResult, list[str]]:
     lines: list[str] = []
-    match = HumanMatch(open_match_game(game), [make_entry(against)], **options)  # type: ignore[arg-type]
+    match = HumanMatch(Table(open_match_game(game), [make_entry(against)]), **options)  # type: ignore[arg-type]
     return match.play(answering(answers), lines.append), lines
 
 
@@ -105,13 +105,13 @@ class TestMatch:
                 raise KeyboardInterrupt
             return str(word)
 
-        match = HumanMatch(open_match_game("leduc"), [make_entry("always-call")], seed=3, log=path)
+        match = HumanMatch(Table(open_match_game("leduc"), [make_entry("always-call")]), seed=3, log=path)
         result = match.play(ask, lambda _line: None)
         assert (result.hands, result.chips, result.finished) == (1, 5, False)
         assert result.text == "Your score: +5 chips in 1 hand (+5000 mbb/g)."
         assert result.to_dict() == {
             "game": "leduc", "opponents": ["always-call"], "hands": 1, "chips": 5.0, "chips_a_hand": 5.0, "mbb": 5000.0,
-            "seed": 3, "log": str(path), "finished": False,
+            "seed": 3, "log": str(path), "finished": False, "pot_percent": None,
         }  # fmt: skip
         log = read_log(path, LEDUC)
         assert [record.values for record in log.records] == [(5, -5)]
@@ -129,7 +129,7 @@ class TestMatch:
         """Every hint is the row of the strategy at the infoset of the person."""
         strategy = solve("kuhn", iterations=100).profile
         lines: list[str] = []
-        match = HumanMatch(open_match_game("kuhn"), [make_entry(strategy, "eq")], seed=1, hints=True)
+        match = HumanMatch(Table(open_match_game("kuhn"), [make_entry(strategy, "eq")]), seed=1, hints=True)
         match.play(answering(["c"] * 30), lines.append)
         card, seen, checked = "", "", 0
         for line in lines:
@@ -162,7 +162,7 @@ class TestMatch:
     def test_three_players(self) -> None:
         table = open_table("kuhn(players=3)", ["always-call", "uniform"])
         lines: list[str] = []
-        result = HumanMatch(*table, hands=3, seed=0).play(answering(["c"] * 30), lines.append)
+        result = HumanMatch(table, hands=3, seed=0).play(answering(["c"] * 30), lines.append)
         assert result.opponents == ("always-call", "uniform")
         assert any(line.startswith("  always-call ") for line in lines)
 
@@ -182,7 +182,7 @@ class TestOpenTable:
     def test_small_games_are_solved_for_the_opponent(self) -> None:
         from counterplay.evaluation import exploitability
 
-        match = HumanMatch(*open_table("kuhn"))
+        match = HumanMatch(open_table("kuhn"))
         (entry,) = match.opponents
         assert entry.name == "equilibrium"
         assert isinstance(entry.source, TabularStrategy)
@@ -206,7 +206,7 @@ class TestOpenTable:
     )
     def test_misuse(self, what: str, against: list[str], message: str) -> None:
         with pytest.raises(CounterplayError, match=message):
-            HumanMatch(*open_table(what, against))
+            HumanMatch(open_table(what, against))
 
 
 class TestWords:

@@ -81,6 +81,26 @@ def test_control_c_prints_the_score(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     assert "Your score: +1 chips in 1 hand (+1000 mbb/g)." in capsys.readouterr().out
 
 
+def test_a_postflop_spot(typed: Type, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """``solve holdem`` writes it, ``play`` plays it: with one seat, the score in chips and in percent of the pot."""
+    path = tmp_path / "spot.strategy"
+    spot = ["--board", "QsJh2h3c8d", "--pot", "50", "--stack", "60", "--oop", "AsAh", "--ip", "KsKh,QdQc"]
+    assert main(["solve", "holdem", *spot, "--iterations", "5", "--quiet", "--out", str(path)]) == 0
+    capsys.readouterr()
+    typed(" ".join(["c"] * 9))
+    assert main(["play", str(path), "--hands", "4", "--seed", "1", "--seat", "ip", "--json"]) == 0
+    printed = capsys.readouterr()
+    found = json.loads(printed.out)
+    assert (found["hands"], found["finished"]) == (4, True)
+    assert found["pot_percent"] == pytest.approx(100 * found["chips"] / 4 / 50)
+    assert printed.err.count("in position (ip)") == 4
+    for words, message in ((["match", str(path), "always-call"], "counterplay play seats you against its strategy"),
+                           (["play", str(path), "--seat", "3"], "stack 60 are oop and ip; got '3'"),
+                           (["play", "kuhn", "--seat", "ip"], "the seats of kuhn are 1 to 2; got 'ip'")):  # fmt: skip
+        assert main(words) == 2
+        assert message in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

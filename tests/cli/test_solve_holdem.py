@@ -320,6 +320,7 @@ def test_what_is_not_kept_and_not_used_is_said(tmp_path: Path, capsys: pytest.Ca
     commands = said.out.partition("Next:\n")[2].splitlines()
     assert [shlex.split(line, comments=True) for line in commands] == [
         ["counterplay", "show", str(tmp_path / "x y.strategy")],
+        ["counterplay", "play", str(tmp_path / "x y.strategy")],
         ["counterplay", "evaluate", str(tmp_path / "x y.strategy")],
         ["counterplay", "games"],
     ]

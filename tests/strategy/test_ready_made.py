@@ -12,7 +12,7 @@ import pytest
 import counterplay as cp
 from counterplay.agents.agent import Policy, policy_profile
 from counterplay.agents.entries import make_entry
-from counterplay.agents.human_match import HumanMatch
+from counterplay.agents.human_match import HumanMatch, Table
 from counterplay.agents.match_game import open_match_game
 from counterplay.agents.matches import match
 from counterplay.agents.rule_agent import RuleAgent
@@ -241,7 +241,7 @@ class TestNames:
     def test_every_name_is_known_everywhere(self, name: str) -> None:
         assert evaluate(name, "kuhn").game == "kuhn"
         assert match("kuhn", [name, "uniform"], 3).names == (name, "uniform" if name != "uniform" else "uniform-2")
-        assert HumanMatch(open_match_game("kuhn"), [make_entry(name)]).opponents[0].name == name
+        assert HumanMatch(Table(open_match_game("kuhn"), [make_entry(name)])).opponents[0].name == name
         (entry,) = TournamentConfig("kuhn", (name,), 1).made_entries()
         assert entry.ready_made is READY_MADE[name]
 

@@ -28,6 +28,8 @@ from counterplay.agents.rule_agent import RuleAgent
 from counterplay.agents.strategy_agent import StrategyAgent
 from counterplay.errors import GameError, StrategyError
 from counterplay.game.registry import named_game
+from counterplay.poker.postflop import SUBGAME
+from counterplay.poker.postflop.subgame import unlike
 from counterplay.runtime.suggestions import did_you_mean
 from counterplay.solvers.settings import setting_value
 from counterplay.strategy.bucket_strategy import BucketStrategy
@@ -102,11 +104,25 @@ class Entry:
             assert callable(self.source)
             return self.source(seed)
         settings = self.settings
+        self._check_spot(strategy, played)
         if isinstance(strategy, BucketStrategy):
             return StrategyAgent(strategy, seed, played.deal_rules or played.definition(), **settings)
         if "translation" in settings:
             raise GameError(f"translation is for strategies of bucket games; {self.name} has all bets of its game")
         return StrategyAgent(strategy, seed, played.deal_rules, **settings)
+
+    def _check_spot(self, strategy: Strategy, played: MatchGame) -> None:
+        """Refuse a strategy of a postflop spot anywhere else, and of anything else in a spot."""
+        if strategy.game == played.name:
+            return
+        if played.spot is not None:
+            mine = unlike(strategy.game, played.name) if strategy.game.startswith(SUBGAME) else strategy.game
+            raise GameError(f"{self.name} cannot play this spot; it was made for {mine}")
+        if strategy.game.startswith(SUBGAME):
+            raise GameError(
+                f"{self.name} is a strategy of a postflop spot, which starts in the middle of a hand; it cannot play a "
+                "match"
+            )
 
     def on_tree(self, played: MatchGame) -> TabularStrategy | None:
         """The entry as a strategy of the compiled game, for the kernel; None where agents must play.

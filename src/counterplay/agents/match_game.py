@@ -1,6 +1,7 @@
 """A game to play a match in: its rules, its competition definition if it is poker, its compiled tree if it is small.
 
-Poker from a definition is played with the dealer's cards, everything else on the states of the game.  If the game is
+Poker from a definition is played with the dealer's cards, everything else on the states of the game, postflop spots on
+those of their public tree.  If the game is
 small enough to be compiled, agents that are policies play on the tree.
 """
 
@@ -15,6 +16,8 @@ from counterplay.game.game import Game
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.poker_game import PokerGame, definition_for
 from counterplay.poker.postflop import SUBGAME
+from counterplay.poker.postflop.spot_game import SpotGame
+from counterplay.poker.postflop.subgame import Subgame
 from counterplay.tree.history.game_tree import GameTree
 
 COMPILED_HISTORIES = 5_000_000
@@ -52,6 +55,11 @@ class MatchGame:
             raise GameError(f"{self.name} is not a poker game of the competition; the protocol cannot play it")
         return found
 
+    @property
+    def spot(self) -> Subgame | None:
+        """The postflop spot, if it is one; else None."""
+        return self.game.subgame if isinstance(self.game, SpotGame) else None
+
     @functools.cached_property
     def tree(self) -> GameTree | None:
         """The compiled game; None if it is too large for that."""
@@ -69,7 +77,7 @@ def open_match_game(name: str) -> MatchGame:
     """A game to play a match in, by its name."""
     if name.startswith(SUBGAME):
         raise GameError(
-            "a postflop spot starts in the middle of a hand; no match can be played in it, but counterplay show shows "
-            "what its strategy plays"
+            "a postflop spot starts in the middle of a hand; no match can be played in it, but counterplay play seats "
+            "you against its strategy, and counterplay show shows what it plays"
         )
     return MatchGame(name, open_game(name, "states"))

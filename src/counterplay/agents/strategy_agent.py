@@ -54,7 +54,7 @@ class StrategyAgent(Policy):
         translation: Rule = "probabilistic", threshold: float = 0.0, purify: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(seed)
-        if strategy.game.startswith(SUBGAME):
+        if strategy.game.startswith(SUBGAME) and definition is not None:
             raise GameError("a strategy of a postflop spot starts in the middle of a hand; it cannot play a match")
         if translation not in RULES:
             raise StrategyError(f"translation is {' or '.join(RULES)}; got {translation!r}")

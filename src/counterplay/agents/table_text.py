@@ -16,7 +16,7 @@ from counterplay.poker.acpc.definition import NO_CAP, GameDefinition
 from counterplay.poker.acpc.match_state import MatchState, rank_cards
 from counterplay.poker.action_words import betting_letters
 from counterplay.poker.cards import MAX_SUITS, card_text
-from counterplay.poker.evaluator import hand_meaning
+from counterplay.poker.evaluator import HandMeaning, hand_meaning
 from counterplay.poker.poker_game import PokerGame, definition_for, standard_name
 from counterplay.poker.rules import Betting
 from counterplay.poker.three_cards import three_card_meaning
@@ -172,10 +172,14 @@ def read_action(betting: Betting, answer: str) -> str:
 def hand_text(state: MatchState, position: int, name: CardName) -> str:
     """The cards of a position at a showdown, and what they make, if it is more than a high card."""
     game, hole = state.game, state.deal.hole[position]
-    shown = cards_shown(hole, name)
     rank = rank_cards(game, (*hole, *state.board))
-    category = (three_card_meaning(rank) if game.three_card_hands else hand_meaning(rank)).category
-    return f"{shown} ({_CATEGORIES[category]})" if category else shown
+    return made_hand(hole, three_card_meaning(rank) if game.three_card_hands else hand_meaning(rank), name)
+
+
+def made_hand(hole: Iterable[int], meaning: HandMeaning, name: CardName) -> str:
+    """Hole cards and what they make with the board."""
+    shown = cards_shown(hole, name)
+    return f"{shown} ({_CATEGORIES[meaning.category]})" if meaning.category else shown
 
 
 _CATEGORIES = (

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
 from counterplay.agents.agent import Agent, Decision, Policy, Seen
+from counterplay.agents.decision_words import DecisionWords
 from counterplay.agents.table_text import (
     CardName,
     action_phrase,
@@ -46,6 +48,8 @@ class HumanAgent(Agent):
         How cards are written.
     adviser : Policy, optional
         Whose probabilities are shown when ``h`` is typed; with ``hints`` at every decision.
+    words : DecisionWords, optional
+        How decisions of games that are played on their states are shown and answered.
 
     Attributes
     ----------
@@ -57,13 +61,14 @@ class HumanAgent(Agent):
 
     def __init__(
         self, ask: Callable[[str], str], tell: Callable[[str], None], card_name: CardName = symbol_name,
-        adviser: Policy | None = None, hints: bool = False,
+        adviser: Policy | None = None, hints: bool = False, words: DecisionWords | None = None,
     ) -> None:  # fmt: skip
         self.ask = ask
         self.tell = tell
         self.card_name = card_name
         self.adviser = adviser
         self.hints = hints
+        self.words = DecisionWords() if words is None else words
         self.names: Sequence[str] = ()
         self.score: Chips | float = 0
         self.hands = 0
@@ -73,7 +78,7 @@ class HumanAgent(Agent):
         """Ask for an action."""
         if isinstance(seen, Decision):
             self._show_decision(seen)
-            prompt = f"  {_numbered(seen.actions)} > "
+            prompt = f"  {self.words.prompt(seen)} > "
         else:
             self._show_news(seen, seen.betting.player)
             prompt = f"  pot {seen.betting.pot:,}; {offers(seen.betting)} > "
@@ -105,7 +110,7 @@ class HumanAgent(Agent):
         elif word in HINT:
             self._advise(seen)
         elif isinstance(seen, Decision):
-            return _chosen(seen.actions, answer)
+            return self.words.read(seen, answer)
         else:
             return read_action(seen.betting, answer)
         return None
@@ -121,8 +126,14 @@ class HumanAgent(Agent):
         if self._shown[0] != seen.hand_id:
             self._shown = (seen.hand_id, 0)
             self.tell("")
-            self.tell(f"Game {seen.hand_id + 1}: you are player {seen.player + 1}")
-        self.tell(f"  you know {seen.infoset}" if seen.infoset else "  you know nothing yet")
+            self.tell(self.words.title(seen))
+        lines, number = self.words.news(seen, self._shown[1], functools.partial(self._who, own=seen.player))
+        self._show_lines(lines)
+        self._shown = (seen.hand_id, number)
+
+    def _show_lines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.tell(f"  {line}")
 
     def _show_news(self, seen: MatchState, position: int) -> None:
         """What happened since the last action of one's own: the deal, what others did, new cards on the table."""
@@ -154,13 +165,15 @@ class HumanAgent(Agent):
     def _who(self, position: int, own: int) -> str:
         if position == own:
             return "you"
+        if position == CHANCE:
+            return "chance"
         if self.names:
             return self.names[position]
         return f"player {position + 1}"
 
     def _help(self, seen: Seen) -> None:
         if isinstance(seen, Decision):
-            self.tell(f"  an action: {_numbered(seen.actions)}; by name, by its first letters, or by number")
+            self._show_lines(self.words.help(seen))
         else:
             self.tell("  f folds; c checks or calls; r bets or raises" + _size_help(seen.betting))
         hint = "" if self.adviser is None else "h shows what the strategy would do; "
@@ -173,9 +186,13 @@ class HumanAgent(Agent):
         parts = []
         for action, share in self.adviser.distribution(seen):
             if share >= LEAST_HINT:
-                phrase = action if isinstance(seen, Decision) else action_phrase(seen.betting, action)
-                parts.append(f"{phrase} {100 * share:.1f} %")
+                parts.append(f"{self._phrase(seen, action)} {100 * share:.1f} %")
         self.tell(f"  hint: {', '.join(parts)}")
+
+    def _phrase(self, seen: Seen, action: str) -> str:
+        if isinstance(seen, Decision):
+            return self.words.phrase(seen, action)
+        return action_phrase(seen.betting, action)
 
     # ------------------------------------------------------------------------------------------ the end of a hand
 
@@ -190,46 +207,22 @@ class HumanAgent(Agent):
         self._finish(state.values()[state.position])
 
     def observe_moves(self, moves: Sequence[tuple[int, str]], player: int, won: float) -> None:
-        """Show how a hand of another game has ended: all its moves, with who made them, and the score."""
-        text = ", ".join(f"{'chance' if who == CHANCE else self._who(who, player)}: {move}" for who, move in moves)
-        self.tell(f"  over; {text}")
-        self._finish(won, "game")
+        """Show how a hand of another game has ended: its moves, with who made them, and the score."""
+        who = functools.partial(self._who, own=player)
+        self._show_lines(self.words.ending(moves, player, self._shown[1], who))
+        self._finish(won, self.words.unit, self.words.worth(abs(won)))
 
-    def _finish(self, won: Chips | float, word: str = "hand") -> None:
+    def _finish(self, won: Chips | float, word: str = "hand", worth: str = "") -> None:
         self.score += won
         self.hands += 1
         verb, size = ("win", won) if won > 0 else ("lose", -won)
-        result = f"you {verb} {chips_text(size)}" if won else "nobody wins"
+        result = f"you {verb} {chips_text(size)}{worth}" if won else "nobody wins"
         self.tell(f"  {result}; score {signed_chips(self.score)} after {count_text(self.hands, word)}")
 
 
 def _ordered(state: MatchState) -> list[int]:
     """The positions at a showdown, one's own first."""
     return sorted(state.betting.live(), key=lambda position: position != state.position)
-
-
-def _numbered(actions: Sequence[str]) -> str:
-    """Actions with numbers in front, where they do not start with numbers themselves."""
-    if _have_digits(actions):
-        return ", ".join(actions)
-    return ", ".join(f"{number} {action}" for number, action in enumerate(actions, 1))
-
-
-def _have_digits(actions: Sequence[str]) -> bool:
-    return any(action[:1].isdigit() for action in actions)
-
-
-def _chosen(actions: Sequence[str], answer: str) -> str:
-    """The action of an answer: its name, its first letters in any case, or its number."""
-    word = answer.lower()
-    exact = [action for action in actions if action.lower() == word]
-    alike = exact or [action for action in actions if word and action.lower().startswith(word)]
-    if len(alike) == 1:
-        return alike[0]
-    if not _have_digits(actions) and word.isdigit() and 1 <= int(word) <= len(actions):
-        return actions[int(word) - 1]
-    problem = f"can mean {' or '.join(alike)}" if alike else "is not possible here"
-    raise GameError(f"{answer!r} {problem}; type {_numbered(actions)}")
 
 
 def _size_help(betting: Betting) -> str:

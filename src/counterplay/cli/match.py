@@ -94,11 +94,11 @@ def _play_against(
     played: MatchGame, others: list[Entry], people: int, hands: int | None, seed: int | None, as_json: bool
 ) -> None:
     """The person at this terminal against agents."""
-    from counterplay.agents.human_match import HumanMatch
+    from counterplay.agents.human_match import HumanMatch, Table
 
     if people > 1:
         raise GameError("one person plays at this terminal; name human once")
-    play_here(HumanMatch(played, others, hands=hands, seed=seed), as_json)
+    play_here(HumanMatch(Table(played, others), hands=hands, seed=seed), as_json)
 
 
 def find_match_game(game: str | None, entries: tuple[Entry, ...]) -> MatchGame:

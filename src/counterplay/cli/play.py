@@ -33,6 +33,9 @@ def command(
         ),
     ] = None,
     hands: Annotated[int | None, typer.Option(help="Stop after this many hands (default: when you stop).")] = None,
+    seat: Annotated[
+        str | None, typer.Option(help="Always sit here: 1, 2, ..., or oop or ip in a postflop spot (default: in turn).")
+    ] = None,
     hint: Annotated[
         bool, typer.Option("--hint", help="Show at every decision what the strategy would do with your cards.")
     ] = False,
@@ -44,13 +47,15 @@ def command(
     """Play against a strategy, hand after hand: you see your cards, and type what you do.
 
     f folds, c checks or calls, r bets or raises, ? explains, h gives a hint, q stops and shows the score, as do Ctrl-C
-    and Ctrl-D.  Seats change with every hand.
+    and Ctrl-D.  Seats change with every hand.  A strategy of solve holdem is played from its spot on, with the hands of
+    its ranges.
     """
-    from counterplay.agents.human_match import HumanMatch, open_table
+    from counterplay.agents.human_match import HumanMatch, open_table, read_seat
 
     check_writable(log)
     table = open_table(what, against or [])
-    play_here(HumanMatch(*table, hands=hands, seed=seed, hints=hint, log=log), as_json)
+    fixed = None if seat is None else read_seat(seat, table.played)
+    play_here(HumanMatch(table, hands=hands, seed=seed, hints=hint, seat=fixed, log=log), as_json)
     return 0
 
 

@@ -40,8 +40,7 @@ def _next(result: SolveResult, goal: Until) -> list[tuple[str, str]]:
     if result.files["profile"] is not None:
         profile = shlex.quote(str(result.files["profile"])) + own
         found.append((f"counterplay show {profile}", "see what the strategy plays"))
-        if result.facts.pot is None:  # no match can start in a spot
-            found.append((f"counterplay play {profile}", "play against it"))
+        found.append((f"counterplay play {profile}", "play against it"))
         found.append((f"counterplay evaluate {profile}", "measure the strategy again from its file"))
     if result.facts.pot is None:
         found.append((f"counterplay info {shlex.quote(result.game)}", "sizes, recall and memory of the game"))

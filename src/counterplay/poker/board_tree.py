@@ -206,6 +206,16 @@ def pair_mass(holes: NDArray[np.uint8], ranges: Ranges, board: tuple[int, ...], 
     return float(weight.sum())
 
 
+def compatible_mass(holes: NDArray[np.uint8], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """For each hand of one or two cards, the weight of the hands that share no card with it."""
+    by_card = np.zeros(64)
+    for column in range(holes.shape[1]):
+        np.add.at(by_card, holes[:, column], weights)
+    shared = by_card[holes].sum(axis=1) - (weights if holes.shape[1] == 2 else 0.0)
+    left, total = weights.sum() - shared, weights.sum()
+    return np.where(left > 1e-12 * total, left, 0.0)  # what rounding errors leave is nothing
+
+
 class _Numbers:
     """A growing array of uint16; concatenating at the end would need the memory twice."""
 

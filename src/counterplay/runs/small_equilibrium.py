@@ -15,6 +15,7 @@ from counterplay.errors import GameError, MemoryLimitError
 from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.poker.poker_game import PokerGame
+from counterplay.poker.postflop import game_title
 from counterplay.runs import solve
 from counterplay.strategy.strength_rules import seen_strengths
 from counterplay.strategy.tabular import TabularStrategy
@@ -78,7 +79,7 @@ def _small_tree(game: Game) -> GameTree:
         tree = None
     if tree is None or tree.num_histories > MOST_HISTORIES:
         raise GameError(
-            f"{game.spec()} is too large to be solved in passing (more than {MOST_HISTORIES:,} histories); "
+            f"{game_title(game.spec())} is too large to be solved in passing (more than {MOST_HISTORIES:,} histories); "
             f"{_instead(game)}, which can be named instead"
         )
     return tree

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from counterplay.errors import GameError
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.action_words import betting_letters
+from counterplay.poker.board_tree import compatible_mass
 from counterplay.poker.cards import cards_text, parse_cards
 from counterplay.poker.rules import Betting
 from counterplay.strategy.hand_table import NOTHING, HandTable
@@ -48,7 +49,7 @@ def poker_hand_table(rules: GameDefinition, rows: Rows, node: str = "", board: s
         reaches[now.player] *= [row[action] for row in found]
         now = now.act(action)
     player = betting.player
-    weights = reaches[player] * (_beside(holes, reaches[1 - player]) if rules.players == 2 else 1.0)
+    weights = reaches[player] * (compatible_mass(holes, reaches[1 - player]) if rules.players == 2 else 1.0)
     found = rows(betting, _seen(rules, betting.round, holes, cards))
     shown = holes if holes.shape[1] == 2 else np.hstack([holes, np.full_like(holes, NOTHING)])
     total = weights.sum()
@@ -81,12 +82,3 @@ def parse_infoset(name: str) -> tuple[tuple[int, ...], tuple[int, ...], str]:
         raise GameError(f"an infoset of poker is written as AsKs/2c7dTh:rc/; got {name!r}")
     hole, *boards = cards.split("/")
     return tuple(parse_cards(hole)), tuple(parse_cards("".join(boards))), betting
-
-
-def _beside(holes: NDArray[np.uint8], reach: Vector) -> Vector:
-    """For each hand, the reach of the opponent's hands that are compatible with it."""
-    by_card = np.zeros(64)
-    for column in range(holes.shape[1]):
-        np.add.at(by_card, holes[:, column], reach)
-    shared = by_card[holes].sum(axis=1) - (reach if holes.shape[1] == 2 else 0.0)
-    return np.asarray(np.maximum(reach.sum() - shared, 0.0))

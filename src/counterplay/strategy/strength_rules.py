@@ -22,6 +22,7 @@ from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.cards import parse_cards
 from counterplay.poker.hand_strength import board_strengths, hand_strengths
 from counterplay.poker.poker_game import definition_for
+from counterplay.poker.postflop import game_title
 from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.strategy.trivial import CardFree
@@ -82,8 +83,8 @@ def _definition(game: Game) -> GameDefinition:
     found = definition_for(game)
     if found is None:
         raise GameError(
-            f"{game.spec()} is not a poker game with a definition, so hands have no strength there; opponents without "
-            "cards are uniform and, where actions are fold, call and raise, always-call and its like"
+            f"{game_title(game.spec())} is not a poker game with a definition, so hands have no strength there; "
+            "opponents without cards are uniform and, where actions are fold, call and raise, always-call and its like"
         )
     return found
 

@@ -18,7 +18,7 @@ import dataclasses
 import functools
 import json
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,23 @@ LATER = ("rake", "rake_cap", "add_line", "remove_line")
 
 TOLERANCE = 1e-9
 """Fraction of a stack that counts as rounding error, not as a bet."""
+
+
+class BettingPoint(NamedTuple):
+    """A point of the betting: what each player has put in before this street and on it, and who acts next.
+
+    ``closed`` if the last action ended the betting of a street.
+    """
+
+    before: float
+    street: tuple[float, float]
+    player: int
+    closed: bool
+
+    @property
+    def spent(self) -> tuple[float, float]:
+        """What each player has put in, the pot at the start not counted."""
+        return self.before + self.street[0], self.before + self.street[1]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -228,9 +245,9 @@ class Subgame:
         """The betting, over the numbered deals of each remaining street."""
         return _Betting(self, spans).root()
 
-    def spent(self, node: str) -> tuple[float, float]:
-        """What each player has put in after the actions of a node's text, the pot at the start not counted."""
-        street, before, player, checked = [0.0, 0.0], 0.0, 0, False
+    def after(self, node: str) -> BettingPoint:
+        """Where the betting is after the actions of a node's text."""
+        street, before, player, checked, closed = [0.0, 0.0], 0.0, 0, False, False
         for word in node.split():
             amount = street[player]
             if word == "call":
@@ -240,11 +257,16 @@ class Subgame:
             elif word not in ("check", "fold"):
                 amount = float(word.removeprefix("bet").removeprefix("raise"))
             street[player] = amount
-            if word == "call" or (word == "check" and checked):
+            closed = word == "call" or (word == "check" and checked)
+            if closed:
                 street, before, player, checked = [0.0, 0.0], before + street[0], 0, False
             else:
                 player, checked = 1 - player, True
-        return before + street[0], before + street[1]
+        return BettingPoint(before, (street[0], street[1]), player, closed)
+
+    def spent(self, node: str) -> tuple[float, float]:
+        """What each player has put in after the actions of a node's text, the pot at the start not counted."""
+        return self.after(node).spent
 
     def deals(self) -> DealTree:
         """The possible deals, and the possible hands at each."""
