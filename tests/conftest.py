@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -15,6 +16,14 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # The same examples in every run, so that a change is judged by what it changed; COUNTERPLAY_FUZZ draws new ones.
 settings.register_profile("counterplay", derandomize="COUNTERPLAY_FUZZ" not in os.environ)
 settings.load_profile("counterplay")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def unsynchronised() -> Iterator[None]:
+    """Nobody pulls the plug during a test: files are not waited for until they are on the disk."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _file: None)
+        yield
 
 
 @pytest.fixture(autouse=True)

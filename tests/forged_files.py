@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -120,7 +121,7 @@ def use(path: Path, work: dict[str, Any]) -> None:
         for _ in zip(range(100), strategy.infosets(), strict=False):
             pass
     elif kind == "abstraction":
-        tree = open_game(work["game"], "history")
+        tree = work["opened"]
         Abstraction.load(path).apply(tree)
         cp.CfrSolver(Abstraction.load(path).apply(tree), "cfr+").step(2)
     elif kind == "card-abstraction":
@@ -141,18 +142,20 @@ def run_cases(plan: list[dict[str, Any]], skip: int) -> None:
     """What the child does: a line before each case, and one after it."""
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
+    os.fsync = lambda _file: None  # nobody pulls the plug
     number = 0
     with tempfile.TemporaryDirectory() as folder:
         for work in plan:
             source, target = Path(work["path"]), Path(folder) / Path(work["path"]).name
             kind = str(file_kind(source))
-            if kind == "checkpoint" and work.get("cards") is None:
-                work["opened"] = open_game(work["game"], work["form"])
+            if kind in ("checkpoint", "abstraction") and work.get("cards") is None:
+                work["opened"] = open_game(work["game"], work.get("form", "history"))
             for case, header, arrays in cases(source, work.get("headers", False)):
                 number += 1
                 if number <= skip:
                     continue
                 print(json.dumps({"number": number, "case": f"{work['name']}: {case}"}), flush=True)
+                target.unlink(missing_ok=True)  # a new file is quicker than a replaced one
                 write_container(target, kind, header, arrays)
                 signal.alarm(SECONDS)
                 print(json.dumps({"found": attempt(lambda: use(target, work))}), flush=True)  # noqa: B023

@@ -87,8 +87,8 @@ def test_checkpoints_of_the_other_algorithms(form: str, tmp_path: Path, cards: P
 def test_strategies(tmp_path: Path, cards: Path) -> None:
     plan = []
     for name, game, form in (
-        ("tabular", "leduc", "history"), ("public", "kuhn", "public"), ("buckets", "leduc_limit_2p", "buckets"),
-        ("seen", "leduc", "states"), ("spot", SPOT.name, "public"),
+        ("tabular", "kuhn", "history"), ("public", "kuhn", "public"), ("buckets", "leduc_limit_2p", "buckets"),
+        ("seen", "kuhn", "states"), ("spot", SPOT.name, "public"),
     ):  # fmt: skip
         opened = opened_game(game, form, cards)
         solver = make_solver(opened, form=form)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -24,10 +25,14 @@ FORGETFUL = {
 every_game = pytest.mark.parametrize("name", NAMES)
 
 
+@functools.cache
+def tree_of(name: str) -> cp.GameTree:
+    return cp.compile_game(name)
+
+
 @every_game
 def test_the_tree_holds_what_the_rules_say(name: str) -> None:
-    game = cp.make(name)
-    tree = cp.compile_game(game)
+    game, tree = cp.make(name), tree_of(name)
     counted = histories(game)
     assert tree.num_histories == counted["all"]
     assert tree.counts() == {kind: counted[kind] for kind in ("decision", "chance", "terminal")}
@@ -39,8 +44,7 @@ def test_the_tree_holds_what_the_rules_say(name: str) -> None:
 
 @every_game
 def test_values_of_random_play(name: str) -> None:
-    game = cp.make(name)
-    tree = cp.compile_game(game)
+    game, tree = cp.make(name), tree_of(name)
     table = random_profile(game, 5)
     assert cp.expected_values(to_profile(tree, table), tree) == pytest.approx(expected_values(game, table), abs=1e-11)
 
@@ -67,7 +71,7 @@ def test_states_do_not_change(name: str) -> None:
 @every_game
 def test_facts_agree_with_declarations(name: str) -> None:
     game = cp.make(name)
-    facts = cp.compile_game(game).facts
+    facts = tree_of(name).facts
     assert facts.players == game.players
     if game.zero_sum is not None and game.players == 2:
         assert facts.zero_sum == game.zero_sum
@@ -79,20 +83,20 @@ def test_the_name_makes_the_game_again(name: str) -> None:
     game = cp.make(name)
     again = cp.make(game.spec())
     assert again == game
-    assert cp.compile_game(again).digest == cp.compile_game(game).digest
+    assert cp.compile_game(again).digest == tree_of(name).digest
 
 
 @every_game
 def test_registered_players_remember_everything(name: str) -> None:
     """In all games but those that are about forgetting."""
-    tree = cp.compile_game(name)
+    tree = tree_of(name)
     assert (set(tree.recall) == {"perfect"}) == (name not in FORGETFUL)
     assert (tree.sequences.num_decisions == tree.num_infosets) == (name not in FORGETFUL)
 
 
 @every_game
 def test_written_and_read_as_efg(name: str) -> None:
-    tree = cp.compile_game(name)
+    tree = tree_of(name)
     again = cp.compile_game(parse_efg(format_efg(cp.make(name)), "again"))
     np.testing.assert_array_equal(tree.parent, again.parent)
     np.testing.assert_array_equal(tree.infoset, again.infoset)

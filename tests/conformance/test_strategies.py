@@ -232,10 +232,10 @@ def test_match(kind: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> N
     strategy = load_strategy(folder / kind)
     tree = tree_of(strategy.game)
     exact = exact_scores(tree, [on_tree(strategy), TRIVIAL[facts.opponent].tabular(tree)])[0]
-    told = run(capsys, "match", folder / kind, facts.opponent, "--deals", 4000, "--seed", 3)["agents"][0]
+    told = run(capsys, "match", folder / kind, facts.opponent, "--deals", 1200, "--seed", 3)["agents"][0]
     assert abs(told["chips"] - exact) <= 2 * told["chips_95"]
     assert told["chips_95"] < 1.0 if facts.game != SMALL else told["chips_95"] < 5.0
-    result = cp.match(strategy.game, [strategy, facts.opponent], 4000, seed=3)
+    result = cp.match(strategy.game, [strategy, facts.opponent], 1200, seed=3)
     assert result.estimate(0).mean == told["chips"]
 
 
@@ -244,7 +244,7 @@ def test_agents_play_public_strategies_hand_by_hand(folder: Path) -> None:
     strategy = load_strategy(folder / "public-cards")
     tree = tree_of(SMALL)
     exact = exact_scores(tree, [on_tree(strategy), TRIVIAL["always-call"].tabular(tree)])[0]
-    result = cp.match(SMALL, [f"{folder / 'public-cards'}?threshold=0.0", "always-call"], 3000, seed=5)
+    result = cp.match(SMALL, [f"{folder / 'public-cards'}?threshold=0.0", "always-call"], 800, seed=5)
     assert abs(result.estimate(0).mean - exact) <= 2 * result.estimate(0).half
 
 
@@ -325,7 +325,7 @@ def test_tournament(kind: str, folder: Path, tmp_path: Path, capsys: pytest.Capt
     if facts.play:
         refused(capsys, facts.play, *words, "--game", "holdem_limit_2p", "--deals", 10)
         return
-    told = run(capsys, *words, "--game", facts.game, "--deals", 2000)
+    told = run(capsys, *words, "--game", facts.game, "--deals", 800)
     strategy = load_strategy(folder / kind)
     tree = tree_of(strategy.game)
     exact = exact_scores(tree, [on_tree(strategy), TRIVIAL[facts.opponent].tabular(tree)])[0]
@@ -356,5 +356,5 @@ def test_trivial_agents_play_alike_in_evaluate_and_match(name: str) -> None:
     slow = dataclasses.replace(played)
     slow.__dict__["tree"] = None  # as in a game that is too large to be compiled: agents see match states
     for where in (played, slow):
-        result = cp.match(where, [name, "50/50"], 3000, seed=2)  # type: ignore[arg-type]
+        result = cp.match(where, [name, "50/50"], 1000, seed=2)  # type: ignore[arg-type]
         assert abs(result.estimate(0).mean - exact) <= 2 * result.estimate(0).half + 1e-9

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shlex
 import sys
@@ -10,6 +11,7 @@ from typing import Any
 
 import typer
 from typer.core import TyperGroup
+from typer.main import get_command
 
 from counterplay import __version__
 from counterplay.cli import (
@@ -123,6 +125,12 @@ for _verb in VERBS:
     app.command(_verb.__name__.rpartition(".")[2])(_verb.command)
 
 
+@functools.cache
+def _verbs() -> Any:
+    """The verbs with their options, read once: that takes 50 ms, which a program that calls ``main`` often would feel."""
+    return get_command(app)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
@@ -131,7 +139,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     try:
         with listening(_announcement(words)), trusting(words):
-            code = app(args=words, standalone_mode=False, prog_name="counterplay")
+            code = _verbs()(args=words, standalone_mode=False, prog_name="counterplay")
         sys.stdout.flush()  # a reader that is gone is noticed here, not when Python ends
         return code if isinstance(code, int) else 0
     except (KeyboardInterrupt, typer.Abort):
