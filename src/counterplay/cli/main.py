@@ -127,7 +127,7 @@ for _verb in VERBS:
 
 @functools.cache
 def _verbs() -> Any:
-    """The verbs with their options, read once: that takes 50 ms, which a program that calls ``main`` often would feel."""
+    """The verbs with their options, read once, which takes 50 ms: a program may call ``main`` often."""
     return get_command(app)
 
 
