@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-full lint bench docs clean
+.PHONY: help run test test-full lint bench torture docs clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -29,6 +29,9 @@ lint: $(VENV)/installed-test  ## format, style and types
 
 bench: $(VENV)/installed-bench  ## speed beside OpenSpiel and LiteEFG, in CPU seconds (LiteEFG needs a C++ compiler); PARTS=... for some of it
 	$(BIN)/python -m benchmarks $(PARTS)
+
+torture: $(VENV)/installed-test  ## kills, fuzzed inputs, hostile clients and races (hours); MINUTES=30 for less, PARTS=... for some of it
+	$(BIN)/python -m torture $(PARTS) $(if $(MINUTES),--minutes $(MINUTES))
 
 docs: $(VENV)/installed-test  ## run every example in README and docs
 	$(BIN)/python -m pytest README.md docs

@@ -132,6 +132,16 @@ def lock_folder(folder: Path, doing: str) -> Iterator[None]:
         yield
 
 
+def is_unused(folder: Path, state: str) -> bool:
+    """Whether a folder is missing, or holds no more than a run leaves that was killed while it wrote its first file."""
+    if not os.path.exists(folder):
+        return True
+    return os.path.isdir(folder) and all(
+        path.name == LOCK or (path.name.startswith(f".{state}.") and path.name.endswith(".part"))
+        for path in folder.iterdir()
+    )
+
+
 def read_container(
     path: str | os.PathLike[str], kind: str, verify: bool = True
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from counterplay.agents.rule_agent import RuleAgent
 from counterplay.errors import GameError
 from counterplay.poker.acpc.match_log import read_log
 from counterplay.poker.acpc.standard import STANDARD
-from tests.agents.test_dealer import LIMIT, NO_LIMIT, PATIENCE, RAISE, SHORT_MS, against, config, say, table
+from tests.agents.test_dealer import LIMIT, NO_LIMIT, PATIENCE, RAISE, SHORT_MS, Scripted, against, config, say, table
 
 
 class TestFaults:
@@ -113,6 +114,26 @@ class TestFaults:
         assert other.hands == 2
         assert sum(line.startswith("WARNING: seat 1") for line in said) == MOST_WARNINGS + 1
         assert said[-1] == "WARNING: seat 1: further warnings are only counted" or "SCORE" in said[-1]
+
+    @pytest.mark.parametrize("line", ["no", "# thinking"])
+    def test_endless_lines_are_not_all_shown(self, line: str) -> None:
+        """All answers are shown, of other lines the first; what a dealer prints is bounded by the hands."""
+        said: list[str] = []
+        dealer = Dealer(config(hands=2), said.append, verbose=True)
+
+        def answer(connection: Connection, asked: str, turn: int) -> None:
+            for _ in range(1_000 if turn == 0 else 0):
+                connection.send(line, 5.0)
+            connection.send(f"{asked}:c")
+
+        with ThreadPoolExecutor(3) as pool:
+            outcome = pool.submit(dealer.play)
+            pool.submit(Scripted(dealer.ports[0], dealer.config.game, answer).run)
+            pool.submit(play_as_client, RuleAgent("always-call"), dealer.config.game, LOOPBACK, dealer.ports[1])
+            assert outcome.result(PATIENCE).score is not None
+        shown = [text for text in said if text.startswith("FROM 1")]
+        assert sum(text.endswith(f" {line}") for text in shown) == MOST_WARNINGS
+        assert sum(text.endswith(":c") for text in shown) == 8
 
     def test_a_clock_that_is_set(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Time is measured by a clock that nobody sets; transactions still have the time of day."""

@@ -20,6 +20,7 @@ from counterplay.runs import FlopPlan, FlopReport, Spot, solve_flops
 from counterplay.runs import flops as flops_module
 from counterplay.runs.flop_report import Decision, SolvedBoard
 from counterplay.solvers.public_cfr import PublicSolver
+from counterplay.storage import LOCK, lock_folder
 from tests.cli.test_show_verb import Page
 
 OOP, IP = "AA,KQs:0.5,98s", "KK,QJs,77"
@@ -66,7 +67,7 @@ def test_each_board_is_solved_as_alone(folder: Path) -> None:
         assert [decision.reach for decision in one.decisions] == [1.0, start.frequencies[0]]
         kept = cp.load(folder / f"{river.board}.strategy")
         assert (kept.hands().probabilities == start.probabilities).all()
-    assert sorted(path.suffix for path in folder.iterdir()) == [
+    assert sorted(path.suffix for path in folder.iterdir() if path.name != LOCK) == [
         ".csv", ".html", ".run", *[".solved"] * 3, *[".strategy"] * 3,
     ]  # fmt: skip
 
@@ -162,6 +163,34 @@ def test_a_damaged_checkpoint_is_dropped(folder: Path, tmp_path: Path) -> None:
     solve_flops(path, PLAN, RIVERS[:1])
     (path / f"{RIVERS[1].board}.checkpoint").write_bytes(b"half of it")
     assert timeless(solve_flops(path, None, RIVERS[:2])) == timeless(solve_flops(folder))[:2]
+
+
+def test_two_in_one_folder(tmp_path: Path) -> None:
+    """The second is refused before it changes anything; it may have other boards."""
+    path = tmp_path / "x"
+    with lock_folder(path, "solving boards"):
+        with pytest.raises(CounterplayError, match=r"another process is solving boards in .*x; wait for it"):
+            solve_flops(path, PLAN, RIVERS)
+        assert [file.name for file in path.iterdir()] == [LOCK]
+    assert len(solve_flops(path, PLAN, RIVERS[:1]).boards) == 1
+
+
+def test_killed_in_its_first_save(tmp_path: Path) -> None:
+    """What is left of the first file does not make the folder a strange one."""
+    path = tmp_path / "x"
+    path.mkdir()
+    (path / LOCK).touch()
+    (path / ".flops.run.999999999-1.part").write_bytes(b"half")
+    assert len(solve_flops(path, PLAN, RIVERS[:1]).boards) == 1
+    assert not list(path.glob(".*.part"))
+
+
+def test_killed_between_the_result_of_a_board_and_its_checkpoint(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    found = timeless(solve_flops(path, PLAN, RIVERS[:1]))
+    (path / f"{RIVERS[0].board}.checkpoint").write_bytes(b"any")
+    assert timeless(solve_flops(path)) == found
+    assert not list(path.glob("*.checkpoint"))
 
 
 def test_boards_that_cannot_come_are_left_out(tmp_path: Path) -> None:

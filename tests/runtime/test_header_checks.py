@@ -15,7 +15,7 @@ from counterplay.build.build_state import STAGES, BuildState
 from counterplay.errors import CounterplayError, StrategyError
 from counterplay.runtime.header_checks import check_header
 from counterplay.storage import read_container, write_container
-from tests.forged_files import changed_values
+from torture.forged_files import changed_values
 
 
 @dataclasses.dataclass

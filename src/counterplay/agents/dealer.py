@@ -34,7 +34,7 @@ LOOPBACK = "127.0.0.1"
 REPORT_EVERY = 100
 
 MOST_WARNINGS = 100
-"""Warnings about a seat that are printed; all are counted."""
+"""Warnings about a seat that are printed; all are counted.  Of its lines that are no answers, as many are shown."""
 
 MOST_NODES = 50_000
 """Decisions whose betting is kept for the next hands; limit hold'em has fewer."""
@@ -196,6 +196,7 @@ class Dealer:
         self._used = [0.0] * seats
         self._hand_used = [0.0] * seats
         self._warnings = [0] * seats
+        self._unanswered = [0] * seats
         self._score: list[Chips] = [0] * seats
         self._limits = (config.response_ms / 1000, config.hand_ms / 1000, config.per_hand_ms * config.hands / 1000)
         self._root = _Decision(Betting.start(config.game))
@@ -359,22 +360,32 @@ class Dealer:
             if line is None:
                 raise _MatchEndedError(seat, "has disconnected")
             received = time.monotonic() + self._epoch
-            if self.verbose:
-                self.tell(f"FROM {seat + 1} at {stamp(received)} {line.decode('ascii', 'replace')}")
+            if self.verbose and self._unanswered[seat] < MOST_WARNINGS:
+                self._show_line(seat, received, line)
             if line[:1] in (b"#", b";"):
+                self._unanswered[seat] += 1
                 continue
             known = line[end + 1 :]
             if known in here.after and line.startswith(asked) and line[end : end + 1] == b":":  # as nearly always
+                if self.verbose and self._unanswered[seat] >= MOST_WARNINGS:
+                    self._show_line(seat, received, line)
                 self._spend(seat, received - sent)
                 return known.decode("ascii"), received
             text = self._action_text(hand.state(here.betting), seat, asked.decode(), line.decode("ascii", "replace"))
             if text is None:
+                self._unanswered[seat] += 1
                 continue
+            if self.verbose and self._unanswered[seat] >= MOST_WARNINGS:
+                self._show_line(seat, received, line)
             self._spend(seat, received - sent)
             action = here.betting.nearest_legal(text)
             if action != text:
                 self._warn(seat, f"{text[:20]!r} is not legal in {asked.decode()}; {action!r} is played")
             return action, received
+
+    def _show_line(self, seat: int, received: float, line: bytes) -> None:
+        """Show a line of a seat: every answer, and the first ones of those that are none."""
+        self.tell(f"FROM {seat + 1} at {stamp(received)} {line.decode('ascii', 'replace')}")
 
     def _action_text(self, state: MatchState, seat: int, asked: str, line: str) -> str | None:
         """The action of an answer, unchanged; None if it is not an answer to this state."""

@@ -30,7 +30,7 @@ from counterplay.errors import GameError, StrategyError
 from counterplay.game.registry import named_game
 from counterplay.poker.postflop import SUBGAME
 from counterplay.poker.postflop.subgame import unlike
-from counterplay.runtime.suggestions import did_you_mean
+from counterplay.runtime.suggestions import did_you_mean, quoted
 from counterplay.solvers.settings import setting_value
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import BUILT, load_strategy, strategy_path
@@ -58,7 +58,10 @@ class Entry:
     def program(self) -> list[str] | None:
         """The words of the command to start, if it is a program."""
         if isinstance(self.source, str) and self.source.startswith(PROGRAM):
-            return shlex.split(self.source.removeprefix(PROGRAM))
+            try:
+                return shlex.split(self.source.removeprefix(PROGRAM))
+            except ValueError as error:  # quotes that are not closed
+                raise GameError(f"{quoted(self.source)} is no command: {error}") from None
         return None
 
     @property
@@ -162,8 +165,13 @@ class Entry:
         words = self.program
         if words is not None:
             played.definition()
-            if not words or not os.access(words[0], os.X_OK):
-                raise GameError(f"the program {' '.join(words)!r} of {self.name} cannot be started; is it executable?")
+            try:
+                executable = bool(words) and os.access(words[0], os.X_OK)
+            except ValueError:  # a character that names of files cannot have
+                executable = False
+            if not executable:
+                text = quoted(" ".join(words))
+                raise GameError(f"the program {text} of {self.name} cannot be started; is it executable?")
         else:
             self.agent(played, 0)
 

@@ -43,7 +43,7 @@ from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.runtime.signals import uninterrupted
 from counterplay.solvers import resume_solver
 from counterplay.solvers.bucket_mccfr import BucketSolver
-from counterplay.storage import LOCK, lock_folder, read_container, write_text
+from counterplay.storage import is_unused, lock_folder, read_container, write_text
 from counterplay.strategy.bucket_strategy import KIND as PROFILE_KIND
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import load_strategy
@@ -379,7 +379,7 @@ class Pipeline:
         if os.path.isfile(path):
             self._read(path)
             return
-        if os.path.exists(self.folder) and (not os.path.isdir(self.folder) or _strange(self.folder)):
+        if not is_unused(self.folder, STATE):
             raise GameError(f"{self.folder} exists, but no build was started in it; choose another folder with --out")
         with lock_folder(self.folder, "building"):
             self.state: dict[str, Any] = {
@@ -435,11 +435,6 @@ class Pipeline:
         if not os.path.isfile(path):
             raise StrategyError(f"{path} is missing; remove the folder {self.folder} to build again")
         read_container(path, made[1])
-
-
-def _strange(folder: Path) -> bool:
-    """Whether a folder holds anything but what a build leaves that was killed at its start."""
-    return any(path.name != LOCK and not path.name.startswith(f".{STATE}.") for path in folder.iterdir())
 
 
 def _until(plan: Plan, goal: float) -> Until:

@@ -29,13 +29,17 @@ FORMULAS = {
 """Formulas with a name."""
 
 
+MOST_VARIABLES, MOST_CLAUSES = 10, 200
+"""The trees of the games have a branch for each assignment of a clause and each pair of clauses."""
+
+
 def read_formula(text: str) -> list[Clause]:
     """The clauses of a formula, variables sorted by their letters and then by their numbers."""
     clauses = []
     for part in FORMULAS.get(text.strip(), text).split("&"):
         clause: Clause = {}
         for literal in part.split("|"):
-            match = re.fullmatch(r"\s*(-?)\s*([A-Za-z_]\w*)\s*", literal)
+            match = re.fullmatch(r"\s*(-?)\s*([A-Za-z_]\w{0,30})\s*", literal)
             if match is None:
                 raise GameError(
                     f"cannot read {literal.strip()!r} in the formula {text!r}; write it like x1|-x3 & x2|x3"
@@ -43,7 +47,11 @@ def read_formula(text: str) -> list[Clause]:
             if match.group(2) in clause:
                 raise GameError(f"{match.group(2)} is twice in one clause of the formula {text!r}; take one out")
             clause[match.group(2)] = not match.group(1)
+            if len(clause) > MOST_VARIABLES:
+                raise GameError(f"a clause of the formula has at most {MOST_VARIABLES} variables; got {part.strip()!r}")
         clauses.append({name: clause[name] for name in sorted(clause, key=_order)})
+        if len(clauses) > MOST_CLAUSES:
+            raise GameError(f"the formula has at most {MOST_CLAUSES} clauses")
     return clauses
 
 

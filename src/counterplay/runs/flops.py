@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
-from counterplay.errors import CounterplayError, GameError, SolverError, StrategyError
+from counterplay.errors import GameError, SolverError, StrategyError
 from counterplay.poker.board_tree import Renamings, pair_mass
 from counterplay.poker.cards import MAX_SUITS, parse_cards
 from counterplay.poker.postflop.board_lists import WeightedBoard
@@ -35,7 +35,7 @@ from counterplay.runs.run import Run
 from counterplay.runtime.header_checks import check_header
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.solvers.result import SolveResult
-from counterplay.storage import read_container, write_container
+from counterplay.storage import is_unused, lock_folder, read_container, write_container
 from counterplay.strategy.public_lookup import PublicIndex
 
 STATE, RUN_KIND, BOARD_KIND = "flops.run", "flops", "solved board"
@@ -131,10 +131,18 @@ def solve_flops(
     Raises
     ------
     CounterplayError
-        If the folder has another plan or none, or a board cannot be solved.
+        If the folder has another plan or none, another process works in it, or a board cannot be solved.
     """
-    place = _Folder.opened(Path(folder), plan, boards)
+    place = _Folder.opened(Path(folder), plan, boards)  # nothing is written if it is refused
     options: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit}
+    with lock_folder(place.path, "solving boards"):
+        place = _Folder.opened(place.path, plan, boards)
+        place.save()
+        return _solve_all(place, keep, RunOptions(**options), progress)
+
+
+def _solve_all(place: _Folder, keep: bool, options: RunOptions, progress: ProgressCallback | None) -> FlopReport:
+    """Solve the boards of a folder that are left, and report on all."""
     done = {one.board: found for one in place.boards if (found := place.finished(one)) is not None}
     count = _Count(progress, len(place.boards), len(done))
     for board in place.boards:
@@ -142,7 +150,7 @@ def solve_flops(
             continue
         count.board = board.board
         try:
-            found = place.solve(board, keep, RunOptions(**options), count.report)
+            found = place.solve(board, keep, options, count.report)
         except KeyboardInterrupt:
             break
         if found is None:
@@ -220,16 +228,22 @@ class BoardHeader(TypedDict):
 
 @dataclasses.dataclass(frozen=True)
 class _Folder:
-    """A folder with its plan; on impossible boards no pair of hands can be held."""
+    """A folder with its plan, the boards that were given, and those of them on which a pair of hands can be held."""
 
     path: Path
     plan: FlopPlan
+    given: tuple[WeightedBoard, ...]
     boards: tuple[WeightedBoard, ...]
-    impossible: tuple[str, ...]
+
+    @property
+    def impossible(self) -> tuple[str, ...]:
+        """The other boards."""
+        possible = {one.board for one in self.boards}
+        return tuple(one.board for one in self.given if one.board not in possible)
 
     @classmethod
     def opened(cls, path: Path, plan: FlopPlan | None, boards: Sequence[WeightedBoard] | None) -> _Folder:
-        """The folder, created or continued."""
+        """The folder of these, or as it was left; nothing is written."""
         state = path / STATE
         if os.path.isfile(state):
             header, _ = read_container(state, RUN_KIND)
@@ -245,21 +259,19 @@ class _Folder:
             plan, boards = plan or kept, known if boards is None else boards
         elif plan is None or boards is None:
             raise GameError(f"nothing was started in {path}; name the spot and its boards")
-        elif os.path.exists(path) and (not os.path.isdir(path) or any(path.iterdir())):
+        elif not is_unused(path, STATE):
             raise GameError(f"{path} exists, but no report was started in it; choose another folder")
         if not boards:
             raise GameError("there is no board to solve")
         possible = [one for one in boards if _pairs(plan.spot, one.board) > 0]
         first = possible[0] if possible else boards[0]
         dataclasses.replace(plan.spot, board=first.board).subgame()  # refuses what is missing or wrong
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise CounterplayError(f"{path} cannot be created: {error.strerror or error}") from None
-        header = {"plan": plan.to_dict(), "boards": [[one.board, one.weight] for one in boards]}
-        write_container(state, RUN_KIND, header, {})
-        gone = tuple(one.board for one in boards if one not in possible)
-        return cls(path, FlopPlan.from_dict(header["plan"]), tuple(possible), gone)
+        return cls(path, FlopPlan.from_dict(plan.to_dict()), tuple(boards), tuple(possible))
+
+    def save(self) -> None:
+        """Write the plan and the boards."""
+        header = {"plan": self.plan.to_dict(), "boards": [[one.board, one.weight] for one in self.given]}
+        write_container(self.path / STATE, RUN_KIND, header, {})
 
     def finished(self, board: WeightedBoard) -> SolvedBoard | None:
         """What was found on a board, with its weight of now."""
@@ -269,17 +281,18 @@ class _Folder:
         header, _ = read_container(path, BOARD_KIND)
         check_header(path, header, BoardHeader)
         try:
-            return dataclasses.replace(SolvedBoard.from_dict(header["found"]), weight=board.weight)
+            found = dataclasses.replace(SolvedBoard.from_dict(header["found"]), weight=board.weight)
         except (LookupError, TypeError, ValueError) as error:
             raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}") from None
+        self._remove_checkpoint(board)  # it is left where a run was killed between the two files
+        return found
 
     def solve(
         self, board: WeightedBoard, keep: bool, options: RunOptions, progress: ProgressCallback
     ) -> SolvedBoard | None:
         """Solve a board and keep what was found; None if it was interrupted."""
-        checkpoint = self.path / f"{board.board}.checkpoint"
         files: dict[str, Any] = {
-            "checkpoint": checkpoint,
+            "checkpoint": self._checkpoint(board),
             "out": self.path / f"{board.board}.strategy" if keep else None,
         }
         run = self._run(board, dataclasses.replace(options, **files))
@@ -289,9 +302,15 @@ class _Folder:
             return None
         found = self._found(board, result)
         write_container(self.path / f"{board.board}.solved", BOARD_KIND, {"found": found.to_dict()}, {})
-        with contextlib.suppress(OSError):
-            checkpoint.unlink()
+        self._remove_checkpoint(board)
         return found
+
+    def _checkpoint(self, board: WeightedBoard) -> Path:
+        return self.path / f"{board.board}.checkpoint"
+
+    def _remove_checkpoint(self, board: WeightedBoard) -> None:
+        with contextlib.suppress(OSError):
+            self._checkpoint(board).unlink()
 
     def _check_nodes(self, index: PublicIndex) -> None:
         for node in self.plan.shown:

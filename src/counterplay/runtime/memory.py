@@ -106,7 +106,7 @@ def read_memory(amount: int | str | None) -> int | None:
     """A number of bytes from text such as 500MiB; numbers, and None for no limit, stay as they are."""
     if not isinstance(amount, str):
         return amount
-    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([KMGT]?)(i?)B?\s*", amount, re.IGNORECASE)
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*([KMGT]?)(i?)B?\s*", amount, re.IGNORECASE)
     if match is None or not 0 < float(match.group(1)) < 1e30:
         raise SolverError(f"memory is written like 500MiB or 2GiB; got {amount!r}")
     base = 1024 if match.group(3) else 1000

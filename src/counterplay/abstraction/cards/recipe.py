@@ -50,6 +50,9 @@ FAMILIES: dict[Family, str] = {
 PERCENTILES: dict[Family, str] = {"PE": "ehs", "PS": "ehs2", "PH": "hs", "PHS": "ehs2"}
 """What orders the hands in families of percentiles: a metric of ``CardFeatures.values``; PHS splits again by E[HS]."""
 
+MOST_DIGITS = 18
+"""Of the number of buckets."""
+
 LEAST = 0.0001
 """The smallest threshold of merging: it leaves up to 10,001 buckets."""
 
@@ -174,6 +177,8 @@ def _parse_round(text: str, family: str, turn: int, rounds: int, size: int, reca
         entry = dataclasses.replace(entry, textures=bool(match["textures"]), forgets=forgets)
         _check_round(entry, text, turn, rounds, size)
         return entry
+    if max(len(match["count"]), len(match["split"] or "")) > MOST_DIGITS:
+        raise AbstractionError(f"no round has that many buckets: {match['count'][:MOST_DIGITS]}...")
     count, split = int(match["count"]), int(match["split"] or 1)
     named = (match["family"] or ("PHS" if match["split"] else family)).upper()
     if named not in FAMILIES or named == "lossless":

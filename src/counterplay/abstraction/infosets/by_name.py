@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from counterplay.errors import AbstractionError
+from counterplay.runtime.suggestions import quoted
 
 if TYPE_CHECKING:
     from counterplay.abstraction.infosets.abstraction import Abstraction
@@ -103,7 +104,7 @@ def _forget(game: Game, what: str) -> Callable[[str], str]:
     if name == "match":
         try:
             pattern = re.compile(value)
-        except re.error as error:
-            raise AbstractionError(f"{value!r} is not a regular expression: {error}") from None
+        except (re.error, RecursionError, OverflowError) as error:
+            raise AbstractionError(f"{quoted(value)} is not a regular expression: {error}") from None
         return lambda infoset: pattern.sub("", infoset)
     return game.forget(name, value)

@@ -210,7 +210,7 @@ def parse_algorithms(text: str) -> dict[str, tuple[str, dict[str, Any]]]:
     Returns the name and the settings of each, by its text.
     """
     found: dict[str, tuple[str, dict[str, Any]]] = {}
-    for part in re.split(r",(?![^()]*\))", text):
+    for part in _split_outside(text):
         label = part.strip()
         match = re.fullmatch(r"([^()\s]+)(?:\((.*)\))?", label)
         if match is None:
@@ -228,6 +228,18 @@ def parse_algorithms(text: str) -> dict[str, tuple[str, dict[str, Any]]]:
                 raise SolverError(f"settings are written NAME=VALUE; got {setting.strip()!r} in {label!r}")
         found[label] = (name, settings)
     return found
+
+
+def _split_outside(text: str) -> list[str]:
+    """The parts of a text between commas that are not in brackets."""
+    parts, inside = [""], False
+    for piece in re.split(r"([,()])", text):
+        if piece == "," and not inside:
+            parts.append("")
+        else:
+            inside = piece == "(" or (inside and piece != ")")
+            parts[-1] += piece
+    return parts
 
 
 def compare(

@@ -27,6 +27,7 @@ from counterplay.abstraction.infosets.abstraction import Abstraction
 from counterplay.errors import CounterplayError
 from counterplay.evaluation.bucket_pairs import BucketPairs, measure_buckets
 from counterplay.forms import open_game
+from counterplay.runs import solve_flops
 from counterplay.runtime.jobs import JobList, SerialExecutor
 from counterplay.solvers import make_solver, resume_solver
 from counterplay.storage import file_kind, read_container, write_container
@@ -108,8 +109,8 @@ def cases(path: Path, headers: bool = False) -> Iterator[tuple[str, Any, dict[st
 
 
 def use(path: Path, work: dict[str, Any]) -> None:
-    """Load a file and let kernels have its content."""
-    kind = file_kind(path)
+    """Load a file of the kind ``work["kind"]`` and let kernels have its content."""
+    kind = work["kind"]
     if kind == "checkpoint":
         solver = resume_solver(path, work.get("opened"))
         solver.step(1)
@@ -133,9 +134,17 @@ def use(path: Path, work: dict[str, Any]) -> None:
         jobs = JobList(work["header"], 3, (2,), resume=path)
         jobs.path = None
         jobs.run(lambda number: np.zeros(2), SerialExecutor())
+    elif kind in ("flops", "solved board"):
+        solve_flops(path.parent)
     else:
         game = open_game(work["game"], "buckets", cards=work["cards"])
         measure_buckets(game, BucketPairs.load(path, game), np.full(game.num_entries, 0.5))
+
+
+def open_for(work: dict[str, Any]) -> None:
+    """Open the game of a checkpoint or an abstraction once for all cases."""
+    if work["kind"] in ("checkpoint", "abstraction") and work.get("cards") is None:
+        work["opened"] = open_game(work["game"], work.get("form", "history"))
 
 
 def run_cases(plan: list[dict[str, Any]], skip: int) -> None:
@@ -147,9 +156,8 @@ def run_cases(plan: list[dict[str, Any]], skip: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for work in plan:
             source, target = Path(work["path"]), Path(folder) / Path(work["path"]).name
-            kind = str(file_kind(source))
-            if kind in ("checkpoint", "abstraction") and work.get("cards") is None:
-                work["opened"] = open_game(work["game"], work.get("form", "history"))
+            work["kind"] = kind = str(file_kind(source))
+            open_for(work)
             for case, header, arrays in cases(source, work.get("headers", False)):
                 number += 1
                 if number <= skip:
@@ -179,7 +187,7 @@ def survey(plan: list[dict[str, Any]]) -> dict[str, str]:
     skip = 0
     while True:
         child = subprocess.run(
-            [sys.executable, "-m", "tests.forged_files", json.dumps(plan), str(skip)], capture_output=True, text=True
+            [sys.executable, "-m", "torture.forged_files", json.dumps(plan), str(skip)], capture_output=True, text=True
         )
         lines = [json.loads(line) for line in child.stdout.splitlines()]
         for before, after in itertools.pairwise(lines):

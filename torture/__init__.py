@@ -1,0 +1,1 @@
+"""Kills, fuzzed inputs, hostile clients and races: ``python -m torture``."""

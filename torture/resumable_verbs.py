@@ -1,0 +1,209 @@
+"""Every verb that can be continued after a kill, on instances of less than a second.
+
+``INSTANCES`` names for each the command that starts it and the command that continues it, both in an empty folder.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import socket
+import stat
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from counterplay.solvers import ALGORITHMS
+
+ITERATIONS = 40
+GAMES = {"history": "leduc", "public": "leduc_limit_2p", "states": "kuhn", "buckets": "leduc_limit_2p"}
+"""What is solved on each form."""
+SMALLER = {"maxmin": "kuhn", "cfr+ira": "kuhn", "fpira": "kuhn", "fictitious-play": "kuhn"}
+LP = ("lp", "double-oracle", "maxmin")
+"""Algorithms that start threads, which do not survive a fork."""
+
+RIVER = ("--pot", "60", "--stack", "100", "--oop", "AA,KQs,98s", "--ip", "KK,QJs,77", "--bets", "75%", "--raises", "a")
+SPOT = ("--board", "KsTd7h4c2s", *RIVER)
+
+PROGRAM = '''#!{python} -IS
+"""Checks and calls in Kuhn poker, by the protocol of the competition."""
+import socket, sys
+
+link = socket.create_connection((sys.argv[1], int(sys.argv[2])))
+link.sendall(b"VERSION:2.0.0\\r\\n")
+for line in link.makefile("r", newline="\\n"):
+    line = line.rstrip("\\r\\n")
+    _, position, hand, betting, cards = line.split(":")
+    if betting not in ("cc", "crc", "crf", "rc", "rf") and len(betting) % 2 == int(position):
+        link.sendall((line + ":c\\r\\n").encode())
+'''
+
+
+@dataclasses.dataclass(frozen=True)
+class Instance:
+    """A run that is killed and continued.
+
+    Attributes
+    ----------
+    verb, name : str
+        The row of the table, and what it is.
+    start, again : tuple of str
+        The command, and that which continues it; by default the same.
+    kept : str, optional
+        The file that must exist for ``again``; before, it is started once more.
+    same : bool
+        Whether the result is promised to be the same, bit for bit; not with several threads.
+    forks : bool
+        Whether it may be run once in the process that forks the others: without starting threads.
+    around : callable, optional
+        What else happens while it runs.
+    """
+
+    verb: str
+    name: str
+    start: tuple[str, ...]
+    again: tuple[str, ...] | None = None
+    kept: str | None = None
+    same: bool = True
+    forks: bool = True
+    around: Callable[[], None] | None = None
+
+    def command(self, folder: Path) -> tuple[str, ...]:
+        """What a user types in this folder."""
+        fresh = self.again is None or (self.kept is not None and not (folder / self.kept).exists())
+        return self.start if fresh or self.again is None else self.again
+
+
+def instances(shared: Path) -> list[Instance]:
+    """All of them; files that they need are written into a folder."""
+    cards = _write_cards(shared)
+    program = _write_program(shared)
+    return [
+        *_solves(cards),
+        *_other_solves(cards),
+        *_folders(shared, program),
+        *_evaluations(),
+        _dealer(),
+    ]
+
+
+def _solve(verb: str, name: str, *words: str, **traits: bool) -> Instance:
+    """A run of ``solve`` with a checkpoint and a strategy."""
+    files = ("--checkpoint", "run.checkpoint", "--out", "run.strategy", "--json")
+    more = ("--iterations", "600") if verb == "solve states" else ("--iterations", str(ITERATIONS))
+    seeded = () if "--board" in words else ("--seed", "1")
+    kept = [
+        word for name in ("--map-out", "--boards") if name in words for word in (name, words[words.index(name) + 1])
+    ]
+    return Instance(
+        verb, name, ("solve", *words, *seeded, *more, *files),
+        ("solve", "--resume", "run.checkpoint", *kept, *more, *files), "run.checkpoint", **traits,
+    )  # fmt: skip
+
+
+def _solves(cards: Path) -> Iterator[Instance]:
+    """Every algorithm on every form."""
+    for algorithm, known in ALGORITHMS.items():
+        for form in known.forms:
+            game = SMALLER.get(algorithm, GAMES[form])
+            more = ("--cards", str(cards)) if form == "buckets" else ("--representation", form)
+            words = (game, "--algorithm", algorithm, *more)
+            yield _solve(f"solve {form}", f"{algorithm} on {form}", *words, forks=algorithm not in LP)
+
+
+def _other_solves(cards: Path) -> Iterator[Instance]:
+    yield _solve("solve holdem", "a river", "holdem", *SPOT)
+    yield _solve("solve holdem", "a lock", "holdem", *SPOT, "--lock", "check=check 0.3; bet45 rest")
+    yield _solve("solve history", "forgetting", "leduc", "--forget", "match=^.", "--map-out", "run.cpa")
+    yield _solve("solve history", "exact", "kuhn", "--algorithm", "lp", "--exact", forks=False)
+    yield _solve("solve buckets", "measured", "leduc_limit_2p", "--cards", str(cards), "--boards", "all")
+    for form, algorithm in (("history", "external-sampling"), ("public", "pcs")):
+        words = (GAMES[form], "--algorithm", algorithm, "--representation", form, "--threads", "2")
+        yield _solve(f"solve {form}", f"{algorithm}, 2 threads", *words, same=False, forks=False)
+
+
+def _folders(shared: Path, program: str) -> Iterator[Instance]:
+    cache = ("--cache", str(shared / "features"), "--quiet")
+    yield Instance(
+        "build", "leduc",
+        ("build", "leduc_limit_2p", "--preset", "tiny", "--rounds", "3,KE3", "--iterations", "200", "--deals", "5",
+         "--threads", "1", "--out", "agent", *cache),
+    )  # fmt: skip
+    yield Instance(
+        "abstract", "leduc",
+        ("abstract", "leduc_limit_2p", "--rounds", "3,KE3", "--out", "x.cpa", "--cache", "features", "--json"),
+    )  # fmt: skip
+    rivers = ("--flops", "KsTd7h4c2s:3 QsJh2h3c8d", *RIVER, "--until", "2%", "--quiet")
+    yield Instance("flops", "two rivers", ("flops", "report", "--keep", *rivers))
+    yield Instance("flops", "continued by its folder", ("flops", "report", "--keep", *rivers),
+                   ("flops", "report", "--keep", "--quiet"), "report/flops.run")  # fmt: skip
+    play = ("--game", "kuhn", "--deals", "40", "--piece", "5", "--json")
+    entries = ("always-call", "always-raise", "50/50")
+    yield Instance("tournament", "three agents", ("tournament", "t", *entries, *play),
+                   ("tournament", "t", "--json"), "t/tournament.json")  # fmt: skip
+    yield Instance("tournament", "two workers", ("tournament", "t", *entries, *play, "--workers", "2"), forks=False)
+    with_programs = ("tournament", "t", program, "50/50", "--game", "kuhn_limit_2p", "--deals", "30", "--json")
+    yield Instance("tournament", "a program", with_programs, forks=False)
+
+
+def _evaluations() -> Iterator[Instance]:
+    for method, opponent in (("split", "50/50"), ("card-free", "50/50")):
+        yield Instance(
+            "evaluate", method,
+            ("evaluate", "--strategy", opponent, "--game", "leduc_limit_2p", "--method", method, "--checkpoint",
+             "jobs", "--json"),
+            ("evaluate", "--resume", "jobs", "--json"), "jobs",
+        )  # fmt: skip
+
+
+def _dealer() -> Instance:
+    """A match of two clients at a dealer; the clients call again after a kill."""
+    ports = free_ports(2)
+
+    def clients() -> None:
+        from counterplay.agents.client import play_as_client
+        from counterplay.agents.rule_agent import RuleAgent
+        from counterplay.errors import CounterplayError
+        from counterplay.poker.acpc.standard import STANDARD
+
+        def sit(port: int, name: str) -> None:
+            deadline = time.monotonic() + 10
+            while time.monotonic() < deadline:
+                try:
+                    play_as_client(RuleAgent(name, 7), STANDARD["kuhn.limit.2p"], "127.0.0.1", port)
+                    return
+                except CounterplayError:  # the dealer is not there yet
+                    time.sleep(0.005)
+
+        for port, name in zip(ports, ("50/50", "always-call"), strict=True):
+            threading.Thread(target=sit, args=(port, name), daemon=True).start()
+
+    words = ("dealer", "m", "kuhn.limit.2p", "40", "3", "A", "B", "-T", "-a", "-q", "-p", ",".join(map(str, ports)))
+    return Instance("dealer", "transactions", words, forks=False, around=clients)
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody listens at now."""
+    links = [socket.socket() for _ in range(count)]
+    for link in links:
+        link.bind(("127.0.0.1", 0))
+    ports = [int(link.getsockname()[1]) for link in links]
+    for link in links:
+        link.close()
+    return ports
+
+
+def _write_cards(shared: Path) -> Path:
+    from counterplay.abstraction.cards import CardAbstraction
+
+    path = shared / "lossless.cpa"
+    CardAbstraction.lossless((3, 2), (1, 1)).save(path)
+    return path
+
+
+def _write_program(shared: Path) -> str:
+    path = shared / "calls.py"
+    path.write_text(PROGRAM.format(python=sys.executable), encoding="utf-8")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return f"program:{path}"
