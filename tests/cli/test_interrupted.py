@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import os
 import re
@@ -17,8 +18,15 @@ import pytest
 from counterplay.agents import Agent, matches, tournaments
 from counterplay.build.pipeline import Pipeline
 from counterplay.cli.main import main
-from counterplay.experiments import forgetful_sizes, run_experiment
-from counterplay.experiments.shared import comparison
+from counterplay.experiments import (
+    bluff_chain,
+    failing_learners,
+    forgetful_sizes,
+    oshi_zumo_sizes,
+    run_experiment,
+    three_player_sampling,
+)
+from counterplay.experiments.shared import comparison, sampler_races
 from counterplay.experiments.shared.comparison import Budget, Comparison, compare
 
 INTERRUPTED = 130
@@ -156,6 +164,50 @@ class TestExperiment:
         assert main(["experiment", "forgetful-sizes", "--quick", "--out", str(path)]) == INTERRUPTED
         assert "forgetful-sizes has these rows only" in capsys.readouterr().err
         assert len(json.loads(path.read_text())["rows"]) == 1
+
+    @pytest.mark.parametrize(
+        ("name", "options", "place", "function", "calls", "finished"),
+        [
+            ("bluff-chain", {"quick": True, "exploitability": 0.1}, bluff_chain, "solve", 2, 2),
+            ("failing-learners", {"iterations": 200}, failing_learners, "worst_cases", 1, 1),
+            ("oshi-zumo-sizes", {"quick": True}, oshi_zumo_sizes, "relative_sets", 2, 2),
+        ],
+    )
+    def test_rows_of_other_experiments(
+        self, name: str, options: dict[str, Any], place: Any, function: str, calls: int, finished: int,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:  # fmt: skip
+        whole = run_experiment(name, **options)
+        stop_after(monkeypatch, place, function, calls)
+        found = run_experiment(name, **options)
+        assert found.interrupted
+        assert found.rows == whole.rows[:finished]
+        assert found.curves == dict(itertools.islice(whole.curves.items(), finished))
+
+    def test_a_sampler_counts_when_all_its_seeds_are_finished(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Stopped in the second run of the third sampler: two rows, their curves, and a ranking of two."""
+        options = {"game": "leduc_limit_2p", "seconds": 0.02, "seeds": 2}
+        with monkeypatch.context() as patch:
+            stop_after(patch, sampler_races, "make_solver", 5)
+            found = run_experiment("public-sampling", **options)
+        assert found.interrupted
+        assert [row[0] for row in found.rows] == [*found.curves] == ["pcs", "cs"]
+        assert sorted(found.notes[0].removeprefix("Ours, the best first: ").rstrip(".").split(", ")) == ["cs", "pcs"]
+        stop_after(monkeypatch, sampler_races, "make_solver", 3)
+        found = run_experiment("bluff-sampling", quick=True, seconds=0.02)
+        assert [row[1] for row in found.rows] == ["pcs"]
+
+    def test_matches_of_a_round_robin(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Seven of 56 matches: of the four pairs of agents only the first two have met."""
+        stop_after(monkeypatch, three_player_sampling, "match", 7)
+        options = {"game": "kuhn_limit_3p", "cards": "lossless", "seconds": 0.08, "deals": 20}
+        found = run_experiment("three-player-sampling", **options)
+        assert found.interrupted
+        assert [row[:2] for row in found.rows] == [
+            (seconds, label) for seconds in (0.01, 0.02) for label in ("ES", "Pure CFR", "Pure CFR minus ES")
+        ]
+        assert {label: len(xs) for label, (xs, _) in found.curves.items()} == {"ES": 2, "Pure CFR": 2}
+        assert found.notes[0].startswith("7 of 56 matches of 20 deals")
 
     def test_no_rows(self, monkeypatch: pytest.MonkeyPatch) -> None:
         stop_after(monkeypatch, forgetful_sizes, "_count", 0)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from counterplay.experiments.shared.experiment import Cell, Experiment
+from counterplay.experiments.shared.experiment import Cell, Experiment, keeping_rows
 from counterplay.games.bluff import Bluff
 from counterplay.runs import solve
 from counterplay.strategy.tabular import TabularStrategy
@@ -68,7 +68,8 @@ def solve_rounds(
             solved[opener, other] = SolvedRound(game, result.value[0], result.exploitability, result.profile)
         return solved[opener, other].value
 
-    value(d1, d2)
+    with keeping_rows():
+        value(d1, d2)
     return solved
 
 

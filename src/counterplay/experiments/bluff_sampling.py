@@ -37,9 +37,10 @@ def run(
     with keeping_rows():
         for game in games[:1] if quick else games:
             tree = open_game(game, "public")
-            found = race_samplers(tree, {name: name for name in PUBLISHED}, limit, runs, threads)
-            rows += [(tree.name, *row, PUBLISHED[str(row[0])]) for row in race_table(found, limit, 1.0)]
-            curves |= {f"{tree.name}, {sampler}": curve for sampler, curve in mean_curves(found, 1.0).items()}
+            for sampler, races in race_samplers(tree, {name: name for name in PUBLISHED}, limit, runs, threads):
+                found = {sampler: races}
+                rows += [(tree.name, *row, PUBLISHED[sampler]) for row in race_table(found, limit, 1.0)]
+                curves[f"{tree.name}, {sampler}"] = mean_curves(found, 1.0)[sampler]
     return Experiment(
         title=f"Exploitability in Bluff after CPU seconds, {runs} seeds",
         source="Johanson 2016, figures 3.5 and 3.6",

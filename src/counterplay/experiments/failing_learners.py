@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from counterplay.evaluation import best_response
 from counterplay.experiments.regret_curves import checkpoints
-from counterplay.experiments.shared.experiment import Experiment
+from counterplay.experiments.shared.experiment import Curves, Experiment, keeping_rows
 from counterplay.forms import open_game
 from counterplay.solvers import Solver, make_solver
 
@@ -27,9 +27,12 @@ def run(quick: bool = False, iterations: int | None = None, x: float = 10.0) -> 
     last = iterations or (1_000 if quick else 100_000)
     tree = open_game(f"toy_failing_learners(x={x})", "history")
     points = checkpoints(last)
-    curves = {name: (points, worst_cases(make_solver(tree, name), points)) for name in ("cfr", "fictitious-play")}
     late = [place for place, point in enumerate(points) if point > 100]
     published = {"cfr": "settles at -5", "fictitious-play": "does not converge"}
+    curves: Curves = {}
+    with keeping_rows():
+        for name in published:
+            curves[name] = ([*map(float, points)], worst_cases(make_solver(tree, name), points))
     return Experiment(
         title="What player 1's average strategy is worth in the worst case",
         source="Čermák 2018, figure A.1",

@@ -6,7 +6,7 @@ curves, and says in words that PCS is the fastest, and that OPCS and SPCS are sl
 
 from __future__ import annotations
 
-from counterplay.experiments.shared.experiment import Experiment
+from counterplay.experiments.shared.experiment import Experiment, keeping_rows
 from counterplay.experiments.shared.sampler_races import mean_curves, race_samplers, race_table, ranking
 from counterplay.forms import open_game
 
@@ -32,7 +32,10 @@ def run(
     limit = seconds or (4.0 if quick else 240.0)
     runs = seeds or (2 if quick else 3)
     tree = open_game(game or ("holdem_2_1(ranks=6,suits=3)" if quick else "holdem_2_1"), "public")
-    found = race_samplers(tree, {name: name for name in PUBLISHED}, limit, runs, threads)
+    found = {}
+    with keeping_rows():
+        for sampler, races in race_samplers(tree, {name: name for name in PUBLISHED}, limit, runs, threads):
+            found[sampler] = races
     unit = 1000.0 / tree.big_blind if tree.big_blind else 1.0
     what = "exploitability, mbb/g" if tree.big_blind else "exploitability"
     rows = tuple((*row, PUBLISHED[str(row[0])]) for row in race_table(found, limit, unit))

@@ -49,7 +49,7 @@ def run(
         for place, text in enumerate(texts):
             abstract = bucket_game(name, cards_of(name, text, "perfect", threads))
             pairs = count_bucket_pairs(abstract, threads=threads)
-            found = race_samplers(abstract, SAMPLERS, limit, runs, pairs=pairs)
+            found = dict(race_samplers(abstract, SAMPLERS, limit, runs, pairs=pairs))
             unit = 1000.0 / (abstract.big_blind or 1.0)
             ends = {
                 label: interval([unit * run.curve[-1].exploitability for run in found[label]]) for label in SAMPLERS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from counterplay.evaluation.bucket_pairs import BucketPairs
 from counterplay.experiments.shared.comparison import Run, interval, read_off
@@ -21,16 +21,19 @@ POINTS = 8
 def race_samplers(
     game: PublicTree | BucketGame, samplers: Mapping[str, str], seconds: float, seeds: int, threads: int = 1,
     pairs: BucketPairs | None = None,
-) -> dict[str, list[Run]]:  # fmt: skip
-    """Run each sampler, an algorithm by its label, with each seed for some CPU seconds; only its own steps count."""
-    found: dict[str, list[Run]] = {label: [] for label in samplers}
+) -> Iterator[tuple[str, list[Run]]]:  # fmt: skip
+    """Run each sampler, an algorithm by its label, with each seed for some CPU seconds; only its own steps count.
+
+    The runs of a sampler are given when all of them are finished.
+    """
     for label, algorithm in samplers.items():
+        runs = []
         for seed in range(seeds):
             solver = make_solver(game, algorithm, seed=seed, threads=threads)
             if isinstance(solver, BucketTables):
                 solver.pairs = pairs
-            found[label].append(Run(label, seed, tuple(_curve(solver, seconds))))
-    return found
+            runs.append(Run(label, seed, tuple(_curve(solver, seconds))))
+        yield label, runs
 
 
 def _curve(solver: Solver, seconds: float) -> list[Progress]:
