@@ -338,9 +338,9 @@ class TestResume:
 
 class TestWire:
     def test_lines_are_cut_out_of_what_comes(self) -> None:
-        left, right = socket.socketpair()
-        connection = Connection.__new__(Connection)
-        connection.link, connection._buffer, connection._skipping = left, b"", False
+        with socket.create_server((LOOPBACK, 0)) as server:
+            right = socket.create_connection(server.getsockname())
+            connection = Connection(server.accept()[0])
         right.sendall(b"one\r\ntwo\n" + b"x" * 5000 + b"\nthree\n")
         right.close()
         got: list[str | None] = []
@@ -350,7 +350,7 @@ class TestWire:
             except LineTooLongError:
                 got.append("too long")
         assert got == ["one", "two", "too long", "three", None]
-        left.close()
+        connection.close()
 
     def test_a_line_that_nobody_takes(self) -> None:
         """Who does not read is dropped when the line is full."""

@@ -13,7 +13,11 @@ import time
 from counterplay.errors import CounterplayError
 from counterplay.poker.acpc.match_state import MAX_LINE
 
-CHUNK = 1 << 16
+CHUNK = 1 << 13
+"""Bytes taken from the system at a time."""
+
+PATIENCE = 0.005
+"""Seconds that ``read_soon`` waits."""
 
 
 class ConnectionLostError(CounterplayError):
@@ -32,34 +36,38 @@ class Connection:
         self.link = link
         self._out = link.dup()  # which never waits: one system call for a line, where a timeout takes two
         self._out.setblocking(False)
-        self._waiting = b""
+        self._waits: float | None = 0.0  # the timeout that is set
+        self.held = b""  # whole lines that the next ``send`` or ``flush`` sends
         self._buffer = b""
+        self._place = 0  # in the buffer, behind the lines that were read
         self._skipping = False
+
+    # ------------------------------------------------------------------------------------------ sending
 
     def send(self, text: str, seconds: float | None = None) -> None:
         """Send a line; ``seconds`` is how long the other side may refuse to take it."""
-        self.send_bytes(f"{text}\r\n".encode("ascii", "replace"), seconds)
+        self.held += f"{text}\r\n".encode("ascii", "replace")
+        self.flush(seconds)
 
-    def queue_bytes(self, data: bytes) -> None:
-        """Send whole lines together with the next ones."""
-        self._waiting += data
-
-    def send_bytes(self, data: bytes, seconds: float | None = None) -> None:
-        """Send whole lines."""
-        if self._waiting:
-            data, self._waiting = self._waiting + data, b""
+    def flush(self, seconds: float | None = None) -> None:
+        """Send what was held back; ``seconds`` as in ``send``."""
+        data, self.held = self.held, b""
+        if not data:
+            return
         try:
             try:
                 sent = self._out.send(data)
             except BlockingIOError:
                 sent = 0
             if sent < len(data):
-                self.link.settimeout(seconds)
+                self._wait_at_most(seconds)
                 self.link.sendall(data[sent:])
         except TimeoutError:
             raise ConnectionLostError(f"does not read what it is sent, for {seconds:g} s") from None
         except OSError as error:
             raise ConnectionLostError(f"the connection is lost: {error.strerror or error}") from None
+
+    # ------------------------------------------------------------------------------------------ reading
 
     def read(self, deadline: float | None = None) -> str | None:
         """The next line without its end; None at the end of the conversation.
@@ -69,46 +77,73 @@ class Connection:
         line = self.read_bytes(deadline)
         return None if line is None else line.decode("ascii", "replace")
 
+    def read_soon(self) -> bytes | None:
+        """The next line, if it comes within ``PATIENCE`` and nothing with it; after None use ``read_bytes``."""
+        if self._buffer or self._skipping:
+            return None
+        if self._waits != PATIENCE:
+            self._wait_at_most(PATIENCE)
+        try:
+            data = self.link.recv(CHUNK)
+        except TimeoutError:
+            return None
+        except OSError as error:
+            raise ConnectionLostError(f"the connection is lost: {error.strerror or error}") from None
+        if data.find(b"\n") + 1 == len(data) <= MAX_LINE:
+            return data.rstrip(b"\r\n") if data else None
+        self._buffer = data
+        return None
+
     def read_bytes(self, deadline: float | None = None) -> bytes | None:
         """As ``read``, before it is decoded."""
         while True:
-            end = self._buffer.find(b"\n")
+            start, end = self._place, self._buffer.find(b"\n", self._place)
             if end >= 0:
-                line, self._buffer = self._buffer[:end], self._buffer[end + 1 :]
+                line, self._place = self._buffer[start:end], end + 1
+                if self._place == len(self._buffer):
+                    self._buffer, self._place = b"", 0
                 if self._skipping:
                     self._skipping = False
                     continue
-                if end > MAX_LINE:
-                    raise LineTooLongError(f"a line has at most {MAX_LINE} bytes; got {end}")
+                if len(line) > MAX_LINE:
+                    raise LineTooLongError(f"a line has at most {MAX_LINE} bytes; got {len(line)}")
                 return line.rstrip(b"\r")
+            self._buffer, self._place = self._buffer[start:], 0
             if self._skipping or len(self._buffer) > MAX_LINE:
                 self._buffer = b""
                 if not self._skipping:
                     self._skipping = True
                     raise LineTooLongError(f"a line has at most {MAX_LINE} bytes; this one has not ended")
-            if not self._receive(deadline):
+            try:
+                data = self._receive(None if deadline is None else deadline - time.monotonic())
+            except TimeoutError:
+                raise ConnectionLostError("no answer in time") from None
+            if not data:
                 return None
+            self._buffer += data
 
-    def _receive(self, deadline: float | None) -> bool:
-        """Wait for more; False at the end of the conversation."""
-        left = None if deadline is None else deadline - time.monotonic()
+    def _receive(self, seconds: float | None) -> bytes:
+        """Wait for more; empty at the end of the conversation."""
+        if seconds is not None and seconds <= 0:
+            raise TimeoutError
+        self._wait_at_most(seconds)
         try:
-            if left is not None and left <= 0:
-                raise TimeoutError
-            self.link.settimeout(left)
-            data = self.link.recv(CHUNK)
+            return self.link.recv(CHUNK)
         except TimeoutError:
-            raise ConnectionLostError("no answer in time") from None
+            raise
         except OSError as error:
             raise ConnectionLostError(f"the connection is lost: {error.strerror or error}") from None
-        self._buffer += data
-        return bool(data)
+
+    def _wait_at_most(self, seconds: float | None) -> None:
+        if seconds != self._waits:
+            self.link.settimeout(seconds)
+            self._waits = seconds
 
     def close(self) -> None:
         """Hang up."""
         with contextlib.suppress(OSError):
-            if self._waiting:
-                self._out.send(self._waiting)
+            if self.held:
+                self._out.send(self.held)
         for side in (self._out, self.link):
             with contextlib.suppress(OSError):
                 side.close()

@@ -5,6 +5,9 @@ seat; the acting seat answers.  An answer that cannot be parsed, or is for anoth
 illegal action is played as a call, a no-limit raise of a wrong size with the nearest legal size.  A player who does not
 answer in time, or disconnects, ends the match: it has no score, and the log keeps the hands that were finished.
 
+The seat that acts is sent its line at once.  Lines of the others, who have nothing to answer, are sent together with
+their next ones, or when the acting seat has thought for ``PATIENCE``: with quick programs an action takes one send.
+
 We depart from the reference program where it can be made to wait forever: a player who sends comments or garbage
 endlessly has no more time than one who is silent, one who does not read is dropped, the start timeout also holds for
 the version line, and lines that are too long are discarded as they arrive.  We listen on the loopback address by
@@ -22,12 +25,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from counterplay.agents.connection import Connection, ConnectionLostError, LineTooLongError
-from counterplay.agents.records import MatchFiles, Transaction, read_transactions, stamp
+from counterplay.agents.dealer_lines import Decision, HandLines
+from counterplay.agents.records import MatchFiles, read_transactions, stamp
 from counterplay.errors import CounterplayError, GameError
+from counterplay.game.game import TERMINAL
 from counterplay.poker.acpc.dealing import Deal, deals
 from counterplay.poker.acpc.definition import GameDefinition
-from counterplay.poker.acpc.match_log import HandRecord, format_header, format_score
-from counterplay.poker.acpc.match_state import MatchState, board_text, holes_text, parse_match_state, parse_reply
+from counterplay.poker.acpc.match_log import format_hand, format_header, format_score
+from counterplay.poker.acpc.match_state import MatchState, parse_match_state, parse_reply
 from counterplay.poker.rules import Betting, Chips
 
 LOOPBACK = "127.0.0.1"
@@ -35,6 +40,9 @@ REPORT_EVERY = 100
 
 MOST_WARNINGS = 100
 """Warnings about a seat that are printed; all are counted.  Of its lines that are no answers, as many are shown."""
+
+MOST_HELD = 4096
+"""Bytes that are held back for a seat after a hand."""
 
 MOST_NODES = 50_000
 """Decisions whose betting is kept for the next hands; limit hold'em has fewer."""
@@ -135,46 +143,6 @@ class _MatchEndedError(CounterplayError):
         self.seat = seat
 
 
-class _Decision:
-    """A betting as it is sent, and the decisions after it, which are the same in every hand."""
-
-    __slots__ = ("after", "betting", "line")
-
-    def __init__(self, betting: Betting) -> None:
-        self.betting = betting
-        self.line = betting.text().encode("ascii")
-        self.after: dict[bytes, _Decision] = {}
-
-
-class _Hand:
-    """What the seats are sent in a hand: for each the start of its lines, and its cards as they are written."""
-
-    def __init__(self, hand_id: int, deal: Deal, positions: list[int]) -> None:
-        self.hand_id = hand_id
-        self.deal = deal
-        self.starts = [f"MATCHSTATE:{position}:{hand_id}:".encode("ascii") for position in positions]
-        self.positions = positions
-        self.holes = [
-            holes_text([cards if place == own else () for place, cards in enumerate(deal.hole)]) for own in positions
-        ]
-        self.round = -1
-        self.cards: list[bytes] = []
-
-    def state(self, betting: Betting) -> MatchState:
-        """The hand after some betting."""
-        return MatchState(self.hand_id, betting, self.deal)
-
-    def write_cards(self, betting: Betting) -> None:
-        """Write the cards of all seats; they change when a round or the hand is over."""
-        board = board_text(betting.game, self.deal.board, betting.round)
-        holes = self.holes
-        if betting.showdown:
-            state = self.state(betting)
-            holes = [holes_text(state.seen_by(position).deal.hole) for position in self.positions]
-        self.cards = [f":{hole}{board}\r\n".encode("ascii") for hole in holes]
-        self.round = betting.round
-
-
 class Dealer:
     """Deals one match.
 
@@ -199,7 +167,8 @@ class Dealer:
         self._unanswered = [0] * seats
         self._score: list[Chips] = [0] * seats
         self._limits = (config.response_ms / 1000, config.hand_ms / 1000, config.per_hand_ms * config.hands / 1000)
-        self._root = _Decision(Betting.start(config.game))
+        self._rotations = [[(number + shift) % seats for number in range(seats)] for shift in range(seats)]
+        self._root = Decision(Betting.start(config.game))
         self._nodes = 1
         self._epoch = time.time() - time.monotonic()  # the log has times of day; a clock that is set changes nothing
         self._listeners: list[socket.socket] = []
@@ -275,80 +244,107 @@ class Dealer:
             if found.group(1) != "2" or found.group(2) != "0":
                 self.tell(f"ERROR: seat {number + 1} speaks version {found.group()[8:]}; this is 2.0.0, play continues")
 
-    def _seat_of(self, hand_id: int, position: int) -> int:
-        return (position + hand_id) % self.config.game.players if self.config.rotate else position
-
-    def _position_of(self, hand_id: int, seat: int) -> int:
-        return (seat - hand_id) % self.config.game.players if self.config.rotate else seat
-
     # ------------------------------------------------------------------------------------------ play
 
     def _play_hand(self, hand_id: int, deal: Deal) -> None:
-        config, players = self.config, range(self.config.game.players)
-        self._hand_used = [0.0] * config.game.players
-        seats = [self._seat_of(hand_id, position) for position in players]
-        hand = _Hand(hand_id, deal, [self._position_of(hand_id, seat) for seat in players])
+        config, count = self.config, self.config.game.players
+        self._hand_used = [0.0] * count
+        shift = hand_id % count if config.rotate else 0
+        seats = self._rotations[shift]  # by position
+        hand = HandLines(config.game, hand_id, deal, self._rotations[-shift % count])
         here = self._root
-        while not here.betting.finished:
-            seat = seats[here.betting.player]
-            if self._replay:
-                action = self._replayed(hand.state(here.betting), seat)
-            else:
-                asked, sent = self._show(hand, here, seat)
-                action, received = self._answer(hand, here, seat, asked, sent)
-                if self._files is not None:
-                    self._files.transaction(Transaction(action, hand_id, sent, received))
-            here = self._after(here, action)
-        record = HandRecord.of(hand.state(here.betting), [config.players[seat] for seat in seats])
-        for seat, value in zip(seats, record.values, strict=True):
+        while here.player != TERMINAL:
+            seat = seats[here.player]
+            here = self._replayed(hand, here, seat) if self._replay else self._asked(hand, here, seat)
+        values = here.winnings(deal)
+        for seat, value in zip(seats, values, strict=True):
             self._score[seat] += value
-        self._log(record.text())
+        self._log(format_hand(hand.record(here), values, [config.players[seat] for seat in seats]))
         if not self._replay:
-            self._show(hand, here, None)
+            hand.write_cards(here)
+            self._show(hand, here)
+            for number, connection in enumerate(self._seats):
+                if len(connection.held) > MOST_HELD:  # that of a seat that never acts
+                    self._flush(number)
         if self.verbose and (hand_id + 1) % REPORT_EVERY == 0:
             self.tell(f"# {hand_id + 1} hands, seconds by seat: {' '.join(map(stamp, self._used))}")
 
-    def _after(self, here: _Decision, action: str) -> _Decision:
+    def _after(self, here: Decision, action: str) -> Decision:
         """The decision after an action."""
-        key = action.encode("ascii")
+        key = f":{action}".encode("ascii")
         found = here.after.get(key)
         if found is None:
-            found = _Decision(here.betting.act(action))
+            found = Decision(here.betting.act(action), key[1:])
             if self._nodes < MOST_NODES:
                 here.after[key] = found
                 self._nodes += 1
         return found
 
-    def _show(self, hand: _Hand, here: _Decision, acting: int | None) -> tuple[bytes, float]:
-        """Send a state to every seat; what the acting one was sent, and when.
+    def _asked(self, hand: HandLines, here: Decision, seat: int) -> Decision:
+        """Send a state, wait for the answer of the seat that acts, and record it."""
+        if here.round != hand.round:
+            hand.write_cards(here)
+        self._show(hand, here)
+        sent = time.monotonic()
+        self._flush(seat)
+        after, received = self._answer(hand, here, seat, sent)
+        self._spend(seat, received - sent)
+        if self._files is not None:
+            self._files.transaction(after.action, hand.hand_id, sent + self._epoch, received + self._epoch)
+        return after
 
-        The end of a hand, where nobody acts, is sent together with the beginning of the next.
-        """
-        if acting is None or here.betting.round != hand.round:
-            hand.write_cards(here.betting)
-        asked, sent = b"", 0.0
-        for number, seat in enumerate(self._seats):
-            line = hand.starts[number] + here.line + hand.cards[number]
-            now = time.monotonic() + self._epoch
-            if number == acting:
-                asked, sent = line[:-2], now
-            if self.verbose:
-                self.tell(f"TO {number + 1} at {stamp(now)} {line[:-2].decode('ascii')}")
-            if acting is None:
-                seat.queue_bytes(line)
+    def _show(self, hand: HandLines, here: Decision) -> None:
+        """Write a state for every seat.  The lines are held back until a seat must act or another takes a while."""
+        text = here.line
+        for seat, start, cards in zip(self._seats, hand.starts, hand.cards):  # noqa: B905
+            seat.held += start + text + cards
+        if self.verbose:
+            now = stamp(time.monotonic() + self._epoch)
+            for number in range(len(self._seats)):
+                self.tell(f"TO {number + 1} at {now} {hand.line(here, number).decode('ascii')}")
+
+    def _answer(self, hand: HandLines, here: Decision, seat: int, sent: float) -> tuple[Decision, float]:
+        """Wait for the answer of a seat to the line that it was sent: where it leads, and when it came."""
+        asked = hand.line(here, seat)
+        line = self._soon(seat)
+        while True:
+            if line is None:
+                line = self._await(seat, sent)
+            received = time.monotonic()
+            if self.verbose and self._unanswered[seat] < MOST_WARNINGS:
+                self._show_line(seat, received, line)
+            after = here.after.get(line[len(asked) :]) if line.startswith(asked) else None
+            text = None
+            if after is None and line[:1] not in (b"#", b";"):  # as hardly ever
+                text = self._action_text(hand.state(here), seat, asked.decode(), line.decode("ascii", "replace"))
+            if after is None and text is None:
+                self._unanswered[seat] += 1
+                line = None
                 continue
-            try:
-                seat.send_bytes(line, self._limits[0])
-            except ConnectionLostError as error:
-                raise _MatchEndedError(number, str(error)) from None
-        return asked, sent
+            if self.verbose and self._unanswered[seat] >= MOST_WARNINGS:
+                self._show_line(seat, received, line)
+            return after or self._played(here, seat, text or "", asked), received
 
-    def _answer(self, hand: _Hand, here: _Decision, seat: int, asked: bytes, sent: float) -> tuple[str, float]:
-        """Wait for the answer of a seat to the line that it was sent; the action to play, and when it came."""
+    def _played(self, here: Decision, seat: int, text: str, asked: bytes) -> Decision:
+        """Where an answer leads that was not given here before: that of the nearest legal action."""
+        action = here.betting.nearest_legal(text)
+        if action != text:
+            self._warn(seat, f"{text[:20]!r} is not legal in {asked.decode()}; {action!r} is played")
+        return self._after(here, action)
+
+    def _soon(self, seat: int) -> bytes | None:
+        """The next line of a seat that answers at once, as programs do."""
+        try:
+            return self._seats[seat].read_soon()
+        except ConnectionLostError as error:
+            raise _MatchEndedError(seat, str(error)) from None
+
+    def _await(self, seat: int, sent: float) -> bytes:
+        """The next line of a seat that takes its time; the others are sent what was held back for them."""
+        for number in range(len(self._seats)):
+            self._flush(number)
         answer, hand_time, match_time = self._limits
-        allowed = min(answer, hand_time - self._hand_used[seat], match_time - self._used[seat])
-        deadline = time.monotonic() + allowed
-        end = len(asked)
+        deadline = sent + min(answer, hand_time - self._hand_used[seat], match_time - self._used[seat])
         while True:
             try:
                 line = self._seats[seat].read_bytes(deadline)
@@ -359,33 +355,18 @@ class Dealer:
                 continue
             if line is None:
                 raise _MatchEndedError(seat, "has disconnected")
-            received = time.monotonic() + self._epoch
-            if self.verbose and self._unanswered[seat] < MOST_WARNINGS:
-                self._show_line(seat, received, line)
-            if line[:1] in (b"#", b";"):
-                self._unanswered[seat] += 1
-                continue
-            known = line[end + 1 :]
-            if known in here.after and line.startswith(asked) and line[end : end + 1] == b":":  # as nearly always
-                if self.verbose and self._unanswered[seat] >= MOST_WARNINGS:
-                    self._show_line(seat, received, line)
-                self._spend(seat, received - sent)
-                return known.decode("ascii"), received
-            text = self._action_text(hand.state(here.betting), seat, asked.decode(), line.decode("ascii", "replace"))
-            if text is None:
-                self._unanswered[seat] += 1
-                continue
-            if self.verbose and self._unanswered[seat] >= MOST_WARNINGS:
-                self._show_line(seat, received, line)
-            self._spend(seat, received - sent)
-            action = here.betting.nearest_legal(text)
-            if action != text:
-                self._warn(seat, f"{text[:20]!r} is not legal in {asked.decode()}; {action!r} is played")
-            return action, received
+            return line
+
+    def _flush(self, number: int) -> None:
+        """Send a seat what was held back."""
+        try:
+            self._seats[number].flush(self._limits[0])
+        except ConnectionLostError as error:
+            raise _MatchEndedError(number, str(error)) from None
 
     def _show_line(self, seat: int, received: float, line: bytes) -> None:
         """Show a line of a seat: every answer, and the first ones of those that are none."""
-        self.tell(f"FROM {seat + 1} at {stamp(received)} {line.decode('ascii', 'replace')}")
+        self.tell(f"FROM {seat + 1} at {stamp(received + self._epoch)} {line.decode('ascii', 'replace')}")
 
     def _action_text(self, state: MatchState, seat: int, asked: str, line: str) -> str | None:
         """The action of an answer, unchanged; None if it is not an answer to this state."""
@@ -410,22 +391,25 @@ class Dealer:
 
     # ------------------------------------------------------------------------------------------ books
 
-    def _replayed(self, state: MatchState, seat: int) -> str:
-        """The next action of a match that is resumed."""
+    def _replayed(self, hand: HandLines, here: Decision, seat: int) -> Decision:
+        """What the next action of a match that is resumed leads to."""
         entry = self._replay.popleft()
-        if entry.hand_id != state.hand_id or not state.betting.legal(entry.action):
+        if entry.hand_id != hand.hand_id or not here.betting.legal(entry.action):
             raise GameError(
-                f"the transaction log does not fit this match: {entry.text()!r} cannot follow {state.text()}; "
-                "were the game, the seed and the names the same?"
+                f"the transaction log does not fit this match: {entry.text()!r} cannot follow "
+                f"{hand.state(here).text()}; were the game, the seed and the names the same?"
             )
         self._spend(seat, entry.received - entry.sent)
-        return entry.action
+        return self._after(here, entry.action)
 
     def _spend(self, seat: int, seconds: float) -> None:
         """Count thinking time, and end the match when there is too much of it."""
-        self._used[seat] += seconds
-        self._hand_used[seat] += seconds
-        spent = (seconds, self._hand_used[seat], self._used[seat])
+        self._used[seat] = used = self._used[seat] + seconds
+        self._hand_used[seat] = in_hand = self._hand_used[seat] + seconds
+        answer, hand_time, match_time = self._limits
+        if seconds <= answer and in_hand <= hand_time and used <= match_time:
+            return
+        spent = (seconds, in_hand, used)
         for time_spent, limit, what in zip(spent, self._limits, ("an answer", "a hand", "the match"), strict=True):
             if time_spent > limit:
                 raise _MatchEndedError(seat, f"took {time_spent:.3f} s for {what}; {limit:g} s are allowed")

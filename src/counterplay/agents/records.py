@@ -19,6 +19,7 @@ from typing import IO
 from counterplay.errors import GameError
 from counterplay.storage import write_text
 
+TRANSACTION = b"%b %d %.6f %.6f\n"
 _LINE = re.compile(r"([a-zA-Z][0-9]{0,10}) ([0-9]{1,10}) ([0-9]{1,12}\.[0-9]{6}) ([0-9]{1,12}\.[0-9]{6})")
 
 
@@ -33,7 +34,8 @@ class Transaction:
 
     def text(self) -> str:
         """The line of this answer."""
-        return f"{self.action} {self.hand_id} {self.sent:.6f} {self.received:.6f}"
+        line = TRANSACTION % (self.action.encode("ascii"), self.hand_id, self.sent, self.received)
+        return line[:-1].decode("ascii")
 
 
 def stamp(seconds: float) -> str:
@@ -82,9 +84,10 @@ class MatchFiles:
         """Write a line of the log, flushed to the system."""
         _put(self._log, text)
 
-    def transaction(self, entry: Transaction) -> None:
+    def transaction(self, action: bytes, hand_id: int, sent: float, received: float) -> None:
         """Write a line of the transaction log."""
-        _put(self._transactions, entry.text())
+        if self._transactions is not None:
+            self._transactions.write(TRANSACTION % (action, hand_id, sent, received))
 
     def close(self) -> None:
         """Close both."""

@@ -59,7 +59,7 @@ class HandMeaning(NamedTuple):
 
 def rank_hand(cards: Iterable[int]) -> int:
     """The rank of one hand of one to seven cards; the higher rank wins, equal ranks tie."""
-    from counterplay.kernels.cards.evaluator import FLUSH, HIGH_MASK, LOW_BITS, LOW_MASK, NO_CARDS, SUIT_SHIFT
+    from counterplay.kernels.cards import evaluator as kernels
 
     hand = tuple(map(int, cards))
     if not 1 <= len(hand) <= MAX_HAND:
@@ -68,12 +68,18 @@ def rank_hand(cards: Iterable[int]) -> int:
     if len(set(hand)) < len(hand):
         raise GameError(f"a card is in the hand twice: {text}")
     tables = hand_tables()
-    key = NO_CARDS + sum(int(tables.card_key[card]) for card in hand)
-    if key & FLUSH:
-        suit = next(suit for suit in range(MAX_SUITS) if key & (8 << (SUIT_SHIFT + 4 * suit)))
+    keys = _keys_of_cards()
+    key = kernels.NO_CARDS + sum([keys[card] for card in hand])
+    if key & kernels.FLUSH:
+        suit = next(suit for suit in range(MAX_SUITS) if key & (8 << (kernels.SUIT_SHIFT + 4 * suit)))
         return int(tables.suited_rank[sum(1 << card // MAX_SUITS for card in hand if card % MAX_SUITS == suit)])
-    place = int(tables.high_place[key >> LOW_BITS & HIGH_MASK]) + int(tables.low_place[key & LOW_MASK])
-    return int(tables.ranks_rank[place])
+    high, low = key >> kernels.LOW_BITS & kernels.HIGH_MASK, key & kernels.LOW_MASK
+    return int(tables.ranks_rank[int(tables.high_place[high]) + int(tables.low_place[low])])
+
+
+@functools.cache
+def _keys_of_cards() -> tuple[int, ...]:
+    return tuple(hand_tables().card_key.tolist())
 
 
 def rank_hands(hands: npt.ArrayLike) -> npt.NDArray[np.uint16]:

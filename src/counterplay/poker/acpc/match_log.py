@@ -61,8 +61,7 @@ class HandRecord:
 
     def text(self) -> str:
         """The line of this hand in a log."""
-        values = "|".join(map(format_chips, self.values))
-        return f"{self.state().text()}:{values}:{'|'.join(self.names)}"
+        return format_hand(self.state().text(), self.values, self.names)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,6 +107,11 @@ def format_header(name: str, game_file: str, hands: int, seed: int, times: Seque
     """The four lines that open a log; ``times``: milliseconds for a response, a hand, and each hand on average."""
     lines = [f"# name/game/hands/seed {name} {game_file} {hands} {seed}"]
     return lines + [f"#--{key} {limit}" for key, limit in zip(_TIMES, times, strict=False)]
+
+
+def format_hand(state: str, values: Sequence[Chips], names: Sequence[str]) -> str:
+    """The line of a hand: its ``STATE``, then the values and the names by position."""
+    return f"{state}:{'|'.join(map(format_chips, values))}:{'|'.join(names)}"
 
 
 def format_score(score: Sequence[Chips], seats: Sequence[str]) -> str:
