@@ -191,3 +191,24 @@ def test_what_prints_itself_is_short() -> None:
     for one in shown:
         assert len(repr(one)) < 5 * 100, type(one)
         assert repr(one).count("\n") < 5
+
+
+def test_curves_print_a_line() -> None:
+    curve = cp.solve("kuhn", iterations=30).curve
+    last = curve[-1]
+    shown = f"exploitability 0.4583 at iteration 1, {last.exploitability:.4g} at iteration 30"
+    assert repr(curve) == f"<Curve of {len(curve)} points: {shown}>"
+    assert repr(type(curve)()) == "<Curve of 0 points>"
+
+
+@pytest.mark.parametrize("game", ["kuhn", cp.make("kuhn"), cp.compile_game("kuhn")], ids=["name", "game", "tree"])
+def test_strategies_are_made_for_a_game_or_its_name(game: Any) -> None:
+    uniform = cp.TabularStrategy.uniform(game)
+    assert uniform.probabilities(0, "K:") == {"check": 0.5, "bet": 0.5}
+    assert (cp.TabularStrategy.random(game, 3).table == cp.TabularStrategy.random("kuhn", 3).table).all()
+    assert cp.TabularStrategy.from_table(game, {(0, "K:"): {"bet": 1.0}}).probabilities(0, "K:")["bet"] == 1.0
+
+
+def test_what_is_not_a_game_has_no_strategy() -> None:
+    with pytest.raises(cp.CounterplayError, match="a game is a name, a path, a Game"):
+        cp.TabularStrategy.uniform(None)  # type: ignore[arg-type]

@@ -182,6 +182,19 @@ def test_a_fold_is_worth_nothing_from_there_on(capsys: pytest.CaptureFixture[str
     assert found["ev"] == pytest.approx(0, abs=1e-9)
 
 
+def test_show_says_what_is_locked(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The decisions whose strategy was given, in the text and in JSON; the title says so of the one that is shown."""
+    out = str(tmp_path / "locked.strategy")
+    assert main([*RIVER, "--iterations", "5", "--lock", "bet25=fold 1", "--quiet", "--out", out]) == 0
+    capsys.readouterr()
+    for node, first in (("", "oop on QsJh2h3c8d"), ("bet25", "ip on QsJh2h3c8d after bet25 (locked)")):
+        assert main(["show", out, "--node", node]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[0] == f"QsJh2h3c8d, pot 50, stack 200: {first}"
+        assert lines[1] == "  locked: 'bet25'; the strategy there was given, and the rest solved around it"
+    assert run_json(capsys, "show", out)["locked"] == ["bet25"]
+
+
 def test_a_lock_from_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     lock, out = tmp_path / "lock.txt", tmp_path / "locked.strategy"
     lock.write_text("call KK,AQs:0.5\nfold rest\n", encoding="utf-8")
@@ -302,6 +315,20 @@ def test_a_spot_is_resumed_by_the_command_that_started_it(
     assert "is a checkpoint of another spot: bets is 33% there, 50%,allin here\n" in capsys.readouterr().err
     assert main([*RIVER, "--bets", "33%", "--resume", str(left), "--lock", "bet17=fold 1"]) == 2
     assert "a checkpoint has its own locks; leave out --lock" in capsys.readouterr().err
+
+
+def test_sizes_and_chips_that_leave_no_bets(river: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words, message in (
+        (["--bets", ""], "the bets are empty; say none for no sizes"),
+        (["--raises", " "], "the raises are empty"),
+        (["--chip", "1000"], "bets are multiples of the chip, and one of 1000 is more than the stack of 200"),
+    ):
+        assert main([*RIVER, *words, "--iterations", "2"]) == 2
+        assert message in capsys.readouterr().err
+    assert main([*RIVER, "--chip", "60", "--iterations", "2"]) == 0
+    assert "bets are multiples of the chip of 60, which is more than the pot of 50" in capsys.readouterr().err
+    assert main(["show", str(river)]) == 0
+    assert "locked" not in capsys.readouterr().out
 
 
 def test_what_is_not_kept_and_not_used_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -44,6 +44,13 @@ def test_closest_names(name: str, close: list[str]) -> None:
     assert closest_names(name, KNOWN, MEANT) == close
 
 
+def test_three_letters_in_another_order_are_another_word() -> None:
+    """Two of three letters are alike; what starts with another letter must be more alike than that."""
+    assert closest_names("foo", ["oop", "ip"]) == []
+    assert closest_names("op", ["oop", "ip"]) == ["oop"]
+    assert closest_names("educ", KNOWN) == ["leduc"]
+
+
 def test_the_question_names_them() -> None:
     assert did_you_mean("cards", KNOWN, meant=MEANT) == "did you mean 'leduc' or 'Kuhn'?"
     assert did_you_mean("zzzz", KNOWN) == "there are leduc, Kuhn, rock_paper_scissors, cfr+"

@@ -11,17 +11,21 @@ from counterplay.cli.hand_grid import grid_lines
 from counterplay.poker.postflop import SUBGAME
 from counterplay.poker.postflop.subgame import parse_subgame
 from counterplay.strategy.hand_export import hands_to_csv, hands_to_html, shown_cells
+from counterplay.strategy.public_strategy import PublicStrategy
 
 if TYPE_CHECKING:
     from counterplay.cli.show import Files
     from counterplay.poker.postflop.subgame import Subgame
     from counterplay.strategy.hand_table import HandTable
+    from counterplay.strategy.strategy import Strategy
 
 
-def show_hands(name: str, state: HandTable, single: bool, files: Files, palette: str, as_json: bool) -> None:
-    """Show the hands of a game at a decision, in a grid or as ``single`` hands, and write them to files."""
+def show_hands(strategy: Strategy, state: HandTable, single: bool, files: Files, palette: str, as_json: bool) -> None:
+    """Show the hands of a strategy at a decision, in a grid or as ``single`` hands, and write them to files."""
+    name = strategy.game
     game = parse_subgame(name) if name.startswith(SUBGAME) else None
-    title = _title(name, game, state)
+    locked = strategy.locked_nodes if isinstance(strategy, PublicStrategy) else ()
+    title = _title(name, game, state) + (" (locked)" if state.node in locked else "")
     if files.png is not None:
         from counterplay.plots.hand_grids import draw_grid
 
@@ -31,9 +35,13 @@ def show_hands(name: str, state: HandTable, single: bool, files: Files, palette:
     if files.html is not None:
         hands_to_html(files.html, title, state, single, palette)
     if as_json:
-        print_json(_as_json(name, state, single, files))
+        print_json({**_as_json(name, state, single, files), "locked": list(locked)})
         return
-    _print(name, game, state, None if single else palette)
+    say(title)
+    if locked:
+        places = ", ".join(repr(node) if node else "the first decision" for node in locked)
+        say(f"  locked: {places}; the strategy there was given, and the rest solved around it")
+    _print(game, state, None if single else palette)
     for path in files.written:
         say(f"wrote {path}")
 
@@ -46,9 +54,8 @@ def _title(name: str, game: Subgame | None, state: HandTable) -> str:
     return f"{name}: {who}{board}{betting}"
 
 
-def _print(name: str, game: Subgame | None, state: HandTable, palette: str | None) -> None:
+def _print(game: Subgame | None, state: HandTable, palette: str | None) -> None:
     """Print the grid in a palette, or single hands if there is none."""
-    say(_title(name, game, state))
     mix = ", ".join(f"{name} {100 * share:.2f}%" for name, share in zip(state.actions, state.frequencies, strict=True))
     say(f"  {mix}")
     if state.values is not None:

@@ -105,7 +105,7 @@ def command(
     strategy = load_strategy(file)
     state = None if by_infoset else _hand_table(strategy, node, board, values, bool(by_hand))
     if state is not None:
-        show_hands(strategy.game, state, hands or not state.two_cards, files, palette, as_json)
+        show_hands(strategy, state, hands or not state.two_cards, files, palette, as_json)
     else:
         show_infosets(strategy, None if player is None else player - 1, node, rows, files, as_json)
     return 0

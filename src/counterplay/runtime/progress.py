@@ -10,6 +10,17 @@ from typing import TypeAlias
 from counterplay.runtime.number_text import chips, figure
 
 
+class Curve(tuple["Progress", ...]):
+    """The points of a run, which show themselves in a line."""
+
+    def __repr__(self) -> str:
+        if not self:
+            return "<Curve of 0 points>"
+        ends = [f"{figure(point.exploitability)} at iteration {point.iterations:,}" for point in (self[0], self[-1])]
+        many = "1 point" if len(self) == 1 else f"{len(self):,} points"
+        return f"<Curve of {many}: exploitability {', '.join(dict.fromkeys(ends))}>"
+
+
 @dataclasses.dataclass(frozen=True)
 class Progress:
     """The state of a computation.

@@ -14,6 +14,9 @@ _Result = TypeVar("_Result")
 ALIKE = 0.65
 """How similar a name must be to be suggested, from 0 to 1; ``hands`` and ``cards`` are 0.6."""
 
+VERY_ALIKE = 0.75
+"""How similar one must be that starts with another letter; ``foo`` and ``oop`` are 0.67."""
+
 
 LONGEST = 100
 """Characters of what is quoted in errors."""
@@ -44,8 +47,11 @@ def closest_names(name: str, known: Iterable[str], meant: Mapping[str, str] | No
     found = [target for target in words.get(_letters(name), ()) if target in names]
     if found:
         return found
-    by_case = {one.lower(): one for one in names}
-    return [by_case[one] for one in difflib.get_close_matches(name.lower(), by_case, n=1, cutoff=ALIKE)]
+    by_case, word = {one.lower(): one for one in names}, name.lower()
+    close = difflib.get_close_matches(word, by_case, n=1, cutoff=VERY_ALIKE)
+    if not close:
+        close = difflib.get_close_matches(word, [one for one in by_case if one[:1] == word[:1]], n=1, cutoff=ALIKE)
+    return [by_case[one] for one in close]
 
 
 def did_you_mean(

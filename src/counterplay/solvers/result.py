@@ -19,6 +19,7 @@ from counterplay.runtime.data_frames import Tabulated
 from counterplay.runtime.html_page import html_facts
 from counterplay.runtime.memory import format_bytes
 from counterplay.runtime.number_text import figure
+from counterplay.runtime.progress import Curve
 
 if TYPE_CHECKING:
     from counterplay.abstraction.infosets.abstraction import Abstraction
@@ -105,7 +106,7 @@ class SolveResult(Tabulated):
     cpu_seconds: float
     histories: int | None  # unknown where the game was not compiled
     information_sets: int
-    curve: tuple[Any, ...]  # of Progress
+    curve: Curve
     details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     nodes: int = 0
     abstraction: Abstraction | None = None

@@ -29,7 +29,7 @@ from counterplay.runtime.array_checks import COUNTS, check_like, check_limits
 from counterplay.runtime.header_checks import check_header
 from counterplay.runtime.memory import check_memory
 from counterplay.runtime.pacing import CHECK_RATIO, PacedSteps, Until, next_check
-from counterplay.runtime.progress import Progress, ProgressCallback
+from counterplay.runtime.progress import Curve, Progress, ProgressCallback
 from counterplay.solvers.checkpoint_header import CheckpointHeader
 from counterplay.solvers.result import RunFacts, SolveResult, Status
 from counterplay.solvers.settings import Settings, preset
@@ -481,7 +481,7 @@ class Solver(ABC):
             cpu_seconds=self.cpu_seconds,
             histories=self.histories,
             information_sets=self.information_sets,
-            curve=tuple(self.curve),
+            curve=Curve(self.curve),
             details=self.details(),
             nodes=self.nodes,
             abstraction=self.abstraction(),

@@ -141,6 +141,11 @@ class PublicStrategy(Strategy):
         return PublicIndex(self.tree)
 
     @property
+    def locked_nodes(self) -> tuple[str, ...]:
+        """The betting that leads to each decision whose strategy was given."""
+        return self.tree.locked_nodes(self.locked)
+
+    @property
     def num_infosets(self) -> int:
         """Number of public states x hands, where isomorphic hands are one."""
         return self.tree.num_infosets

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from counterplay.errors import StrategyError
-from counterplay.forms import open_game
+from counterplay.forms import GameLike, open_game
 from counterplay.runtime.array_checks import check_like, check_limits
 from counterplay.runtime.header_checks import check_header
 from counterplay.storage import Arrays, pack_texts, unpack_texts, write_container
@@ -95,20 +95,23 @@ class TabularStrategy(Strategy):
         )  # fmt: skip
 
     @classmethod
-    def uniform(cls, tree: GameTree) -> TabularStrategy:
-        """The profile that plays every action with the same probability."""
+    def uniform(cls, game: GameLike) -> TabularStrategy:
+        """The profile that plays every action with the same probability; the game, or its name, as in ``open_game``."""
+        tree = open_game(game, "history")
         sizes = np.diff(tree.infoset_offset)
         return cls.from_tree(tree, np.repeat(1.0 / sizes, sizes), Provenance("uniform"))
 
     @classmethod
-    def random(cls, tree: GameTree, seed: int) -> TabularStrategy:
-        """A profile drawn uniformly from all distributions at each information set."""
+    def random(cls, game: GameLike, seed: int) -> TabularStrategy:
+        """A profile drawn uniformly from all distributions at each information set; the game as in ``uniform``."""
+        tree = open_game(game, "history")
         weights = np.random.default_rng(seed).exponential(size=tree.num_entries)
         return cls.from_tree(tree, normalise(weights, tree.infoset_offset), Provenance("random", seed=seed))
 
     @classmethod
-    def from_table(cls, tree: GameTree, table: Mapping[tuple[int, str], Mapping[str, float]]) -> TabularStrategy:
+    def from_table(cls, game: GameLike, table: Mapping[tuple[int, str], Mapping[str, float]]) -> TabularStrategy:
         """A profile from ``{(player, information set name): {action: probability}}``; sets left out are uniform."""
+        tree = open_game(game, "history")
         values = cls.uniform(tree).table.copy()
         for (player, name), row in table.items():
             infoset = tree.find_infoset(player, name)

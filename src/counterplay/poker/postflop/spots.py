@@ -11,6 +11,7 @@ from typing import Any
 from counterplay.errors import CounterplayError, GameError
 from counterplay.poker.postflop.subgame import Subgame
 from counterplay.poker.range_files import range_of
+from counterplay.runtime.number_text import figure
 
 LISTS = ("add_line", "remove_line", "lock")
 """Fields that can be given several times."""
@@ -75,12 +76,19 @@ class Spot:
         names = (*NEEDED, "bets", "raises", "donks", "chip", "rake_cap", "add_line", "remove_line")
         chosen: dict[str, Any] = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         chosen |= {name: range_of(chosen[name], name) for name in ("oop", "ip")}
+        for name in ("bets", "raises", "donks"):
+            if not chosen.get(name, "none").strip():
+                raise GameError(f"the {name} are empty; say none for no sizes, or leave them out for the usual ones")
         chosen["stack"] = _stacks(chosen["stack"])
         if self.allin_threshold is not None:
             chosen["allin_threshold"] = _share(self.allin_threshold, "all-in threshold", "the stack such as 67%")
         if self.rake is not None:
             chosen["rake"] = _share(self.rake, "rake", "the pot such as 5%")
-        return Subgame(**chosen, isomorphic=self.isomorphism)
+        found = Subgame(**chosen, isomorphic=self.isomorphism)
+        if found.chip > found.effective_stack:
+            least, stack = (figure(amount, 12) for amount in (found.chip, found.effective_stack))
+            raise GameError(f"bets are multiples of the chip, and one of {least} is more than the stack of {stack}")
+        return found
 
 
 def _stacks(given: str | float | tuple[float, ...]) -> float | tuple[float, ...]:

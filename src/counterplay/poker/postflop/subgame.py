@@ -189,7 +189,7 @@ class Subgame:
         return bets, parse_sizes(self.raises, "raises", raises=True), donks
 
     def warnings(self) -> list[str]:
-        """A line for each text of sizes that has no use on this board: its streets are over, or none follows."""
+        """A line for each text of sizes that has no use on this board, and for a chip that is more than the pot."""
         lines = []
         for name, text in (("bets", self.bets), ("raises", self.raises), ("donks", self.donks or "")):
             over = [STREETS[street] for street in sorted(named_streets(text, name)) if street < self.first_street]
@@ -198,6 +198,9 @@ class Subgame:
                 lines.append(f"the {name} for the {' and '.join(over)} are not used: {board} is a {now}")
         if self.donks is not None and self.first_street == len(STREETS) - 1:
             lines.append("the donks are not used: nothing was called before the river, and no street follows")
+        if self.chip > self.pot:
+            chip, pot = figure(self.chip, 12), figure(self.pot, 12)
+            lines.append(f"bets are multiples of the chip of {chip}, which is more than the pot of {pot}")
         return lines
 
     @property
