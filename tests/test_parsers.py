@@ -97,6 +97,7 @@ def test_names_longer_than_a_file_may_have(name: str) -> None:
         ("formula", "|".join(f"x{number}" for number in range(40)), "at most 10 variables"),
         ("formula", "x1 & " * 500 + "x1", "at most 200 clauses"),
         ("formula", "x" + "1" * 5000, "write it like"),
+        ("typed action", "raise " + "300" * 2000, "is not possible here"),
     ],
 )
 def test_texts_that_were_not_refused(name: str, text: str, message: str) -> None:

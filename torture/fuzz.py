@@ -22,8 +22,10 @@ from typing import Any
 import numpy as np
 
 from counterplay.errors import CounterplayError
+from counterplay.runtime.compiling import Compiling, listening
 from counterplay.storage import file_kind
 from torture import children
+from torture.command_lines import command_lines
 from torture.file_changes import FileChanger
 from torture.file_samples import all_samples, some_samples
 from torture.forged_files import open_for, use
@@ -107,7 +109,8 @@ class Fuzz:
         self.formats += [file_format(work, folder / "files") for work in self._samples()]
 
     def _folder_parsers(self) -> dict[str, Parser]:
-        return folder_parsers(self.folder / "texts")
+        found = folder_parsers(self.folder / "texts")
+        return {**found, "command line": command_lines(self.folder / "commands")}
 
     def _samples(self) -> list[dict[str, Any]]:
         """The files to change, made by a child."""
@@ -190,12 +193,19 @@ class Fuzz:
 
 def _tried(one: Format) -> dict[str, Any]:
     """What comes of an input, in this process."""
-    before, clock = children.peak_memory(), time.process_time()
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
-    signal.alarm(6 * SECONDS)
+    before, clock, compiled = children.peak_memory(), time.process_time(), []
+
+    def start_clock(*kernels: Compiling) -> None:
+        """Also anew before a kernel is compiled, which happens once and is not the input's time."""
+        compiled.extend(kernels)
+        signal.setitimer(signal.ITIMER_PROF, 60 if kernels else SECONDS)
+        signal.alarm(600 if kernels else 6 * SECONDS)
+
+    start_clock()
     text = ""
     try:
-        one.use(one.target)
+        with listening(start_clock):
+            one.use(one.target)
         outcome = "accepted"
     except CounterplayError as error:
         text = str(error)
@@ -206,5 +216,6 @@ def _tried(one: Format) -> dict[str, Any]:
     signal.alarm(0)
     return {
         "outcome": outcome, "text": text[:400] if outcome == "wrong" else "",
-        "seconds": time.process_time() - clock, "memory": children.peak_memory() - before,
+        "seconds": 0.0 if compiled else time.process_time() - clock,
+        "memory": 0 if compiled else children.peak_memory() - before,
     }  # fmt: skip

@@ -364,6 +364,13 @@ class TestMisuse:
         with pytest.raises(StrategyError, match=r"build\.json is damaged"):
             Pipeline(make_plan("leduc_limit_2p", "tiny", "PS2,PS2", iterations=50, deals=2), built)
 
+    def test_a_stage_that_is_missing(self, built: Path) -> None:
+        state = json.loads((built / "build.json").read_text())
+        del state["done"]["pairs"]
+        (built / "build.json").write_text(json.dumps(state))
+        with pytest.raises(StrategyError, match=r"build\.json is damaged: stage 'pairs' is missing before others"):
+            Pipeline(make_plan("leduc_limit_2p", "tiny", "PS2,PS2", iterations=50, deals=2), built)
+
     @pytest.mark.parametrize("name", ["cards.cpa", "pairs.counts", "agent.strategy"])
     def test_lost_and_damaged_files(self, built: Path, name: str) -> None:
         plan = make_plan("leduc_limit_2p", "tiny", "PS2,PS2", iterations=50, deals=2)

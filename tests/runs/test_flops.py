@@ -20,7 +20,7 @@ from counterplay.runs import FlopPlan, FlopReport, Spot, solve_flops
 from counterplay.runs import flops as flops_module
 from counterplay.runs.flop_report import Decision, SolvedBoard
 from counterplay.solvers.public_cfr import PublicSolver
-from counterplay.storage import LOCK, lock_folder
+from counterplay.storage import LOCK, lock_folder, read_container, write_container
 from tests.cli.test_show_verb import Page
 
 OOP, IP = "AA,KQs:0.5,98s", "KK,QJs,77"
@@ -191,6 +191,16 @@ def test_killed_between_the_result_of_a_board_and_its_checkpoint(tmp_path: Path)
     (path / f"{RIVERS[0].board}.checkpoint").write_bytes(b"any")
     assert timeless(solve_flops(path)) == found
     assert not list(path.glob("*.checkpoint"))
+
+
+def test_a_plan_without_its_stack(tmp_path: Path) -> None:
+    """A file of a folder that was edited by hand."""
+    solve_flops(tmp_path / "x", PLAN, RIVERS[:1])
+    header, _ = read_container(tmp_path / "x" / "flops.run", "flops")
+    del header["plan"]["spot"]["stack"]
+    write_container(tmp_path / "x" / "flops.run", "flops", header, {})
+    with pytest.raises(CounterplayError, match="a postflop spot needs stack"):
+        solve_flops(tmp_path / "x")
 
 
 def test_boards_that_cannot_come_are_left_out(tmp_path: Path) -> None:

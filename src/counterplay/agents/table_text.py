@@ -28,6 +28,9 @@ _SYMBOLS = "♣♦♥♠"
 _ALL_IN = ("a", "ai", "all", "allin", "all-in", "all in")
 _POT = ("p", "pot")
 
+MOST_DIGITS = 18
+"""Of an amount that somebody types; no stack has more."""
+
 
 def symbol_name(card: int) -> str:
     """``T♦`` for the ten of diamonds."""
@@ -158,7 +161,8 @@ def read_action(betting: Betting, answer: str) -> str:
         letters = betting_letters(text)
     except GameError:
         raise GameError(f"{answer!r} is not an action; type {offers(betting)}, ? for help, q to stop") from None
-    action = letters if limit or not letters[1:].isdigit() else f"r{int(letters[1:]) + round_base(betting)}"
+    chips = letters[1:]
+    action = letters if limit or not chips.isdecimal() else f"r{int(chips[:MOST_DIGITS]) + round_base(betting)}"
     if limit and letters[:1] == "r":
         action = "r"  # sizes are fixed
     if betting.legal(action):

@@ -400,6 +400,9 @@ class Pipeline:
             check_header(
                 f"{path}, stage {name}", found, MatchStage if name.startswith(MATCH) else STAGES.get(name, Stage)
             )
+        missing = [name for name in list(self.TITLES)[: len(self.done)] if name not in self.done]
+        if missing:
+            raise StrategyError(f"{path} is damaged: stage {missing[0]!r} is missing before others; remove the folder")
         different = self.plan.differences(plan)
         if different:
             raise GameError(

@@ -87,7 +87,7 @@ class FlopPlan:
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> FlopPlan:
         """The inverse of ``to_dict``."""
-        stack = found["spot"]["stack"]
+        stack = found["spot"].get("stack")
         spot = {**found["spot"], "stack": tuple(stack) if isinstance(stack, list) else stack}
         return cls(
             Spot(**spot),
