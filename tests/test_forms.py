@@ -115,7 +115,9 @@ def test_registered_games(name: str) -> None:
     assert found["states"].available
 
 
-@pytest.mark.parametrize("name", sorted(LARGE))
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if "nolimit_3p" in name else name for name in sorted(LARGE)]
+)
 def test_large_games(name: str) -> None:
     """Nothing large is built: their sizes are counted from the rules."""
     found = check(name)

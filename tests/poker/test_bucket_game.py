@@ -288,7 +288,7 @@ def test_kernels_walk_as_the_twin_does(game: str, algorithm: str) -> None:
     units = payoff_units(abstract, None) if algorithm == "pure-cfr" else 1
     changes = {**scheme, "average_walks": 1.0, "seed": 5}
     solver = BucketSolver(abstract, mccfr_config(algorithm, changes), algorithm)
-    solver.step(60)
+    solver.step(20)
     inner = int(np.random.SeedSequence(5).spawn(1)[0].generate_state(1, np.uint64)[0])
     extra = rules.players != 2 and algorithm != "chance-sampling"
     twin_game = PlainBucketGame(rules, twin_rules(rules))
@@ -297,7 +297,7 @@ def test_kernels_walk_as_the_twin_does(game: str, algorithm: str) -> None:
         **({"scheme": SCHEMES["limit-poker"]} if scheme else {}),
     )  # fmt: skip
     slow.game = dataclasses.replace(twin_game, deals=in_order(rules, inner, extra))
-    slow.iterate(60)
+    slow.iterate(20)
     np.testing.assert_allclose(solver.regret, units * table_rows(abstract, slow.regret), rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(solver.average, table_rows(abstract, slow.average), rtol=1e-9, atol=1e-9)
     assert solver.nodes == slow.nodes
@@ -322,6 +322,14 @@ def entries_of(abstract: BucketGame, tree: cp.GameTree) -> np.ndarray:
         first = abstract.entry(abstract.tree.find(Betting.after(abstract.definition, betting)), int(bucket))
         found += [first + action for action in range(len(tree.actions_of(infoset)))]
     return np.array(found)
+
+
+@functools.cache
+def both_forms(game: str, buckets: Any) -> tuple[BucketGame, cp.GameTree, np.ndarray]:
+    """A game in buckets, its tree of histories, and the entry of the tables for each entry of the tree."""
+    abstract = BucketGame.build(GAMES[game], buckets(GAMES[game]))
+    _, tree = compiled(abstract)
+    return abstract, tree, entries_of(abstract, tree)
 
 
 def walk_all_deals(
@@ -377,9 +385,7 @@ def test_values_over_all_deals_are_those_of_the_history_tree(game: str, buckets:
 @every_game
 def test_at_a_pure_profile_nothing_is_left_to_chance_but_the_deal(game: str, algorithm: str) -> None:
     rules = GAMES[game]
-    abstract = BucketGame.build(rules, remembering(rules))
-    _, tree = compiled(abstract)
-    where = entries_of(abstract, tree)
+    abstract, tree, where = both_forms(game, remembering)
     draw = np.random.default_rng(8)
     profile = np.zeros(tree.num_entries)
     profile[[draw.integers(low, high) for low, high in itertools.pairwise(tree.infoset_offset)]] = 1.0

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+import functools
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.strategy import TabularStrategy
 from counterplay.strategy.public_lookup import PublicIndex
 from counterplay.strategy.public_strategy import PublicStrategy
-from counterplay.tree import compile_game
+from counterplay.tree import GameTree, compile_game
 from counterplay.tree.public.public_tree import FOLD, LINK, SHOWDOWN, PublicTree
 from tests.reference.sequence_lp import solve_zero_sum
 from tests.reference.subgames import SlowSubgame
@@ -33,7 +34,7 @@ RIVER = Subgame("QsJh2h3c8d", 50, 60, "AA,KQs:0.5,AsQh,9s8s", "JJ,AhKd,T9s,KcQc:
 TURN = Subgame("QsJh2d3c", 20, 30, "AA,T9s", "KQs,77", bets="50%", raises="100%", allin_threshold=1.0)
 
 
-def slow_twin(game: Subgame, bets: list[float], raises: list[float]) -> Any:
+def slow_twin(game: Subgame, bets: Sequence[float], raises: Sequence[float]) -> Any:
     hands = holdem_hands().tolist()
     ranges = tuple(
         {(a, b): float(weight) for (a, b), weight in zip(hands, parse_range(text), strict=True) if weight > 0}
@@ -42,8 +43,18 @@ def slow_twin(game: Subgame, bets: list[float], raises: list[float]) -> Any:
     cap = float("inf") if game.rake_cap is None else game.rake_cap
     stack = game.effective_stack
     return SlowSubgame(
-        game.cards, game.pot, stack, (ranges[0], ranges[1]), bets, raises, game.rake, cap
+        game.cards, game.pot, stack, (ranges[0], ranges[1]), list(bets), list(raises), game.rake, cap
     ).game()  # fmt: skip
+
+
+def slow_tree(game: Subgame, bets: Sequence[float], raises: Sequence[float]) -> GameTree:
+    """The tree of the slow twin, which knows no isomorphism, compiled once."""
+    return _slow_tree(dataclasses.replace(game, isomorphic=True), tuple(bets), tuple(raises))
+
+
+@functools.lru_cache(4)
+def _slow_tree(game: Subgame, bets: tuple[float, ...], raises: tuple[float, ...]) -> GameTree:
+    return compile_game(slow_twin(game, bets, raises))
 
 
 def shares_of_pot(game: Subgame, won: Iterable[float]) -> list[float]:
@@ -57,9 +68,8 @@ def random_profile(tree: PublicTree, seed: int) -> PublicStrategy:
     return PublicStrategy.of_tree(tree, (tables[0], tables[1]))
 
 
-def as_history_profile(tree: PublicTree, profile: PublicStrategy, twin: Any) -> TabularStrategy:
+def as_history_profile(tree: PublicTree, profile: PublicStrategy, compiled: GameTree) -> TabularStrategy:
     """The same strategy on the hand-written tree."""
-    compiled = compile_game(twin)
     values = np.zeros(compiled.num_entries)
     for infoset in range(compiled.num_infosets):
         name = compiled.infoset_names[infoset]
@@ -106,8 +116,8 @@ def test_random_play_on_a_river_is_worth_the_same_as_in_the_hand_written_tree() 
     tree = RIVER.tree()
     profile = random_profile(tree, 1)
     ours = PublicWalker(tree).measure(profile.tables)
-    slow = slow_twin(RIVER, [0.5, 10.0], [0.6, 10.0])
-    twin = evaluate(as_history_profile(tree, profile, slow), compile_game(slow))
+    slow = slow_tree(RIVER, [0.5, 10.0], [0.6, 10.0])
+    twin = evaluate(as_history_profile(tree, profile, slow), slow)
     np.testing.assert_allclose(ours.value, shares_of_pot(RIVER, twin.value), atol=1e-10)
     np.testing.assert_allclose(ours.best_response, shares_of_pot(RIVER, twin.best_response), atol=1e-10)
 
@@ -120,9 +130,9 @@ def test_random_play_on_a_turn_is_worth_the_same_as_in_the_hand_written_tree(iso
     game = dataclasses.replace(TURN, oop="AsAh,9c9d:0.5", ip="KcQc,7c7d,8c8d", isomorphic=isomorphic)
     tree = game.tree()
     profile = random_profile(tree, 2)
-    slow = slow_twin(game, [0.5], [1.0])
+    slow = slow_tree(game, [0.5], [1.0])
     ours = PublicWalker(tree).measure(profile.tables)
-    twin = evaluate(as_history_profile(tree, profile, slow), compile_game(slow))
+    twin = evaluate(as_history_profile(tree, profile, slow), slow)
     np.testing.assert_allclose(ours.value, shares_of_pot(game, twin.value), atol=1e-10)
     np.testing.assert_allclose(ours.best_response, shares_of_pot(game, twin.best_response), atol=1e-10)
 
@@ -297,7 +307,7 @@ def test_inspected_numbers_are_those_of_the_hand_written_tree() -> None:
     profile = random_profile(tree, 3)
     state = hand_values(profile, "check bet25")
     slow = slow_twin(RIVER, [0.5, 10.0], [0.6, 10.0])
-    history = as_history_profile(tree, profile, slow)
+    history = as_history_profile(tree, profile, slow_tree(RIVER, [0.5, 10.0], [0.6, 10.0]))
     weight: dict[tuple[int, ...], float] = {}
     value: dict[tuple[int, ...], float] = {}
     equity: dict[tuple[int, ...], float] = {}

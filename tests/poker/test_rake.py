@@ -18,9 +18,8 @@ from counterplay.runtime.pacing import Until
 from counterplay.solvers.cfr import config_with
 from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.solvers.public_sampling import PublicSamplingSolver
-from counterplay.tree import compile_game
 from counterplay.tree.public.public_tree import FOLD, SHOWDOWN
-from tests.poker.test_postflop import as_history_profile, random_profile, shares_of_pot, slow_twin
+from tests.poker.test_postflop import as_history_profile, random_profile, shares_of_pot, slow_tree
 
 RIVER = Subgame("QsJh2h3c8d", 50, 60, "AA,KQs:0.5,AsQh,9s8s,66", "JJ,AhQd,KcQc:0.25,AA,9h8h,77", bets="50%,a",
                 raises="60%,a", allin_threshold=1.0, rake=0.05, rake_cap=4)  # fmt: skip
@@ -36,8 +35,8 @@ def test_random_play_with_rake_is_worth_the_same_as_in_the_hand_written_tree(gam
     tree = game.tree()
     assert (min(hands.most for hands in tree.hands) > FEW_HANDS) == (game is not FEW)
     profile = random_profile(tree, 1)
-    slow = slow_twin(game, [0.5, 10.0], [0.6, 10.0])
-    twin = evaluate(as_history_profile(tree, profile, slow), compile_game(slow))
+    slow = slow_tree(game, [0.5, 10.0], [0.6, 10.0])
+    twin = evaluate(as_history_profile(tree, profile, slow), slow)
     for ours in (PublicWalker(tree).measure(profile.tables), evaluate(profile)):
         np.testing.assert_allclose(ours.value, shares_of_pot(game, twin.value), atol=1e-10)
         np.testing.assert_allclose(ours.best_response, shares_of_pot(game, twin.best_response), atol=1e-10)
@@ -46,18 +45,18 @@ def test_random_play_with_rake_is_worth_the_same_as_in_the_hand_written_tree(gam
 
 
 @pytest.mark.parametrize("isomorphic", [True, False])
-@pytest.mark.parametrize("share", [1e-9, 1e9])
-def test_rake_after_an_all_in_on_the_turn(isomorphic: bool, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rake_after_an_all_in_on_the_turn(isomorphic: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """With and without matrices of run-outs."""
-    monkeypatch.setattr(public_walks, "RUNOUT_SHARE", share)
     game = dataclasses.replace(TURN, isomorphic=isomorphic)
+    slow = slow_tree(game, [0.5], [1.0])
     tree = game.tree()
     profile = random_profile(tree, 2)
-    slow = slow_twin(game, [0.5], [1.0])
-    ours = PublicWalker(tree).measure(profile.tables)
-    twin = evaluate(as_history_profile(tree, profile, slow), compile_game(slow))
-    np.testing.assert_allclose(ours.value, shares_of_pot(game, twin.value), atol=1e-10)
-    np.testing.assert_allclose(ours.best_response, shares_of_pot(game, twin.best_response), atol=1e-10)
+    twin = evaluate(as_history_profile(tree, profile, slow), slow)
+    for share in (1e-9, 1e9):
+        monkeypatch.setattr(public_walks, "RUNOUT_SHARE", share)
+        ours = PublicWalker(game.tree()).measure(profile.tables)
+        np.testing.assert_allclose(ours.value, shares_of_pot(game, twin.value), atol=1e-10)
+        np.testing.assert_allclose(ours.best_response, shares_of_pot(game, twin.best_response), atol=1e-10)
 
 
 @pytest.mark.parametrize(("rake", "cap", "left"), [(0.05, None, 57.0), (0.05, 2.0, 58.0), (0.05, 3.0, 57.0)])
@@ -80,8 +79,8 @@ def test_an_equilibrium_with_rake_is_one_in_the_hand_written_tree() -> None:
     """What the solver reports as exploitability is what best responses gain there."""
     tree = RIVER.tree()
     result = PublicSolver(tree, "cfr+").run(Until(iterations=3000))
-    slow = slow_twin(RIVER, [0.5, 10.0], [0.6, 10.0])
-    twin = evaluate(as_history_profile(tree, result.profile, slow), compile_game(slow))
+    slow = slow_tree(RIVER, [0.5, 10.0], [0.6, 10.0])
+    twin = evaluate(as_history_profile(tree, result.profile, slow), slow)
     assert result.exploitability == pytest.approx(twin.exploitability, abs=1e-9)
     assert result.exploitability < 0.05
     np.testing.assert_allclose(result.value, shares_of_pot(RIVER, twin.value), atol=1e-9)

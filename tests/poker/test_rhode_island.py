@@ -188,7 +188,7 @@ def test_definition_equals_the_game_by_hand(ranks: int, suits: int, cap: int, th
         assert cp.best_response(profile, player, tree).value == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("three", [False, True])
+@pytest.mark.parametrize("three", [pytest.param(False, marks=pytest.mark.slow), True])
 @pytest.mark.parametrize(("ranks", "suits", "cap"), [(3, 2, 1), *LONG[:2]])
 def test_values(ranks: int, suits: int, cap: int, three: bool, tmp_path: Path) -> None:
     """Both games are worth the same, and an equilibrium of one is an equilibrium of the other."""

@@ -7,6 +7,7 @@ players are numbered from 0.  Nothing here is fast and nothing is shared with th
 from __future__ import annotations
 
 import dataclasses
+import functools
 import random
 from collections.abc import Hashable, Iterator
 from typing import TypeAlias
@@ -78,7 +79,14 @@ def histories(game: Game) -> dict[str, int]:
 
 
 def infosets(game: Game) -> dict[InfosetId, tuple[Action, ...]]:
-    """The actions of every information set, in the order of the first visit."""
+    """The actions of every information set, in the order of the first visit.
+
+    Games that are equal if their parameters are, as those of the registry, are walked once.
+    """
+    return dict((_known_infosets if "__eq__" in vars(type(game)) else _infosets)(game))
+
+
+def _infosets(game: Game) -> dict[InfosetId, tuple[Action, ...]]:
     found: dict[InfosetId, tuple[Action, ...]] = {}
     for visit in walk(game):
         if visit.state.player >= 0:
@@ -86,6 +94,9 @@ def infosets(game: Game) -> dict[InfosetId, tuple[Action, ...]]:
             if found.setdefault(visit.infoset, actions) != actions:
                 raise ValueError(f"information set {visit.infoset} has actions {found[visit.infoset]} and {actions}")
     return found
+
+
+_known_infosets = functools.lru_cache(100)(_infosets)
 
 
 def has_perfect_recall(game: Game, player: int) -> bool:

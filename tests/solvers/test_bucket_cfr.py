@@ -28,8 +28,7 @@ from tests.poker.test_bucket_game import (
     GAMES,
     LEDUC,
     THREE,
-    compiled,
-    entries_of,
+    both_forms,
     forgetting,
     lossless,
     mixed,
@@ -47,9 +46,7 @@ every_member = pytest.mark.parametrize("algorithm", CFR_PRESETS)
 @pytest.mark.parametrize("buckets", [forgetting, remembering, mixed, lossless])
 def test_iterates_are_those_of_the_tree_of_histories(game: str, algorithm: str, buckets: Any) -> None:
     """Hands that share a bucket share an information set there, with imperfect recall too."""
-    abstract = BucketGame.build(GAMES[game], buckets(GAMES[game]))
-    _, tree = compiled(abstract)
-    where = entries_of(abstract, tree)
+    abstract, tree, where = both_forms(game, buckets)
     fast, slow = BucketCfrSolver(abstract, algorithm), CfrSolver(tree, algorithm)
     for _ in range(12):
         fast.step()

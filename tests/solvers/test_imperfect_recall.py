@@ -131,7 +131,14 @@ def test_regrets_of_merged_sets_are_nearly_proportional(skew: float, difference:
 
 
 @pytest.mark.parametrize(
-    ("memory", "final"), [(1, 0.489344), (2, 0.182847), (3, 0.097939), (4, 0.050457), (11, 0.038396)]
+    ("memory", "final"),
+    [
+        (1, 0.489344),
+        pytest.param(2, 0.182847, marks=pytest.mark.slow),
+        pytest.param(3, 0.097939, marks=pytest.mark.slow),
+        pytest.param(4, 0.050457, marks=pytest.mark.slow),
+        (11, 0.038396),
+    ],
 )
 def test_regret_of_bluff_with_short_memories(memory: int, final: float) -> None:
     """Bluff(1,1), sum of both average regrets after 1000 iterations (computed independently)."""
@@ -292,9 +299,9 @@ def pure(tree: cp.GameTree, infoset: int, letters: str) -> dict[str, float]:
     return {action: float(action in letters) for action in tree.actions_of(infoset)}
 
 
-QUICK = {"abstract-sizes", "bluff-memory", "failing-learners", "forgetful-sizes", "heuristic-failure",
-         "kuhn-tournament", "oshi-zumo-sizes", "phantom-memory", "skewed-dice"}  # fmt: skip
-"""Experiments whose quick form takes a few seconds; the others are run by ``make test-full``."""
+QUICK = {"abstract-sizes", "failing-learners", "forgetful-sizes", "heuristic-failure", "kuhn-tournament",
+         "oshi-zumo-sizes", "phantom-memory"}  # fmt: skip
+"""Experiments whose quick form takes less than a second; the others are run by ``make test-full``."""
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,9 @@ def scaled(tree: cp.GameTree, factor: float) -> cp.GameTree:
     return other
 
 
-@pytest.mark.parametrize("factor", [1e-12, 1e-9, 1e-3, 1e3, 1e9, 1e12])
+@pytest.mark.parametrize(
+    "factor", [1e-12, *(pytest.param(10.0**power, marks=pytest.mark.slow) for power in (-9, -3, 3, 9)), 1e12]
+)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(("name", "player"), VALUES, ids=lambda part: str(part))
 def test_values_are_linear_in_the_size_of_chips(name: str, player: int, method: str, factor: float) -> None:
@@ -319,7 +321,8 @@ def test_bounds_close_monotonically(seed: int, kind: type[BranchAndBound]) -> No
     assert search.problem.worst_case(search.strategy) == search.lower
 
 
-def test_200_random_games_against_brute_force() -> None:
+@pytest.mark.parametrize("games", [60, pytest.param(200, marks=pytest.mark.slow)])
+def test_random_games_against_brute_force(games: int) -> None:
     """Listed pure strategies of the opponent, climbing from several starts: nobody finds more than the upper bound."""
     kinds = {"perfect": 0, "a-loss": 0, "imperfect": 0}
     close = done = 0
@@ -351,9 +354,9 @@ def test_200_random_games_against_brute_force() -> None:
         assert solver.finished or solver.iterations >= 150
         close += found >= low - 1e-3
         done += solver.finished
-        if sum(kinds.values()) == 200:
+        if sum(kinds.values()) == games:
             break
-    assert sum(kinds.values()) == 200
-    assert all(count >= 5 for count in kinds.values()), kinds
-    assert done >= 190
-    assert close >= 180  # climbing may stop at a lower peak
+    assert sum(kinds.values()) == games
+    assert all(count >= games // 40 for count in kinds.values()), kinds
+    assert done >= 0.95 * games
+    assert close >= 0.9 * games  # climbing may stop at a lower peak

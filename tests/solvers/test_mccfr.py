@@ -372,7 +372,9 @@ CONVERGED = {"kuhn": 0.006, "leduc": 0.06, "bluff(sides=4)": 0.05, "goofspiel(ca
 """Exploitability after as many iterations as touch about 20 million histories; outcome sampling may have 6 times it."""
 
 
-@pytest.mark.parametrize("game", CONVERGED)
+@pytest.mark.parametrize(
+    "game", ["kuhn", "leduc", *(pytest.param(name, marks=pytest.mark.slow) for name in list(CONVERGED)[2:])]
+)
 @pytest.mark.parametrize("algorithm", MCCFR_PRESETS)
 def test_every_variant_converges(game: str, algorithm: str) -> None:
     solver = make_solver(game, algorithm, seed=2)

@@ -78,8 +78,9 @@ def _playout(game: Game, generator: random.Random, max_depth: int, preference: i
     state: Any = game.root()
     total = weight = 1.0
     depth = 0
+    moves = None
     while state.player != TERMINAL and depth < max_depth:
-        moves = _moves(state)
+        moves = _moves(state) if moves is None else moves
         if not moves:
             break
         total = min(total + weight * len(moves), 1e200)  # no larger, so that sums stay finite
@@ -88,11 +89,14 @@ def _playout(game: Game, generator: random.Random, max_depth: int, preference: i
         if after and not inner:
             return total, True
         if inner:
-            sizes = [float(len(_moves(child))) ** preference for child in inner]
+            further = [_moves(child) for child in inner]
+            sizes = [float(len(there)) ** preference for there in further]
             chosen = generator.choices(range(len(inner)), sizes)[0] if any(sizes) else 0
-            state, share = inner[chosen], sizes[chosen] / sum(sizes) if any(sizes) else 1.0
+            state, moves = inner[chosen], further[chosen]
+            share = sizes[chosen] / sum(sizes) if any(sizes) else 1.0
         else:
             state, share = state.child(generator.choice(moves)), 1.0 / len(moves)
+            moves = None
         weight = min(weight / share, 1e200)
         depth += 1
     return total, depth < max_depth
