@@ -46,7 +46,11 @@ class Connection:
 
     def send(self, text: str, seconds: float | None = None) -> None:
         """Send a line; ``seconds`` is how long the other side may refuse to take it."""
-        self.held += f"{text}\r\n".encode("ascii", "replace")
+        self.send_bytes(f"{text}\r\n".encode("ascii", "replace"), seconds)
+
+    def send_bytes(self, data: bytes, seconds: float | None = None) -> None:
+        """As ``send``, for bytes that need not be one line."""
+        self.held += data
         self.flush(seconds)
 
     def flush(self, seconds: float | None = None) -> None:
