@@ -55,7 +55,7 @@ def postflop_speed(outcome: Outcome, plan: Plan) -> None:
 
     whole = plan.name == "full"
     board = BOARD if whole else f"{BOARD}3c"
-    solve(f"{BOARD}3c", "--iterations", "2")
+    solve(board, "--iterations", "2")
     found = solve(board, "--until", f"{PERCENT}%")
     outcome.raw[f"hold'em subgame {board}"] = found
     what = f"hold'em {board} to {PERCENT} % of the pot"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -198,3 +199,14 @@ def test_a_matrix_without_quotes_shows_how_to_quote(capsys: pytest.CaptureFixtur
     assert cp.make('matrix(rows="1,2;3,4",columns="0,0;0,1")').spec()
     with pytest.raises(CounterplayError, match=r'quote the value that contains commas: matrix\(rows="1,2;3"\)'):
         make("matrix(rows=1,2;3)")
+
+
+@pytest.mark.parametrize("verb", NAMES)
+def test_help_is_in_paragraphs(verb: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Lines of a paragraph are as long as the terminal allows, wherever the source breaks them."""
+    monkeypatch.setenv("COLUMNS", "100")
+    assert main(["help", verb]) == 0
+    shown = capsys.readouterr().out.partition("╭")[0].splitlines()
+    for line, following in itertools.pairwise(line.strip() for line in shown):
+        if line and following:
+            assert len(line) + 1 + len(following.split()[0]) > 96, (line, following)

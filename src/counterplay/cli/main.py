@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import typer
@@ -121,8 +122,14 @@ def _options(
         print(context.get_help())
 
 
+def _help(command: Callable[..., Any]) -> str:
+    """The docstring of a verb with one line for each paragraph: Typer keeps the ends of lines."""
+    paragraphs = (inspect.getdoc(command) or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
 for _verb in VERBS:
-    app.command(_verb.__name__.rpartition(".")[2])(_verb.command)
+    app.command(_verb.__name__.rpartition(".")[2], help=_help(_verb.command))(_verb.command)
 
 
 @functools.cache

@@ -25,6 +25,9 @@ Panel: TypeAlias = tuple[str, Lines]
 """The label of the x axis, and the lines."""
 
 EXPLOITABILITY = "exploitability (chips per game)"
+INSIDE = 5
+"""Lines whose names have room among them; the names of more are below."""
+
 Axis = Literal["iterations", "seconds", "cpu_seconds", "nodes"]
 LABELS = {
     "iterations": "iterations", "seconds": "seconds", "cpu_seconds": "CPU seconds", "nodes": "histories touched",
@@ -127,10 +130,10 @@ def _drawn(
         axes.grid(True, which="major", color="0.9")
         axes.spines[["top", "right"]].set_visible(False)
     grid[0][0].set(ylabel=ylabel)
-    if shades:
-        handles, names = grid[0][-1].get_legend_handles_labels()
+    handles, names = grid[0][-1].get_legend_handles_labels()
+    if shades or len(names) > INSIDE:
         figure.legend(handles, names, frameon=False, loc="outside lower center", ncols=2 if len(names) > 4 else 4)
-    else:
+    elif len(names) > 1 or not title.endswith(names[0]):  # else the title names the line
         grid[0][-1].legend(frameon=False)
     if len(panels) == 1:
         grid[0][0].set(title=title)
