@@ -8,15 +8,16 @@ print the lines that follow: the first lines of their output, where ``...`` stan
 from __future__ import annotations
 
 import doctest
+import io
 import os
 import re
 import shlex
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from sybil import Document, Example, Sybil
 from sybil.evaluators.python import PythonEvaluator
 from sybil.parsers.markdown import CodeBlockParser
@@ -37,13 +38,24 @@ def _console(example: Example) -> str | None:
         line, _, shown = part.partition("\n")
         if line.startswith("$ counterplay "):
             words = shlex.split(line.removeprefix("$ counterplay "), comments=True)
-            done = subprocess.run([sys.executable, "-m", "counterplay", *words], capture_output=True, text=True)
-            if done.returncode != 0:
-                return f"{line} ended with {done.returncode}: {done.stderr}"
+            code, printed, said = _run(words)
+            if code != 0:
+                return f"{line} ended with {code}: {said}"
             ends = ("\n", "\n...\n")
-            if not any(_CHECKER.check_output(shown.strip() + end, done.stdout, _OPTIONS) for end in ends):
-                return f"{line} does not print what the page shows, but:\n{done.stdout}"
+            if not any(_CHECKER.check_output(shown.strip() + end, printed, _OPTIONS) for end in ends):
+                return f"{line} does not print what the page shows, but:\n{printed}"
     return None
+
+
+def _run(words: list[str]) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of a command, in this process, which has started already."""
+    from counterplay.cli.main import main
+
+    output, errors = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, stream in (("stdin", io.StringIO()), ("stdout", output), ("stderr", errors)):
+            patch.setattr(sys, name, stream)
+        return main(words), output.getvalue(), errors.getvalue()
 
 
 def _enter(namespace: dict[str, Any]) -> None:
