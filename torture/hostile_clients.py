@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from counterplay.agents.client import play_as_client
-from counterplay.agents.connection import Connection, ConnectionLostError, LineTooLongError, connect
 from counterplay.agents.dealer import LOOPBACK, MOST_WARNINGS, Dealer, DealerConfig
 from counterplay.agents.rule_agent import RuleAgent
 from counterplay.errors import CounterplayError
@@ -37,7 +36,31 @@ MEMORY = 64 << 20
 MOST_LINES = 2 * MOST_WARNINGS + 100
 """Lines that a dealer may say of a match with a hostile client."""
 
-Answer = Callable[[Connection, str, int, random.Random], None]
+
+class Wire:
+    """A connection that sends anything; not the one of the library, so that it does what it says."""
+
+    def __init__(self, port: int) -> None:
+        self.link = socket.create_connection((LOOPBACK, port), timeout=PATIENCE)
+        self._lines = self.link.makefile("rb")
+
+    def send(self, text: str) -> None:
+        self.send_bytes(f"{text}\r\n".encode("utf-8", "surrogatepass"))
+
+    def send_bytes(self, data: bytes) -> None:
+        self.link.sendall(data)
+
+    def read(self) -> str | None:
+        """The next line; None at the end."""
+        line = self._lines.readline()
+        return line.decode("ascii").rstrip("\r\n") if line else None
+
+    def close(self) -> None:
+        self._lines.close()
+        self.link.close()
+
+
+Answer = Callable[[Wire, str, int, random.Random], None]
 """What a player sends when it is asked with a line, for the so-many-th time."""
 
 
@@ -64,69 +87,69 @@ def garbage(rng: random.Random, line: str) -> bytes:
 def send_garbage(lines: int) -> Answer:
     """Many lines at its first turn, then an answer; it does not wait for anything."""
 
-    def answer(connection: Connection, line: str, turn: int, rng: random.Random) -> None:
+    def answer(wire: Wire, line: str, turn: int, rng: random.Random) -> None:
         left = lines if turn == 0 else 3
         while left:
             part = min(left, 500)
-            connection.send_bytes(b"".join(garbage(rng, line) + b"\r\n" for _ in range(part)), PATIENCE)
+            wire.send_bytes(b"".join(garbage(rng, line) + b"\r\n" for _ in range(part)))
             left -= part
-        connection.send(f"{line}:c")
+        wire.send(f"{line}:c")
 
     return answer
 
 
-def pieces(connection: Connection, line: str, _turn: int, rng: random.Random) -> None:
+def pieces(wire: Wire, line: str, _turn: int, rng: random.Random) -> None:
     text = f"{line}:c\r\n".encode()
     place = rng.randrange(len(text))
     for part in (text[:place], text[place:]):
-        connection.send_bytes(part)
+        wire.send_bytes(part)
         time.sleep(0.02)
 
 
-def megabytes(connection: Connection, line: str, turn: int, _rng: random.Random) -> None:
+def megabytes(wire: Wire, line: str, turn: int, _rng: random.Random) -> None:
     if turn == 0:
-        connection.send_bytes(b"x" * (20 << 20), PATIENCE)
-        connection.send_bytes(b"\r\n")
-    connection.send(f"{line}:c")
+        wire.send_bytes(b"x" * (20 << 20))
+        wire.send_bytes(b"\r\n")
+    wire.send(f"{line}:c")
 
 
-def megabytes_and_silence(connection: Connection, _line: str, _turn: int, _rng: random.Random) -> None:
-    connection.send_bytes(b"x" * (5 << 20), PATIENCE)
+def megabytes_and_silence(wire: Wire, _line: str, _turn: int, _rng: random.Random) -> None:
+    wire.send_bytes(b"x" * (5 << 20))
 
 
-def hang_up(connection: Connection, line: str, turn: int, _rng: random.Random) -> None:
+def hang_up(wire: Wire, line: str, turn: int, _rng: random.Random) -> None:
     if turn == 3:
-        connection.send_bytes(line[: len(line) // 2].encode())
-        connection.close()
+        wire.send_bytes(line[: len(line) // 2].encode())
+        wire.close()
     else:
-        connection.send(f"{line}:c")
+        wire.send(f"{line}:c")
 
 
-def silence(_connection: Connection, _line: str, _turn: int, _rng: random.Random) -> None:
+def silence(_wire: Wire, _line: str, _turn: int, _rng: random.Random) -> None:
     pass
 
 
-def drip(connection: Connection, _line: str, _turn: int, _rng: random.Random) -> None:
+def drip(wire: Wire, _line: str, _turn: int, _rng: random.Random) -> None:
     while True:
-        connection.send_bytes(b"x")
+        wire.send_bytes(b"x")
         time.sleep(0.05)
 
 
-def comments(connection: Connection, _line: str, _turn: int, _rng: random.Random) -> None:
+def comments(wire: Wire, _line: str, _turn: int, _rng: random.Random) -> None:
     while True:
-        connection.send("# thinking", 5.0)
+        wire.send("# thinking")
 
 
-def other_states(connection: Connection, line: str, _turn: int, rng: random.Random) -> None:
+def other_states(wire: Wire, line: str, _turn: int, rng: random.Random) -> None:
     words = line.split(":")
     for place, value in ((1, "9"), (1, "1" if words[1] == "0" else "0"), (2, "77"), (3, "rrrr"), (4, "AhAd|")):
-        connection.send(":".join([*words[:place], value, *words[place + 1 :], rng.choice("fcr")]))
-    connection.send(f"{line}:c")
+        wire.send(":".join([*words[:place], value, *words[place + 1 :], rng.choice("fcr")]))
+    wire.send(f"{line}:c")
 
 
-def illegal_actions(connection: Connection, line: str, _turn: int, rng: random.Random) -> None:
+def illegal_actions(wire: Wire, line: str, _turn: int, rng: random.Random) -> None:
     action = rng.choice(("", "x", "r99999999999", "r-1", "f", "rr", "c5", "r" * 3000, "\x00", ":c", "r1e9", "٣"))
-    connection.send_bytes(f"{line}:{action}\r\n".encode("utf-8", "surrogatepass"))
+    wire.send(f"{line}:{action}")
 
 
 PLAYERS: dict[str, tuple[Answer | None, bool]] = {
@@ -203,23 +226,23 @@ class HostileClients:
 
     def _match(self, name: str, answer: Answer, finished: bool, verbose: bool) -> Found:
         def play(port: int) -> None:
-            connection = connect(LOOPBACK, port)
-            connection.send("VERSION:2.0.0")
+            wire = Wire(port)
+            wire.send("VERSION:2.0.0")
             rng, turn = random.Random(self.seed), 0
-            with contextlib.suppress(ConnectionLostError):
-                while (line := connection.read()) is not None:
+            with contextlib.suppress(OSError, ValueError):  # it was dropped, or hung up itself
+                while (line := wire.read()) is not None:
                     if parse_match_state(GAME, line).my_turn:
-                        answer(connection, line, turn, rng)
+                        answer(wire, line, turn, rng)
                         turn += 1
 
         return self._at_the_dealer(name, play, finished, verbose)
 
     def _start(self, name: str, first: bytes) -> Found:
         def play(port: int) -> None:
-            link = connect(LOOPBACK, port)
-            link.send_bytes(first) if first else link.close()
-            with contextlib.suppress(CounterplayError):
-                link.read()
+            wire = Wire(port)
+            with contextlib.suppress(OSError, ValueError):
+                wire.send_bytes(first) if first else wire.close()
+                wire.read()
 
         return self._at_the_dealer(name, play, False, True)
 
@@ -258,12 +281,15 @@ class HostileClients:
         code = children.wait(dealer, PATIENCE)
         seconds = time.monotonic() - started
         ordinary = children.wait(other, 20.0)
-        for child in (dealer, enemy, other):
-            children.send(child, signal.SIGKILL)
-        for child in (enemy, *((dealer,) if code is None else ()), *((other,) if ordinary is None else ())):
-            children.wait(child, 20.0)
+        hostile_code = children.wait(enemy, 20.0)
+        for child, ended in ((dealer, code), (enemy, hostile_code), (other, ordinary)):
+            if ended is None:
+                children.send(child, signal.SIGKILL)
+                children.wait(child, 20.0)
         if code != 0:
             return Found("dealer", label, "hangs" if code is None else "crashes", 0, seconds, 0, f"exit code {code}")
+        if hostile_code == children.CRASHED:
+            return Found("dealer", label, "crashes", 0, seconds, 0, f"the hostile player itself: {output}")
         return self._judged(label, finished, ordinary, config, answer, said, seconds)
 
     def _judged(
@@ -312,7 +338,7 @@ class HostileClients:
             try:
                 play_as_client(RuleAgent("50/50", 1), GAME, LOOPBACK, port)
                 outcome = "ended"
-            except (CounterplayError, LineTooLongError):
+            except CounterplayError:
                 outcome = "refused"
             answer.write_text(json.dumps({"outcome": outcome, "memory": children.peak_memory() - before}))
 
