@@ -29,7 +29,7 @@ def use_one_core() -> None:
 
 def main() -> int:
     use_one_core()
-    from benchmarks import measures, report, threads
+    from benchmarks import matches, measures, report, threads
 
     known = list(measures.PARTS)
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed beside OpenSpiel and LiteEFG.")
@@ -43,12 +43,16 @@ def main() -> int:
     )  # fmt: skip
     parser.add_argument("--seconds", type=float, metavar="S", help="of the part threads: wall seconds of each point")
     parser.add_argument("--cards", type=Path, metavar="FILE", help="of the part threads: its card abstraction, if made")
+    parser.add_argument(
+        "--server", type=Path, metavar="DIR", help="of the part matches: the competition's server, if it is built there"
+    )
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="where results are written")
     arguments = parser.parse_args()
     unknown = sorted(set(arguments.parts) - set(known))
     if unknown:
         parser.error(f"there is no part {unknown[0]!r}; there are {', '.join(known)}")
     parts = [name for name in known if name in arguments.parts] or [name for name in known if name != threads.PART]
+    matches.choose(arguments.server)
     threads.choose(arguments.threads, arguments.seconds, arguments.cards)
     started = time.perf_counter()
     plan = measures.QUICK if arguments.quick else measures.FULL

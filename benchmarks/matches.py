@@ -1,72 +1,141 @@
-"""``python -m benchmarks.matches [HANDS]``: hands a second in one process, and through the dealer over TCP.
+"""Hands a second in one process, and what the dealer takes for a hand over TCP, beside the competition's own server.
 
-CPU seconds of each process are told beside the wall-clock time, which means something on an idle machine only.
+The server is not part of this repository.  ``--server DIR`` names a folder where its programs ``dealer`` and
+``example_player`` and its ``.game`` files are; its players then play at both dealers, in turn.  Without it two of our
+agents play at ours.  Both dealers write a log and no transactions, as is their default.  Counted is the CPU time of the
+dealer process alone, from its first to its last hand; players are processes of their own, and all may run on any core.
+
+``python -m benchmarks.matches HANDS`` deals one such match: it prints its ports, and the CPU seconds when it is over.
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 import tempfile
-import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from benchmarks.timing import all_cores, cpu_seconds, median, ratios, rotated
 from counterplay.agents import match, open_match_game
+from counterplay.agents.dealer import LOOPBACK, Dealer, DealerConfig
+from counterplay.poker.acpc.match_state import rank_cards
+from counterplay.poker.acpc.standard import STANDARD
 from counterplay.strategy import TabularStrategy
 
+if TYPE_CHECKING:
+    from benchmarks.measures import Outcome, Plan
+
+PART = "matches"
 GAME = "holdem.limit.2p.reverse_blinds"
 DEALS = 1_000_000
-TARGET = 100_000
-COUNTERPLAY = [sys.executable, "-m", "counterplay"]
+IN_PROCESS_TARGET = 100_000.0
+HANDS = 4_000
+MICROSECONDS_TARGET = 250.0
+RATIO_TARGET = 1.70
+OURS, THEIRS = "counterplay", "the C server"
+
+_SERVER: list[Path] = []
 
 
-def in_process() -> float:
-    """Leduc hands per CPU second between two profiles, on one core."""
+def choose(server: Path | None) -> None:
+    """Set what the command line says."""
+    _SERVER[:] = [] if server is None else [server]
+
+
+def match_speed(outcome: Outcome, plan: Plan) -> None:
+    """Lines for matches in one process and for the dealer."""
+    from benchmarks.measures import Line
+
     tree = open_match_game("leduc").tree
     assert tree is not None
     pair = [TabularStrategy.random(tree, 1), TabularStrategy.random(tree, 2)]
     match("leduc", pair, 100)
-    started = time.process_time()
     hands = match("leduc", pair, DEALS).hands
-    return hands / (time.process_time() - started)
+    rates = [hands / cpu_seconds(match, "leduc", pair, DEALS) for _ in range(plan.goal_turns)]
+    outcome.raw["match, leduc"] = {"hands_per_cpu_second": rates}
+    what = "match in one process, Leduc hands per CPU second"
+    outcome.lines.append(Line(what, rates, "/s", target=IN_PROCESS_TARGET))
+    hands = max(500, round(HANDS * min(1.0, plan.seconds)))
+    with all_cores():
+        spent = dealer_microseconds(hands, plan.turns)
+    outcome.raw["dealer, microseconds of CPU a hand"] = {"game": GAME, "hands": hands, **spent}
+    what = "dealer, CPU time of a limit hand"
+    outcome.lines.append(Line(what, spent[OURS], "µs", target=MICROSECONDS_TARGET, at_least=False))
+    if THEIRS in spent:
+        both = [f"{median(spent[name]):.0f} µs" for name in (OURS, THEIRS)]
+        line = Line(f"{what}, beside {THEIRS}", ratios(spent[OURS], spent[THEIRS]), "x", *both, RATIO_TARGET, False)
+        outcome.lines.append(line)
+    else:
+        outcome.remarks.append("dealer: no --server, so two agents of ours played at our dealer alone")
 
 
-def over_tcp(hands: int, agents: tuple[str, str]) -> tuple[float, list[float]]:
-    """Wall-clock seconds of a match between two of our clients, and CPU seconds of the dealer and of each client."""
+def dealer_microseconds(hands: int, turns: int) -> dict[str, list[float]]:
+    """Microseconds of CPU a hand of each dealer in each turn."""
+    dealers: dict[str, Callable[[int], float]] = {OURS: _ours} | ({THEIRS: _theirs} if _SERVER else {})
+    spent: dict[str, list[float]] = {name: [] for name in dealers}
+    for turn in range(turns):
+        for name in rotated(list(dealers), turn):
+            spent[name].append(dealers[name](hands) / hands * 1e6)
+    return spent
+
+
+def _players(ports: list[str]) -> list[subprocess.Popen[bytes]]:
+    """A player at each port: those of the server, or agents of ours that take any action."""
+    started = []
+    for port in ports:
+        words = [sys.executable, "-m", "counterplay", "agent", "uniform", GAME, LOOPBACK, port]
+        if _SERVER:
+            words = [str(_SERVER[0].resolve() / "example_player"), f"{GAME}.game", "localhost", port]
+        where = _SERVER[0] if _SERVER else None
+        started.append(subprocess.Popen(words, cwd=where, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    return started
+
+
+def _ours(hands: int) -> float:
+    words = [sys.executable, "-m", "benchmarks.matches", str(hands)]
+    dealer = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    assert dealer.stdout is not None
+    players = _players(dealer.stdout.readline().split())
+    seconds = float(dealer.stdout.read())
+    for process in (dealer, *players):
+        process.wait()
+    return seconds
+
+
+def _theirs(hands: int) -> float:
     with tempfile.TemporaryDirectory() as folder:
-        words = ["dealer", f"{folder}/match", GAME, str(hands), "0", "A", "B", "-q"]
-        dealer = subprocess.Popen([*COUNTERPLAY, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        program = _SERVER[0].resolve() / "dealer"
+        words = [str(program), f"{folder}/match", f"{GAME}.game", str(hands), "1", "A", "B", "-q"]
+        dealer = subprocess.Popen(words, cwd=_SERVER[0], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         assert dealer.stdout is not None
-        ports = dealer.stdout.readline().split()
-        started = time.perf_counter()
-        clients = [
-            subprocess.Popen([*COUNTERPLAY, "agent", agent, GAME, "127.0.0.1", port], stderr=subprocess.DEVNULL)
-            for agent, port in zip(agents, ports, strict=True)
-        ]
-        used = [_cpu_seconds(process) for process in (dealer, *clients)]
-        return time.perf_counter() - started, used
-
-
-def _cpu_seconds(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> float:
-    """Wait for a process and tell what it has used, its start included."""
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.stdout is not None:
-        process.stdout.close()
+        players = _players(dealer.stdout.readline().split())
+        _, status, usage = os.wait4(dealer.pid, 0)
+        dealer.returncode = os.waitstatus_to_exitcode(status)
+        dealer.stdout.close()
+        for process in players:
+            process.wait()
     return usage.ru_utime + usage.ru_stime
 
 
 def main() -> None:
-    hands = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
-    print(f"in one process: {in_process():,.0f} Leduc hands a CPU second between profiles (target {TARGET:,})")
-    for agents in (("always-call", "always-raise"), ("uniform", "50/50")):
-        wall, used = over_tcp(hands, agents)
-        each = ", ".join(f"{seconds:.1f}" for seconds in used)
-        load = os.getloadavg()[0]
-        print(
-            f"over TCP, {' against '.join(agents)}: {hands:,} hands of {GAME} in {wall:.1f} s (load {load:.1f}); "
-            f"CPU seconds of dealer and clients: {each}; {sum(used):.1f} in all"
-        )
+    hands, game = int(sys.argv[1]), STANDARD[GAME]
+    rank_cards(game, game.deck[:7])  # its tables are built on first use
+    with tempfile.TemporaryDirectory() as folder:
+        dealer = Dealer(DealerConfig("match", game, hands, 1, ("A", "B"), log=Path(folder) / "match.log"))
+        print(*dealer.ports, flush=True)
+        before = _used()
+        if dealer.play().score is None:
+            sys.exit("the match was not played to its end")
+        print(_used() - before)
+
+
+def _used() -> float:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import counterplay
-from benchmarks import cards, cold, exact, holdem, ours, postflop, public, sampled, startup, threads
+from benchmarks import cards, cold, exact, holdem, matches, ours, postflop, public, sampled, startup, threads
 from benchmarks.rivals import GAMES, Rival, find_rivals
 from benchmarks.timing import calibrate, cpu_seconds, median, rates_in_turn, ratios, rotated
 
@@ -85,13 +85,14 @@ class Outcome:
 
 
 def measure_all(plan: Plan, parts: Sequence[str], tell: Callable[[str], None]) -> Outcome:
-    """The measurements of some ``PARTS``, one after the other; unless only threads are measured, it is also
+    """The measurements of some ``PARTS``, one after the other; unless none is about solvers beside rivals, it is also
     checked that the solvers agree."""
     outcome = Outcome()
     rivals, outcome.remarks = find_rivals()
     for remark in outcome.remarks:
         tell(remark)
-    if list(parts) != [threads.PART]:
+    solvers = not set(parts) <= {threads.PART, matches.PART}
+    if solvers:
         tell("do the solvers agree?")
         check_agreement(outcome, rivals)
     for name, (words, measure) in PARTS.items():
@@ -101,7 +102,7 @@ def measure_all(plan: Plan, parts: Sequence[str], tell: Callable[[str], None]) -
         measure(outcome, rivals, plan)
         outcome.seconds[name] = time.perf_counter() - started
         tell(f"{name}: {words}, {outcome.seconds[name]:.0f} s")
-    if list(parts) != [threads.PART]:
+    if solvers:
         outcome.signatures = ours.signatures()
     return outcome
 
@@ -283,6 +284,7 @@ PARTS: dict[str, tuple[str, Measure]] = {
     "postflop": ("a hold'em subgame", lambda outcome, rivals, plan: postflop.postflop_speed(outcome, plan)),
     threads.PART: ("threads", lambda outcome, rivals, plan: threads.thread_scaling(outcome, plan)),
     "startup": ("start-up", lambda outcome, rivals, plan: startup_times(outcome, plan)),
+    matches.PART: ("matches", lambda outcome, rivals, plan: matches.match_speed(outcome, plan)),
     "cold": ("first uses, nothing compiled", lambda outcome, rivals, plan: cold.cold_starts(outcome)),
 }
 """The parts of the benchmark in their order: what they are about, and what measures them."""

@@ -255,7 +255,7 @@ class HostileClients:
         patient = finished
         config = DealerConfig(
             "torture", GAME, HANDS, 1, ("hostile", "ordinary"), log=place.with_suffix(".log"),
-            response_ms=600_000 if patient else RESPONSE_MS, start_ms=20_000,
+            response_ms=600_000 if patient else RESPONSE_MS, per_hand_ms=600_000, start_ms=20_000,
         )  # fmt: skip
 
         def deal() -> None:

@@ -109,6 +109,8 @@ def test_messages_of_the_reference_dealer(line: str) -> None:
     assert state.my_turn == (line in (SEEN[1], SEEN[2]))
     answered, action = parse_reply(LIMIT, f"{line}:r\r\n")
     assert (answered.text(), action) == (line, "r")
+    answered, action = parse_reply(LIMIT, f"{line}\r\n")
+    assert (answered.text(), action) == (line, "")
 
 
 def test_a_no_limit_answer() -> None:
@@ -198,8 +200,6 @@ def test_lines_that_are_refused(line: str, message: str) -> None:
 def test_other_lines_that_are_refused() -> None:
     with pytest.raises(GameError, match="holds other cards"):
         parse_match_state(STANDARD["leduc.limit.2p"], "MATCHSTATE:0:0::2c|")
-    with pytest.raises(GameError, match="no action follows the state"):
-        parse_reply(LIMIT, SEEN[0])
     with pytest.raises(GameError, match="a state is written STATE:handId"):
         parse_state(LIMIT, SEEN[0])
     with pytest.raises(GameError, match="hand in a log is written"):

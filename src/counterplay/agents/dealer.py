@@ -32,7 +32,7 @@ from counterplay.game.game import TERMINAL
 from counterplay.poker.acpc.dealing import Deal, deals
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.match_log import format_hand, format_header, format_score
-from counterplay.poker.acpc.match_state import MatchState, parse_match_state, parse_reply
+from counterplay.poker.acpc.match_state import MatchState, parse_reply
 from counterplay.poker.rules import Betting, Chips
 
 LOOPBACK = "127.0.0.1"
@@ -373,10 +373,7 @@ class Dealer:
         if line.startswith(asked) and line[len(asked) : len(asked) + 1] in ("", ":"):
             return line[len(asked) + 1 :]
         try:
-            try:
-                answered, text = parse_reply(self.config.game, line)
-            except GameError:
-                answered, text = parse_match_state(self.config.game, line), ""
+            answered, text = parse_reply(self.config.game, line)
         except GameError as error:
             self._warn(seat, str(error))
             return None

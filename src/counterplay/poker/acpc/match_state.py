@@ -150,10 +150,11 @@ def parse_match_state(game: GameDefinition, line: str) -> MatchState:
 
 
 def parse_reply(game: GameDefinition, line: str) -> tuple[MatchState, str]:
-    """Read a player's answer: a ``MATCHSTATE`` line, a colon and an action, which is returned unchanged."""
+    """Read a player's answer: a ``MATCHSTATE`` line, a colon and an action, which is returned unchanged.
+
+    The action is empty if none follows.
+    """
     state, rest = _match_state(game, line)
-    if not rest.startswith(":"):
-        raise GameError(f"no action follows the state in {_short(line)!r}; answer with the state, a colon, an action")
     return state, rest[1:]
 
 
