@@ -209,7 +209,8 @@ def _tried(one: Format) -> dict[str, Any]:
         outcome = "accepted"
     except CounterplayError as error:
         text = str(error)
-        outcome = "refused" if len(text) < LONGEST_ERROR and "\n" not in text else "wrong"
+        one_line = "\n" not in text or one.target.suffix == ".txt"  # which may quote what it was given
+        outcome = "refused" if len(text) < LONGEST_ERROR and one_line else "wrong"
     except BaseException as error:
         outcome, text = "wrong", f"{type(error).__name__}: {error}"
     signal.setitimer(signal.ITIMER_PROF, 0)

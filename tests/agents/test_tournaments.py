@@ -219,6 +219,11 @@ class TestPrograms:
         with pytest.raises(MatchAbortedError, match="lazy did not connect"):
             play_with_programs(open_match_game("kuhn"), entries, 5, 1, tmp_path, "m", Times(start_ms=300))
 
+    def test_a_name_longer_than_a_file_may_have(self, program: str, tmp_path: Path) -> None:
+        entries = make_entries([f"{'x' * 300}={program}", "always-call"])
+        with pytest.raises(GameError, match="File name too long"):
+            play_with_programs(open_match_game("kuhn"), entries, 5, 1, tmp_path, "x" * 300)
+
     def test_only_poker(self, program: str, tmp_path: Path) -> None:
         with pytest.raises(GameError, match="the protocol cannot play it"):
             Tournament(tmp_path, config("goofspiel(cards=3)", f"uniform {program}"))

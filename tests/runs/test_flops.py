@@ -193,6 +193,28 @@ def test_killed_between_the_result_of_a_board_and_its_checkpoint(tmp_path: Path)
     assert not list(path.glob("*.checkpoint"))
 
 
+@pytest.mark.parametrize("weight", [0, -1.0, float("nan"), float("inf")])
+def test_weights_that_are_none(tmp_path: Path, weight: float) -> None:
+    boards = [WeightedBoard(RIVERS[0].board, weight)]
+    with pytest.raises(CounterplayError, match="the weight of a board is a positive number; that of KsTd7h4c2s is"):
+        solve_flops(tmp_path / "x", PLAN, boards)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [("player", 2**31, "not those of two players"), ("pairs", 0.0, "cannot be right")],
+)
+def test_results_that_lie(tmp_path: Path, name: str, value: float, message: str) -> None:
+    solve_flops(tmp_path / "x", PLAN, RIVERS[:1])
+    path = tmp_path / "x" / f"{RIVERS[0].board}.solved"
+    header, _ = read_container(path, "solved board")
+    place = header["found"]["decisions"][0] if name == "player" else header["found"]
+    place[name] = value
+    write_container(path, "solved board", header, {})
+    with pytest.raises(CounterplayError, match=f"is damaged: ValueError: .*{message}"):
+        solve_flops(tmp_path / "x")
+
+
 def test_a_plan_without_its_stack(tmp_path: Path) -> None:
     """A file of a folder that was edited by hand."""
     solve_flops(tmp_path / "x", PLAN, RIVERS[:1])

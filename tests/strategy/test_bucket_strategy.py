@@ -33,6 +33,7 @@ from counterplay.runtime.pacing import Until
 from counterplay.solvers import MCCFR_PRESETS, make_solver, resume_solver
 from counterplay.solvers.bucket_mccfr import BucketSolver, predicted_tables
 from counterplay.solvers.mccfr import mccfr_config
+from counterplay.storage import read_container, write_container
 from counterplay.strategy.bucket_strategy import BucketStrategy, packed
 from counterplay.strategy.files import load_strategy
 from counterplay.strategy.translation import real_action, translate_size, translated_node
@@ -205,6 +206,10 @@ def test_a_profile_finds_its_cards(cards: Path, tmp_path: Path) -> None:
     with pytest.raises(StrategyError, match="needs the card abstraction"):
         load_strategy(path)
     assert load_strategy(path, cards=[gone]).game == "leduc_limit_2p"
+    header, arrays = read_container(path, "abstract-profile")
+    write_container(tmp_path / "other", "abstract-profile", {**header, "cards": ["9" * 5000]}, arrays)
+    with pytest.raises(StrategyError, match="needs the card abstraction 999"):
+        load_strategy(tmp_path / "other")
     CardAbstraction.single(*LEDUC_DECK).save(gone)
     with pytest.raises(StrategyError, match="another card abstraction"):
         load_strategy(path, cards=[gone])

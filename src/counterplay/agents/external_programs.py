@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import os
 import subprocess
 import threading
 from collections.abc import Sequence
@@ -75,7 +76,7 @@ def _play_seating(
     """One seating; read from its log if that is complete."""
     game = played.definition()
     log = folder / f"{name}.log"
-    if log.exists():
+    if os.path.exists(log):
         with contextlib.suppress(GameError):  # a truncated log is rewritten when the match is resumed
             found = read_log(log, game)
             if found.seats and len(found.records) == hands:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import html
+import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -101,7 +102,18 @@ class SolvedBoard:
             Decision(**{**one, "frequencies": dict(map(tuple, one["frequencies"]))}) for one in found["decisions"]
         )
         pairs = {name: tuple(found[name]) for name in ("equity", "value")}
-        return cls(**{**found, **pairs, "decisions": decisions})
+        made = cls(**{**found, **pairs, "decisions": decisions})
+        made._check()
+        return made
+
+    def _check(self) -> None:
+        """Raise ValueError if the numbers of a file cannot be those of a solved board."""
+        if not all(
+            one.player in (0, 1) and all(map(math.isfinite, one.frequencies.values())) for one in self.decisions
+        ):
+            raise ValueError("its decisions are not those of two players")
+        if not 0 < self.pairs < math.inf or not all(map(math.isfinite, (*self.equity, *self.value))):
+            raise ValueError("its pairs, equities and values cannot be right")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -263,6 +263,9 @@ class _Folder:
             raise GameError(f"{path} exists, but no report was started in it; choose another folder")
         if not boards:
             raise GameError("there is no board to solve")
+        for one in boards:
+            if not 0 < one.weight < math.inf:
+                raise GameError(f"the weight of a board is a positive number; that of {one.board} is {one.weight}")
         possible = [one for one in boards if _pairs(plan.spot, one.board) > 0]
         first = possible[0] if possible else boards[0]
         dataclasses.replace(plan.spot, board=first.board).subgame()  # refuses what is missing or wrong

@@ -230,6 +230,6 @@ def _found(card: str, profile: Path) -> str:
     """Where a card file is: where it was, or next to the strategy."""
     beside = profile.parent / Path(card).name
     for place in (Path(card), beside):
-        if place.is_file():
+        if os.path.isfile(place):  # also if no file can have that name
             return str(place)
     raise StrategyError(f"{profile} needs the card abstraction {card}; put it there, or next to the strategy")
