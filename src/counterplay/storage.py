@@ -2,8 +2,8 @@
 
 The header says what kind of file it is, the version of the format and a checksum over everything, so that a file that
 was truncated, edited or made for something else is refused with a reason.  Writing is atomic: a new file is written
-next to the old one and replaces it only when it is complete and on the disk.  Reading maps the arrays into memory
-instead of copying them, all from one open file, so that another process may replace it at any moment.
+next to the old one and replaces it only when it is complete and on the disk.  The arrays of large files are mapped into
+memory, all from one open file, so that another process may replace it at any moment.
 """
 
 from __future__ import annotations
@@ -34,6 +34,12 @@ FORMAT_VERSION = 1
 
 LOCK = ".lock"
 """The file that holds a folder."""
+
+MAPPED = 64 << 20
+"""Bytes of arrays that are read; more are mapped, so that several programs share them and start at once."""
+
+LONGEST_NAME = 200
+"""Bytes of the longest name to which that of an unfinished file may still be appended."""
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -72,7 +78,7 @@ def replace_file(path: str | os.PathLike[str], *parts: bytes | memoryview) -> No
             file.writelines(parts)
         return
     _remove_abandoned(target)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}.part")
+    temporary = target.with_name(f"{_part_name(target)}{os.getpid()}-{threading.get_ident()}.part")
     try:
         with open(temporary, "wb") as file:
             file.writelines(parts)
@@ -86,9 +92,18 @@ def replace_file(path: str | os.PathLike[str], *parts: bytes | memoryview) -> No
         raise
 
 
+def _part_name(target: Path) -> str:
+    """How the names of unfinished files start; that of a long name is shortened, since names have 255 bytes."""
+    name = target.name.encode("utf-8", "surrogateescape")
+    if len(name) <= LONGEST_NAME:
+        return f".{target.name}."
+    start = name[: LONGEST_NAME - 17].decode("utf-8", "ignore")
+    return f".{start}-{hashlib.sha256(name).hexdigest()[:16]}."
+
+
 def _remove_abandoned(target: Path) -> None:
     """Remove what killed processes left of earlier writes to a file."""
-    pattern = re.compile(re.escape(f".{target.name}.") + r"(\d+)-\d+\.part")
+    pattern = re.compile(re.escape(_part_name(target)) + r"(\d+)-\d+\.part")
     with contextlib.suppress(OSError):
         for entry in os.scandir(target.parent):
             match = pattern.fullmatch(entry.name)
@@ -166,7 +181,7 @@ def read_container(
         with open(source, "rb") as file:
             metadata, table, start = _read_table(file, source)
             _check_kind(metadata, kind, source)
-            arrays = _map_arrays(file, table, start, source)
+            arrays = _load_arrays(file, table, start, source)
     except FileNotFoundError:
         raise StrategyError(f"there is no file {source}") from None
     except OSError as error:
@@ -317,8 +332,15 @@ def _read_table(file: BinaryIO, source: Path) -> tuple[dict[str, Any], dict[str,
     return metadata, table, 8 + length
 
 
-def _map_arrays(file: BinaryIO, table: Mapping[str, Any], start: int, source: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of a safetensors file as memory maps (the library itself reads them into memory)."""
+def _load_arrays(file: BinaryIO, table: Mapping[str, Any], start: int, source: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of a safetensors file: those of a small one are read, those of a large one are memory maps."""
+    size = max((entry["data_offsets"][1] for entry in table.values()), default=0)
+    content = None
+    if size <= MAPPED:
+        file.seek(start)
+        content = file.read(size)
+        if len(content) < size:
+            raise StrategyError(f"{source} became shorter while it was read; another program is writing it")
     arrays: dict[str, NDArray[Any]] = {}
     for name, entry in table.items():
         try:
@@ -329,13 +351,15 @@ def _map_arrays(file: BinaryIO, table: Mapping[str, Any], start: int, source: Pa
             raise StrategyError(f"{source} is damaged: array {name!r} has an unknown type or shape") from None
         if min(shape, default=1) < 0 or math.prod(shape) * dtype.itemsize != end - begin:
             raise StrategyError(f"{source} is damaged: array {name!r} does not fill its place")
-        if begin == end:
-            arrays[name] = _empty(shape, dtype, f"{source} is damaged: array {name!r} has the shape {list(shape)}")
-        else:
-            try:
+        try:
+            if begin == end:
+                arrays[name] = _empty(shape, dtype, f"{source} is damaged: array {name!r} has the shape {list(shape)}")
+            elif content is None:
                 arrays[name] = np.memmap(file, dtype=dtype, mode="r", offset=start + begin, shape=shape)
-            except ValueError:  # more dimensions than arrays have
-                raise StrategyError(f"{source} is damaged: array {name!r} has {len(shape)} dimensions") from None
+            else:
+                arrays[name] = np.frombuffer(content, dtype, math.prod(shape), begin).reshape(shape)
+        except ValueError:  # more dimensions than arrays have
+            raise StrategyError(f"{source} is damaged: array {name!r} has {len(shape)} dimensions") from None
     return arrays
 
 

@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import counterplay
+from counterplay import storage
 from counterplay.errors import StrategyError
 from counterplay.evaluation import evaluate
 from counterplay.game.builder import ExplicitGame, Node, chance, decision, terminal
@@ -124,7 +125,8 @@ def test_provenance_survives_in_a_file(tmp_path: Path) -> None:
     assert origin.settings == dataclasses.asdict(config_with("dcfr", {"profile": "best", "gamma": 1.5}))
 
 
-def test_files_are_mapped_and_not_copied(tmp_path: Path) -> None:
+def test_large_files_are_mapped_and_not_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage, "MAPPED", 100)
     TabularStrategy.uniform(compiled("leduc")).save(tmp_path / "x")
     loaded = load_strategy(tmp_path / "x")
     for array in (loaded.table, loaded.infoset_offset, loaded.infoset_player):

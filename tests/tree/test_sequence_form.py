@@ -163,13 +163,13 @@ def test_bytes_per_history() -> None:
 
 
 def test_estimates_by_random_descents_are_unbiased() -> None:
-    estimate = estimate_size(make("leduc"), descents=20_000, seed=1)
-    assert estimate.descents == 20_000
+    estimate = estimate_size(make("leduc"), descents=200, seed=1)
+    assert estimate.descents == 200
     assert estimate.ended
     assert abs(estimate.histories - 9457) <= WITHIN_STANDARD_ERRORS * estimate.standard_error
     assert estimate.standard_error <= 0.02 * 9457
-    assert estimate == estimate_size(make("leduc"), descents=20_000, seed=1)
-    assert estimate != estimate_size(make("leduc"), descents=20_000, seed=2)
+    assert estimate == estimate_size(make("leduc"), descents=200, seed=1)
+    assert estimate != estimate_size(make("leduc"), descents=200, seed=2)
 
 
 def test_estimates_are_exact_where_all_paths_branch_alike() -> None:

@@ -92,7 +92,12 @@ def command(
             if report is not None:
                 _write_report(report, made, folder, bins, threads, seed)
         seconds = {"seconds": time.perf_counter() - started, "cpu_seconds": time.process_time() - cpu}
-        values |= {**_built_json(made, out, report), **seconds, "seed": seed, "cache": str(folder)}
+        values |= {
+            **_built_json(made, out, report),
+            **seconds,
+            "seed": seed,
+            "cache": None if folder is None else str(folder),
+        }
     if as_json:
         print_json(values)
     elif out is not None:
@@ -211,7 +216,7 @@ def _say_built(values: dict[str, Any]) -> None:
     rows = [
         ("abstraction", f"{values['file']} ({format_bytes(values['bytes'])})"),
         ("seconds", f"{values['seconds']:.1f} ({values['cpu_seconds']:.1f} CPU)"),
-        ("features", f"cached in {values['cache']}"),
+        ("features", f"cached in {values['cache']}" if values["cache"] else "not cached; there is no home directory"),
     ]
     rows += [(f"objective, {name}", figure(value, 6)) for name, value in values["objectives"].items()]
     if values["report"] is not None:
@@ -219,7 +224,7 @@ def _say_built(values: dict[str, Any]) -> None:
     table(rows)
 
 
-def _write_report(folder: Path, made: CardAbstraction, cache: Path, bins: int, threads: int, seed: int) -> None:
+def _write_report(folder: Path, made: CardAbstraction, cache: Path | None, bins: int, threads: int, seed: int) -> None:
     from counterplay.abstraction.cards import CardFeatures
     from counterplay.abstraction.cards.bucket_report import report_cards
     from counterplay.plots.card_report import write_card_report

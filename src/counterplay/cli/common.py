@@ -55,6 +55,7 @@ def check_writable(*paths: Path | None, replaced: bool = False) -> None:
     for path in paths:
         if path is None:
             continue
+        check_name(path)
         folder = path.parent
         if not os.path.isdir(folder):
             raise CounterplayError(f"there is no folder {folder} to write {path.name} into")
@@ -65,6 +66,16 @@ def check_writable(*paths: Path | None, replaced: bool = False) -> None:
             needed.append(folder)
         if not all(os.access(place, os.W_OK) for place in needed):
             raise CounterplayError(f"{path} cannot be written")
+
+
+def check_name(path: Path) -> None:
+    """Refuse the name of an output, a file or a folder, that no file can have."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:  # too long, or with a character that names cannot have
+        raise CounterplayError(f"{path} cannot be written: {getattr(error, 'strerror', None) or error}") from None
 
 
 def check_plot(path: Path | None) -> None:

@@ -38,8 +38,11 @@ from counterplay.cli import (
     warm,
 )
 from counterplay.cli import list as listing
+from counterplay.cli.streams import prepare_streams
 from counterplay.errors import CounterplayError
 from counterplay.runtime.compiling import Compiling, Listener, listening
+from counterplay.runtime.memory import full_memory_text
+from counterplay.runtime.signals import explain_bus_errors
 from counterplay.runtime.suggestions import did_you_mean, quoted
 from counterplay.trusted_code import trust, trusting
 
@@ -141,9 +144,8 @@ def _verbs() -> Any:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by whoever started us
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+    prepare_streams()
+    explain_bus_errors()
     try:
         with listening(_announcement(words)), trusting(words):
             code = _verbs()(args=words, standalone_mode=False, prog_name="counterplay")
@@ -155,6 +157,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         if error.filename is not None:  # not from writing to standard output
             raise
+        full = full_memory_text(error)
+        if full is not None:
+            print(f"counterplay: {full}", file=sys.stderr)
+            return MISUSE
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that Python does not try again at its end
         if not isinstance(error, BrokenPipeError):
             print(f"counterplay: {error}", file=sys.stderr)
@@ -184,8 +190,9 @@ def _misuse_text(error: Exception) -> str | None:
     """The message of an error that the user can fix; None for any other."""
     if isinstance(error, CounterplayError):
         return str(error)
-    if isinstance(error, MemoryError):  # also what C++ calls std::bad_alloc
-        return "the memory is full; use a smaller game or abstraction, storage float32, or a solver that samples"
+    full = full_memory_text(error)
+    if full is not None:
+        return full
     # Typer's own usage errors; it carries its command-line parser inside, so their class has no public name.
     message = getattr(error, "format_message", None)
     if message is None:

@@ -23,6 +23,12 @@ CONTROL_GROUPS = (
 ROOM = 1 << 30
 """Bytes that are left to the rest of the machine, at most; a twentieth of a small one's memory."""
 
+LIBRARIES = 640 << 20
+"""Bytes of addresses that NumPy, SciPy, LLVM and the others take before any game is loaded."""
+
+STACKS = 64 << 20
+"""Bytes of addresses that are kept for the stacks of threads and the memory that the C library reserves for them."""
+
 
 def available_memory() -> int:
     """Bytes of memory that this process can still get, or a cautious guess where the machine does not say.
@@ -32,6 +38,11 @@ def available_memory() -> int:
     """
     limits = [_control_group_memory(), _address_space(), _machine_memory()]
     return min(limit for limit in limits if limit is not None)
+
+
+def used_memory() -> int:
+    """Bytes of memory that this process holds; 0 where the machine does not say."""
+    return _process_bytes(1) or 0
 
 
 def return_memory() -> None:
@@ -56,17 +67,62 @@ def _control_group_memory() -> int | None:
 
 
 def _address_space() -> int | None:
-    """What ``ulimit -v`` leaves to this process; None without a limit."""
+    """What ``ulimit -v`` leaves to this process and the libraries that it still has to load; None without a limit."""
+    limit, used = address_limit(), _addresses_used()
+    return None if limit is None or used is None else max(0, limit - max(used + STACKS, LIBRARIES))
+
+
+def address_limit() -> int | None:
+    """The bytes of addresses that ``ulimit -v`` allows this process; None without a limit, or on Windows."""
     try:
         import resource
 
         limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-        if limit == resource.RLIM_INFINITY:
-            return None
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-        return max(0, limit - pages * os.sysconf("SC_PAGE_SIZE"))
-    except (ImportError, OSError, ValueError, IndexError):  # not on Windows
+    except (ImportError, OSError, ValueError):
         return None
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
+def _addresses_used() -> int | None:
+    return _process_bytes(0)
+
+
+def _process_bytes(column: int) -> int | None:
+    """What Linux says of this process: 0 its addresses, 1 the memory that it holds; None elsewhere."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[column]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def check_address_limit() -> None:
+    """Refuse to start where ``ulimit -v`` leaves too little for the libraries alone, by a MemoryLimitError.
+
+    They end the process without a word, or wait for ever, where they find no memory.
+    """
+    limit = address_limit()
+    if limit is not None:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each of its threads would reserve addresses
+        if limit < LIBRARIES:
+            raise MemoryLimitError(
+                f"ulimit -v allows this process {format_bytes(limit)}, and the libraries that counterplay uses need "
+                f"{format_bytes(LIBRARIES)}; raise it: ulimit -v {LIBRARIES // 1024}, or more"
+            )
+
+
+def full_memory_text(error: BaseException) -> str | None:
+    """What to say about an error that comes from a lack of memory; None if it has another reason.
+
+    C++ says ``std::bad_alloc``, which is a MemoryError here; libraries that cannot be loaded and threads that cannot be
+    started say something else.
+    """
+    limit, used = address_limit(), _addresses_used()
+    tight = limit is not None and used is not None and limit - used < 2 * STACKS
+    odd = isinstance(error, ImportError | OSError | RuntimeError | SystemError) and tight
+    if not isinstance(error, MemoryError) and not odd:
+        return None
+    allowed = "" if limit is None else f" (ulimit -v allows {format_bytes(limit)})"
+    return f"the memory is full{allowed}; use a smaller game or abstraction, storage float32, or a solver that samples"
 
 
 def _machine_memory() -> int:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -52,3 +55,29 @@ def _handled_by(handler: Any) -> Iterator[None]:
     finally:
         for number, before in old.items():
             signal.signal(number, before)
+
+
+CUT_SHORT = (
+    "counterplay: a file that is in use was cut short by another program, or its disk failed; write a new version "
+    "beside the old one, then rename it (mv)\n"
+)
+
+
+def explain_bus_errors() -> None:
+    """End the process in one line when a file that is mapped into memory gets shorter, which is a SIGBUS.
+
+    Python's own handlers of signals would run too late: the instruction that failed is repeated until then.
+    """
+    if hasattr(signal, "SIGBUS") and signal.getsignal(signal.SIGBUS) == signal.SIG_DFL:
+        with contextlib.suppress(OSError, AttributeError, TypeError):
+            library = ctypes.CDLL(None)
+            library.signal.argtypes = (ctypes.c_int, type(_HANDLER))
+            library.signal(signal.SIGBUS, _HANDLER)
+
+
+def _end(signum: int) -> None:
+    os.write(2, CUT_SHORT.encode())
+    os._exit(2)
+
+
+_HANDLER = ctypes.CFUNCTYPE(None, ctypes.c_int)(_end)

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from counterplay.errors import AbstractionError, CounterplayError
+from counterplay.errors import AbstractionError, CounterplayError, StrategyError
 from counterplay.poker.acpc.definition import round_name
 from counterplay.poker.cards import deck as cards_of
 from counterplay.poker.evaluator import MAX_HAND, hand_codes, hand_tables
@@ -46,12 +46,20 @@ BINS = 50
 KIND = "card-features"
 
 
-def default_cache() -> Path:
-    """Where features are cached: ``$COUNTERPLAY_CACHE``, or ``counterplay`` in the user's cache folder."""
+def default_cache() -> Path | None:
+    """Where features are cached: ``$COUNTERPLAY_CACHE``, or ``counterplay`` in the user's cache folder.
+
+    None if there is no home directory, or no folder can be made there.
+    """
     given = os.environ.get("COUNTERPLAY_CACHE")
     if given:
         return Path(given)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "counterplay"
+    try:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "counterplay"
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError):  # RuntimeError: nobody knows where the home directory is
+        return None
+    return folder
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -99,6 +107,12 @@ class CardFeatures:
             raise AbstractionError(f"hands have 1 to 3 hole cards and {MAX_HAND} cards in all at most; got {shape}")
         if len(self.cards) < sum(shape) + shape[0]:
             raise AbstractionError(f"two hands and a board of {shape} need more than {len(self.cards)} cards")
+        if self.cache is not None:
+            try:
+                self.cache.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                reason = error.strerror or error
+                raise AbstractionError(f"the cache {self.cache} cannot be created: {reason}; choose another") from None
 
     # ------------------------------------------------------------------------------------------ sizes
 
@@ -463,10 +477,7 @@ def _cached(path: Path, make: Callable[[], dict[str, npt.NDArray[Any]]], check: 
             return found
     arrays = make()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise AbstractionError(
-            f"the cache folder {path.parent} cannot be created: {error.strerror or error}; choose another one"
-        ) from None
-    write_container(path, KIND, {"name": path.name}, arrays)
-    return read_container(path, KIND, verify=False)[1]
+        write_container(path, KIND, {"name": path.name}, arrays)
+        return read_container(path, KIND, verify=False)[1]
+    except StrategyError:  # a full disk, or a cache that may only be read; the arrays are in memory
+        return arrays

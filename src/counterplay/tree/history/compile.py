@@ -31,7 +31,7 @@ from counterplay.game.state_checks import (
     place_of,
     unexplained,
 )
-from counterplay.runtime.memory import available_memory, format_bytes, read_memory
+from counterplay.runtime.memory import available_memory, format_bytes, read_memory, used_memory
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.runtime.suggestions import suggest_arguments
 from counterplay.tree.history.game_tree import GameTree
@@ -40,6 +40,9 @@ from counterplay.tree.history.sizes import BUILD_BYTES_PER_HISTORY, preflight
 
 PROBABILITY_TOLERANCE = 1e-9
 PROGRESS_EVERY = 1 << 14
+UNRETURNED = 64 << 20
+"""Bytes beyond the limit that Python may hold of what it has freed, before a walk is stopped."""
+
 UNORDERED = (dict, set, frozenset)
 
 MAX_UTILITY = 1e100
@@ -96,6 +99,7 @@ class _Walk:
         self.max_depth = max_depth
         self.max_histories = min(limit // BUILD_BYTES_PER_HISTORY, 2**31 - 2)
         self.limit = limit
+        self.used_before = used_memory()
         self.progress = progress
         self.movers = array("b")  # per history, in order of numbering
         self.utilities = array("d")  # per terminal, in order of numbering
@@ -208,7 +212,7 @@ class _Walk:
 
     def _report(self, size: int) -> None:
         """Refuse a tree that does not fit into memory; report how large it is so far."""
-        if size > self.max_histories:
+        if size > self.max_histories or used_memory() - self.used_before > self.limit + UNRETURNED:
             raise MemoryLimitError(
                 f"{self.game.spec()}: over {size:,} histories, and {format_bytes(self.limit)} of memory are "
                 "not enough for more; use smaller parameters, a higher memory limit or a solver that samples"

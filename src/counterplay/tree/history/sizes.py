@@ -1,9 +1,12 @@
 """Size and memory of a game, before anything large is allocated.
 
-The number of histories is estimated by random playouts: the product of the branching factors on a uniformly random
-path, summed over the path, is an unbiased estimate of the number of nodes (D. E. Knuth, "Estimating the efficiency
-of backtrack programs", 1975).  The estimate is rough, so only a game that is far too large is refused by it; the
-walk itself counts and stops at the limit.
+The number of histories is estimated by heterogeneous sampling (P. C. Chen, "Heuristic sampling: a method for predicting
+the performance of tree searching programs", 1992), which extends random playouts (Knuth 1975): a walk down the tree
+keeps one history of each kind on a level, chosen at random, and counts it for all of its kind.  The estimate is
+unbiased whatever the kinds are, and good if histories of a kind have about as many below them: here those with the same
+player to act, and the same number of actions there and after the first of them.  Parts of a skewed tree that random
+playouts never reach, since nearly all of them end early, are kinds of their own.  An estimate stays one, so only a game
+that is far too large is refused by it; the walk itself counts and stops at the limit.
 """
 
 from __future__ import annotations
@@ -23,14 +26,20 @@ if TYPE_CHECKING:
 BUILD_BYTES_PER_HISTORY = 120
 """Bytes that compiling needs for each history at its peak, sequences of the players included (measured on Leduc)."""
 
-UNSURE = 0.5
-"""The share of an estimate from which its error calls for playouts that look ahead."""
+WIDEST = 24
+"""Children of a history that are looked at; of more, as many are drawn."""
 
-PROBED = 64
-"""Children of a history that are looked at by these."""
+KINDS = 24
+"""Kinds of histories that are kept on a level; the rarest of more are taken together."""
 
-DEEPER = (1, 4, 16, 24)
-"""How much they prefer histories with many children; the largest of the estimates counts."""
+EFFORT = 150_000
+"""Histories that are looked at, roughly.  A walk may look at half of them; then it keeps one on each level."""
+
+ACTIONS = 32
+"""Actions of which a list costs as much as to look at a history."""
+
+LARGEST = 1e200
+"""What an estimate can be, so that sums of its squares are finite."""
 
 SAFETY = 4.0
 """The factor by which an estimate must exceed the limit before a game is refused without a walk."""
@@ -38,9 +47,9 @@ SAFETY = 4.0
 
 @dataclasses.dataclass(frozen=True)
 class SizeEstimate:
-    """An estimate of a game's size from random playouts, with the standard error of the mean.
+    """An estimate of a game's size from random walks, with the standard error of the mean.
 
-    ``ended`` is False if a playout did not reach a terminal history within the depth allowed.
+    ``ended`` is False if histories longer than the depth allowed were met.
     """
 
     histories: float
@@ -55,69 +64,89 @@ class SizeEstimate:
 
 
 def estimate_size(
-    game: Game | type[Game] | str, descents: int = 64, seed: int = 0, max_depth: int = 10_000
+    game: Game | type[Game] | str, descents: int = 16, seed: int = 0, max_depth: int = 10_000
 ) -> SizeEstimate:
-    """Estimate the number of histories of a game, or of one named as for ``make``, by random playouts (Knuth 1975)."""
+    """Estimate the number of histories of a game, or of one named as for ``make``, by random walks (Chen 1992).
+
+    There are at most ``descents`` walks, and fewer in large games.  Histories of more than ``max_depth`` moves are not
+    counted.
+    """
     game = make(game)
     generator = random.Random(seed)
-    found = _summary([_playout(game, generator, max_depth, 0) for _ in range(descents)])
-    sure = found.standard_error < UNSURE * found.histories
-    for preference in DEEPER[:1] if sure else DEEPER:  # an error is small, too, where no path has met what is large
-        deeper = _summary([_playout(game, generator, max_depth, preference) for _ in range(descents)])
-        if deeper.histories > (SAFETY if sure else 1.0) * found.histories:
-            found = deeper
-    return found
+    walks: list[_Descent] = []
+    while len(walks) < descents and (len(walks) < 2 or sum(walk.effort for walk in walks) < EFFORT):
+        walks.append(_Descent(game, generator, max_depth, EFFORT // 2))
+    totals, descents = [walk.total for walk in walks], len(walks)
+    mean = sum(totals) / descents
+    spread = sum((total / mean - 1) ** 2 for total in totals) / max(1, descents - 1)
+    return SizeEstimate(mean, mean * (spread / descents) ** 0.5, descents, all(walk.ended for walk in walks))
 
 
-def _playout(game: Game, generator: random.Random, max_depth: int, preference: int) -> tuple[float, bool]:
-    """The number of histories by one random path, and whether it reached a terminal history.
+class _Descent:
+    """One walk down a tree, level by level: a history of each kind, and the number of those it stands for."""
 
-    With a ``preference`` the path continues with a child that is not terminal, if there is one, and likelier with one
-    that has more children, by this power of their number: in a skewed tree most histories are below few actions.
-    """
-    state: Any = game.root()
-    total = weight = 1.0
-    depth = 0
-    moves = None
-    while state.player != TERMINAL and depth < max_depth:
-        moves = _moves(state) if moves is None else moves
-        if not moves:
-            break
-        total = min(total + weight * len(moves), 1e200)  # no larger, so that sums stay finite
-        after = [state.child(move) for move in moves] if preference and len(moves) <= PROBED else []
-        inner = [child for child in after if child.player != TERMINAL]
-        if after and not inner:
-            return total, True
-        if inner:
-            further = [_moves(child) for child in inner]
-            sizes = [float(len(there)) ** preference for there in further]
-            chosen = generator.choices(range(len(inner)), sizes)[0] if any(sizes) else 0
-            state, moves = inner[chosen], further[chosen]
-            share = sizes[chosen] / sum(sizes) if any(sizes) else 1.0
-        else:
-            state, share = state.child(generator.choice(moves)), 1.0 / len(moves)
-            moves = None
-        weight = min(weight / share, 1e200)
-        depth += 1
-    return total, depth < max_depth
+    def __init__(self, game: Game, generator: random.Random, max_depth: int, effort: int) -> None:
+        self.total = 1.0
+        self.ended = True
+        self.effort = 0
+        self._generator = generator
+        self._allowed = effort
+        root: Any = game.root()
+        level: dict[Any, tuple[Any, float]] = {} if root.player == TERMINAL else {None: (root, 1.0)}
+        for _ in range(max_depth):
+            level = self._next(level)
+            if not level:
+                return
+        self.ended = False
+
+    def _next(self, level: dict[Any, tuple[Any, float]]) -> dict[Any, tuple[Any, float]]:
+        """The kinds of the next level, after counting it."""
+        narrow = self.effort > self._allowed
+        widest, kinds = (1, 1) if narrow else (WIDEST, KINDS)
+        found: dict[Any, tuple[Any, float]] = {}
+        for state, weight in level.values():
+            moves = self._moves(state)
+            if not moves:
+                continue
+            drawn = moves if len(moves) <= widest else self._generator.sample(moves, widest)
+            self.total = min(self.total + weight * len(moves), LARGEST)  # no larger, so that sums stay finite
+            each = min(weight * len(moves) / len(drawn), LARGEST)
+            for child in map(state.child, drawn):
+                if child.player != TERMINAL:
+                    self._add(found, None if narrow else self._kind(child), child, each)
+        for kind in sorted(found, key=lambda kind: found[kind][1])[:-kinds]:
+            state, weight = found.pop(kind)
+            self._add(found, "rare", state, weight)
+        return found
+
+    def _kind(self, state: Any) -> Any:
+        """What is alike in histories with about as many below them."""
+        moves = self._moves(state)
+        after = state.child(moves[0]) if moves else state
+        return state.player, _size(len(moves)), 0 if after.player == TERMINAL else _size(len(self._moves(after)))
+
+    def _moves(self, state: Any) -> list[Any]:
+        moves = [label for label, _ in state.chance()] if state.player == CHANCE else list(state.actions())
+        self.effort += 1 + len(moves) // ACTIONS
+        return moves
+
+    def _add(self, found: dict[Any, tuple[Any, float]], kind: Any, state: Any, weight: float) -> None:
+        """Let a history stand for its kind with a probability in proportion to what it stood for."""
+        kept, before = found.get(kind, (state, 0.0))
+        total = min(before + weight, LARGEST)
+        found[kind] = (state if self._generator.random() * total < weight else kept, total)
 
 
-def _moves(state: Any) -> list[Any]:
-    return [label for label, _ in state.chance()] if state.player == CHANCE else list(state.actions())
-
-
-def _summary(playouts: list[tuple[float, bool]]) -> SizeEstimate:
-    totals = [total for total, _ in playouts]
-    mean = sum(totals) / len(totals)
-    spread = sum((total / mean - 1) ** 2 for total in totals) / max(1, len(totals) - 1)
-    return SizeEstimate(mean, mean * (spread / len(totals)) ** 0.5, len(totals), all(ended for _, ended in playouts))
+def _size(number: int) -> int:
+    """A number of actions, roughly if it is large."""
+    return number if number < 16 else 12 + number.bit_length()
 
 
 def preflight(game: Game, limit: int, max_depth: int) -> None:
     """Refuse a game that is far too large for ``limit`` bytes before walking it, with the estimate and the limit."""
     try:
         exact = game.num_histories()
-        estimate = None if exact else estimate_size(game, max_depth=min(max_depth, 1000))
+        estimate = None if exact else estimate_size(game, max_depth=max_depth)
     except Exception:
         return  # the walk raises the same error and can say where
     if estimate is None:
