@@ -7,14 +7,14 @@ Some do not look at their cards (``strategy.trivial``), some look at the strengt
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from counterplay.errors import StrategyError
 from counterplay.game.game import Game
 from counterplay.runtime.suggestions import did_you_mean, find_name
+from counterplay.strategy.solved_opponents import equilibrium, small_equilibrium
 from counterplay.strategy.strength_rules import StrengthRule
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.strategy.trivial import TRIVIAL, CardFree
@@ -26,20 +26,18 @@ class Solved:
 
     Attributes
     ----------
-    solver : str
-        The module and the function, of a higher layer.
+    solver : callable
+        Solves a game.  Raises GameError if the game is too large for that.
     what : str
         What is solved.
     """
 
-    solver: str
+    solver: Callable[[Game], TabularStrategy]
     what: str
 
     def strategy(self, game: Game) -> TabularStrategy:
-        """Solve; raises GameError if the game is too large for that."""
-        module, _, function = self.solver.partition(":")
-        found: TabularStrategy = getattr(importlib.import_module(f"counterplay.{module}"), function)(game)
-        return found
+        """The strategy for a game, which is solved once."""
+        return self.solver(game)
 
     def note(self, game: Game) -> str:
         """How it was solved."""
@@ -65,10 +63,8 @@ RULES = (
 READY_MADE: Mapping[str, ReadyMade] = {
     **TRIVIAL,
     **{rule.name: rule for rule in RULES},
-    "equilibrium": Solved("runs.small_equilibrium:equilibrium", "{game} for equilibrium"),
-    "small-equilibrium": Solved(
-        "runs.small_equilibrium:small_equilibrium", "{game} with 3 classes of hand strength for small-equilibrium"
-    ),
+    "equilibrium": Solved(equilibrium, "{game} for equilibrium"),
+    "small-equilibrium": Solved(small_equilibrium, "{game} with 3 classes of hand strength for small-equilibrium"),
 }
 """The ready-made opponents by name."""
 

@@ -2,7 +2,8 @@
 
 *equilibrium* is an approximate equilibrium of the game itself.  *small-equilibrium* is one of a small abstraction: of
 its hand a player knows in each round only whether its strength (``poker.hand_strength``) is below 1/3, from 1/3 to 2/3,
-or above, and remembers that.  Both are averages of 500 iterations of CFR+.
+or above, and remembers that.  Both are averages of 500 iterations of CFR+, by ``counterplay.solve``: what an opponent
+plays is part of the table of opponents, how a game is solved is not.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable
 
+import counterplay
 from counterplay.abstraction.infosets.builders import abstract_by_key
 from counterplay.errors import GameError, MemoryLimitError
 from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.poker.poker_game import PokerGame
 from counterplay.poker.postflop import game_title
-from counterplay.runs import solve
 from counterplay.strategy.strength_rules import seen_strengths
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
@@ -66,7 +67,7 @@ def small_equilibrium(game: Game) -> TabularStrategy:
 
 
 def _solved(tree: GameTree) -> TabularStrategy:
-    profile = solve(tree, "cfr+", iterations=ITERATIONS).profile
+    profile = counterplay.solve(tree, "cfr+", iterations=ITERATIONS).profile  # found by the package when it is called
     assert isinstance(profile, TabularStrategy)
     return profile
 
