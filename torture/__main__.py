@@ -38,8 +38,8 @@ def main() -> int:
     for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"  # nothing here starts threads, so that it can fork
     place = Path(arguments.folder or tempfile.mkdtemp(prefix="torture-", dir=_memory_disk()))
-    os.environ["HOME"] = os.environ["COUNTERPLAY_CACHE"] = str(place / "home")
-    (place / "home").mkdir(parents=True)
+    os.environ["COUNTERPLAY_CACHE"] = str(place / "cache")
+    (place / "cache").mkdir(parents=True)
     started = time.monotonic()
     tables, failures = {}, []
     chosen = [part for part in PARTS if part in (arguments.parts or PARTS)]
@@ -98,6 +98,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--folder", metavar="DIR", help="for all files, kept; by default one that is removed")
     parser.add_argument("--quick", action="store_true", help="a few of everything, in less than a minute")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    if sys.platform != "linux":
+        parser.error("this needs Linux: children are forked, and their memory is read in /proc")
     arguments = parser.parse_args()
     unknown = sorted(set(arguments.parts) - set(PARTS))
     if unknown:

@@ -93,7 +93,7 @@ class Kills:
     def run(self, kills: int, deadline: float, say: Callable[[str], None] = lambda _line: None) -> None:
         """Kill until there were so many kills, or a time of ``time.monotonic``."""
         with frequent_checkpoints():
-            self.prepare()
+            self.prepare(deadline)
             number = said = 0
             while (self.killed < kills or number < len(self.instances)) and time.monotonic() < deadline:
                 self.case(self.instances[number % len(self.instances)], number)
@@ -102,10 +102,10 @@ class Kills:
                     said = self.killed
                     say(f"{said} kills, {len(self.failures)} failures")
 
-    def prepare(self) -> None:
-        """Run every instance to its end; one that fails is left out."""
+    def prepare(self, deadline: float) -> None:
+        """Run every instance to its end; one that fails is left out, and one that comes after the deadline."""
         for one in list(self.instances):
-            whole = self._whole(one)
+            whole = self._whole(one) if time.monotonic() < deadline else None
             if whole is None:
                 self.instances.remove(one)
             else:

@@ -42,7 +42,7 @@ class Races:
     def run(self, races: int, deadline: float, say: Callable[[str], None] = lambda _line: None) -> None:
         """So many races, or until a time of ``time.monotonic``."""
         with frequent_checkpoints():
-            self.kills.prepare()
+            self.kills.prepare(deadline)
             self.failures += self.kills.failures
             for number in range(races):
                 if time.monotonic() > deadline or not self.kills.instances:

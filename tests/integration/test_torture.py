@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="children are forked, their memory is read in /proc")
+
 ROOT = Path(__file__).parents[2]
 
 
