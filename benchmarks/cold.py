@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -18,18 +19,33 @@ SPOT = ("--pot", "60", "--stack", "150", "--oop", "88+,A9s+", "--ip", "22+,A2s+"
 CARDS = "cards.cpa"
 USES: dict[str, tuple[str, ...]] = {
     "cfr+": ("solve", "leduc", "--iterations", "2"),
+    "other full-width algorithms": (
+        "compare", "kuhn", "--algorithms", "cfr,linear,dcfr,pcfr+,fictitious-play", "--iterations", "4",
+    ),
+    "maxmin": ("solve", "kuhn", "--algorithm", "maxmin"),
     "lp": ("solve", "kuhn", "--algorithm", "lp"),
     "double oracle": ("solve", "kuhn", "--algorithm", "double-oracle"),
     "cfr+ira": ("solve", "kuhn", "--algorithm", "cfr+ira", "--iterations", "2"),
     "fpira": ("solve", "kuhn", "--algorithm", "fpira", "--iterations", "2"),
     "external sampling": ("solve", "kuhn", "--algorithm", "external-sampling", "--iterations", "20"),
     "chance sampling": ("solve", "kuhn", "--algorithm", "chance-sampling", "--iterations", "20"),
+    "other sampled algorithms": (
+        "compare", "kuhn", "--algorithms", "outcome-sampling,average-strategy-sampling,mccfr-scheme,probing",
+        "--iterations", "20", "--seeds", "1",
+    ),
     "pure cfr": ("solve", "kuhn", "--algorithm", "pure-cfr", "--iterations", "20"),
     "cfr+ on a public tree": ("solve", "leduc", "--representation", "public", "--iterations", "2"),
     "pcs": ("solve", "kuhn", "--algorithm", "pcs", "--iterations", "20"),
+    "cs, opcs and spcs": (
+        "compare", "kuhn", "--algorithms", "cs,opcs,spcs", "--iterations", "20", "--seeds", "1",
+    ),
     "a turn spot": ("solve", "holdem", "--board", "KsTd7h4c", *SPOT, "--out", "turn.strategy"),
     "evaluate": ("evaluate", "turn.strategy"),
     "show": ("show", "turn.strategy", "--ev"),
+    "flops": (
+        "flops", "report", "--flops", "QsJh2h", "--pot", "20", "--stack", "20", "--oop", "AA,KQs", "--ip", "AKo,QQ",
+        "--bets", "allin", "--until", "5%",
+    ),
     "equity": ("equity", "AKs", "22+", "--board", "Qs Jh 2h"),
     "abstract": ("abstract", "leduc_limit_2p", "--rounds", "3,5", "--cache", "features", "--out", CARDS),
     "pure cfr in buckets": ("solve", "leduc_limit_2p", "--cards", CARDS, "--iterations", "100"),
@@ -37,21 +53,34 @@ USES: dict[str, tuple[str, ...]] = {
     "pcs in buckets": (
         "solve", "leduc_limit_2p", "--cards", CARDS, "--algorithm", "pcs-boards", "--iterations", "20",
     ),
+    "build": (
+        "build", "leduc_limit_2p", "--preset", "tiny", "--cache", "features", "--out", "agent",
+    ),
+    "evaluate an agent": ("evaluate", "agent/agent.strategy"),
+    "bounds": ("evaluate", "agent/agent.strategy", "--method", "bounds", "--bounds", "10"),
+    "match of agents": ("match", "agent/agent.strategy", "tight", "--game", "leduc_limit_2p", "--deals", "10"),
     "match": ("match", "uniform", "always-call", "--game", "leduc", "--deals", "10"),
+    "tournament": ("tournament", "games", "uniform", "tight", "--game", "leduc", "--deals", "10"),
+    "play": ("play", "leduc"),
+    "dominated": ("dominated", "kuhn"),
     "warm": ("warm",),
 }  # fmt: skip
-"""In this order: some use files that those before have written."""
+"""In this order: some use files that those before have written.  Algorithms of one line share their kernels."""
+
+SAID = re.compile(r"compiling kernels, once, about (\d+) s")
 
 
-def first_use(words: tuple[str, ...], folder: Path) -> float:
-    """CPU seconds of a command whose kernels are not compiled."""
+def first_use(words: tuple[str, ...], folder: Path) -> tuple[float, int | None]:
+    """CPU seconds of a command whose kernels are not compiled, and how many it says that compiling takes."""
     with tempfile.TemporaryDirectory() as cache:
         before = _children()
-        subprocess.run(
-            [sys.executable, "-m", "counterplay", *words], check=True, cwd=folder,
-            env={**os.environ, "NUMBA_CACHE_DIR": cache}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        done = subprocess.run(
+            [sys.executable, "-m", "counterplay", *words], check=True, cwd=folder, text=True,
+            env={**os.environ, "NUMBA_CACHE_DIR": cache}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
         )  # fmt: skip
-        return _children() - before
+        said = SAID.search(done.stderr)
+        return _children() - before, None if said is None else int(said[1])
 
 
 def _children() -> float:
@@ -65,7 +94,8 @@ def cold_starts(outcome: Outcome) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         for name, words in USES.items():
-            seconds = first_use(words, Path(folder))
+            seconds, said = first_use(words, Path(folder))
             outcome.raw[f"first use: {name}"] = seconds
             target = None if name == "warm" else TARGET
-            outcome.lines.append(Line(f"first use: {name}", [seconds], "s", "CPU", "", target, False))
+            theirs = "" if said is None else f"said: about {said} s"
+            outcome.lines.append(Line(f"first use: {name}", [seconds], "s", "CPU", theirs, target, False))

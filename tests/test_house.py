@@ -119,7 +119,7 @@ CALLED_BY_OTHERS = {"invoke": "typer", "parse_args": "typer", "resolve_command":
                     **dict.fromkeys(("load_overload", "save_overload", "finalize", "get_pointer_to_function",
                                      "compile_extra", "codegen", "serialize_using_object_code", "rebuild",
                                      "unserialize_library", "generic_resolve", "_HeldFields",
-                                     "_held_field"), "numba")}  # fmt: skip
+                                     "_held_field", "_unbox_held"), "numba")}  # fmt: skip
 """Methods that libraries look for by their names."""
 
 

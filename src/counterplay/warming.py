@@ -120,8 +120,10 @@ def _spots(folder: Path) -> Iterator[Step]:
 
 def _buckets(folder: Path) -> Iterator[Step]:
     from counterplay.build import build
+    from counterplay.evaluation import evaluate
     from counterplay.runs import solve
     from counterplay.solvers.registry import ALGORITHMS
+    from counterplay.strategy import load_strategy
 
     made = folder / "agent"
 
@@ -130,6 +132,7 @@ def _buckets(folder: Path) -> Iterator[Step]:
         solve(_POKER, name, cards=[cards], iterations=20, boards="all")
 
     yield "an agent", lambda: build(_POKER, "tiny", made, cache=folder / "features", iterations=100, deals=10)
+    yield "an agent, measured", lambda: evaluate(load_strategy(made / "agent.strategy"), bounds=2)
     for name, algorithm in ALGORITHMS.items():
         if "buckets" in algorithm.forms:
             yield f"{name}, buckets", functools.partial(with_cards, name)

@@ -93,6 +93,7 @@ def test_a_first_use_compiles_what_it_needs_and_each_for_one_type(tmp_path: Path
             ("solve", "leduc", "--algorithm", "pcs", "--iterations", "2"),
             {"walks.chance_outcome", "piece_steps.hands_at", "sampled_terminal._card_value"},
         ),
+        (("solve", "kuhn", "--algorithm", "cfr+ira", "--iterations", "2"), {"passes.leaf_values"}),
     ],
 )
 def test_large_kernels_and_their_helpers_are_compiled_for_one_type(
@@ -100,6 +101,16 @@ def test_large_kernels_and_their_helpers_are_compiled_for_one_type(
 ) -> None:
     found = Counter(json.loads(run(LIST_COMPILED, *words, cache=tmp_path).stdout))
     assert {name for name, count in found.items() if count > 1} <= twice
+
+
+@pytest.mark.slow
+def test_an_agent_of_a_small_game_needs_no_kernels_of_public_trees(tmp_path: Path) -> None:
+    words = ("build", "leduc_limit_2p", "--preset", "tiny", "--iterations", "100", "--deals", "10")
+    folders = ("--cache", str(tmp_path / "features"), "--out", str(tmp_path / "agent"))
+    found = json.loads(run(LIST_COMPILED, *words, *folders, cache=tmp_path / "kernels").stdout)
+    assert "passes.measure" in found
+    assert not [name for name in found if name.startswith("public_cfr.")]
+    assert json.loads((tmp_path / "agent" / "report.json").read_text("utf-8"))["exploitability"] > 0.0
 
 
 def test_after_warm_nothing_is_left_to_compile() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import re
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import tomllib
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -24,6 +25,8 @@ from counterplay.kernels.numba_internals import (
     WIDE,
     borrow,
     count_bits,
+    held,
+    hold,
     load_row,
     lowest_bit,
     row_space,
@@ -69,6 +72,30 @@ def sum_of_row(values: Any) -> float:
 def borrowed_sum(pair: Any) -> float:
     first, second = borrow(pair)
     return first[0] + second[1]
+
+
+class Mixed(NamedTuple):
+    """Every kind of field that kernels are given."""
+
+    flags: Any
+    shift: int
+    table: Any
+    share: float
+    negative: bool
+    nothing: Any
+
+
+@kernel
+def mixed_sum(given: Any) -> float:
+    place = held(given)
+    total = 0.0
+    for row in range(place.table.shape[0]):
+        for column in range(place.table.shape[1]):
+            if place.flags[column]:
+                total += place.table[row, column]
+    total = (total + place.shift) * place.share
+    place.table[0, 0] += 1.0
+    return -total if place.negative else total
 
 
 @kernel
@@ -143,6 +170,26 @@ def test_a_kernel_without_a_writable_folder_still_compiles(monkeypatch: pytest.M
     monkeypatch.setattr(compiled_code, "_KernelCache", refuse)
     with uses("how a dispatcher holds its cache"):
         assert jit.kernel(lambda x: x + 1)(2) == 3
+
+
+@pytest.mark.parametrize("held_by_python", [False, True])
+@pytest.mark.parametrize("step", [1, 2])
+def test_held_tuples_are_read_by_their_address(held_by_python: bool, step: int) -> None:
+    """Arrays, with strides, and numbers, with signs; what a kernel writes is in the arrays."""
+    flags, table = np.array([True, False, True]), np.arange(12.0).reshape(4, 3)[::step]
+    given = Mixed(flags, -7, table, 0.25, True, None)
+    expected = -(table[:, flags].sum() - 7) * 0.25
+    with uses("how named tuples, arrays and arguments of Python are given to kernels (unbox, make_array)"):
+        assert mixed_sum(hold(given) if held_by_python else given) == expected
+        assert table[0, 0] == 1.0
+
+
+def test_copies_of_held_tuples_have_arrays_of_their_own() -> None:
+    first = hold(Mixed(np.array([True, True, True]), 0, np.zeros((4, 3)), 1.0, False, None))
+    second = copy.deepcopy(first)
+    second.table[:] = 2.0
+    assert (mixed_sum(first), mixed_sum(second)) == (0.0, 24.0)
+    assert [table[0, 0] for table in (first.table, second.table)] == [1.0, 3.0]
 
 
 def test_borrowed_arrays_are_read_and_not_counted() -> None:

@@ -17,7 +17,7 @@ from counterplay.game.public_play import PlayEnd
 from counterplay.games.bluff import Bluff
 from counterplay.kernels.numba_internals import WIDE
 from counterplay.kernels.public import terminal
-from counterplay.kernels.public.terminal import CARD_SLOTS, tilted_values
+from counterplay.kernels.public.terminal import CARD_SLOTS
 from counterplay.poker.board_tree import DealTree, deal_cards, hole_hands
 from counterplay.poker.cards import deck
 from counterplay.tree.public.public_tree import Hands
@@ -28,6 +28,7 @@ SAME = 1e-9
 additive_values, factored_values = entry(terminal.additive_values), entry(terminal.factored_values)
 fold_values, showdown_values = entry(terminal.fold_values), entry(terminal.showdown_values)
 matrix_values, row_values = entry(terminal.matrix_values), entry(terminal.row_values)
+tilted_values = entry(terminal.tilted_values)
 u = np.uint64
 """Kernels take places in arrays as unsigned numbers."""
 

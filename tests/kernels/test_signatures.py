@@ -19,6 +19,7 @@ RECORDED: dict[str, str] = json.loads((Path(__file__).parent / "signatures.json"
 
 RUNS = """
 import json
+from counterplay.kernels.cards.isomorphism import index_hands, orbit_sizes, unindex_hands
 from counterplay.kernels.history.cfr import iterate_cfr
 from counterplay.kernels.history.mccfr import iterate_sampled
 from counterplay.kernels.history.passes import measure
@@ -26,6 +27,7 @@ from counterplay.kernels.history.pure_cfr import iterate_pure
 from counterplay.kernels.public.public_cfr import iterate_public, walk_public
 from counterplay.kernels.public.public_sampling import iterate_blocks
 from counterplay.kernels.regret import match_regrets
+from counterplay.poker.isomorphism import HandIndexer
 from counterplay.solvers.registry import make_solver
 
 for form, names in {
@@ -38,7 +40,10 @@ for form, names in {
         solver.step(3)
         solver.measure()
 kernels = (iterate_cfr, match_regrets, measure, iterate_sampled, iterate_pure, iterate_public, walk_public)
-kernels = (*kernels, iterate_blocks)
+for shape in ((1,), (2,), (2, 3), (2, 3, 1)):
+    numbering = HandIndexer(shape)
+    numbering.orbits(numbering.indices(numbering.hands([0, 1])))
+kernels = (*kernels, iterate_blocks, index_hands, unindex_hands, orbit_sizes)
 print(json.dumps({kernel.__name__: len(kernel.signatures) for kernel in kernels}))
 """
 
@@ -51,6 +56,9 @@ COMPILED_FOR = {
     "iterate_public": 1,
     "walk_public": 1,
     "iterate_blocks": 1,
+    "index_hands": 1,
+    "unindex_hands": 1,
+    "orbit_sizes": 1,
 }
 """Types of arguments that Python calls each kernel with, in runs with the usual tables."""
 

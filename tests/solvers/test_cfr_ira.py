@@ -20,8 +20,8 @@ from counterplay.analysis.refinement_bounds import (
     support_probability,
 )
 from counterplay.errors import SolverError
-from counterplay.kernels.history.cfr_ira import DONE, SAMPLE_NEXT, SAMPLED_AT, Scratch, comes_before, update_player
-from counterplay.kernels.history.changing_sets import GameArrays, sample_by_member, sample_by_set
+from counterplay.kernels.history.cfr_ira import DONE, SAMPLE_NEXT, SAMPLED_AT, comes_before, update_player
+from counterplay.kernels.history.changing_sets import sample_by_member, sample_by_set
 from counterplay.solvers import make_solver, resume_solver
 from counterplay.solvers.ira import CfrIra, CfrIraConfig
 from tests.reference.refining import Readings, ReferenceCfrIra
@@ -199,10 +199,8 @@ def play_half(solver: CfrIra, half: int) -> None:
         solver._clock[SAMPLED_AT] = 1
         solver._bound_sample[:] = np.arange(len(solver._bound_sample))
         solver._bound_count[0] = min(solver.config.k_b, 2)
-    update_player(
-        solver.form, GameArrays(*solver._game), solver._reading, 0, solver.iterations, solver.sets, solver._tables,
-        Scratch(*solver._scratch),
-    )  # fmt: skip
+    form, game, rules, sets, tables, scratch = solver._arrays
+    update_player(form, game, rules, 0, solver.iterations, sets, tables, scratch)
 
 
 @pytest.mark.parametrize(("k_b", "k_h", "sets"), [(0, 10, 1), (10, 0, 2)])

@@ -81,7 +81,7 @@ def test_threads_find_the_same(holdem: PublicTree, algorithm: str, threads: int)
 def test_integers_take_half_the_memory_of_float32_and_play_alike(holdem: PublicTree) -> None:
     small = PublicSolver(holdem, config_with("cfr+", {"storage": "int16"}))
     large = PublicSolver(holdem, config_with("cfr+", {"storage": "float32"}))
-    sizes = [sum(table.nbytes for table in solver.player_tables[0][:4]) for solver in (small, large)]
+    sizes = [sum(table.nbytes for table in list(solver.player_tables[0])[:4]) for solver in (small, large)]
     assert sizes[0] < 0.6 * sizes[1]
     small.step(50)
     large.step(50)

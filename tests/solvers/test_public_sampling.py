@@ -17,7 +17,7 @@ from counterplay.errors import SolverError
 from counterplay.evaluation.public_walker import PublicWalker
 from counterplay.evaluation.public_walks import Opponent
 from counterplay.kernels.jit import kernel
-from counterplay.kernels.numba_internals import held
+from counterplay.kernels.numba_internals import hold
 from counterplay.kernels.public.piece_steps import UPDATE, Rule, Tables
 from counterplay.kernels.public.public_sampling import walk_block
 from counterplay.poker.acpc.definition import GameDefinition
@@ -75,7 +75,7 @@ class Case:
         """Regrets of the strategy, an empty average."""
         scale = self.walker.ones(player)
         entries = self.tree.num_entries[player]
-        return Tables(self.regret[player].copy(), scale, np.zeros(entries), scale, np.zeros(0), np.zeros(0))
+        return hold(Tables(self.regret[player].copy(), scale, np.zeros(entries), scale, np.zeros(0), np.zeros(0)))
 
     def walk(self, player: int, own: int, opp: int, chain: tuple[int, ...]) -> tuple[NDArray[Any], NDArray[Any]]:
         """What a walk over a block adds to regrets and average of a player."""
@@ -106,8 +106,8 @@ def walk_once(
 ) -> int:  # fmt: skip
     """``walk_block``, which only kernels call, for one player."""
     return walk_block(
-        held(tree), held(own), held(opp), held(own_deck), held(opp_deck), held(deals), pair_hands, me, own_hand,
-        opp_hand, opp_reach, follow, held(tables), held(opp_tables), rule, state, held(drawn), held(scratch),
+        tree, own, opp, own_deck, opp_deck, deals, pair_hands, me, own_hand, opp_hand, opp_reach, follow, tables,
+        opp_tables, rule, state, drawn, scratch,
     )  # fmt: skip
 
 

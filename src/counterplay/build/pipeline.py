@@ -60,6 +60,9 @@ BOARD_COST = 50
 """Boards counted per board used for bounds on exploitability, which takes about as long."""
 FEWEST_BOARDS = 10
 
+FEW_HISTORIES = 50_000
+"""Real games of at most so many histories are measured on those."""
+
 CHECKPOINT_SECONDS = 60.0
 SHARES = tuple(2.0**-power for power in range(6, -1, -1))
 """When the strategy is measured: fractions of the time or of the iterations."""
@@ -275,7 +278,16 @@ class Pipeline:
             return None
 
     def _in_the_real_game(self, profile: BucketStrategy) -> Measurement:
-        return evaluate(profile, method="public", threads=self.plan.threads, memory_limit=self.memory_limit)
+        method = "history" if self._few_histories else "public"
+        return evaluate(profile, method=method, threads=self.plan.threads, memory_limit=self.memory_limit)
+
+    @functools.cached_property
+    def _few_histories(self) -> bool:
+        """Whether the histories of the real game take less time than compiling the kernels of public trees."""
+        if self.definition.players != 2 or self.plan.bets is not None:
+            return False
+        histories = open_game(self.plan.game, "states").num_histories()
+        return histories is not None and histories <= FEW_HISTORIES
 
     def _real(self) -> dict[str, Any]:
         """The exploitability in the real game, if its public tree is small enough."""

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.kernels.numba_internals import WIDE, row_space
+from counterplay.kernels.numba_internals import WIDE, hold, row_space
 from counterplay.kernels.public.piece_steps import HandArrays, NodeArrays, Rule, Scratch, Tables
 from counterplay.kernels.public.public_cfr import LINKS, REST, WHOLE, walk_public
 from counterplay.kernels.public.runouts import add_below, add_boards
@@ -46,7 +46,8 @@ def plain_tables(
     scales = np.ones(1, np.float32) if scale is None else scale
     kind = np.float32 if table.dtype == np.int16 else table.dtype
     empty, hint = np.zeros(0, table.dtype), np.zeros(0, kind)
-    return Tables(table, scales, empty, np.zeros(0, np.float32), hint, none if response is None else response)
+    response = none if response is None else response
+    return hold(Tables(table, scales, empty, np.zeros(0, np.float32), hint, response))
 
 
 def scratch_bytes(tree: PublicTree, threads: int = 1, kind: Any = np.float64) -> int:
@@ -61,13 +62,14 @@ def walk_scratch(tree: PublicTree, hands: int | None = None, kind: Any = np.floa
     width = vector_length(tree, hands)
     piece, levels = int(tree.piece_size.max()), tree.levels
     size = levels * piece * width
-    return Scratch(
+    scratch = Scratch(
         np.zeros(size + levels * width, kind), np.zeros(size + width, kind), np.zeros(size, kind),
         spaced_zeros((levels, piece, 2), np.bool_), spaced_zeros((levels, 4), np.int64), spaced_zeros(max(width, 512)),
         spaced_zeros(width, kind), spaced_zeros(piece, np.int64),
         row_space(width + 1, kind), row_space(width, kind), row_space(CARD_SLOTS, kind), row_space(3, kind),
         spaced_zeros(WIDE, np.uint64), spaced_zeros(WIDE, np.uint64), width, piece,
     )  # fmt: skip
+    return hold(scratch)
 
 
 def vector_length(tree: PublicTree, hands: int | None = None) -> int:
@@ -169,12 +171,12 @@ class PublicWalks:
         fields: dict[str, Any] = _runouts(tree, self.hands, self.width, self.kind)
         fields["tilted"] = True if np.any(tree.kind == TILTED) else None
         fields |= {name: getattr(tree, name) for name in NodeArrays._fields if name not in fields}
-        self.nodes = NodeArrays(**fields)
         if base is not None:
-            self.nodes = self.nodes._replace(base=base)
-        other = self.nodes
+            fields["base"] = base
+        self.nodes = other = hold(NodeArrays(**fields))
         if not tree.zero_sum:
-            other = self.nodes._replace(payoff=tree.other_payoff, matrix=tree.other_matrix)
+            fields |= {"payoff": tree.other_payoff, "matrix": tree.other_matrix}
+            other = hold(NodeArrays(**fields))
         self._nodes = (self.nodes, other)
 
     @property
@@ -216,14 +218,14 @@ class PublicWalks:
             reaches = np.ones(self.tree.hands[player].count(deal)), self.tree.hands[1 - player].root_reach
         out = np.zeros(self.tree.hands[player].count(deal))
         none = np.zeros(0, tables.prediction.dtype) if opponent.prediction is None else opponent.prediction
-        held = self.free if locked is None else locked
+        fixed = self.free if locked is None else locked
 
         shares = SHARES * self.threads
 
         def run(phase: int, share: int, link_value: NDArray[np.float64], thread: int = 0) -> None:
             walk_public(
                 self._nodes[player], own, opp, player, mode, self.tree.pair_hands, tables, opponent.table, scale, none,
-                rule, held, root, deal, *reaches, phase, share, shares, link_value, self._scratch[thread], out,
+                rule, fixed, root, deal, *reaches, phase, share, shares, link_value, self._scratch[thread], out,
             )  # fmt: skip
 
         if link_values is not None:
@@ -256,4 +258,4 @@ def hand_arrays(hands: Hands, deal_parent: NDArray[np.int32]) -> HandArrays:
     plain = np.zeros(len(counts), np.bool_)
     filled = counts > 0
     plain[filled] = np.logical_and.reduceat(same, hands.start[:-1][filled]) if filled.any() else False
-    return HandArrays(**fields, plain=plain)
+    return hold(HandArrays(**fields, plain=plain))

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import hashlib
 import importlib
 import os
@@ -245,10 +246,21 @@ def _compile_once(compiled: Any) -> Callable[[Any], Any]:
     path = Path(cache.cache_path) / f"{cache._impl.filename_base}.lock"
 
     def compile_once(signature: Any) -> Any:
-        with global_compiler_lock, _locked(path):
+        with global_compiler_lock, _locked(path), _collecting_seldom():
             return compile_(signature)
 
     return compile_once
+
+
+@contextlib.contextmanager
+def _collecting_seldom() -> Iterator[None]:
+    """Look for garbage a hundred times less often: a compiler makes objects by the million, and keeps most of them."""
+    often = gc.get_threshold()
+    gc.set_threshold(max(often[0], 100_000) if often[0] else 0, *often[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*often)
 
 
 _HELD: set[Path] = set()

@@ -33,6 +33,11 @@ def apart(function: _FUNCTION) -> _FUNCTION:
     return _compiled(function, pipeline_class=ApartCompiler, no_cpython_wrapper=True)
 
 
+def shared(function: _FUNCTION) -> _FUNCTION:
+    """Decorator of kernels that are ``apart``, and that Python calls as well."""
+    return _compiled(function, pipeline_class=ApartCompiler)
+
+
 def inlined(function: _FUNCTION) -> _FUNCTION:
     """Decorator of small helpers inside hot loops: compiled into each kernel that calls them.
 

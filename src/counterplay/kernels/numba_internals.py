@@ -10,7 +10,7 @@ they use may change with any version of numba, so the supported ones are pinned 
   with atomic instructions; in walks over small games that was two thirds of the time.  ``borrow`` gives an array
   without an owner, which is not counted.
 * **Held tuples.** A named tuple of arrays is some hundred numbers, which numba hands over one by one to each function.
-  ``held`` puts it into memory, and what is handed over is the address.
+  ``held`` puts it into memory, and what is handed over is the address; Python does the same by ``hold``.
 * **Rows.** The compiler makes vector instructions of long loops only; sums by card at the terminals of poker are short
   rows whose place depends on the cards.  A row of ``WIDE`` numbers is a type of its own, which numba keeps in a vector
   register: loaded, added, multiplied and stored by single instructions.  Rows lie in flat arrays of float32 or float64
@@ -29,17 +29,18 @@ import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
 from llvmlite import ir
+from numba._dispatcher import compute_fingerprint
 from numba.core import cgutils, types
 from numba.core.datamodel import models
 from numba.core.datamodel.registry import register_default
 from numba.core.imputils import lower_getattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
-from numba.extending import intrinsic, lower_builtin, type_callable
+from numba.extending import NativeValue, intrinsic, lower_builtin, type_callable, unbox
 
 SUPPORTED = ((0, 61), (0, 70))
 """Versions of numba that are supported: from the first on, below the second."""
@@ -49,6 +50,8 @@ WIDE = 8
 
 _LANE = ir.IntType(32)
 _LONG = ir.IntType(64)
+_MASK = 2**64 - 1
+_Fields = TypeVar("_Fields")
 
 
 def unsupported(version: str) -> str | None:
@@ -131,26 +134,83 @@ borrow: Any = intrinsic(_borrow)
 
 
 class HeldType(types.Type):
-    """A named tuple that lies in memory, given by its address."""
+    """A named tuple that lies in memory, given by its address: words of eight bytes, those of each field in turn.
+
+    An array is where its numbers are, its shape, its strides and how many numbers it has; all else is one word.
+    """
 
     def __init__(self, kind: Any) -> None:
         self.kind = kind
         digest = hashlib.sha256(kind.name.encode()).hexdigest()[:16]  # names of functions hold those of all types
         super().__init__(name=f"Held({kind.instance_class.__name__}, {digest})")
 
+    def place(self, number: int) -> int:
+        """The first word of a field; of the one after the last, how many words there are."""
+        return sum(2 + 2 * part.ndim if isinstance(part, types.Array) else 1 for part in self.kind.types[:number])
+
 
 @register_default(HeldType)
 class _HeldModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, manager.lookup(kind.kind).get_value_type().as_pointer())  # type: ignore[no-untyped-call]
+        super().__init__(manager, kind, _LONG.as_pointer())  # type: ignore[no-untyped-call]
 
 
-_PARTS = ("data", "shape", "strides", "nitems")
-"""What is held of an array: all but its owner and the size of its numbers."""
+class HeldTuple:
+    """A named tuple of arrays and numbers, in memory as kernels read it; it has the fields of the tuple.
+
+    Python hands over one address.  Code that unpacks dozens of arrays takes a second to compile, in every kernel.
+    """
+
+    __slots__ = ("_memory", "_numba_type_", "address", "fields")
+
+    def __init__(self, fields: Any) -> None:
+        self.fields = fields
+        self._memory = np.array([word for one in fields for word in _words(one)], np.uint64)
+        self.address = self._memory.__array_interface__["data"][0]
+        kind = compute_fingerprint(fields)
+        if kind not in _HELD:
+            _HELD[kind] = HeldType(numba.typeof(fields))  # type: ignore[no-untyped-call]
+        self._numba_type_ = _HELD[kind]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(object.__getattribute__(self, "fields"), name)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.fields)
+
+    def __reduce__(self) -> Any:
+        return HeldTuple, (self.fields,)  # a copy has addresses of its own
 
 
-def _part(builder: Any, address: Any, *path: int) -> Any:
-    return builder.gep(address, [ir.Constant(_LANE, step) for step in (0, *path)], inbounds=True)
+def hold(fields: _Fields) -> _Fields:
+    """A named tuple as kernels take it, by its address: a ``HeldTuple``, which has the same fields."""
+    return cast(_Fields, HeldTuple(fields))
+
+
+_HELD: dict[bytes, HeldType] = {}
+"""The types of held tuples, by what the types of their fields depend on."""
+
+
+def _words(value: Any) -> list[int]:
+    if isinstance(value, np.ndarray):
+        address, strides = value.__array_interface__["data"][0], (step & _MASK for step in value.strides)
+        return [address, *value.shape, *strides, value.size]
+    if isinstance(value, float):
+        return [int(np.float64(value).view(np.uint64))]
+    return [int(value or 0) & _MASK]
+
+
+@unbox(HeldType)  # type: ignore[no-untyped-call, untyped-decorator]
+def _unbox_held(kind: Any, given: Any, scope: Any) -> Any:
+    number = scope.pyapi.object_getattr_string(given, "address")
+    address = scope.pyapi.long_as_voidptr(number)
+    scope.pyapi.decref(number)
+    return NativeValue(scope.builder.bitcast(address, _LONG.as_pointer()))  # type: ignore[no-untyped-call]
+
+
+def _word(builder: Any, address: Any, at: int, kind: Any) -> Any:
+    """The address of a word that holds a value of a type."""
+    return builder.bitcast(builder.gep(address, [ir.Constant(_LONG, at)], inbounds=True), kind.as_pointer())
 
 
 def _held(context: Any, given: Any) -> Any:
@@ -159,36 +219,45 @@ def _held(context: Any, given: Any) -> Any:
     Helpers then take one address, and not all that there is to know about dozens of arrays.  Once they are put into
     the kernel nothing is left of the place.
     """
-    kind = given.kind if isinstance(given, HeldType) else given
+    held = given if isinstance(given, HeldType) else HeldType(given)
+    kind = held.kind
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        place = cgutils.alloca_once(builder, context.get_value_type(kind))  # type: ignore[no-untyped-call]
-        for number, part in enumerate(kind.types):
+        size = ir.Constant(_LONG, held.place(len(kind.types)))
+        place = cgutils.alloca_once(builder, _LONG, size=size)  # type: ignore[no-untyped-call]
+        for number in range(len(kind.types)):
             if isinstance(given, HeldType):
                 value = _get_held(context, builder, given, values[0], number)
             else:
                 value = builder.extract_value(values[0], number)
-            if not isinstance(part, types.Array):
-                builder.store(value, _part(builder, place, number))
-                continue
-            array = context.make_array(part)
-            fields = list(array(context, builder)._datamodel._fields)
-            for name in _PARTS:
-                at = fields.index(name)
-                builder.store(builder.extract_value(value, at), _part(builder, place, number, at))
+            _set_held(context, builder, held, place, number, value)
         return place
 
-    return HeldType(kind)(given), generate
+    return held(given), generate
 
 
-def _get_held(context: Any, builder: Any, kind: Any, place: Any, number: int) -> Any:
-    part = kind.kind.types[number]
+def _set_held(context: Any, builder: Any, held: Any, place: Any, number: int, value: Any) -> None:
+    part, at = held.kind.types[number], held.place(number)
     if not isinstance(part, types.Array):
-        return builder.load(_part(builder, place, number))
+        builder.store(value, _word(builder, place, at, value.type))
+        return
+    array = context.make_array(part)(context, builder, value=value)
+    builder.store(array.data, _word(builder, place, at, array.data.type))
+    sizes = [builder.extract_value(row, i) for row in (array.shape, array.strides) for i in range(part.ndim)]
+    for step, size in enumerate([*sizes, array.nitems], 1):
+        builder.store(size, _word(builder, place, at + step, _LONG))
+
+
+def _get_held(context: Any, builder: Any, held: Any, place: Any, number: int) -> Any:
+    part, at = held.kind.types[number], held.place(number)
+    if not isinstance(part, types.Array):
+        return builder.load(_word(builder, place, at, context.get_value_type(part)))
     array = context.make_array(part)(context, builder)
-    fields = list(array._datamodel._fields)
-    for name in _PARTS:
-        setattr(array, name, builder.load(_part(builder, place, number, fields.index(name))))
+    array.data = builder.load(_word(builder, place, at, array.data.type))
+    sizes = [builder.load(_word(builder, place, at + 1 + step, _LONG)) for step in range(2 * part.ndim + 1)]
+    array.shape = cgutils.pack_array(builder, sizes[: part.ndim])  # type: ignore[no-untyped-call]
+    array.strides = cgutils.pack_array(builder, sizes[part.ndim : -1])  # type: ignore[no-untyped-call]
+    array.nitems = sizes[-1]
     array.itemsize = ir.Constant(_LONG, int(part.dtype.bitwidth) // 8 if part.dtype != types.boolean else 1)
     for name in ("meminfo", "parent"):
         setattr(array, name, cgutils.get_null_value(getattr(array, name).type))  # type: ignore[no-untyped-call]

@@ -160,6 +160,7 @@ class HandIndexer:
 
     def _round_tables(self, shape: tuple[int, ...]) -> RoundTables:
         from counterplay.kernels.cards.isomorphism import RoundTables
+        from counterplay.kernels.numba_internals import hold
 
         patterns = np.indices([count + 1 for count in shape]).reshape(len(shape), -1).T
         number = {tuple(pattern): place for place, pattern in enumerate(patterns.tolist())}
@@ -169,13 +170,15 @@ class HandIndexer:
         numbered = np.array([[number[pattern] for pattern in suits] for suits in configurations], dtype=np.int64)
         alike, radix = self._parts(configurations)
         place, sets = _rank_sets()
-        return RoundTables(
+        tables = RoundTables(
             ranks=self.ranks, suits=self.suits, cards=np.array(shape, dtype=np.int64),
             choose=np.array([[math.comb(n, k) for k in range(14)] for n in range(14)], dtype=np.int64),
-            set_place=place, set_ranks=sets, pattern_counts=patterns.astype(np.int64), pattern_size=pattern_size,
+            set_place=place, set_ranks=sets, pattern_size=pattern_size,
+            pattern_counts=patterns.astype(np.int64, order="C"),
             step=_steps(numbered.tolist(), len(patterns)), configuration=numbered, alike=alike, radix=radix,
             offset=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         )  # fmt: skip
+        return hold(tables)
 
     def _parts(self, configurations: Sequence[tuple[Pattern, ...]]) -> tuple[Ints, Ints]:
         """For each suit of a configuration: suits of its pattern from it on, and the weight of their index."""

@@ -20,6 +20,7 @@ from counterplay.errors import SolverError
 from counterplay.evaluation.measurement import Measurement
 from counterplay.evaluation.public_walker import PublicWalker
 from counterplay.evaluation.public_walks import Opponent, scratch_bytes
+from counterplay.kernels.numba_internals import hold
 from counterplay.kernels.public.piece_steps import UPDATE, Tables
 from counterplay.kernels.public.public_cfr import iterate_public, iteration_rule
 from counterplay.runtime.threads import ThreadPool
@@ -60,11 +61,12 @@ class PublicSolver(PublicTreeTables, FullWidthSolver):
     def _empty(self, player: int, kind: np.dtype[Any]) -> Tables:
         entries, blocks = self.tree.num_entries[player], self.tree.num_blocks[player]
         averaged = self.config.keeps_average
-        return Tables(
+        tables = Tables(
             np.zeros(entries, kind), np.ones(blocks, np.float32), np.zeros(entries if averaged else 0, kind),
             np.ones(blocks if averaged else 0, np.float32),
             np.zeros(entries if self.config.predictive else 0, _float_type(kind)), np.zeros(0),
         )  # fmt: skip
+        return hold(tables)
 
     @classmethod
     def memory_bytes(cls, tree: PublicTree, config: CfrConfig | str | None = None) -> int:

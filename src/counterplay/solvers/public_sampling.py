@@ -43,6 +43,7 @@ from counterplay.errors import SolverError
 from counterplay.evaluation.measurement import Measurement
 from counterplay.evaluation.public_walker import PublicWalker
 from counterplay.evaluation.public_walks import scratch_bytes, walk_scratch
+from counterplay.kernels.numba_internals import hold
 from counterplay.kernels.public.piece_steps import Rule, Tables
 from counterplay.kernels.public.public_sampling import Deals, Deck, Drawn, iterate_blocks
 from counterplay.kernels.walks import alias_table, random_state
@@ -126,7 +127,8 @@ class PublicSamplingSolver(ThreadedSolver, PublicTreeTables):
         entries, kind = self.tree.num_entries[player], table_type(self.tree, self.config.storage)
         averaged, none = self.config.keeps_average, np.zeros(0, kind)
         scale = self.walker.ones(player)
-        return Tables(np.zeros(entries, kind), scale, np.zeros(entries if averaged else 0), scale, none, np.zeros(0))
+        average = np.zeros(entries if averaged else 0)
+        return hold(Tables(np.zeros(entries, kind), scale, average, scale, none, np.zeros(0)))
 
     @classmethod
     def memory_bytes(cls, tree: PublicTree, config: PublicSamplingConfig | str | None = None) -> int:
@@ -186,7 +188,7 @@ def deals(tree: PublicTree, sampling: str) -> Deals:
         lift[after] = tree.deal_weight[after] / tree.deal_prob[after]
         if len(tree.hands[0].card):
             lift[after] *= _room(tree, before, after, sum(DRAWN_HANDS[sampling]))
-    return Deals(threshold, alias, lift, chained)
+    return hold(Deals(threshold, alias, lift, chained))
 
 
 def _room(tree: PublicTree, deal: int, after: slice, hands: int) -> float:
@@ -211,7 +213,7 @@ def _deck(tree: PublicTree, player: int, sampling: str) -> Deck:
     if not len(hands.card):
         chances = hands.root_reach / hands.root_reach.sum()
         classes, cards = np.zeros((0, 0), np.uint16), np.zeros((0, 2), np.uint8)
-        return Deck(*alias_table(chances), hands.root_reach / chances, classes, cards)
+        return hold(Deck(*alias_table(chances), hands.root_reach / chances, classes, cards))
     real = slice(0, int(hands.real_start[1]))
     weight = hands.root_reach[hands.real_class[real]]
     total = float(weight.sum())
@@ -221,7 +223,8 @@ def _deck(tree: PublicTree, player: int, sampling: str) -> Deck:
         pairs = other.root_reach[0] * other.multiplicity[0] / other.root_weight[0]
         total = float(pairs / own.sum())
     classes = _class_at(tree, player) if any(DRAWN_HANDS[sampling]) else np.zeros((0, 0), np.uint16)
-    return Deck(*alias_table(weight / weight.sum()), np.full(len(weight), total), classes, hands.real_card[real])
+    share = np.full(len(weight), total)
+    return hold(Deck(*alias_table(weight / weight.sum()), share, classes, hands.real_card[real]))
 
 
 def _class_at(tree: PublicTree, player: int) -> NDArray[np.uint16]:
@@ -239,4 +242,5 @@ def _class_at(tree: PublicTree, player: int) -> NDArray[np.uint16]:
 def drawn(tree: PublicTree) -> Drawn:
     """Scratch of a walk."""
     at = spaced_zeros((2, tree.levels), np.int64)
-    return Drawn(at[0], at[1], spaced_zeros(tree.levels), spaced_zeros(max(hands.most for hands in tree.hands)))
+    zeros = spaced_zeros(max(hands.most for hands in tree.hands))
+    return hold(Drawn(at[0], at[1], spaced_zeros(tree.levels), zeros))

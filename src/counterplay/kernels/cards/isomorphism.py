@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.kernels.jit import kernel
-from counterplay.kernels.numba_internals import count_bits
+from counterplay.kernels.jit import inlined, kernel, shared
+from counterplay.kernels.numba_internals import count_bits, held
 
 INDEX_BITS = 33
 """A suit index needs no more: at most 13! ways to deal the ranks of a suit."""
@@ -42,7 +42,7 @@ class RoundTables(NamedTuple):
     offset: np.ndarray  # (C + 1,) int64: where the numbers of a configuration begin
 
 
-@kernel
+@inlined
 def multisets(kinds: Any, size: Any) -> Any:
     """How many multisets of one to four things of so many kinds there are: C(kinds + size - 1, size)."""
     number = kinds
@@ -51,7 +51,7 @@ def multisets(kinds: Any, size: Any) -> Any:
     return number * (kinds + 3) // 4 if size > 3 else number
 
 
-@kernel
+@shared
 def index_hands(
     tables: RoundTables,  # IN  of the last round
     hands: np.ndarray,  # IN  (N, n) uint8: the cards of each hand, round by round
@@ -61,6 +61,7 @@ def index_hands(
 
     A word holds the ranks of all suits, 16 bits for each.
     """
+    tables = held(tables)
     rounds = len(tables.cards)
     dealt = np.zeros(rounds, dtype=np.uint64)  # by round, the cards
     packed = np.zeros(rounds, dtype=np.uint64)  # the same with the ranks that the suit has used closed up
@@ -88,18 +89,17 @@ def index_hands(
             return hand
         index[hand] = index_suits(
             tables,
-            suit_key(tables, dealt, packed, 0),
-            suit_key(tables, dealt, packed, 1),
-            suit_key(tables, dealt, packed, 2),
-            suit_key(tables, dealt, packed, 3),
+            suit_key(tables, dealt, packed, np.uint64(0)),  # other constants would be compiled for apart
+            suit_key(tables, dealt, packed, np.uint64(16)),
+            suit_key(tables, dealt, packed, np.uint64(32)),
+            suit_key(tables, dealt, packed, np.uint64(48)),
         )
     return -1
 
 
-@kernel
-def suit_key(tables: RoundTables, dealt: np.ndarray, packed: np.ndarray, suit: int) -> np.uint64:
-    """Pattern and index of a suit in one word, so that words compare as suits are sorted."""
-    shift = np.uint64(16 * suit)
+@inlined
+def suit_key(tables: RoundTables, dealt: np.ndarray, packed: np.ndarray, shift: np.uint64) -> np.uint64:
+    """Pattern and index of a suit, from its first bit on, in one word: words compare as suits are sorted."""
     pattern, number, radix, free = np.int64(0), np.int64(0), np.int64(1), tables.ranks
     for turn in range(len(tables.cards)):
         count = count_bits((dealt[turn] >> shift) & SUIT_MASK)
@@ -110,7 +110,7 @@ def suit_key(tables: RoundTables, dealt: np.ndarray, packed: np.ndarray, suit: i
     return np.uint64((pattern << INDEX_BITS) | number)
 
 
-@kernel
+@inlined
 def index_suits(tables: RoundTables, a: np.uint64, b: np.uint64, c: np.uint64, d: np.uint64) -> Any:
     """The number of a hand from the keys of its suits."""
     a, b = max(a, b), min(a, b)
@@ -130,7 +130,7 @@ def index_suits(tables: RoundTables, a: np.uint64, b: np.uint64, c: np.uint64, d
     return number + radix[row, 3] * np.int64(d & mask)
 
 
-@kernel
+@inlined
 def unindex_suits(
     tables: RoundTables,  # IN
     number: int,  # IN
@@ -161,13 +161,14 @@ def unindex_suits(
     return configuration
 
 
-@kernel
+@shared
 def unindex_hands(
     tables: RoundTables,  # IN  of the last round
     index: np.ndarray,  # IN  (N,) int64, each below the number of hands
     hands: np.ndarray,  # OUT (N, n) uint8: one hand of each class, round by round
 ) -> None:
     """The hands that have given numbers: the suits are named from spades down as the sorting has put them."""
+    tables = held(tables)
     suit_index = np.zeros(4, dtype=np.int64)
     rounds = len(tables.cards)
     place = np.zeros(rounds, dtype=np.int64)
@@ -210,6 +211,7 @@ def orbit_sizes(
     size: np.ndarray,  # OUT (N,) int64
 ) -> None:
     """How many hands share each number: permutations of the suits over those that change nothing."""
+    tables = held(tables)
     suit_index = np.zeros(4, dtype=np.int64)
     for hand in range(len(index)):
         configuration = unindex_suits(tables, index[hand], suit_index)

@@ -9,7 +9,7 @@ The regrets of sampled sets need no pass of their own: they are read off the cou
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,8 @@ from counterplay.kernels.history.changing_sets import (
     update_pool,
 )
 from counterplay.kernels.history.passes import FormArrays, leaf_values
-from counterplay.kernels.jit import kernel
+from counterplay.kernels.jit import apart, inlined, kernel, shared
+from counterplay.kernels.numba_internals import held
 from counterplay.kernels.regret import match_row
 
 MOST_ACTIONS = 63
@@ -89,7 +90,7 @@ class Scratch(NamedTuple):
     drawn: np.ndarray
 
 
-@kernel
+@shared
 def match_merged(
     sets: SetArrays,  # IN
     player: int,  # IN
@@ -98,13 +99,14 @@ def match_merged(
     strategy: np.ndarray,  # OUT (E,) float64
 ) -> None:
     """Regret matching at every abstract set of a player."""
+    sets = held(sets)
     for merged in range(sets.totals[0]):
         if sets.owner[merged] != player:
             continue
         match_row(regret, sets.entry[merged], 1, sets.actions[merged], tie, strategy, sets.entry[merged], 1)
 
 
-@kernel
+@apart
 def add_sampled_regrets(
     form: FormArrays,  # IN
     game: GameArrays,  # IN
@@ -118,8 +120,9 @@ def add_sampled_regrets(
 ) -> None:
     """What a pass adds to the regrets of single real information sets.
 
-    One loop for the whole sample: numba counts references to every array at every call, which costs more than the sums.
+    One loop for the whole sample: a call costs more than the sums.
     """
+    form, game, sets = held(form), held(game), held(sets)
     for index in range(count):
         infoset = infosets[index]
         merged = sets.set_of[infoset]
@@ -136,7 +139,7 @@ def add_sampled_regrets(
             own[index, place] += (value[first + action] - mean) * form.unit
 
 
-@kernel
+@inlined
 def drop_unvisited(
     form: FormArrays,  # IN
     game: GameArrays,  # IN
@@ -161,7 +164,7 @@ def drop_unvisited(
             preferred[index] = np.uint64(0)
 
 
-@kernel
+@inlined
 def read_preferences(
     sets: SetArrays,  # IN
     infosets: np.ndarray,  # IN  (k,) int32: the sample
@@ -202,7 +205,7 @@ def comes_before(one: np.uint64, other: np.uint64) -> bool:
     return bool((one & above) == np.uint64(0))
 
 
-@kernel
+@inlined
 def clear_set(sets: SetArrays, merged: int, regret: np.ndarray, average: np.ndarray) -> None:
     """Start a set afresh: no regret, nothing averaged."""
     for entry in range(sets.entry[merged], sets.entry[merged] + sets.actions[merged]):
@@ -210,7 +213,26 @@ def clear_set(sets: SetArrays, merged: int, regret: np.ndarray, average: np.ndar
         average[entry] = 0.0
 
 
-@kernel
+@inlined
+def clear_rows(table: np.ndarray, count: int) -> None:
+    """Make the first rows of a table 0."""
+    for row in range(count):
+        for place in range(table.shape[1]):
+            table[row, place] = 0.0
+
+
+@inlined
+def sort_sample(sample: np.ndarray, count: int) -> None:
+    """Sort a sample by insertion: it is drawn seldom, and numba's sort takes a second to compile."""
+    for index in range(1, count):
+        one, place = sample[index], index
+        while place > 0 and sample[place - 1] > one:
+            sample[place] = sample[place - 1]
+            place -= 1
+        sample[place] = one
+
+
+@inlined
 def part_sampled(
     game: GameArrays,  # IN
     rules: Reading,  # IN
@@ -243,7 +265,7 @@ def part_sampled(
     for kind in range(1, different):
         if votes[kind] > votes[stays] or (votes[kind] == votes[stays] and comes_before(kinds[kind], kinds[stays])):
             stays = kind
-    old = sets.set_of[sample[low]]
+    old: Any = np.int64(sets.set_of[sample[low]])
     for kind in range(different):
         if kind == stays:
             continue
@@ -258,7 +280,7 @@ def part_sampled(
         clear_set(sets, old, tables.regret, tables.average)
 
 
-@kernel
+@inlined
 def heuristic_update(
     form: FormArrays,  # IN
     game: GameArrays,  # IN
@@ -272,13 +294,13 @@ def heuristic_update(
 ) -> None:
     """Part sampled sets that prefer other actions than most of their abstract set (algorithm 12)."""
     sample, own = scratch.sample, scratch.own
-    own[:count] = 0.0
+    clear_rows(own, count)
     add_sampled_regrets(form, game, sets, player, sample, count, tables.strategy, scratch.value, own)
     slack = 1.0 / (rules.heuristic_divisor * np.sqrt(time))
     read_preferences(sets, sample, count, rules.clip, slack, own, scratch.preferred)
     if rules.need_visit:
         drop_unvisited(form, game, rules.visit, scratch.reach, sample, count, scratch.preferred)
-    low = 0
+    low: Any = np.int64(0)  # a constant would be compiled for apart
     while low < count:
         high = low + 1
         while high < count and sets.set_of[sample[high]] == sets.set_of[sample[low]]:
@@ -287,7 +309,7 @@ def heuristic_update(
         low = high
 
 
-@kernel
+@inlined
 def bound_update(
     game: GameArrays,  # IN
     rules: Reading,  # IN
@@ -302,14 +324,15 @@ def bound_update(
     kept = 0
     for index in range(tables.bound_count[0]):
         infoset = tables.bound_sample[index]
-        old = sets.set_of[infoset]
+        old: Any = np.int64(sets.set_of[infoset])
         largest = -np.inf
         for action in range(sets.actions[old]):
             largest = max(largest, tables.bound_regret[index, action])
         exceeds = largest / rounds > rules.limit[infoset] / scale
         if sets.owner[old] != player or sets.size[old] < 2 or not exceeds:
             tables.bound_sample[kept] = infoset
-            tables.bound_regret[kept] = tables.bound_regret[index]
+            for action in range(tables.bound_regret.shape[1]):  # slices take long to compile
+                tables.bound_regret[kept, action] = tables.bound_regret[index, action]
             kept += 1
             continue
         new = open_set(sets, old)
@@ -321,7 +344,7 @@ def bound_update(
     tables.bound_count[0] = kept
 
 
-@kernel
+@inlined
 def draw_sample(
     game: GameArrays, rules: Reading, low: int, high: int, wanted: int, sets: SetArrays, tables: Tables,
     scratch: Scratch, chosen: np.ndarray,
@@ -336,7 +359,7 @@ def draw_sample(
     return sample_by_member(sets, game.player_infosets, low, high, wanted, tables.random, chosen)
 
 
-@kernel
+@shared
 def update_player(
     form: FormArrays,  # IN
     game: GameArrays,  # IN
@@ -348,6 +371,8 @@ def update_player(
     scratch: Scratch,  # IN OUT
 ) -> None:
     """One update of CFR+ for a player, then the refinements that it calls for."""
+    form, game, rules, sets = held(form), held(game), held(rules), held(sets)
+    tables, scratch = held(tables), held(scratch)
     count = draw_sample(game, rules, player, player + 1, rules.k_h, sets, tables, scratch, scratch.sample)
     weight = 0.0
     if time > rules.delay:
@@ -384,14 +409,15 @@ def iterate_cfr_ira(
     """Run iterations of CFR+IRA (algorithm 8)."""
     players = len(game.player_infosets) - 1
     clock = tables.clock
+    nobody: Any = np.int64(0)  # a constant would be compiled for apart
     for _ in range(iterations):
         time = clock[DONE] + 1
         if time == clock[SAMPLE_NEXT]:
             tables.bound_count[0] = draw_sample(
-                game, rules, 0, players, rules.k_b, sets, tables, scratch, tables.bound_sample
+                game, rules, nobody, players, rules.k_b, sets, tables, scratch, tables.bound_sample
             )  # fmt: skip
-            tables.bound_sample[: tables.bound_count[0]].sort()  # who is left of a set must not depend on the draw
-            tables.bound_regret[:] = 0.0
+            sort_sample(tables.bound_sample, tables.bound_count[0])  # who is left must not depend on the draw
+            clear_rows(tables.bound_regret, len(tables.bound_regret))
             clock[SAMPLED_AT] = time
             clock[SAMPLE_NEXT] = time + clock[SAMPLE_STEP]
             clock[SAMPLE_STEP] *= 2

@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from counterplay.kernels.history.passes import FormArrays
-from counterplay.kernels.jit import kernel
+from counterplay.kernels.jit import apart, inlined, shared
+from counterplay.kernels.numba_internals import held
 
 
 class SetArrays(NamedTuple):
@@ -64,7 +65,7 @@ class GameArrays(NamedTuple):
     history_chance: np.ndarray
 
 
-@kernel
+@inlined
 def next_random(state: np.ndarray, bound: int) -> np.int64:
     """An integer below ``bound`` and the next state (1,) uint64 (splitmix64: Steele, Lea and Flood 2014)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -75,7 +76,7 @@ def next_random(state: np.ndarray, bound: int) -> np.int64:
     return np.int64(mixed % np.uint64(bound))
 
 
-@kernel
+@inlined
 def swap_members(sets: SetArrays, one: int, other: int) -> None:
     """Exchange two places of ``member``."""
     first, second = sets.member[one], sets.member[other]
@@ -83,7 +84,7 @@ def swap_members(sets: SetArrays, one: int, other: int) -> None:
     sets.position[first], sets.position[second] = other, one
 
 
-@kernel
+@apart
 def open_set(
     sets: SetArrays,  # IN OUT
     old: int,  # IN  the set that members will leave
@@ -101,7 +102,7 @@ def open_set(
     return new
 
 
-@kernel
+@apart
 def move_member(
     sets: SetArrays,  # IN OUT
     offset: np.ndarray,  # IN  (I+1,) int64: infoset_offset
@@ -121,7 +122,7 @@ def move_member(
         sets.entry_map[entry] = np.int64(sets.entry_map[entry]) + shift
 
 
-@kernel
+@shared
 def update_pool(
     sets: SetArrays,  # IN OUT
     player_infosets: np.ndarray,  # IN  (n+1,) int64
@@ -146,7 +147,7 @@ def update_pool(
         sets.pool_place[changed] = -1
 
 
-@kernel
+@shared
 def sample_by_set(
     sets: SetArrays,  # IN OUT: the order inside pools and runs changes
     player_infosets: np.ndarray,  # IN  (n+1,) int64
@@ -158,6 +159,7 @@ def sample_by_set(
     sample: np.ndarray,  # OUT information sets, those of one abstract set together
 ) -> int:
     """Draw abstract sets, each as likely as the others, with all members, the last with as many as still fit."""
+    sets = held(sets)
     total = 0
     for player in range(low, high):
         drawn[player] = 0
@@ -185,7 +187,7 @@ def sample_by_set(
     return count
 
 
-@kernel
+@shared
 def sample_by_member(
     sets: SetArrays,  # IN
     player_infosets: np.ndarray,  # IN  (n+1,) int64
@@ -196,6 +198,7 @@ def sample_by_member(
     sample: np.ndarray,  # OUT information sets, those of one abstract set together
 ) -> int:
     """Draw information sets that are merged with others, each as likely as the others (equations 5.5 and 5.7)."""
+    sets = held(sets)
     left = 0
     for player in range(low, high):
         for place in range(player_infosets[player], player_infosets[player] + sets.pool_size[player]):
@@ -213,7 +216,7 @@ def sample_by_member(
     return count
 
 
-@kernel
+@shared
 def forward_merged(
     form: FormArrays,  # IN
     player: int,  # IN
@@ -222,6 +225,7 @@ def forward_merged(
     reach: np.ndarray,  # OUT (S,) float64, the player's sequences
 ) -> None:
     """Own reach of every sequence of a player who plays an abstract strategy."""
+    form = held(form)
     reach[form.sequence_start[player]] = 1.0
     for decision in range(form.decision_start[player], form.decision_start[player + 1]):
         before = reach[form.decision_parent[decision]]
@@ -231,7 +235,7 @@ def forward_merged(
             reach[first + action] = before * strategy[entry_map[entry + action]]
 
 
-@kernel
+@inlined
 def backward_merged(
     form: FormArrays,  # IN
     player: int,  # IN

@@ -17,7 +17,8 @@ import numpy as np
 
 from counterplay.kernels.history.changing_sets import GameArrays, SetArrays, forward_merged, move_member, open_set
 from counterplay.kernels.history.passes import FormArrays, backward_best, leaf_values
-from counterplay.kernels.jit import kernel
+from counterplay.kernels.jit import apart, inlined, kernel
+from counterplay.kernels.numba_internals import held
 
 # The places of ``counters``: iterations done, most sets a response prescribed, sets split in case 1 and in case 2.
 DONE, LARGEST_RESPONSE, CASE_1, CASE_2 = 0, 1, 2, 3
@@ -46,7 +47,7 @@ class Scratch(NamedTuple):
     stamp: np.ndarray
 
 
-@kernel
+@inlined
 def respond(
     form: FormArrays,  # IN
     game: GameArrays,  # IN
@@ -94,7 +95,7 @@ def respond(
     return count
 
 
-@kernel
+@apart
 def touch(sets: SetArrays, count: int, scratch: Scratch) -> int:
     """The abstract sets of the reached information sets, each once, into ``touched``."""
     scratch.stamp[0] += 1
@@ -108,14 +109,14 @@ def touch(sets: SetArrays, count: int, scratch: Scratch) -> int:
     return touched
 
 
-@kernel
+@inlined
 def copy_average(sets: SetArrays, old: int, new: int, average: np.ndarray) -> None:
     """Let a new set inherit the average of the one it left."""
     for action in range(sets.actions[old]):
         average[sets.entry[new] + action] = average[sets.entry[old] + action]
 
 
-@kernel
+@inlined
 def part_by_response(
     game: GameArrays,  # IN
     touched: int,  # IN
@@ -153,7 +154,7 @@ def part_by_response(
     return splits
 
 
-@kernel
+@inlined
 def mix(
     form: FormArrays,  # IN
     game: GameArrays,  # IN
@@ -203,7 +204,7 @@ def mix(
     return joint
 
 
-@kernel
+@inlined
 def difference_seen(
     form: FormArrays,  # IN
     game: GameArrays,  # IN
@@ -247,7 +248,7 @@ def difference_seen(
     return found
 
 
-@kernel
+@inlined
 def part_reached(
     game: GameArrays,  # IN
     touched: int,  # IN
@@ -293,6 +294,7 @@ def iterate_fpira(
     scratch: Scratch,  # IN OUT
 ) -> None:
     """Run iterations of FPIRA; in each, every player is updated once, in turn."""
+    form, game, sets, scratch = held(form), held(game), held(sets), held(scratch)
     players = len(game.player_infosets) - 1
     for _ in range(iterations):
         new = 1.0 / (counters[DONE] + 2.0)  # the strategy at the start counts as one

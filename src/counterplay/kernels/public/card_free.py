@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.kernels.jit import kernel
+from counterplay.kernels.jit import inlined, kernel
+from counterplay.kernels.numba_internals import held
 from counterplay.kernels.public.piece_steps import HandArrays
 from counterplay.kernels.public.terminal import CARD_SLOTS
 
@@ -40,7 +41,7 @@ class DealArrays(NamedTuple):
     weight: Any
 
 
-@kernel
+@inlined
 def _beaten(hands: HandArrays, deal: int, by_card: np.ndarray, ahead: np.ndarray) -> None:
     """``ahead[h]``: how many hands the opponent can hold that lose to h, less those that beat it."""
     mine, n = np.uint64(hands.start[deal]), np.uint64(hands.start[deal + 1] - hands.start[deal])
@@ -82,6 +83,7 @@ def add_last_round(
     up: np.ndarray,  # IN OUT (classes of the round above, L) float64
 ) -> None:
     """Mean values of the last round for the hands of the round above."""
+    hands = held(hands)
     by_card = np.zeros(CARD_SLOTS, np.int32)
     ahead = np.zeros(hands.card.shape[0], np.int32)
     middle, roots = table.shape[0] // 2, table.shape[1]
@@ -108,6 +110,7 @@ def add_round(
     up: np.ndarray,  # IN OUT (classes of the round above, L) float64
 ) -> None:
     """Put the values of links through the betting of a round; mean values for the hands of the round above."""
+    hands = held(hands)
     steps = len(program.what)
     value = np.zeros((steps, _BLOCK))
     for step in range(steps):

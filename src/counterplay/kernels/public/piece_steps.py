@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.kernels.jit import inlined, kernel
+from counterplay.kernels.jit import apart, inlined
 from counterplay.kernels.numba_internals import WIDE, rows_from_vectors, vectors_from_rows
 from counterplay.kernels.public.runouts import runout_values
 from counterplay.kernels.public.terminal import (
@@ -283,7 +283,7 @@ def terminals_of_piece(
             vectors_from_rows(value, scratch.value_place, h, scratch.mine, h * wide)
 
 
-@kernel
+@apart
 def _store_integers(
     table: Any, scales: Any, block: int, first: Any, n: Any, actions: Any, new: Any, s: Any, stride: Any, salt: int,
 ) -> None:  # fmt: skip

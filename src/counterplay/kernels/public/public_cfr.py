@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.kernels.jit import apart, kernel
+from counterplay.kernels.jit import kernel, shared
 from counterplay.kernels.numba_internals import borrow, held
 from counterplay.kernels.public.piece_steps import (
     UPDATE,
@@ -36,14 +36,32 @@ WHOLE, LINKS, REST = 0, 1, 2
 _LINK, _SHARED, _CUT = 2, -1, -2
 
 
-@apart
-def _walk(
-    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: int, pair_hands: bool, tables: Tables,
-    opp_table: np.ndarray, opp_scale: np.ndarray, opp_prediction: np.ndarray, rule: Rule, locked: np.ndarray, root: int,
-    root_deal: int, own_reach: np.ndarray, opp_reach: np.ndarray, phase: int, share: int, shares: int,
-    link_value: np.ndarray, scratch: Scratch, out: np.ndarray,
-) -> None:  # fmt: skip
-    """``walk_public``, called by kernels, which hold the tuples."""
+@shared
+def walk_public(
+    tree: NodeArrays,  # IN
+    own: HandArrays,  # IN
+    opp: HandArrays,  # IN
+    me: int,  # IN  whose values are wanted
+    mode: int,  # IN  UPDATE, RESPONSE or VALUE
+    pair_hands: bool,  # IN
+    tables: Tables,  # IN OUT our tables; in VALUE mode our strategy is matched from ``regret``
+    opp_table: np.ndarray,  # IN  the opponent's strategy is matched from this
+    opp_scale: np.ndarray,  # IN  (0,): ``opp_table`` has one row for each node, from ``base`` on, for all hands
+    opp_prediction: np.ndarray,  # IN  (E,) or (0,)
+    rule: Rule,  # IN
+    locked: np.ndarray,  # IN  (N,) bool: decisions whose regrets stay, and which best responses play as they are
+    root: int,  # IN  root of a piece
+    root_deal: int,  # IN
+    own_reach: np.ndarray,  # IN  (n,) float64
+    opp_reach: np.ndarray,  # IN  (m,) float64
+    phase: int,  # IN  WHOLE, LINKS or REST
+    share: int,  # IN  which share of the links, in phase LINKS
+    shares: int,  # IN  of how many
+    link_value: np.ndarray,  # OUT in LINKS, IN in REST: (nodes of the first piece, hands)
+    scratch: Scratch,  # scratch
+    out: np.ndarray,  # OUT (n,) float64: values of our hands, but for phase LINKS
+) -> None:
+    """Walk the tree below a public state once for one player."""
     tree, own, opp, tables, scratch = held(tree), held(own), held(opp), held(tables), held(scratch)
     opp_table, opp_scale, opp_prediction = borrow(opp_table), borrow(opp_scale), borrow(opp_prediction)
     locked = borrow(locked)
@@ -146,38 +164,6 @@ def _walk(
 
 
 @kernel
-def walk_public(
-    tree: NodeArrays,  # IN
-    own: HandArrays,  # IN
-    opp: HandArrays,  # IN
-    me: int,  # IN  whose values are wanted
-    mode: int,  # IN  UPDATE, RESPONSE or VALUE
-    pair_hands: bool,  # IN
-    tables: Tables,  # IN OUT our tables; in VALUE mode our strategy is matched from ``regret``
-    opp_table: np.ndarray,  # IN  the opponent's strategy is matched from this
-    opp_scale: np.ndarray,  # IN  (0,): ``opp_table`` has one row for each node, from ``base`` on, for all hands
-    opp_prediction: np.ndarray,  # IN  (E,) or (0,)
-    rule: Rule,  # IN
-    locked: np.ndarray,  # IN  (N,) bool: decisions whose regrets stay, and which best responses play as they are
-    root: int,  # IN  root of a piece
-    root_deal: int,  # IN
-    own_reach: np.ndarray,  # IN  (n,) float64
-    opp_reach: np.ndarray,  # IN  (m,) float64
-    phase: int,  # IN  WHOLE, LINKS or REST
-    share: int,  # IN  which share of the links, in phase LINKS
-    shares: int,  # IN  of how many
-    link_value: np.ndarray,  # OUT in LINKS, IN in REST: (nodes of the first piece, hands)
-    scratch: Scratch,  # scratch
-    out: np.ndarray,  # OUT (n,) float64: values of our hands, but for phase LINKS
-) -> None:
-    """Walk the tree below a public state once for one player."""
-    _walk(
-        held(tree), held(own), held(opp), me, mode, pair_hands, held(tables), opp_table, opp_scale, opp_prediction,
-        rule, locked, root, root_deal, own_reach, opp_reach, phase, share, shares, link_value, held(scratch), out,
-    )  # fmt: skip
-
-
-@kernel
 def iterate_public(
     tree: NodeArrays,  # IN
     first_hands: HandArrays,  # IN  of player 0
@@ -206,8 +192,6 @@ def iterate_public(
     out: np.ndarray,  # scratch, as many as hands
 ) -> None:
     """Run iterations of CFR in one thread."""
-    tree, first_hands, second_hands = held(tree), held(first_hands), held(second_hands)
-    first, second, scratch = held(first), held(second), held(scratch)
     none = np.zeros((0, 0))
     ones = np.ones(max(len(first_reach), len(second_reach)))
     zero: Any
@@ -229,7 +213,7 @@ def iterate_public(
             turn = me == 0
             behind = not turn and not alternating
             other = second if turn else first
-            _walk(
+            walk_public(
                 tree, first_hands if turn else second_hands, second_hands if turn else first_hands, me, mode,
                 pair_hands, first if turn else second, frozen if behind else other.regret,
                 frozen_scale if behind else other.regret_scale, frozen_prediction if behind else other.prediction,

@@ -448,9 +448,6 @@ def iterate_blocks(
 ) -> None:
     """Run iterations: a walk for each player in turn, each over a block of its own."""
     local = state.copy()  # a cache line of its own
-    tree, first, second, drawn, scratch = held(tree), held(first), held(second), held(drawn), held(scratch)
-    first_deck, second_deck, deals = held(first_deck), held(second_deck), held(deals)
-    first_tables, second_tables = held(first_tables), held(second_tables)
     touched = 0
     for iteration in range(iterations):
         time = np.float64(start + 1 + iteration) if linear else 1.0

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.kernels.jit import inlined, kernel
-from counterplay.kernels.numba_internals import WIDE, borrow, load_row, row_sum, spread_row, store_row, zero_row
+from counterplay.kernels.numba_internals import WIDE, borrow, held, load_row, row_sum, spread_row, store_row, zero_row
 
 
 @kernel
@@ -29,7 +29,7 @@ def add_boards(
     matrix: np.ndarray,  # IN OUT (rows * width,) of the deal before
 ) -> None:
     """Add the showdowns of a last deal to the matrix of the deal before it."""
-    own, opp, matrix = borrow(own), borrow(opp), borrow(matrix)
+    own, opp, matrix = held(own), held(opp), borrow(matrix)
     for h in range(own.start[deal], own.start[deal + 1]):
         first, second, rank = own.card[h, 0], own.card[h, 1], own.rank[h]
         part = weight * own.multiplicity[h]
@@ -55,6 +55,7 @@ def add_below(
     matrix: np.ndarray,  # IN OUT that of the deal before
 ) -> None:
     """Add the matrix of a deal to that of the deal before it."""
+    own, opp = held(own), held(opp)
     for h in range(own.start[deal + 1] - own.start[deal]):
         row = np.int64(own.parent[own.start[deal] + h]) * width
         for o in range(opp.start[deal + 1] - opp.start[deal]):

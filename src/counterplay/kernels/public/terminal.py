@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.kernels.cards.card_sums import add_hand, of_cards
-from counterplay.kernels.jit import inlined, kernel
+from counterplay.kernels.jit import apart, inlined
 from counterplay.kernels.numba_internals import WIDE, load_row, store_row
 
 CARD_SLOTS = 54
@@ -127,7 +127,7 @@ def showdown_values(
         value[v + h] = stake * (value[v + h] - everything)
 
 
-@kernel
+@apart
 def pay_fee(
     fee: float, pair_hands: bool, card: np.ndarray, twin: np.ndarray, mine: Any, n: Any, real_class: np.ndarray,
     real_card: np.ndarray, low: Any, high: Any, reach: np.ndarray, r: Any, by_card: np.ndarray, value: np.ndarray,
@@ -146,7 +146,7 @@ def pay_fee(
         value[v + h] -= fee * mass
 
 
-@kernel
+@apart
 def tilted_values(
     win: float, loss: float, card: np.ndarray, rank: np.ndarray, mine: Any, n: Any, real_class: np.ndarray,
     real_rank: np.ndarray, real_card: np.ndarray, low: Any, high: Any, reach: np.ndarray, r: Any, by_card: np.ndarray,

@@ -18,7 +18,7 @@ def hand_buckets(
     for table, end in zip(game.buckets[player], rules.board_ends, strict=True):
         if end > len(board):
             break
-        hands = np.hstack([holes, np.broadcast_to(board[:end], (len(holes), end))]).astype(np.uint8)
+        hands = np.hstack([holes, np.broadcast_to(board[:end], (len(holes), end))]).astype(np.uint8, order="C")
         index = np.empty(len(hands), np.int64)
         index_hands(hand_indexer(tuple(table.shape), rules.ranks, rules.suits).tables(), hands, index)
         found.append(look_up(table, index, found[-1] if found else None).astype(np.int64))

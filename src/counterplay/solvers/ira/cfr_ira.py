@@ -18,6 +18,7 @@ two players are allowed, without a guarantee.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 
 from counterplay.kernels.history.cfr_ira import Reading, Scratch, Tables, iterate_cfr_ira, match_merged
 from counterplay.kernels.history.changing_sets import GameArrays, forward_merged
+from counterplay.kernels.numba_internals import hold
 from counterplay.solvers.cfr import ROUNDING
 from counterplay.solvers.ira.changing_abstraction import (
     Forget,
@@ -150,8 +152,14 @@ class CfrIra(RefiningSolver):
 
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations."""
+        form, game, rules, sets, tables, scratch = self._arrays
+        iterate_cfr_ira(form, game, rules, iterations, sets, tables, scratch)
+
+    @functools.cached_property
+    def _arrays(self) -> tuple[Any, ...]:
+        """The game, the settings, the sets, the tables and the scratch, as kernels take them."""
         game, scratch = GameArrays(*self._game), Scratch(*self._scratch)
-        iterate_cfr_ira(self.form, game, self._reading, iterations, self.sets, self._tables, scratch)
+        return tuple(map(hold, (self.form, game, self._reading, self.sets, self._tables, scratch)))
 
     @property
     def _reading(self) -> Reading:
@@ -222,7 +230,7 @@ class CfrIra(RefiningSolver):
 
     def _match(self) -> None:
         """Derive the current strategy and its reach from the tables."""
-        sets = self.sets
+        form, sets = hold(self.form), hold(self.sets)
         for player in range(self.tree.players):
             match_merged(sets, player, self._tie, self.regret, self._current)
-            forward_merged(self.form, player, sets.entry_map, self._current, self._scratch[0])
+            forward_merged(form, player, sets.entry_map, self._current, self._scratch[0])

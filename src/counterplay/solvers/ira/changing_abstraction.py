@@ -20,6 +20,7 @@ from counterplay.errors import SolverError
 from counterplay.forms import open_game
 from counterplay.game.game import TERMINAL, Game
 from counterplay.kernels.history.changing_sets import GameArrays, SetArrays, update_pool
+from counterplay.kernels.numba_internals import hold
 from counterplay.solvers.settings import Settings
 from counterplay.solvers.solver import Solver
 from counterplay.tree.history.game_tree import GameTree
@@ -151,8 +152,9 @@ def set_arrays(tree: GameTree, abstraction: Abstraction, least_actions: int) -> 
         pool_size=np.zeros(tree.players, np.int64),
         totals=np.array([sets, actions.sum()], np.int64),
     )
+    held = hold(arrays)
     for number in range(sets):
-        update_pool(arrays, tree.player_infosets, least_actions, number)
+        update_pool(held, tree.player_infosets, least_actions, number)
     return tuple(arrays)
 
 

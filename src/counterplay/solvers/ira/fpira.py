@@ -16,6 +16,7 @@ mixtures must be equal in reach, which is stricter.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 
 from counterplay.kernels.history.changing_sets import GameArrays, forward_merged
 from counterplay.kernels.history.fpira import CASE_1, CASE_2, DONE, LARGEST_RESPONSE, Scratch, iterate_fpira
+from counterplay.kernels.numba_internals import hold
 from counterplay.solvers.ira.changing_abstraction import Forget, RefiningSolver, game_bytes, set_bytes, set_tables
 from counterplay.solvers.settings import Bounds, Settings
 from counterplay.tree.history.game_tree import GameTree
@@ -95,10 +97,15 @@ class Fpira(RefiningSolver):
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations."""
         tie = self.config.tie * float(np.abs(self.tree.utility).max(initial=0.0)) / self.form.unit
+        form, game, sets, scratch = self._arrays
         iterate_fpira(
-            self.form, GameArrays(*self._game), tie, float(self.config.tolerance), iterations, self._counters,
-            self.sets, self.average, Scratch(*self._scratch),
-        )  # fmt: skip
+            form, game, tie, float(self.config.tolerance), iterations, self._counters, sets, self.average, scratch
+        )
+
+    @functools.cached_property
+    def _arrays(self) -> tuple[Any, ...]:
+        """The game, the sets and the scratch, as kernels take them."""
+        return tuple(map(hold, (self.form, GameArrays(*self._game), self.sets, Scratch(*self._scratch))))
 
     def strategy(self) -> NDArray[np.float64]:
         """The average profile in the original game."""
@@ -121,5 +128,6 @@ class Fpira(RefiningSolver):
             used[np.cumsum(actions) - actions] = 1.0
 
     def _forward(self) -> None:
+        form = hold(self.form)
         for player in range(self.tree.players):
-            forward_merged(self.form, player, self.sets.entry_map, self.average, self._scratch[0])
+            forward_merged(form, player, self.sets.entry_map, self.average, self._scratch[0])
