@@ -285,9 +285,13 @@ class Dealer:
         if here.round != hand.round:
             hand.write_cards(here)
         self._show(hand, here)
-        sent = time.monotonic()
-        self._flush(seat)
-        after, received = self._answer(hand, here, seat, sent)
+        connection, sent = self._seats[seat], time.monotonic()
+        try:
+            connection.flush(self._limits[0])
+            line = connection.read_soon()
+        except ConnectionLostError as error:
+            raise _MatchEndedError(seat, str(error)) from None
+        after, received = self._answer(hand, here, seat, sent, line)
         self._spend(seat, received - sent)
         if self._files is not None:
             self._files.transaction(after.action, hand.hand_id, sent + self._epoch, received + self._epoch)
@@ -303,10 +307,11 @@ class Dealer:
             for number in range(len(self._seats)):
                 self.tell(f"TO {number + 1} at {now} {hand.line(here, number).decode('ascii')}")
 
-    def _answer(self, hand: HandLines, here: Decision, seat: int, sent: float) -> tuple[Decision, float]:
-        """Wait for the answer of a seat to the line that it was sent: where it leads, and when it came."""
+    def _answer(
+        self, hand: HandLines, here: Decision, seat: int, sent: float, line: bytes | None
+    ) -> tuple[Decision, float]:
+        """Where the answer of a seat leads, and when it came; ``line`` is the first that came, if it came at once."""
         asked = hand.line(here, seat)
-        line = self._soon(seat)
         while True:
             if line is None:
                 line = self._await(seat, sent)
@@ -331,13 +336,6 @@ class Dealer:
         if action != text:
             self._warn(seat, f"{text[:20]!r} is not legal in {asked.decode()}; {action!r} is played")
         return self._after(here, action)
-
-    def _soon(self, seat: int) -> bytes | None:
-        """The next line of a seat that answers at once, as programs do."""
-        try:
-            return self._seats[seat].read_soon()
-        except ConnectionLostError as error:
-            raise _MatchEndedError(seat, str(error)) from None
 
     def _await(self, seat: int, sent: float) -> bytes:
         """The next line of a seat that takes its time; the others are sent what was held back for them."""
