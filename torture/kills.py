@@ -27,6 +27,8 @@ from torture.storage_calls import StorageCalls
 
 PATIENCE = 120.0
 """Seconds after which a run hangs."""
+OFTEN = 3
+"""How many times more often instances are killed of whose kind there are not many."""
 ORPHANS = 5.0
 """Seconds after which processes that a killed run has started must be gone."""
 
@@ -94,9 +96,10 @@ class Kills:
         """Kill until there were so many kills, or a time of ``time.monotonic``."""
         with frequent_checkpoints():
             self.prepare(deadline)
+            order = [*self.instances, *(one for one in self.instances for _ in range(OFTEN) if not one.many)]
             number = said = 0
-            while (self.killed < kills or number < len(self.instances)) and time.monotonic() < deadline:
-                self.case(self.instances[number % len(self.instances)], number)
+            while order and (self.killed < kills or number < len(self.instances)) and time.monotonic() < deadline:
+                self.case(order[number % len(order)], number)
                 number += 1
                 if self.killed - said >= 50:
                     said = self.killed

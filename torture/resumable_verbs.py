@@ -69,6 +69,11 @@ class Instance:
     forks: bool = True
     around: Callable[[], None] | None = None
 
+    @property
+    def many(self) -> bool:
+        """Whether it is one of the many algorithms and forms of ``solve``."""
+        return self.verb in [f"solve {form}" for form in GAMES]
+
     def command(self, folder: Path) -> tuple[str, ...]:
         """What a user types in this folder."""
         fresh = self.again is None or (self.kept is not None and not (folder / self.kept).exists())

@@ -48,6 +48,9 @@ from counterplay.solvers.settings import setting_value
 from counterplay.strategy.poker_hands import parse_infoset
 from counterplay.strategy.public_lookup import PublicIndex
 
+LONGEST = 1 << 20
+"""Most characters of a text."""
+
 Parser = tuple[Callable[[str], Any], tuple[str, ...]]
 """A parser, and valid texts."""
 
@@ -226,7 +229,7 @@ def changed_text(rng: random.Random, seeds: tuple[str, ...]) -> str:
             pieces[place : place + 1] = pieces[place : place + 1] * rng.choice((40, 2000))
         else:
             del pieces[place:]
-    return "".join(pieces)
+    return "".join(pieces)[:LONGEST]
 
 
 def alike(rng: random.Random, piece: str, seeds: tuple[str, ...]) -> str:
