@@ -456,3 +456,13 @@ def test_earth_movers_distance_is_a_metric_and_no_less_than_the_means() -> None:
         assert distance[a, c] <= distance[a, b] + distance[b, c] + 1e-12
     means = sums.histogram @ np.arange(50) / sums.runouts
     assert (distance >= np.abs(means[:, None] - means[None]) - 1e-9).all()
+
+
+def test_errors_name_rounds_as_players_do() -> None:
+    first, second = BucketTable((2,), 1, np.zeros(15, np.uint16)), BucketTable((5,), 1)
+    with pytest.raises(AbstractionError, match=r"^the flop without a table has [0-9,]+ buckets; got 1$"):
+        CardAbstraction((5, 2), (2, 3), (first, second), "imperfect")
+    with pytest.raises(AbstractionError, match=r"^hands of preflop have 2 cards; its table is for "):
+        CardAbstraction((5, 2), (2, 3), (second, second), "imperfect")
+    with pytest.raises(AbstractionError, match=r"^hands of round 1 have 2 cards; its table is for "):
+        CardAbstraction((5, 2), (2, 2), (second, second), "imperfect")

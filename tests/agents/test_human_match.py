@@ -236,6 +236,16 @@ class TestWords:
             read_action(betting, typed)
         assert offers(betting) in str(error.value)
 
+    @pytest.mark.parametrize("typed", ["r", "bet", "r2", "bet 2"])
+    def test_raises_of_limit_games_have_one_size(self, typed: str) -> None:
+        assert read_action(Betting.after(LEDUC, ""), typed) == "r"
+
+    @pytest.mark.parametrize("typed", ["r9999999", "r0", "bet 3"])
+    def test_other_sizes_of_limit_games_are_refused(self, typed: str) -> None:
+        with pytest.raises(GameError) as error:
+            read_action(Betting.after(LEDUC, ""), typed)
+        assert str(error.value) == f"{typed!r}: the size of a raise is fixed in this game; type c check, r bet 2"
+
     def test_offers(self) -> None:
         assert offers(Betting.after(NO_LIMIT, "r300c/")) == "c check, r100 to r19700 bet"
         assert offers(Betting.after(NO_LIMIT, "r300")) == "f fold, c call 200, r500 to r20000 raise to"

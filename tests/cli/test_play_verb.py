@@ -111,6 +111,10 @@ def test_a_postflop_spot(typed: Type, tmp_path: Path, capsys: pytest.CaptureFixt
         (["match", "human", "human", "--game", "kuhn"], "name human once"),
     ],
 )
-def test_misuse(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_misuse(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if {"--hands", "--seed", "--log"} & set(words):  # before an opponent is solved, which may take long
+        monkeypatch.setattr("counterplay.agents.human_match.open_table", lambda *_: pytest.fail("opened"))
     assert main(words) == 2
     assert message in capsys.readouterr().err

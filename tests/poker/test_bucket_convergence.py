@@ -97,13 +97,13 @@ def test_buckets_of_other_cards_are_refused() -> None:
         BucketGame.build(LEDUC, forgetting(LEDUC)[:1])
     with pytest.raises(AbstractionError, match="2 players; got the buckets of 3"):
         BucketGame.build(LEDUC, [forgetting(LEDUC)] * 3)
-    with pytest.raises(AbstractionError, match="hands of round 1 have 5 cards"):
+    with pytest.raises(AbstractionError, match="hands of the flop have 5 cards"):
         BucketGame.build(TWO_HOLES, [forgetting(TWO_HOLES)[0], forgetting(LEDUC)[1]])
     wide = dataclasses.replace(LEDUC, ranks=4)
     with pytest.raises(AbstractionError, match="4 ranks"):
         BucketGame.build(wide, forgetting(LEDUC))
     table = forgetting(LEDUC)
-    with pytest.raises(AbstractionError, match="buckets of round 0 are 0 to 0; got 0 to 1"):
+    with pytest.raises(AbstractionError, match="buckets of round 1 are 0 to 0; got 0 to 1"):
         BucketGame.build(LEDUC, [dataclasses.replace(table[0], count=1), table[1]])
     with pytest.raises(GameError, match="at most 6 players"):
         BucketGame.build(dataclasses.replace(LEDUC, players=7, blinds=(1,) * 7, stacks=(9,) * 7, ranks=8), table)

@@ -107,6 +107,14 @@ class HumanResult:
         return f"Your score: {signed_chips(self.chips)} chips in {count_text(self.hands, word)} ({unit})."
 
 
+def check_numbers(hands: int | None, seed: int | None) -> None:
+    """Refuse a number of hands or a seed that no match can have; a table may take long to open."""
+    if hands is not None and hands < 1:
+        raise GameError(f"play at least 1 hand; got {hands}")
+    if seed is not None and not 0 <= seed < MAX_SEED:
+        raise GameError(f"the seed of a match lies between 0 and {MAX_SEED - 1}; got {seed}")
+
+
 class HumanMatch:
     """A table for one person.
 
@@ -139,10 +147,7 @@ class HumanMatch:
         if len(opponents) != played.players - 1:
             seats = count_text(played.players - 1, "other seat")
             raise GameError(f"{game_title(played.name)} has {seats}; got {len(opponents)} opponents")
-        if hands is not None and hands < 1:
-            raise GameError(f"play at least 1 hand; got {hands}")
-        if seed is not None and not 0 <= seed < MAX_SEED:
-            raise GameError(f"the seed of a match lies between 0 and {MAX_SEED - 1}; got {seed}")
+        check_numbers(hands, seed)
         if seat is not None and not 0 <= seat < played.players:
             raise GameError(f"{game_title(played.name)} has the seats 1 to {played.players}; got seat {seat + 1}")
         definition = definition_for(played.game)

@@ -163,8 +163,10 @@ def read_action(betting: Betting, answer: str) -> str:
         raise GameError(f"{answer!r} is not an action; type {offers(betting)}, ? for help, q to stop") from None
     chips = letters[1:]
     action = letters if limit or not chips.isdecimal() else f"r{int(chips[:MOST_DIGITS]) + round_base(betting)}"
-    if limit and letters[:1] == "r":
-        action = "r"  # sizes are fixed
+    if limit and span is not None and letters[:1] == "r":
+        if chips and chips not in (str(span[0] - round_base(betting)), str(span[0] - betting.max_spent)):
+            raise GameError(f"{answer!r}: the size of a raise is fixed in this game; type {offers(betting)}")
+        action = "r"
     if betting.legal(action):
         return action
     raise GameError(f"{answer!r} is not possible here; type {offers(betting)}")

@@ -50,9 +50,10 @@ def command(
     and Ctrl-D.  Seats change with every hand.  A strategy of solve holdem is played from its spot on, with the hands of
     its ranges.
     """
-    from counterplay.agents.human_match import HumanMatch, open_table, read_seat
+    from counterplay.agents.human_match import HumanMatch, check_numbers, open_table, read_seat
 
     check_writable(log)
+    check_numbers(hands, seed)
     table = open_table(what, against or [])
     fixed = None if seat is None else read_seat(seat, table.played)
     play_here(HumanMatch(table, hands=hands, seed=seed, hints=hint, seat=fixed, log=log), as_json)

@@ -34,10 +34,10 @@ def run(quick: bool = False) -> Experiment:
     return Experiment(
         title="Information sets of bucket games",
         source="Johanson 2016, table 5.2 and sections 2.6, 4.4, 11.3; Gibson 2014, sections 3.4, 4.4 and 8",
-        columns=("game", "buckets", "published", "ours", "round 1", "round 2", "round 3", "round 4"),
+        columns=("game", "buckets", "published", "ours", "preflop", "flop", "turn", "river"),
         rows=tuple(rows),
         notes=(
-            "57,330,780 contains an error: table 5.2 has 700 information sets in round 2, where 70 betting sequences "
+            "57,330,780 contains an error: table 5.2 has 700 information sets on the flop, where 70 betting sequences "
             "times 100 buckets are 7,000.",
         ),
     )

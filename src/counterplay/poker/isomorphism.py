@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from counterplay.errors import GameError
+from counterplay.poker.acpc.definition import round_name, with_article
 from counterplay.poker.cards import MAX_RANKS, MAX_SUITS, cards_text, deck
 from counterplay.poker.evaluator import cards_array
 
@@ -105,7 +106,9 @@ class HandIndexer:
         turn = self._turn(turn)
         needed = sum(self.shape[: turn + 1])
         if cards.shape[1] != needed:
-            raise GameError(f"hands in round {turn} of {self.shape} have {needed} cards; got {cards.shape[1]}")
+            raise GameError(
+                f"hands of {with_article(round_name(self.shape, turn))} have {needed} cards; got {cards.shape[1]}"
+            )
         index = np.empty(len(cards), dtype=np.int64)
         wrong = index_hands(self.tables(turn), cards, index)
         if wrong >= 0:
@@ -147,7 +150,9 @@ class HandIndexer:
             raise GameError(f"indices of hands are a row of integers; got shape {given.shape} and type {given.dtype}")
         if given.size and (given.min() < 0 or given.max() >= self.sizes[turn]):
             bad = given[(given < 0) | (given >= self.sizes[turn])][0]
-            raise GameError(f"round {turn} of {self.shape} has the numbers 0 to {self.sizes[turn] - 1}; got {bad}")
+            raise GameError(
+                f"{with_article(round_name(self.shape, turn))} has the numbers 0 to {self.sizes[turn] - 1}; got {bad}"
+            )
         return np.ascontiguousarray(given, dtype=np.int64), turn
 
     @functools.cached_property

@@ -73,6 +73,7 @@ def prepare_spot(
     spot: Spot, algorithm: str | None, target: Target, options: RunOptions, settings: Mapping[str, Any]
 ) -> Run:
     """The run of a postflop spot, its locks set."""
+    _check_spot_algorithm(algorithm)
     subgame = spot.subgame()
     for line in subgame.warnings():
         options.say(line)
@@ -255,6 +256,8 @@ def _public_solver(forms: GameForms, algorithm: str | None, settings: dict[str, 
     """A solver on the public tree; postflop spots have their own defaults."""
     from counterplay.solvers.public_cfr import PublicSolver
 
+    if forms.subgame is not None:
+        _check_spot_algorithm(algorithm)
     _check_public(forms, algorithm or DEFAULT_ALGORITHM["public"], options, settings)
     tree, limit = forms.public(), options.memory_limit
     if tree.name.startswith(SUBGAME):
@@ -265,6 +268,12 @@ def _public_solver(forms: GameForms, algorithm: str | None, settings: dict[str, 
         needed = tree.nbytes * (limit is not None) + PublicSolver.memory_bytes(tree, config_with(algorithm, settings))
         check_memory("the subgame", needed, limit, f"try {advice}")
     return make_solver(tree, algorithm, limit, **settings)
+
+
+def _check_spot_algorithm(algorithm: str | None) -> None:
+    """Refuse an algorithm that does not solve postflop spots."""
+    if algorithm is not None and find_algorithm(algorithm) not in CFR_PRESETS:
+        raise SolverError(f"spots are solved by {', '.join(CFR_PRESETS)}; got {algorithm!r}")
 
 
 def _bucket_solver(forms: GameForms, algorithm: str | None, settings: dict[str, Any], options: RunOptions) -> Solver:

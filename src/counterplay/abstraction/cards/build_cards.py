@@ -181,7 +181,8 @@ class _Builder:
                 raise ValueError("the table is for other cards")
             table = BucketTable(shape, int(arrays["count"][0]), arrays["table"], cuts)
             before = self.table(turn - 1) if cuts is not None and turn else None
-            check_table(table, turn, sum(shape), HandIndexer(shape, *self.features.deck), before)
+            name = self.features.round_name(turn)
+            check_table(table, name, sum(shape), HandIndexer(shape, *self.features.deck), before)
             check_buckets(table, turn)
 
         kept = self.features.kept(name, make, check)

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 import counterplay
 from counterplay.errors import AbstractionError
-from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.acpc.definition import GameDefinition, round_name, with_article
 from counterplay.poker.buckets.bucket_game import look_up
 from counterplay.poker.isomorphism import HandIndexer
 from counterplay.runtime.array_checks import check_limits
@@ -109,7 +109,9 @@ class CardAbstraction(Described):
         if self.recall not in ("perfect", "imperfect"):
             raise AbstractionError(f"recall is perfect or imperfect; got {self.recall!r}")
         for turn, (table, indexer) in enumerate(zip(self.rounds, self._indexers, strict=True)):
-            check_table(table, turn, sum(self.shape[: turn + 1]), indexer, self.rounds[turn - 1] if turn else None)
+            before = self.rounds[turn - 1] if turn else None
+            name = with_article(round_name(self.shape, turn))
+            check_table(table, name, sum(self.shape[: turn + 1]), indexer, before)
 
     def _title(self) -> str:
         return f"CardAbstraction {'/'.join(table.name or str(table.count) for table in self.rounds)}"
@@ -248,30 +250,30 @@ def _cards_text(deck: tuple[int, int], shape: tuple[int, ...]) -> str:
     return f"{deck[0]} ranks, {deck[1]} suits and rounds of {', '.join(map(str, shape))} cards"
 
 
-def check_table(table: BucketTable, turn: int, cards: int, indexer: HandIndexer, before: BucketTable | None) -> None:
-    """Refuse a table of another number of hands, or of other types, by an AbstractionError."""
+def check_table(table: BucketTable, name: str, cards: int, indexer: HandIndexer, before: BucketTable | None) -> None:
+    """Refuse the table of a round for another number of hands, or of other types, by an AbstractionError."""
     if sum(table.shape) != cards:
-        raise AbstractionError(f"hands of round {turn} have {cards} cards; its table is for {table.shape}")
+        raise AbstractionError(f"hands of {name} have {cards} cards; its table is for {table.shape}")
     if not 1 <= table.count <= MAX_BUCKETS:
-        raise AbstractionError(f"a round has 1 to {MAX_BUCKETS:,} buckets; round {turn} has {table.count:,}")
+        raise AbstractionError(f"a round has 1 to {MAX_BUCKETS:,} buckets; {name} has {table.count:,}")
     classes = indexer.size()
     for array in (table.table, table.cuts):
         if array is not None and array.dtype.kind not in "iu":
-            raise AbstractionError(f"buckets of round {turn} must be integers; got {array.dtype}")
+            raise AbstractionError(f"buckets of {name} must be integers; got {array.dtype}")
     if table.table is not None:
         if table.table.shape != (classes,):
             raise AbstractionError(
-                f"the table of round {turn} must have {classes:,} entries for the shape {table.shape}; "
+                f"the table of {name} must have {classes:,} entries for the shape {table.shape}; "
                 f"got an array of shape {table.table.shape}"
             )
     elif table.cuts is None and table.count != classes:
-        raise AbstractionError(f"round {turn} without a table has {classes:,} buckets; got {table.count:,}")
+        raise AbstractionError(f"{name} without a table has {classes:,} buckets; got {table.count:,}")
     fitting = table.cuts is None or (before is not None and table.cuts.ndim == 2 and len(table.cuts) == before.count)
     if table.cuts is not None and fitting and table.table is None and table.cuts.shape[1] < classes:
-        raise AbstractionError(f"the cuts of round {turn} need {classes:,} columns; got {table.cuts.shape[1]:,}")
+        raise AbstractionError(f"the cuts of {name} need {classes:,} columns; got {table.cuts.shape[1]:,}")
     if table.cuts is not None and not fitting:
         raise AbstractionError(
-            f"the cuts of round {turn} need a row for each bucket of the previous round; got {table.cuts.shape}"
+            f"the cuts of {name} need a row for each bucket of the previous round; got {table.cuts.shape}"
         )
 
 

@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from counterplay.errors import AbstractionError, CounterplayError, StrategyError
-from counterplay.poker.acpc.definition import round_name
+from counterplay.poker.acpc.definition import round_name, with_article
 from counterplay.poker.cards import deck as cards_of
 from counterplay.poker.evaluator import MAX_HAND, hand_codes, hand_tables
 from counterplay.poker.isomorphism import HandIndexer
@@ -132,8 +132,7 @@ class CardFeatures:
 
     def round_name(self, turn: int) -> str:
         """``the flop``, or ``round 2`` in other games than hold'em; for people."""
-        name = round_name(self.shape, turn)
-        return name if name.startswith(("round", "preflop")) else f"the {name}"
+        return with_article(round_name(self.shape, turn))
 
     def board(self, turn: int) -> int:
         """Number of board cards in a round."""

@@ -136,6 +136,11 @@ def round_name(cards: Sequence[int], number: int) -> str:
     return _STREETS[number] if holdem else f"round {number + 1}"
 
 
+def with_article(name: str) -> str:
+    """``the flop``, but ``round 2`` and ``preflop``: the name of a round in a sentence."""
+    return name if name.startswith(("round", "preflop")) else f"the {name}"
+
+
 def _check_betting(game: GameDefinition) -> None:
     _between("numRounds", game.rounds, 1, MAX_ROUNDS)
     _between("numPlayers", game.players, 2, MAX_PLAYERS)

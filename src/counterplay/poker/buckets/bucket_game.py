@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from counterplay.errors import AbstractionError, GameError
 from counterplay.game.game import TERMINAL
-from counterplay.poker.acpc.definition import GameDefinition, format_definition
+from counterplay.poker.acpc.definition import GameDefinition, format_definition, with_article
 from counterplay.poker.betting import BettingTree, build_betting_tree
 from counterplay.poker.evaluator import MAX_HAND
 from counterplay.poker.isomorphism import HandIndexer
@@ -350,20 +350,20 @@ def _by_player(game: GameDefinition, buckets: Sequence[Any]) -> Buckets:
         if len(tables) != game.rounds:
             raise AbstractionError(f"the game has {game.rounds} rounds; got the buckets of {len(tables)}")
         for number, table in enumerate(tables):
-            cards = game.hole_cards + game.board_ends[number]
+            cards, name = game.hole_cards + game.board_ends[number], with_article(game.round_name(number))
             if sum(table.shape) != cards:
-                raise AbstractionError(f"hands of round {number} have {cards} cards; its buckets are for {table.shape}")
+                raise AbstractionError(f"hands of {name} have {cards} cards; its buckets are for {table.shape}")
             size = hand_indexer(tuple(table.shape), game.ranks, game.suits).size()
             if table.table is not None and table.table.shape != (size,):
                 raise AbstractionError(
-                    f"the buckets of round {number} must be a table of {size} hands of {game.ranks} ranks and "
+                    f"the buckets of {name} must be a table of {size} hands of {game.ranks} ranks and "
                     f"{game.suits} suits; got {table.table.shape}"
                 )
-            _check_range(table, number, size)
+            _check_range(table, name, size)
     return tuple(each)
 
 
-def _check_range(table: RoundBuckets, number: int, size: int) -> None:
+def _check_range(table: RoundBuckets, name: str, size: int) -> None:
     """Refuse buckets that do not exist: kernels do not check them."""
     last = table.cuts if table.cuts is not None else table.table
     if last is None:
@@ -371,11 +371,11 @@ def _check_range(table: RoundBuckets, number: int, size: int) -> None:
     else:
         low, high = (int(last.min()), int(last.max())) if last.size else (0, 0)
     if low < 0 or high >= table.count:
-        raise AbstractionError(f"buckets of round {number} are 0 to {table.count - 1}; got {low} to {high}")
+        raise AbstractionError(f"buckets of {name} are 0 to {table.count - 1}; got {low} to {high}")
     if table.cuts is not None:
         classes = size - 1 if table.table is None else int(table.table.max())
         if classes >= table.cuts.shape[1]:
-            raise AbstractionError(f"round {number} has {table.cuts.shape[1]} classes of hands; got {classes + 1}")
+            raise AbstractionError(f"{name} has {table.cuts.shape[1]} classes of hands; got {classes + 1}")
 
 
 def look_up(table: RoundBuckets, index: Any, before: Any) -> Any:
