@@ -459,7 +459,7 @@ def test_earth_movers_distance_is_a_metric_and_no_less_than_the_means() -> None:
 
 
 def test_errors_name_rounds_as_players_do() -> None:
-    first, second = BucketTable((2,), 1, np.zeros(15, np.uint16)), BucketTable((5,), 1)
+    first, second = BucketTable((2,), 1, np.zeros(25, np.uint16)), BucketTable((5,), 1)
     with pytest.raises(AbstractionError, match=r"^the flop without a table has [0-9,]+ buckets; got 1$"):
         CardAbstraction((5, 2), (2, 3), (first, second), "imperfect")
     with pytest.raises(AbstractionError, match=r"^hands of preflop have 2 cards; its table is for "):
