@@ -36,6 +36,11 @@ torture: $(VENV)/installed-test  ## kills, fuzzed inputs, hostile clients and ra
 docs: $(VENV)/installed-test  ## run every example in README and docs
 	$(BIN)/python -m pytest README.md docs
 
+locks:  ## renew requirements/*.txt with uv: versions and hashes for all platforms (UPGRADE=--upgrade for newer versions)
+	for set in run test bench; do printf 'hatchling>=1.27\neditables\n' | uv pip compile --quiet pyproject.toml - \
+		$$([ $$set = run ] || echo --extra $$set) --universal --python-version 3.11 --generate-hashes --no-annotate \
+		--custom-compile-command 'make locks' $(UPGRADE) --output-file requirements/$$set.txt > /dev/null || exit; done
+
 clean:  ## remove the environment and everything made
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis leduc.strategy leduc.png
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -46,14 +51,18 @@ $(VENV)/created:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(VENV)/installed: $(VENV)/created pyproject.toml constraints.txt
-	$(PIP) install --constraint constraints.txt --editable .
+# $(1): a file of versions and hashes; hatchling and editables, which build the package, are among them
+install = $(PIP) install --require-hashes --requirement requirements/$(1).txt && \
+	$(PIP) install --no-deps --no-build-isolation --editable .
+
+$(VENV)/installed: $(VENV)/created pyproject.toml requirements/run.txt
+	$(call install,run)
 	@touch $@
 
-$(VENV)/installed-test: $(VENV)/created pyproject.toml constraints.txt
-	$(PIP) install --constraint constraints.txt --editable '.[test]'
+$(VENV)/installed-test: $(VENV)/created pyproject.toml requirements/test.txt
+	$(call install,test)
 	@touch $@ $(VENV)/installed
 
-$(VENV)/installed-bench: $(VENV)/created pyproject.toml constraints.txt
-	$(PIP) install --constraint constraints.txt --editable '.[bench]'
+$(VENV)/installed-bench: $(VENV)/created pyproject.toml requirements/bench.txt
+	$(call install,bench)
 	@touch $@ $(VENV)/installed

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,22 @@ from counterplay.game import ExplicitGame
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.solvers import make_solver
 from counterplay.strategy import BucketStrategy
+
+
+def test_everything_that_make_installs_has_a_hash() -> None:
+    """Versions and hashes of all files are fixed, and no dependency is missing."""
+    root = Path(__file__).parents[1]
+    settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = settings["project"]["optional-dependencies"]
+    for name in ("run", "test", "bench"):
+        lines = (root / "requirements" / f"{name}.txt").read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
+        entries = [line for line in lines if not line.startswith("#")]
+        pinned = {re.match(r"([a-z0-9.-]+)==\S+", entry)[1] for entry in entries}  # type: ignore[index]
+        assert all("--hash=sha256:" in entry for entry in entries)
+        wanted = [*settings["build-system"]["requires"], *settings["project"]["dependencies"], *extras.get(name, [])]
+        names = {re.match(r"[\w-]+", one)[0].lower().replace("_", "-") for one in wanted}  # type: ignore[index]
+        assert names - {"counterplay"} <= pinned
+    assert "install --require-hashes --requirement requirements/" in (root / "Makefile").read_text(encoding="utf-8")
 
 
 def in_a_fresh_process(source: str) -> str:

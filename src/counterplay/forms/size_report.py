@@ -72,7 +72,10 @@ def _estimated_histories(forms: GameForms, reason: str) -> FormSize:
     count = forms.game.num_histories()
     exact = count is not None
     if count is None:
-        count = int(estimate_size(forms.game, max_depth=1000).histories)
+        try:
+            count = int(estimate_size(forms.game, max_depth=1000).histories)
+        except MemoryLimitError as error:  # even the actions of a player are too many
+            return FormSize("history", False, True, str(error), exact=False)
     needed = count * BUILD_BYTES_PER_HISTORY
     return FormSize("history", False, True, reason, exact, histories=count, bytes=needed)
 

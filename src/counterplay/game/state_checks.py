@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from counterplay.errors import MemoryLimitError
 from counterplay.game.game import CHANCE, TERMINAL, Game
 from counterplay.runtime.suggestions import quoted
 
@@ -141,7 +142,9 @@ def search_fault(game: Game) -> RuleError | None:
 
 
 def failed(method: str, error: BaseException) -> RuleError:
-    """The fault of a method that raised an exception."""
+    """The fault of a method that raised an exception; rules that are too large for any answer have none."""
+    if isinstance(error, MemoryLimitError):
+        raise error
     name = method if method == "player" else f"{method}()"
     return RuleError(f"{name} failed with {type(error).__name__}: {error}", raised_at(error.__traceback__))
 

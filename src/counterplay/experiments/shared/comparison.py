@@ -232,14 +232,15 @@ def parse_algorithms(text: str) -> dict[str, tuple[str, dict[str, Any]]]:
 
 def _split_outside(text: str) -> list[str]:
     """The parts of a text between commas that are not in brackets."""
-    parts, inside = [""], False
+    parts: list[list[str]] = [[]]
+    inside = False
     for piece in re.split(r"([,()])", text):
         if piece == "," and not inside:
-            parts.append("")
+            parts.append([])
         else:
             inside = piece == "(" or (inside and piece != ")")
-            parts[-1] += piece
-    return parts
+            parts[-1].append(piece)
+    return ["".join(part) for part in parts]
 
 
 def compare(
