@@ -162,4 +162,12 @@ def test_the_announcement_is_made_once_and_not_if_quiet(
 
 
 def test_files_with_estimates_exist() -> None:
-    assert SECONDS.keys() <= {path.stem for path in KERNELS.rglob("*.py")}
+    assert {name.partition(".")[0] for name in SECONDS} <= {path.stem for path in KERNELS.rglob("*.py")}
+
+
+def test_what_many_first_uses_start_with_does_not_say_how_long_they_take(capsys: pytest.CaptureFixture[str]) -> None:
+    """``equity`` starts with a helper of card abstractions, which take five times as long."""
+    with listening(_announcement(["equity"])):
+        for file, kernel in (("card_features", "choose_cards"), ("evaluator", "rank_holes"), ("range_equity", "x")):
+            announce(file, kernel)
+    assert capsys.readouterr().err == "compiling kernels, once, about 2 s (counterplay warm compiles all)\n"
