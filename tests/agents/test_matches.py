@@ -112,7 +112,7 @@ class TestCallAgainstRaise:
         assert result.estimate(0) == (0.0, 0.0)
         assert result.hands == 600
 
-    @pytest.mark.parametrize(("suits", "ranks"), [(3, 4), (2, 5)])
+    @pytest.mark.parametrize(("suits", "ranks"), [pytest.param(3, 4, marks=pytest.mark.slow), (2, 5)])
     def test_small_decks_by_enumeration(self, suits: int, ranks: int) -> None:
         """All deals of a small deck: mean and mean square of the caller's winnings in position 0."""
         played = open_match_game(f"holdem_limit_2p(suits={suits},ranks={ranks})")
@@ -130,7 +130,7 @@ class TestCallAgainstRaise:
         mean, square = (counts[70] - counts[-70]) * 70 / total, (counts[70] + counts[-70]) * 4900 / total
         assert mean == 0.0
         plain = MatchGame(played.name, played.game)
-        deals = 4000
+        deals = 2000
         result = match(plain, ["always-call", "always-raise"], deals, seed=5, duplicate=False)
         assert abs(result.estimate(0).mean - mean) <= 4 * math.sqrt(square / deals)
         share = square / 4900

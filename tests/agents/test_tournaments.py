@@ -81,7 +81,7 @@ class TestCrossTables:
         assert inside >= 0.8 * len(table)
 
     @pytest.mark.parametrize(
-        ("game", "deals"), [("kuhn(players=3)", 20_000), ("leduc(players=3,ranks=3)", 20_000), ("leduc", 50_000)]
+        ("game", "deals"), [("kuhn(players=3)", 5000), ("leduc(players=3,ranks=3)", 2000), ("leduc", 10_000)]
     )
     def test_trivial_agents(self, game: str, deals: int, tmp_path: Path) -> None:
         names = "always-call always-raise always-fold uniform 50/50"

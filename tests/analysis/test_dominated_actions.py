@@ -32,6 +32,7 @@ GAMES = ["kuhn", "toy_undominated", "toy_elimination_order", "toy_coarse_correla
          "toy_dominated_average", "toy_dominated_plans", "toy_mismatching_pennies", "toy_queen", "toy_hidden_coin",
          "toy_small_tree", "toy_chain(2)", *(f"random_game(seed={n},depth=3,branching=2,slack=0)" for n in range(6)),
          "random_game(seed=2,depth=4,branching=2,slack=0)"]  # fmt: skip
+QUICK = [*GAMES[:-1], pytest.param(GAMES[-1], marks=pytest.mark.slow)]
 
 
 def place(tree: cp.GameTree, entry: int) -> tuple[int, str, str]:
@@ -51,7 +52,7 @@ def by_definition(name: str, kind: str) -> list[set[tuple[int, str, str]]]:
 
 
 @KINDS
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", QUICK)
 def test_rounds_equal_the_definition(name: str, kind: Kind) -> None:
     """All pure strategies of all players, every value by a walk (Gibson 2014, definition 4.1)."""
     report = dominated_actions(name, kind)
@@ -63,7 +64,7 @@ def test_rounds_equal_the_definition(name: str, kind: Kind) -> None:
 
 
 @KINDS
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", QUICK)
 def test_every_certificate_holds(name: str, kind: Kind) -> None:
     """Against all pure strategies of the others that are left, by walks from the histories of the set."""
     game, report = cp.make(name), dominated_actions(name, kind)

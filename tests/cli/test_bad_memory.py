@@ -258,6 +258,6 @@ def test_a_full_memory_is_one_line(capsys: Capture, monkeypatch: pytest.MonkeyPa
     def full(*_: Any, **__: Any) -> Any:
         raise MemoryError("std::bad_alloc")
 
-    monkeypatch.setattr(compile_module, "preflight", full)
+    monkeypatch.setattr(compile_module, "checked_root", full)
     assert main(["solve", "kuhn", "--iterations", "1", "-q"]) == MISUSE
     assert capsys.readouterr().err.startswith("counterplay: the memory is full; use a smaller game")

@@ -188,7 +188,7 @@ class TestSmallGames:
 class TestTrivialAgents:
     """johanson.md E.1."""
 
-    @pytest.mark.parametrize("name", ["holdem_2_1", "holdem_2_4"])
+    @pytest.mark.parametrize("name", ["holdem_2_1", pytest.param("holdem_2_4", marks=pytest.mark.slow)])
     @pytest.mark.parametrize("agent", WON["holdem_2_1"])
     def test_two_rounds(self, name: str, agent: str) -> None:
         pair = (TRIVIAL[agent], TRIVIAL[agent])

@@ -30,7 +30,7 @@ def small_game(rounds: str) -> BucketGame:
 
 
 @pytest.mark.parametrize("rounds", ["PS2/PS3", "IRlossless/KE3", "lossless/lossless"])
-@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("kind", [pytest.param(np.float64, marks=pytest.mark.slow), np.float32])
 def test_tables_of_the_real_game_are_those_of_its_hands(rounds: str, kind: type) -> None:
     game, tree = small_game(rounds), open_game(SMALL, "public")
     weights = np.random.default_rng(1).random(game.num_entries)

@@ -128,7 +128,7 @@ def test_chance_fractions_are_written_as_such() -> None:
 
 def test_deep_chains_need_no_recursion() -> None:
     node: Node = terminal(1.0, -1.0)
-    for number in range(5_000):
+    for number in range(2_000):
         node = decision(number % 2, number, {"on": node, "stop": terminal(0.0, 0.0)})
     game = ExplicitGame(node)
     assert_same_tree(compile_game(game), compile_game(parse_efg(format_efg(game), "chain")))

@@ -141,10 +141,10 @@ def test_who_remembers() -> None:
     ("spec", "value"),
     [
         ("die_roll_poker", -0.0773881216194),
-        ("die_roll_poker(opening_fold=false)", -0.0773881216194),
-        ("die_roll_poker(skew=0.05)", -0.0010177559193),
+        pytest.param("die_roll_poker(opening_fold=false)", -0.0773881216194, marks=pytest.mark.slow),
+        pytest.param("die_roll_poker(skew=0.05)", -0.0010177559193, marks=pytest.mark.slow),
         ("die_roll_poker(skew=0.2)", 0.2519639918209),
-        ("die_roll_poker(skew=0.8)", 1.0773655356732),
+        pytest.param("die_roll_poker(skew=0.8)", 1.0773655356732, marks=pytest.mark.slow),
         ("die_roll_poker(sides=2)", -0.0514410188),
         ("die_roll_poker(sides=3)", -0.0384817442),
     ],

@@ -42,6 +42,7 @@ def test_counts(digits: str, infosets: int, sequences: int) -> None:
     assert sizes(tree) == {"infosets": (infosets // 2,) * 2, "sequences": (sequences,) * 2}
 
 
+@pytest.mark.slow
 def test_p224() -> None:
     """100 sets are 0.7 % of P222 and 0.03 % of P224, the latter truncated (Čermák 2018, section 5.3.2)."""
     assert int(1000 * 100 / 14_040) / 10 == 0.7

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import sys
 from array import array
 from collections.abc import Hashable, Sequence
 from typing import Any
@@ -60,7 +61,7 @@ def compile_game(
     """Compile a game into flat arrays.
 
     Raises GameError if the game contradicts itself, with the history; MemoryLimitError if the tree would not fit,
-    before the walk if sampling shows it, otherwise during the walk.
+    soon if sampling shows it, otherwise when the walk reaches the limit.
 
     Parameters
     ----------
@@ -77,7 +78,6 @@ def compile_game(
     asked = read_memory(memory_limit)
     limit = available_memory() if asked is None else asked
     walk = _Walk(game, max_depth, limit, progress)
-    preflight(game, limit, max_depth)
     walk.run()
     return walk.tree()
 
@@ -99,6 +99,7 @@ class _Walk:
         self.max_depth = max_depth
         self.max_histories = min(limit // BUILD_BYTES_PER_HISTORY, 2**31 - 2)
         self.limit = limit
+        self.unchecked = min(PROGRESS_EVERY, self.max_histories)  # smaller trees are walked sooner than sampled
         self.used_before = used_memory()
         self.progress = progress
         self.movers = array("b")  # per history, in order of numbering
@@ -155,8 +156,7 @@ class _Walk:
         expanded, depths, infosets, infoset_actions = self.expanded, self.depths, self.infosets, self.infoset_actions
         root: Any = checked_root(self.game)
         movers.append(checked_player(root, players))
-        size = 1
-        next_report = PROGRESS_EVERY
+        size, next_report = 1, PROGRESS_EVERY
         stack: list[tuple[Any, int, int]] = []
         if movers[0] == TERMINAL:
             check_state(root, players)
@@ -169,9 +169,7 @@ class _Walk:
             mover = movers[node]
             if mover >= 0:
                 key = state.infoset()
-                actions = state.actions()
-                if type(actions) is not tuple:
-                    actions = tuple(actions)
+                actions = tuple(state.actions())
                 row = infosets[mover].get(key)
                 if row is None:
                     row = self._new_infoset(mover, key, actions, state)
@@ -180,6 +178,8 @@ class _Walk:
                 outcomes: Sequence[Hashable] = actions
             else:
                 outcomes, row = self._chance_event(state.chance(), state)
+            if size + len(outcomes) > self.unchecked:
+                self._check_size()
             expanded.append(node)
             rows.append(row)
             depths.append(depth)
@@ -209,6 +209,11 @@ class _Walk:
                 self._report(size)
         if self.progress is not None:
             self.progress(Progress(size, stage="compiling"))
+
+    def _check_size(self) -> None:
+        """Refuse a tree that is far too large."""
+        self.unchecked = sys.maxsize
+        preflight(self.game, self.limit, self.max_depth)
 
     def _report(self, size: int) -> None:
         """Refuse a tree that does not fit into memory; report how large it is so far."""
