@@ -83,9 +83,9 @@ def test_a_cache_of_types_that_have_moved_is_made_anew(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        pytest.param(b"cgone_module\nthing\n.", id="module that is gone"),
+        pytest.param(b"cgone_module\nthing\n.", id="module that is gone", marks=pytest.mark.slow),
         pytest.param(b"ccounterplay.kernels.jit\nnot_there\n.", id="name that is gone"),
-        pytest.param(b"no pickle", id="no pickle"),
+        pytest.param(b"no pickle", id="no pickle", marks=pytest.mark.slow),
         pytest.param(b"", id="empty"),
     ],
 )

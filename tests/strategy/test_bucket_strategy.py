@@ -485,9 +485,10 @@ def test_mixed_strategies_win_what_they_are_worth() -> None:
     assert abs(match("leduc_limit_2p", rounded, 100_000, seed=4).estimate(0).mean - worth) < 2.5 * result.half
 
 
-def test_straights_and_flushes_of_three_cards_count() -> None:
+@pytest.mark.parametrize("suits", [2, pytest.param(3, marks=pytest.mark.slow)])
+def test_straights_and_flushes_of_three_cards_count(suits: int) -> None:
     """Where nothing is lost the abstract game is the real one."""
-    name = "rhode_island(ranks=3,suits=3,three_card_hands=true)"
+    name = f"rhode_island(ranks=3,suits={suits},three_card_hands=true)"
     rules = poker_definition(name)
     game = BucketGame.build(rules, lossless(rules), name=name)
     solver = BucketSolver(game, "external-sampling", pairs=count_bucket_pairs(game))
