@@ -378,7 +378,7 @@ def test_trees_of_one_history(tmp_path: Path) -> None:
             "with --max-histories",
         ),
         (["kuhn", "--max-histories", "57"], "kuhn has 58 histories, too many to draw (57 are allowed)"),
-        (["phantom_ttt"], "phantom_ttt has about 15,000,000,000 histories, too many to draw (300 are allowed)"),
+        (["phantom_ttt"], "phantom_ttt has about 18,000,000,000 histories, too many to draw (300 are allowed)"),
         (["kuhn", "--player", "3"], "kuhn has players 1 to 2; there is no player 3 to draw"),
         (["kuhn", "--out", "tree.gif"], "a drawing is written as .svg, .png, .pdf; got 'tree.gif'"),
         (["kuhn", "--out", "nowhere/tree.svg"], "there is no folder nowhere to write tree.svg into"),
