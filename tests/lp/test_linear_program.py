@@ -149,7 +149,9 @@ class TestValues:
         assert result.value[0] == pytest.approx(0.0, abs=1e-9)
         assert result.exploitability <= 1e-9
 
-    @pytest.mark.parametrize("seed", range(50))
+    @pytest.mark.parametrize(
+        "seed", [*range(16), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(16, 50))]
+    )
     def test_gambit_finds_the_same_fraction(self, seed: int) -> None:
         pygambit = pytest.importorskip("pygambit", minversion="17.0.0b1")
         if seed % 2:
