@@ -6,6 +6,7 @@ import dataclasses
 import io
 import os
 import signal
+import sys
 import threading
 from fractions import Fraction
 from typing import Any
@@ -195,12 +196,30 @@ class TestRuns:
         solver = make_solver("bluff", "lp", method="ipm")
         timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
         solver.step(0)
+        solver.check()  # kernels are loaded, so that it comes during the program
         timer.start()
         result = solver.run(Until(iterations=1))
         timer.cancel()
         assert (result.status, result.iterations) == ("interrupted", 0)
         solver.save(tmp_path / "checkpoint")
         assert resume_solver(tmp_path / "checkpoint", solver.tree).iterations == 0
+
+    def test_interrupted_while_the_library_is_imported(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Ctrl-C waits until it is there: half of it could not be imported again, and the run was lost."""
+        program = sequence_program(cp.compile_game("kuhn"))
+        solve_model(program)
+
+        class Pressing:
+            @staticmethod
+            def find_spec(name: str, *_: Any) -> None:
+                if name == "highspy":
+                    os.kill(os.getpid(), signal.SIGINT)
+
+        monkeypatch.delitem(sys.modules, "highspy", raising=False)
+        monkeypatch.setattr(sys, "meta_path", [Pressing, *sys.meta_path])
+        with pytest.raises(KeyboardInterrupt):
+            solve_model(program)
+        assert "highspy" in sys.modules
 
     def test_exact_values_are_kept(self, tmp_path: Any) -> None:
         solver = make_solver("kuhn", "lp", exact=True)

@@ -164,12 +164,13 @@ def test_a_small_gain_of_who_remembers_is_still_a_gain() -> None:
 # ---------------------------------------------------------------------------------------------- Ctrl-C and resuming
 
 
+@pytest.mark.parametrize("left", [0, 3])
 @pytest.mark.parametrize("stop", range(1, 30))
-def test_ctrl_c_during_the_iteration_of_a_check_loses_nothing(tmp_path: Path, stop: int) -> None:
+def test_ctrl_c_during_the_iteration_of_a_check_loses_nothing(tmp_path: Path, stop: int, left: int) -> None:
     """A signal that comes during a kernel call is raised right after it, before the strategy is measured."""
     tree, config = compiled("kuhn"), config_with("cfr+", {"profile": "best"})
     straight = CfrSolver(tree, config)
-    straight.run(Until(iterations=stop + 3))
+    straight.run(Until(iterations=stop + left))
     cut = CfrSolver(tree, config)
     advance = cut.step
 
@@ -179,10 +180,10 @@ def test_ctrl_c_during_the_iteration_of_a_check_loses_nothing(tmp_path: Path, st
             raise KeyboardInterrupt
 
     cut.step = step  # type: ignore[method-assign]
-    assert cut.run(Until(iterations=stop + 3)).status == "interrupted"
+    assert cut.run(Until(iterations=stop + left)).status == "interrupted"
     cut.save(tmp_path / "x")
     resumed = CfrSolver.resume(tmp_path / "x", tree)
-    resumed.run(Until(iterations=stop + 3))
+    resumed.run(Until(iterations=stop + left))
     assert resumed.best_exploitability == straight.best_exploitability
     np.testing.assert_array_equal(resumed.best, straight.best)
     assert [point.iterations for point in resumed.curve] == [point.iterations for point in straight.curve]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
 from counterplay.errors import SolverError
+from counterplay.runtime.signals import uninterrupted
 from counterplay.runtime.threads import ThreadPool
 
 Float64 = NDArray[np.float64]
@@ -212,7 +213,7 @@ def solve_integer(
 
     It stops after ``seconds`` with the best point and the bound so far, or when the two are within ``gap``.
     """
-    import highspy
+    highspy = _library()
 
     highs = _new_highs({"mip_rel_gap": 0.0, "mip_abs_gap": gap, "mip_feasibility_tolerance": TOLERANCE})
     if seconds is not None:
@@ -234,10 +235,17 @@ def solve_integer(
     return IntegerSolution(value, bound, primal, status == _OPTIMAL)
 
 
-def _new_highs(options: dict[str, Any]) -> Any:
-    import highspy
+def _library() -> Any:
+    """HiGHS; a signal that comes while it is imported waits, for it would leave half of the library."""
+    with uninterrupted():
+        import highspy
+    return highspy
 
-    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+
+def _new_highs(options: dict[str, Any]) -> Any:
+    highspy = _library()
+
+    highs = highspy.Highs()
     always = {"output_flag": False, "threads": 1, "parallel": "off", "random_seed": 0}
     for name, value in (always | options).items():
         highs.setOptionValue(name, value)
@@ -265,7 +273,7 @@ def _optimum(highs: Any, maximise: bool) -> LpSolution | None:
 
 
 def _as_highs(model: LinearModel) -> Any:
-    import highspy
+    highspy = _library()
 
     lp = highspy.HighsLp()
     lp.num_row_, lp.num_col_ = model.matrix.shape
@@ -281,7 +289,7 @@ def _as_highs(model: LinearModel) -> Any:
 
 
 def _basis_for_highs(basis: Basis) -> Any:
-    import highspy
+    highspy = _library()
 
     statuses = [highspy.HighsBasisStatus(number) for number in range(5)]
     made = highspy.HighsBasis()

@@ -412,11 +412,11 @@ class Solver(ABC):
                 "give iterations or seconds to stop at"
             )
         self.step(0)  # kernels are compiled before the clock starts
-        last = self.check() if self.iterations == 0 else self.measure()
+        missed = self._missed_check(check_every)
+        last = self.check() if missed or self.iterations == 0 else self.measure()
         if self.table_bytes > LARGE:
             release_compiler()
-        if self._missed_check(check_every):
-            last = self.check()
+        if missed or self._missed_end(until):
             self.curve.append(self._progress(last.exploitability, self.iterations))
         status: Status = "interrupted"
         clock, cpu_clock = time.perf_counter() - self.seconds, time.process_time() - self.cpu_seconds
@@ -438,7 +438,7 @@ class Solver(ABC):
                     self.curve.append(self._progress(last.exploitability, self.iterations))
                     self.seconds, self.cpu_seconds = time.perf_counter() - clock, time.process_time() - cpu_clock
                 if callback is not None:
-                    callback(self._progress(last.exploitability, self.curve[-1].iterations if self.curve else 0))
+                    callback(self._progress(last.exploitability, self._measured))
         except KeyboardInterrupt:
             pass
         finally:
@@ -447,8 +447,16 @@ class Solver(ABC):
 
     def _missed_check(self, check_every: int | None) -> bool:
         """Whether this iteration is on the schedule and was not measured: Ctrl-C came while it was computed."""
-        measured = self.curve[-1].iterations if self.curve else 0
-        return measured < self.iterations == next_check(self.iterations - 1, self.check_ratio, check_every)
+        return self._measured < self.iterations == next_check(self.iterations - 1, self.check_ratio, check_every)
+
+    def _missed_end(self, until: Until) -> bool:
+        """Whether the run had come to its end, and Ctrl-C came before that was measured."""
+        return self._measured < self.iterations and (self.finished or self.iterations == until.iterations)
+
+    @property
+    def _measured(self) -> int:
+        """The iteration of the last point of the curve."""
+        return self.curve[-1].iterations if self.curve else 0
 
     def _out_of_time(self, until: Until) -> bool:
         return until.seconds is not None and self.seconds >= until.seconds
