@@ -12,6 +12,7 @@ import random
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from hypothesis import strategies as st
 import counterplay as cp
 from counterplay.errors import CounterplayError
 from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.range_files import read_ranges
 from counterplay.poker.rules import Betting
 from torture.text_formats import ODD, PARSERS, changed_text
 
@@ -99,11 +101,22 @@ def test_names_longer_than_a_file_may_have(name: str) -> None:
         ("formula", "x1 & " * 500 + "x1", "at most 200 clauses"),
         ("formula", "x" + "1" * 5000, "write it like"),
         ("typed action", "raise " + "300" * 2000, "is not possible here"),
+        ("lock", "bet45 " + "9" * 300_000 + ":1", "cannot read"),
+        ("range", "9" * 300_000 + "x", "cannot read"),
+        ("efg", 'EFG 2 R "" { "a" "b" } t "" 1 "" { ' + "9" * 300_000 + "x 1 }", "x"),
     ],
 )
 def test_texts_that_were_not_refused(name: str, text: str, message: str) -> None:
-    with pytest.raises(CounterplayError, match=message):
+    with limited(SECONDS), pytest.raises(CounterplayError, match=message):
         PARSERS[name][0](text)
+
+
+def test_spaces_without_end_in_a_file_of_ranges(tmp_path: Path) -> None:
+    path = tmp_path / "ranges.txt"
+    for text in ("AA" + " " * 300_000 + "x", "9" * 300_000 + "x"):
+        path.write_text(text)
+        with limited(SECONDS), pytest.raises(CounterplayError, match="cannot read"):
+            read_ranges(path)
 
 
 def test_seeds_are_read() -> None:

@@ -53,7 +53,7 @@ _TOKEN = re.compile(
     r'|(?P<word>[^ \t\r\n\f\v{},"]+)|(?P<end>\Z))',
     re.DOTALL,
 )
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+/[0-9]+|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+/[0-9]+|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 
 Payoffs: TypeAlias = tuple[Fraction, ...]

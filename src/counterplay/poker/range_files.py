@@ -21,8 +21,8 @@ from counterplay.runtime.suggestions import did_you_mean
 from counterplay.storage import read_lines
 
 PLAYERS = ("oop", "ip")
-_NAME = re.compile(r"\s*([^\s,:\[\]#][^,:\[\]#]*?)\s*:(.*)", re.DOTALL)
-_NUMBERS = re.compile(r"[\s,]*(?:[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?:[\s,]+|$))+", re.IGNORECASE)
+_NAME = re.compile(r"\s*([^\s,:\[\]#][^,:\[\]#]*):(.*)", re.DOTALL)
+_NUMBERS = re.compile(r"[\s,]*(?:[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?(?:[\s,]+|$))+", re.IGNORECASE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -149,8 +149,9 @@ def _parts(lines: list[tuple[int, str]]) -> list[_Part]:
     named = False
     for number, line in lines:
         found = _NAME.fullmatch(line)
-        if found is not None and not _is_range(found.group(1)):
-            parts.append(_Part(found.group(1), [(number, found.group(2))]))
+        name = "" if found is None else found.group(1).rstrip()
+        if found is not None and not _is_range(name):
+            parts.append(_Part(name, [(number, found.group(2))]))
             named = True
         elif parts and (named or parts[-1].open or line.lstrip().startswith((",", "[/"))):
             parts[-1].lines.append((number, line))

@@ -50,7 +50,7 @@ _CLASS = re.compile(r"([2-9TJQKA])([2-9TJQKA])([so]?)", re.IGNORECASE)
 _FORMS = "AA, AKs, AKo, AK, AsKh, 66+, A8s+, A5s-A4s, top 20% or random"
 _WORD = re.compile(r"\[[^\[\],]*\]|(?:top\s+)?(?:[^\s,\[\]]|\s+(?=[-+:%])|(?<=[-:])\s+)+", re.IGNORECASE)
 _TOP = re.compile(r"top([0-9]+(?:\.[0-9]*)?|\.[0-9]+)%", re.IGNORECASE)
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 
 Weights = NDArray[np.float64]
 Class = tuple[int, int, str]
