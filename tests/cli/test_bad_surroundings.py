@@ -244,7 +244,7 @@ def test_a_full_memory_by_any_name(capsys: Capture, monkeypatch: pytest.MonkeyPa
     def full(*_: Any, **__: Any) -> Any:
         raise error
 
-    monkeypatch.setattr("counterplay.tree.history.compile.preflight", full)
+    monkeypatch.setattr("counterplay.tree.history.compile.available_memory", full)
     monkeypatch.setattr("counterplay.runtime.memory.address_limit", lambda: 1 << 30)
     monkeypatch.setattr("counterplay.runtime.memory._addresses_used", lambda: (1 << 30) - 4096)
     assert told(capsys, "solve", "kuhn", "-q") == (
