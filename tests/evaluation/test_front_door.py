@@ -16,14 +16,14 @@ from counterplay.errors import CounterplayError, GameError, StrategyError
 from counterplay.evaluation import METHODS, Measurement, evaluate, methods
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs
 from counterplay.evaluation.front import _TABLE
-from counterplay.evaluation.lifted_buckets import RealGame
+from counterplay.evaluation.lifted_buckets import LiftedStrategy, RealGame
 from counterplay.forms import open_game, poker_definition
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.cards import RANKS
 from counterplay.poker.postflop.subgame import Subgame
 from counterplay.runtime.progress import Progress
 from counterplay.strategy.bucket_strategy import BucketStrategy
-from counterplay.strategy.public_strategy import FunctionStrategy, PublicStrategy
+from counterplay.strategy.public_strategy import FunctionStrategy, PublicStrategy, fill_table
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.strategy.trivial import TRIVIAL
 from tests.poker.test_bucket_game import forgetting, lossless, remembering
@@ -53,12 +53,12 @@ def by_cards(board: str, betting: str, hand: str, actions: tuple[str, ...]) -> l
 def stored() -> dict[str, Any]:
     """The same strategy of the same game in three storages, and two that are none."""
     profile = buckets()
-    real = RealGame(profile.abstract, open_game(GAME, "public"))
-    first, second = (table.copy() for table in real.tables(profile.weights))
+    tree = open_game(GAME, "public")
+    first, second = (fill_table(tree, player, LiftedStrategy(profile)) for player in (0, 1))
     return {
         "bucket": profile,
         "tabular": profile.lifted(open_game(GAME, "history")),
-        "public": PublicStrategy.of_tree(real.tree, (first, second)),
+        "public": PublicStrategy.of_tree(tree, (first, second)),
         "trivial": TRIVIAL["50/50"],
         "function": FunctionStrategy(by_cards),
     }

@@ -36,8 +36,10 @@ def test_tables_of_the_real_game_are_those_of_its_hands(rounds: str, kind: type)
     weights = np.random.default_rng(1).random(game.num_entries)
     weights[::3] = 0.0
     profile = BucketStrategy.of_game(game, weights)
-    tables = RealGame(game, tree, kind).tables(weights)
-    for player in range(2):
+    real = RealGame(game, tree, kind)
+    table = real.table(weights)
+    assert table.dtype == kind
+    for player, (bucket, _, row, wide) in enumerate(real.rows):
         for node, deal in tree.states_of(player):
             place = game.tree.find(Betting.after(game.definition, tree.node_text[node]))
             board = parse_cards(tree.deal_text[deal])
@@ -45,7 +47,8 @@ def test_tables_of_the_real_game_are_those_of_its_hands(rounds: str, kind: type)
                 list(profile.with_cards(place, hole, board).values())
                 for hole in tree.hands[player].card[tree.hands[player].slice(deal)].tolist()
             ]
-            found = tables[player][tree.entries(node, deal)].reshape(int(tree.num_children[node]), -1).T
+            first = row[node] + bucket[tree.hands[player].slice(deal)] * wide[node]
+            found = table[first[:, None] + np.arange(int(tree.num_children[node]))]
             np.testing.assert_allclose(found, rows, rtol=1e-6)
 
 

@@ -16,6 +16,8 @@ from counterplay.abstraction.cards import deck_shape
 from counterplay.errors import GameError, StrategyError
 from counterplay.evaluation.measurement import Measurement
 from counterplay.evaluation.public_walker import PublicWalker
+from counterplay.evaluation.public_walks import BucketRows
+from counterplay.kernels.regret import match_regrets
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.buckets.bucket_counts import count_bucket_game
 from counterplay.poker.buckets.bucket_game import BucketGame
@@ -69,7 +71,7 @@ class LiftedStrategy:
 
 
 class RealGame:
-    """The real game of a bucket game, to measure many profiles: the bucket of each of its hands is looked up once.
+    """The real game of a bucket game, in which players play by buckets: the bucket of each hand is looked up once.
 
     Parameters
     ----------
@@ -78,7 +80,7 @@ class RealGame:
     tree : PublicTree
         The real game.
     kind : type
-        Of the tables, ``float64`` or ``float32``, which takes half the memory.
+        Of the vectors over hands, ``float64`` or ``float32``.
     threads : int
         Threads of a walk.
     """
@@ -86,59 +88,63 @@ class RealGame:
     def __init__(self, game: BucketGame, tree: PublicTree, kind: Any = np.float64, threads: int = 1) -> None:
         if game.bets is not None:
             raise StrategyError("with abstract bets the real game has other actions; its public tree does not fit")
-        self.game, self.tree = game, tree
-        self._walker = PublicWalker(tree, threads)
-        self._tables = np.zeros(tree.num_entries[0], kind), np.zeros(tree.num_entries[1], kind)
-        self._buckets = self._hand_buckets(0), self._hand_buckets(1)
-        self._node = {
-            node: game.tree.find(Betting.after(game.definition, tree.node_text[node]))
-            for node in np.flatnonzero(tree.kind < 2).tolist()
-        }
-
-    def _hand_buckets(self, player: int) -> NDArray[np.int32]:
-        """The bucket of every class of hands at every deal."""
-        hands, wide = self.tree.hands[player], self.game.definition.hole_cards
-        found = np.zeros(int(hands.start[-1]), np.int32)
-        for deal, text in enumerate(self.tree.deal_text):
-            here = hands.slice(deal)
-            board = np.array(parse_cards(text), np.uint8)
-            found[here] = hand_buckets(self.game, player, hands.card[here, :wide].astype(np.uint8), board)[-1]
-        return found
-
-    def tables(self, strategy: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The tables of both players for weights of the bucket game; overwritten by the next call."""
-        tree = self.tree
-        for player, table in enumerate(self._tables):
-            start = tree.hands[player].start
-            count = np.diff(start)
-            for node in np.flatnonzero(tree.kind == player).tolist():
-                deals = slice(int(tree.deal_low[node]), int(tree.deal_high[node]))
-                actions, place = int(tree.num_children[node]), self._node[node]
-                rows = self._rows(strategy, place, actions).astype(table.dtype)
-                here = slice(int(start[deals.start]), int(start[deals.stop]))
-                bucket = self._buckets[player][here]
-                # entry of action a: base + A * start[deal] + a * hands + hand
-                first = np.arange(here.start, here.stop) + np.repeat((actions - 1) * start[deals], count[deals])
-                step = np.repeat(count[deals], count[deals])
-                for action in range(actions):
-                    table[int(tree.base[node]) + first + action * step] = rows[action][bucket]
-        return self._tables
-
-    def _rows(self, strategy: NDArray[Any], place: int, actions: int) -> NDArray[np.float64]:
-        """The probabilities at a decision of the betting tree: actions x buckets."""
-        game = self.game
-        slot = game.slot_of(place)
-        first = game.entry(place, 0) + int(game.slot_width[slot]) * np.arange(int(game.slot_buckets[slot]))
-        return normalised(strategy[first + np.arange(actions)[:, None]].astype(np.float64))
+        self.game, self.tree, self.kind = game, tree, np.dtype(kind)
+        self.rows = bucket_rows(game, tree, 0), bucket_rows(game, tree, 1)
+        self._walker = PublicWalker(tree, threads, kind=kind, rows=self.rows)
 
     def measure(self, strategy: NDArray[Any], valued: bool = True) -> Measurement:
         """Value and best responses of a profile, given by weights of all entries of the bucket game.
 
         ``valued`` is whether to compute the value too; see ``PublicWalker.measure``.
         """
+        table = self.table(strategy)
+        return self._walker.measure((table, table), valued=valued)
+
+    def value(self, player: int, own: NDArray[Any], other: NDArray[Any]) -> float:
+        """What a player wins who plays one profile against an opponent who plays another."""
+        return self._walker.value(player, self.table(own), self.table(other))
+
+    def respond(self, player: int, table: NDArray[Any], response: NDArray[Any]) -> float:
+        """What the best response of a player to a ``table`` wins; ``response`` takes it, unless it is empty.
+
+        Where the opponent never lets the player act, it stays 0, which plays all actions equally.
+        """
+        response.fill(0)
+        return self._walker.response(player, table, response=response)
+
+    def table(self, strategy: NDArray[Any]) -> NDArray[Any]:
+        """The probabilities of a profile as walks take them."""
         if strategy.shape != (self.game.num_entries,):
             raise StrategyError(f"{self.game.name} has {self.game.num_entries} entries; got {strategy.shape}")
-        return self._walker.measure(self.tables(strategy), valued=valued)
+        return probabilities(self.game, strategy).astype(self.kind)
+
+
+def bucket_rows(game: BucketGame, tree: PublicTree, player: int) -> BucketRows:
+    """How a player of the real game plays by the buckets of a bucket game."""
+    hands, wide = tree.hands[player], game.definition.hole_cards
+    bucket, mass = np.zeros(int(hands.start[-1]), np.int32), np.zeros(int(hands.start[-1]))
+    mass[hands.slice(0)] = hands.root_weight
+    for deal, text in enumerate(tree.deal_text):
+        here = hands.slice(deal)
+        board = np.array(parse_cards(text), np.uint8)
+        bucket[here] = hand_buckets(game, player, hands.card[here, :wide].astype(np.uint8), board)[-1]
+        if deal:
+            above = int(hands.start[tree.deal_parent[deal]]) + hands.parent[here].astype(np.int64)
+            mass[here] = mass[above] * float(tree.deal_weight[deal]) * hands.multiplicity[here]
+            mass[here] /= hands.multiplicity[above]
+    row, step = np.zeros((2, tree.num_nodes), np.int64)
+    for node in np.flatnonzero(tree.kind == player).tolist():
+        place = game.tree.find(Betting.after(game.definition, tree.node_text[node]))
+        row[node], step[node] = game.entry(place, 0), game.entry(place, 1) - game.entry(place, 0)
+    return BucketRows(bucket, mass, row, step)
+
+
+def probabilities(game: BucketGame, weights: NDArray[Any]) -> NDArray[np.float64]:
+    """The probabilities of all entries of a bucket game, from weights of which only the positive ones count."""
+    found, none = np.zeros(game.num_entries), np.zeros(0)
+    for first, last, offset in game.blocks():
+        match_regrets(offset, 0, len(offset) - 1, weights[first:last], none, False, 0.0, found[first:last])
+    return found
 
 
 def real_infosets(game: GameDefinition) -> int:

@@ -28,7 +28,7 @@ class PublicWalker(PublicWalks):
         player: int,
         opp_table: NDArray[Any],
         opp_scale: NDArray[np.float32] | None = None,
-        response: Vector | None = None,
+        response: NDArray[Any] | None = None,
     ) -> float:
         """Value of a player's best response to the opponent's table; ``response`` takes the strategy itself."""
         none = plain_tables(np.zeros(0, opp_table.dtype), self.ones(player), response)

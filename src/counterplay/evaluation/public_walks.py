@@ -39,15 +39,18 @@ RUNOUT_SHARE = 8
 
 
 def plain_tables(
-    table: NDArray[Any], scale: NDArray[np.float32] | None = None, response: Vector | None = None
+    table: NDArray[Any],
+    scale: NDArray[np.float32] | None = None,
+    response: NDArray[Any] | None = None,
+    learned: Vector | None = None,
 ) -> Tables:
-    """Tables of a player of whom only a strategy is known."""
+    """Tables of a player of whom only a strategy is known; see ``Tables`` for what they may take."""
     none = np.zeros(0)
     scales = np.ones(1, np.float32) if scale is None else scale
     kind = np.float32 if table.dtype == np.int16 else table.dtype
     empty, hint = np.zeros(0, table.dtype), np.zeros(0, kind)
     response = none if response is None else response
-    return hold(Tables(table, scales, empty, np.zeros(0, np.float32), hint, response))
+    return hold(Tables(table, scales, empty, np.zeros(0, np.float32), hint, response, learned))
 
 
 def scratch_bytes(tree: PublicTree, threads: int = 1, kind: Any = np.float64) -> int:
@@ -123,6 +126,19 @@ class Opponent(NamedTuple):
     prediction: NDArray[Any] | None = None
 
 
+class BucketRows(NamedTuple):
+    """How a player plays by buckets, see ``kernels.public.bucketed_hands``.  K classes of hands, N nodes."""
+
+    bucket: NDArray[np.int32]  # (K,) the bucket of each class of hands at every deal
+    mass: Vector  # (K,) how likely the class and the deal are
+    row: NDArray[np.int64]  # (N,) where the entries of a decision begin
+    wide: NDArray[np.int64]  # (N,) entries from one bucket to the next
+
+
+NO_ROWS = BucketRows(np.zeros(0, np.int32), np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64))
+"""Of a player who does not, in walks where the other does."""
+
+
 class Start(NamedTuple):
     """The start of a walk: root of a piece, deal there, reaches of both (own first; by default those of the deal), and
     the values of the own hands at the links of the first piece, by node, if they are already known.
@@ -149,10 +165,19 @@ class PublicWalks:
         The most hands of a deal, if trees with larger deals are to be loaded.
     kind : type
         Of the vectors over hands: float64, or float32 where the tables hold no more than that.
+    rows : pair of BucketRows, optional
+        How players play who play by buckets; ``NO_ROWS`` for one who does not.
     """
 
-    def __init__(self, tree: PublicTree, threads: int = 1, hands: int | None = None, kind: Any = np.float64) -> None:
-        self.threads, self.kind = threads, np.dtype(kind)
+    def __init__(
+        self,
+        tree: PublicTree,
+        threads: int = 1,
+        hands: int | None = None,
+        kind: Any = np.float64,
+        rows: tuple[BucketRows, BucketRows] | None = None,
+    ) -> None:
+        self.threads, self.kind, self._rows = threads, np.dtype(kind), rows
         self.width = vector_length(tree, hands)
         self.load(tree)
         self.free = np.zeros(tree.num_nodes, np.bool_)
@@ -167,7 +192,9 @@ class PublicWalks:
         ``base`` says where the rows of nodes begin in tables that have one row for all hands of a node.
         """
         self.tree = tree
-        self.hands = (hand_arrays(tree.hands[0], tree.deal_parent), hand_arrays(tree.hands[1], tree.deal_parent))
+        first, second = (None, None) if self._rows is None else self._rows
+        above = tree.deal_parent
+        self.hands = hand_arrays(tree.hands[0], above, first), hand_arrays(tree.hands[1], above, second)
         fields: dict[str, Any] = _runouts(tree, self.hands, self.width, self.kind)
         fields["tilted"] = True if np.any(tree.kind == TILTED) else None
         fields |= {name: getattr(tree, name) for name in NodeArrays._fields if name not in fields}
@@ -220,12 +247,19 @@ class PublicWalks:
         none = np.zeros(0, tables.prediction.dtype) if opponent.prediction is None else opponent.prediction
         fixed = self.free if locked is None else locked
 
+        if self._rows is not None and tables.learned is None:  # as updates have it, so that one kernel serves all
+            empty = tables.response if len(tables.response) else np.zeros(0, self.kind)
+            tables = hold(tables._replace(learned=np.zeros((2, 0)), response=empty))
         shares = SHARES * self.threads
+        each = [tables] * shares
+        if tables.learned is not None and self.threads > 1:  # the order of sums must not depend on who is first
+            shares = self.threads
+            each[1:] = [hold(tables._replace(learned=np.zeros_like(tables.learned))) for _ in range(shares - 1)]
 
         def run(phase: int, share: int, link_value: NDArray[np.float64], thread: int = 0) -> None:
             walk_public(
-                self._nodes[player], own, opp, player, mode, self.tree.pair_hands, tables, opponent.table, scale, none,
-                rule, fixed, root, deal, *reaches, phase, share, shares, link_value, self._scratch[thread], out,
+                self._nodes[player], own, opp, player, mode, self.tree.pair_hands, each[share], opponent.table, scale,
+                none, rule, fixed, root, deal, *reaches, phase, share, shares, link_value, self._scratch[thread], out,
             )  # fmt: skip
 
         if link_values is not None:
@@ -236,6 +270,8 @@ class PublicWalks:
             parts = np.zeros((shares, int(self.tree.piece_size[root]), len(out)))
             self._take_turns(shares, lambda share, thread: run(LINKS, share, parts[share], thread))
             run(REST, 0, np.add.reduce(parts))
+            for other in each[1:] if tables.learned is not None else ():
+                tables.learned[:] += other.learned
         return out
 
     def _take_turns(self, shares: int, work: Callable[[int, int], None]) -> None:
@@ -249,13 +285,14 @@ class PublicWalks:
         self._pool.each(each)
 
 
-def hand_arrays(hands: Hands, deal_parent: NDArray[np.int32]) -> HandArrays:
-    """The arrays of a player's hands as kernels take them."""
-    fields: dict[str, Any] = {name: getattr(hands, name) for name in HandArrays._fields if name != "plain"}
+def hand_arrays(hands: Hands, deal_parent: NDArray[np.int32], rows: BucketRows | None = None) -> HandArrays:
+    """The arrays of a player's hands as kernels take them; ``rows`` in walks where somebody plays by buckets."""
+    fields: dict[str, Any] = {name: getattr(hands, name) for name in HandArrays._fields if name in vars(hands)}
     counts = np.diff(hands.start)
     above = np.repeat(hands.start[:-1][np.maximum(deal_parent, 0)], counts) + hands.parent
     same = hands.multiplicity == hands.multiplicity[above]
     plain = np.zeros(len(counts), np.bool_)
     filled = counts > 0
     plain[filled] = np.logical_and.reduceat(same, hands.start[:-1][filled]) if filled.any() else False
+    fields |= {} if rows is None else rows._asdict()
     return hold(HandArrays(**fields, plain=plain))

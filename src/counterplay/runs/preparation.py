@@ -60,7 +60,7 @@ def prepare(
     needs = _needs(target, options, own, forget)
     if form == "history":
         form = _form_that_fits(forms, chosen, options, needs, own)
-    _check_needs(form, options, needs)
+    _check_needs(form, chosen, options, needs)
     own = {**_common_settings(chosen, form, options), **own}
     try:
         solver = _SOLVERS[form](forms, algorithm, own, options)
@@ -110,7 +110,7 @@ def prepare_resume(
     elif form == "buckets":
         opened = None
     solver = resume_solver(path, opened, options.memory_limit, options.cards)
-    _check_needs(form, options, _needs(target, options, {}, ()))
+    _check_needs(form, solver.algorithm, options, _needs(target, options, {}, ()))
     _count_pairs(solver, options)
     return _ready(solver, target, options, forms)
 
@@ -191,14 +191,16 @@ def _check_public(forms: GameForms, algorithm: str, options: RunOptions, setting
         check_memory(what, size.bytes + tables, options.memory_limit, forms.poker_advice())
 
 
-def _check_needs(form: str, options: RunOptions, needs: Mapping[str, bool]) -> None:
+def _check_needs(form: str, algorithm: str, options: RunOptions, needs: Mapping[str, bool]) -> None:
     if options.bets is not None and form != "buckets":
         raise SolverError("bets is for card abstractions; name one with cards")
     if form != "history":
         for name in ("forget", "map_out", "exact"):
             if needs[name]:
                 raise SolverError(f"{name} needs the histories of the game; use representation history")
-    if form == "states" or (form == "buckets" and options.boards is None):
+    known = ALGORITHMS.get(algorithm)  # variants of full-width CFR have names of their own
+    measured = options.boards is not None or (known is not None and known.real_game)
+    if form == "states" or (form == "buckets" and not measured):
         for name in ("until", "plot"):
             if needs[name]:
                 raise SolverError(f"{name} needs the compiled game; leave it out, or use representation history")

@@ -22,6 +22,7 @@ from counterplay.runtime.memory import format_bytes
 from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.runtime.signals import uninterrupted
+from counterplay.solvers.registry import ALGORITHMS
 from counterplay.solvers.result import AbstractResult, SolveResult
 from counterplay.solvers.solver import Solver
 from counterplay.tree.history.sizes import tree_bytes
@@ -180,7 +181,7 @@ class Run:
         result = dataclasses.replace(result, facts=facts)
         if result.form == "public":
             return dataclasses.replace(result, profile=self._named(result.profile))
-        if result.form == "buckets":
+        if result.form == "buckets" and not ALGORITHMS[result.algorithm].real_game:
             inside = AbstractResult(result.game, result.measurement, None) if solver.measures else None
             return dataclasses.replace(result, abstract=inside, measurement=Measurement.unknown(len(result.value)))
         abstraction = self.forms.abstraction if result.form == "history" else None

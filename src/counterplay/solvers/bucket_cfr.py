@@ -33,10 +33,14 @@ class BucketCfrSolver(BucketTables, FullWidthSolver):
 
     def _allocate(self) -> None:
         game = self.game
+        self._allocate_tables()
         self._pieces = betting_pieces(game)
         self._boards = BoardSampler(game, self._pieces)
         rows, stands_for = every_board(game)
         self._every_board = rows, stands_for / stands_for.sum()
+
+    def _allocate_tables(self) -> None:
+        game = self.game
         self.regret = np.zeros(game.num_entries)
         self.average = np.zeros(game.num_entries if self.config.keeps_average else 0)
         self.prediction = np.zeros((2 if self.config.predictive else 0, game.num_entries))
@@ -80,21 +84,25 @@ class BucketCfrSolver(BucketTables, FullWidthSolver):
         self.counters[0] += 1
 
     def _learn(self, learners: NDArray[np.int64], weight: float) -> None:
-        """Walk all boards for some players, then change their regrets."""
-        boards, seen = self._boards, self._matched()
+        """Walk the game for some players, then change their regrets."""
         self._learned[:] = 0.0
-        for cards, share in zip(*self._every_board, strict=True):
-            board = boards.board(cards)
-            walk_board(
-                self._pieces, board._replace(pairs=board.pairs / share), learners, float(share) * weight, False, seen,
-                self._learned, self.average, boards.scratch, self.counters,
-            )  # fmt: skip
+        self._walk(learners, weight)
         self.regret += self._learned
         self.regret[np.abs(self.regret) <= self._tie] = 0.0
         if self.config.regret_floor:
             np.maximum(self.regret, 0.0, out=self.regret)
         if self.config.predictive:
             self.prediction[learners[0]] = self._learned
+
+    def _walk(self, learners: NDArray[np.int64], weight: float) -> None:
+        """Add the regrets of some players to ``_learned``, and what they play to the average."""
+        boards, seen = self._boards, self._matched()
+        for cards, share in zip(*self._every_board, strict=True):
+            board = boards.board(cards)
+            walk_board(
+                self._pieces, board._replace(pairs=board.pairs / share), learners, float(share) * weight, False, seen,
+                self._learned, self.average, boards.scratch, self.counters,
+            )  # fmt: skip
 
     def _matched(self) -> NDArray[Any]:
         if not self.config.predictive:

@@ -30,7 +30,7 @@ from counterplay.poker.buckets.deal_sampler import DealSampler
 from counterplay.runtime.threads import spaced_rows
 from counterplay.solvers.bucket_cfr import cfr_table_bytes
 from counterplay.solvers.bucket_tables import BucketTables
-from counterplay.solvers.cfr import CFR_PRESETS, config_with
+from counterplay.solvers.cfr import CFR_PRESETS, CfrConfig, config_with
 from counterplay.solvers.mccfr import (
     MCCFR_PRESETS,
     MccfrConfig,
@@ -140,5 +140,7 @@ def predicted_tables(size: BucketGameSize, algorithm: str, settings: Mapping[str
     """Bytes of the tables of a run, counted before anything is built."""
     if algorithm in CFR_PRESETS:
         return cfr_table_bytes(size.entries, config_with(algorithm, settings))
+    if algorithm == "cfr-br":  # the solver counts its best response before it is made
+        return cfr_table_bytes(size.entries, CfrConfig(profile=settings.get("profile", "average")))
     sizes = WalkedSizes(size.entries, 0, len(size.buckets), 64 * len(size.betting.decisions), 8)
     return table_memory(sizes, mccfr_config(algorithm, settings, BUCKET_PRESETS))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from counterplay.forms import FormSize, GameForms
 from counterplay.kernels.walks import walk_bytes
 from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, predicted_tables
 from counterplay.solvers.cfr import CFR_PRESETS, CfrSolver
 from counterplay.solvers.mccfr import MCCFR_PRESETS, MccfrSolver
-from counterplay.solvers.public_tree_tables import SMALL
+from counterplay.solvers.public_tree_tables import table_type
 
 
 def solver_memory(forms: GameForms, size: FormSize) -> dict[str, int]:
@@ -36,7 +34,7 @@ def _history(forms: GameForms) -> dict[str, int]:
 
 def _public(entries: int) -> dict[str, int]:
     """The tables alone; the vectors of walks are small in comparison."""
-    item = np.dtype(np.float64 if entries <= SMALL else np.float32).itemsize
+    item = table_type(entries, "auto").itemsize
     memory = {}
     for name, config in CFR_PRESETS.items():
         tables = 1 + config.keeps_average + config.predictive

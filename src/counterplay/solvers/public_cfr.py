@@ -44,7 +44,7 @@ class PublicSolver(PublicTreeTables, FullWidthSolver):
 
     def _allocate(self) -> None:
         tree = self.tree
-        kind = table_type(tree, self.config.storage)
+        kind = table_type(sum(tree.num_entries), self.config.storage)
         check_storage(tree.name, tree.scale, kind.name)
         self.quantised = kind == np.int16
         self.player_tables = (self._empty(0, kind), self._empty(1, kind))
@@ -72,7 +72,7 @@ class PublicSolver(PublicTreeTables, FullWidthSolver):
     def memory_bytes(cls, tree: PublicTree, config: CfrConfig | str | None = None) -> int:
         """Bytes of all tables that a solver will allocate, and of the vectors of its walks."""
         config = cls.settings_of(config)
-        kind = table_type(tree, config.storage)
+        kind = table_type(sum(tree.num_entries), config.storage)
         entries = sum(tree.num_entries)
         size = entries * (1 + config.keeps_average) * kind.itemsize
         predicted = config.predictive * _float_type(kind).itemsize

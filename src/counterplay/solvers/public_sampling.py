@@ -106,7 +106,7 @@ class PublicSamplingSolver(ThreadedSolver, PublicTreeTables):
                 f"{self.algorithm} needs utilities that sum to 0, which those of {tree.name} do not; use cfr+ on "
                 "its public tree, or a sampling algorithm on its histories or states"
             )
-        check_storage(tree.name, tree.scale, table_type(tree, self.config.storage).name)
+        check_storage(tree.name, tree.scale, table_type(sum(tree.num_entries), self.config.storage).name)
 
     def _allocate(self) -> None:
         tree = self.tree
@@ -124,7 +124,7 @@ class PublicSamplingSolver(ThreadedSolver, PublicTreeTables):
         self._scratch = [walk_scratch(tree, 1 if scalars else None) for _ in range(self.config.threads)]
 
     def _empty(self, player: int) -> Tables:
-        entries, kind = self.tree.num_entries[player], table_type(self.tree, self.config.storage)
+        entries, kind = self.tree.num_entries[player], table_type(sum(self.tree.num_entries), self.config.storage)
         averaged, none = self.config.keeps_average, np.zeros(0, kind)
         scale = self.walker.ones(player)
         average = np.zeros(entries if averaged else 0)
@@ -134,7 +134,9 @@ class PublicSamplingSolver(ThreadedSolver, PublicTreeTables):
     def memory_bytes(cls, tree: PublicTree, config: PublicSamplingConfig | str | None = None) -> int:
         """Bytes of all tables that a solver will allocate, and of the vectors of its walks."""
         settings: PublicSamplingConfig = cls.settings_of(config)
-        size = sum(tree.num_entries) * (8 * settings.keeps_average + table_type(tree, settings.storage).itemsize)
+        size = sum(tree.num_entries) * (
+            8 * settings.keeps_average + table_type(sum(tree.num_entries), settings.storage).itemsize
+        )
         for hands, is_drawn in zip(tree.hands, DRAWN_HANDS[settings.sampling], strict=True):
             size += 2 * tree.num_deals * int(hands.real_start[1]) * is_drawn
         return size + 16 * tree.num_deals + scratch_bytes(tree, 1 + settings.threads)

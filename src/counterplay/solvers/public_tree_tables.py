@@ -61,8 +61,8 @@ class PublicTreeTables(Solver):
         )
 
 
-def table_type(tree: PublicTree, storage: str) -> np.dtype[Any]:
+def table_type(entries: int, storage: str) -> np.dtype[Any]:
     """The type of the tables; auto is float64 for small games and float32 for large ones."""
     if storage == "auto":
-        return np.dtype(np.float64 if sum(tree.num_entries) <= SMALL else np.float32)
+        return np.dtype(np.float64 if entries <= SMALL else np.float32)
     return np.dtype(storage)

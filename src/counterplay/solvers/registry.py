@@ -37,6 +37,7 @@ class Algorithm:
     * ``refines``: it takes the real game, and the initial abstraction as the setting ``forget``
     * ``sampled``: it samples the game, and has the settings ``seed`` and ``threads``
     * ``seeded``: it makes random choices, from the setting ``seed``
+    * ``real_game``: it measures its strategy in the real game, although its tables are those of a bucket game
     * ``one_sided``: it finishes with a maxmin strategy of one player, the setting ``player``, of a two-player zero-sum
       game with any recall but absent-mindedness; the other player's strategy is a best response
     """
@@ -48,6 +49,7 @@ class Algorithm:
     sampled: bool = False
     seeded: bool = False
     one_sided: bool = False
+    real_game: bool = False
 
     @property
     def full_width(self) -> bool:
@@ -105,6 +107,11 @@ ALGORITHMS: dict[str, Algorithm] = {
         "public chance sampling of whole boards : all public cards are sampled first, and exclude hands from the start",
         buckets="mccfr-abstract",
     ),
+    "cfr-br": Algorithm(
+        "CFR-BR : the least exploitable strategy by buckets, against best responses in the real game",
+        {"buckets": "cfr-br"},
+        real_game=True,
+    ),
 }
 """Every algorithm by name."""
 
@@ -116,7 +123,7 @@ _MEANT = {
     "es": "external-sampling", "es-mccfr": "external-sampling", "mccfr-es": "external-sampling",
     "os": "outcome-sampling", "os-mccfr": "outcome-sampling", "mccfr-os": "outcome-sampling",
     "as": "average-strategy-sampling", "ass": "average-strategy-sampling", "public-chance-sampling": "pcs",
-    "cfr-s": "chance-sampling", "purecfr": "pure-cfr",
+    "cfr-s": "chance-sampling", "cfrbr": "cfr-br", "cfr_br": "cfr-br", "best-response": "cfr-br", "purecfr": "pure-cfr",
 }  # fmt: skip
 """What somebody means who writes it so."""
 
@@ -127,6 +134,7 @@ SOLVERS: dict[str, str] = {
     "mccfr-states": "state_mccfr:StateSampler",
     "mccfr-abstract": "bucket_mccfr:BucketSolver",
     "bucket-cfr": "bucket_cfr:BucketCfrSolver",
+    "cfr-br": "cfr_br:CfrBrSolver",
     "public-sampling": "public_sampling:PublicSamplingSolver",
     "lp": "linear_program:LinearProgram",
     "double-oracle": "double_oracle:DoubleOracle",

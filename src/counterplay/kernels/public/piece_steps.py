@@ -12,6 +12,7 @@ import numpy as np
 
 from counterplay.kernels.jit import apart, inlined
 from counterplay.kernels.numba_internals import WIDE, rows_from_vectors, vectors_from_rows
+from counterplay.kernels.public.bucketed_hands import has_buckets, learn_by_bucket, play_by_bucket
 from counterplay.kernels.public.runouts import runout_values
 from counterplay.kernels.public.terminal import (
     additive_values,
@@ -78,12 +79,19 @@ class HandArrays(NamedTuple):
     real_rank: Any
     real_card: Any
     plain: Any
+    # of a player who plays by buckets, see ``kernels.public.bucketed_hands``; (0,) for one who does not, in walks where
+    # the other does; None, so that kernels leave this out, where nobody does
+    bucket: Any = None
+    mass: Any = None
+    row: Any = None
+    wide: Any = None
 
 
 class Tables(NamedTuple):
     """The tables of one player.  Values are ``table * scale[block]``; scales are 1 unless tables hold small integers.
 
-    ``average``, ``prediction`` and ``response`` may be empty: then none is kept.
+    ``average``, ``prediction`` and ``response`` may be empty: then none is kept.  Of a player who plays by buckets
+    ``regret`` holds his strategy, and ``learned`` takes what an update adds to his regrets and to his average.
     """
 
     regret: Any
@@ -92,6 +100,7 @@ class Tables(NamedTuple):
     average_scale: Any
     prediction: Any
     response: Any
+    learned: Any = None
 
 
 class Rule(NamedTuple):
@@ -189,7 +198,13 @@ def go_forward(
                         reach[after + h] = reach[before + h] * share
             continue
         first = np.uint64(tree.base[node] + tree.num_children[node] * (own.start[deal] if mine else opp.start[deal]))
-        if mine:
+        if mine and has_buckets(own.bucket):
+            play_by_bucket(own.bucket, own.row, own.wide, tables.regret, node, own.start[deal], n, actions, sigma, at,
+                           stride)  # fmt: skip
+        elif not mine and has_buckets(opp.bucket):
+            play_by_bucket(opp.bucket, opp.row, opp.wide, opp_table, node, opp.start[deal], n, actions, sigma, at,
+                           stride)  # fmt: skip
+        elif mine:
             match_hands(tables.regret, tables.regret_scale[block], tables.prediction, first, n, actions, rule.tie,
                         sigma, at, stride, scratch.totals)  # fmt: skip
         else:
@@ -451,6 +466,11 @@ def go_backward(
             if mode == UPDATE:
                 entry = np.uint64(tree.base[node] + tree.num_children[node] * own.start[deal])
                 r = reach_at + np.uint64(tree.reach_slot[me, node]) * stride
+                if has_buckets(own.bucket):
+                    learn_by_bucket(own.bucket, own.mass, own.row, own.wide, tables.learned, rule.weight, node,
+                                    own.start[deal], n, actions, reach, r, sigma, first, value, here,
+                                    stride)  # fmt: skip
+                    continue
                 update_tables(tables, rule, locked[node], tree.block[node] + deal, entry, n, actions, reach, r, sigma,
                         first, value, first, here, stride)  # fmt: skip
 

@@ -1,0 +1,121 @@
+"""CFR-BR: a regret minimiser that plays by buckets against a best responder who does not.
+
+Johanson 2016, section 4.3 (Johanson, Bard, Burch and Bowling 2012).  CFR in an abstraction finds an equilibrium of the
+abstract game, which the real game may exploit more than other strategies of the same abstraction.  CFR-BR finds the
+strategy of the abstraction that is *least exploitable in the real game*: in every iteration, and for each seat in turn,
+
+1. the opponent plays a best response to the current strategy, in the real game,
+2. the counterfactual regrets of the player against that response are added to the regrets of each bucket.
+
+The opponent has no regret, so the average strategy approaches its part of an equilibrium of the game in which only the
+player is bound to the buckets (theorem 4); so does the current strategy at most iterations (theorem 5), which need not
+keep an average.  The best response is the exact one of ``PublicWalks``, in the real game up to suits; it is computed
+anew and not kept.  What the responder wins is the exploitability of the current strategy.
+
+Departure: the regret minimiser may be any member of the CFR family (``solvers.cfr``), not only CFR.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.evaluation.lifted_buckets import RealGame, check_real_game
+from counterplay.evaluation.measurement import Measurement
+from counterplay.evaluation.public_walks import NO_ROWS, Opponent, PublicWalks, plain_tables
+from counterplay.kernels.public.piece_steps import UPDATE, Rule
+from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.poker.poker_public_tree import build_public_tree, count_public_tree, public_tree_bytes
+from counterplay.solvers.bucket_cfr import BucketCfrSolver, cfr_table_bytes
+from counterplay.solvers.cfr import CfrConfig
+from counterplay.solvers.public_tree_tables import table_type
+from counterplay.solvers.result import RunFacts
+from counterplay.tree.public.public_tree import PublicTree
+
+
+@dataclasses.dataclass(frozen=True)
+class CfrBrConfig(CfrConfig):
+    """Settings of CFR-BR: those of the regret minimiser.
+
+    ``profile`` is the average, which is proven to approach the least exploitable strategy, or the last, with which no
+    average is kept.  ``storage`` is the type of the best response and of the vectors over hands: auto is float64 for
+    small games and float32 for large ones.  ``alternating`` changes nothing: the seats do not meet.
+    """
+
+    def check_form(self, form: str) -> None:
+        """Refuse settings that bucket games do not have; threads and float32 are for the best response."""
+        CfrConfig.check_form(dataclasses.replace(self, threads=1, storage="auto"), form)
+
+
+class CfrBrSolver(BucketCfrSolver):
+    """CFR-BR on a bucket game whose real game has a public tree that fits into memory, two players."""
+
+    kind = "cfr-br"
+    config_class = CfrBrConfig
+    presets: ClassVar = {"cfr-br": CfrBrConfig(gamma=1.0)}
+    default_preset = "cfr-br"
+    real: PublicTree
+
+    def _check_game(self) -> None:
+        check_real_game(self.game)
+
+    def _allocate(self) -> None:
+        self._allocate_tables()
+        game = self.game
+        self.real = real = build_public_tree(game.definition, name=game.name)
+        kind = table_type(sum(real.num_entries), self.config.storage)
+        self._real = RealGame(game, real, kind, self.config.threads)
+        first, second = self._real.rows
+        self._walkers = [
+            PublicWalks(real, self.config.threads, kind=kind, rows=rows)
+            for rows in ((first, NO_ROWS), (NO_ROWS, second))
+        ]
+        self._response = np.zeros(max(real.num_entries), kind)
+
+    def _walk(self, learners: NDArray[np.int64], weight: float) -> None:
+        """For each seat: the best response to it, and what it regrets against that."""
+        table = self._real.table(self._matched())
+        learned = np.zeros((2, self.game.num_entries))
+        for seat in learners.tolist():
+            self._real.respond(1 - seat, table, self._response[: self.real.num_entries[1 - seat]])
+            self._answer(seat, table, weight, learned)
+        self._learned += learned[0]
+        if len(self.average):
+            self.average += learned[1]
+        self.counters[1] += 2 * len(learners) * self.real.num_public_states
+
+    def _answer(self, seat: int, table: NDArray[Any], weight: float, learned: NDArray[np.float64]) -> None:
+        """Add what a seat regrets against the response, and what it plays, to ``learned``."""
+        walker, response = self._walkers[seat], self._response[: self.real.num_entries[1 - seat]]
+        own = plain_tables(table, walker.ones(seat), response[:0], learned)
+        rule = Rule(1.0, 1.0, False, weight, 0.0, True, False, 0)
+        walker.walk(seat, UPDATE, own, Opponent(response), rule=rule)
+
+    @property
+    def measures(self) -> bool:  # type: ignore[override]
+        """Exploitability in the real game."""
+        return True
+
+    def measure(self, kind: Literal["average", "last"] | None = None) -> Measurement:
+        """Measure a strategy in the real game."""
+        return self._real.measure(self.strategy(kind))
+
+    def check(self) -> Measurement:
+        """The measurement that a run needs: best responses alone."""
+        return self._real.measure(self.strategy(), valued=False)
+
+    def facts(self) -> RunFacts:
+        """What reports say about the game and the tables."""
+        return dataclasses.replace(super().facts(), public_states=self.real.num_public_states)
+
+    @classmethod
+    def memory_bytes(cls, tree: BucketGame, config: CfrConfig | str | None = None) -> int:
+        """Bytes of the tables, of the real game, of the best response and of the buckets of hands."""
+        settings = cls.settings_of(config)
+        _, infosets, entries = count_public_tree(tree.definition)
+        kind = table_type(entries, settings.storage)
+        tables = cfr_table_bytes(tree.num_entries, settings) + 16 * (1 + settings.threads) * tree.num_entries
+        return tables + public_tree_bytes(tree.definition) + (entries // 2 + 1) * kind.itemsize + infosets // 2
