@@ -450,12 +450,15 @@ def go_backward(
                     value[here + h] = max(value[here + h], value[row + h])
             if len(tables.response) > 0:
                 entry = np.uint64(tree.base[node] + tree.num_children[node] * own.start[deal])
+                left, zero = scratch.totals, value.dtype.type(0.0)
                 for h in range(n):
-                    found = False
-                    for a in range(actions):
-                        best = not found and value[first + a * stride + h] == value[here + h]
-                        tables.response[entry + a * n + h] = 1.0 if best else 0.0
-                        found = found or best
+                    left[h] = 1.0
+                for a in range(actions):  # of equally good actions the first
+                    row, out = first + a * stride, entry + a * n
+                    for h in range(n):
+                        best = left[h] if value[row + h] == value[here + h] else zero
+                        tables.response[out + h] = best
+                        left[h] -= best
         else:
             for h in range(n):
                 value[here + h] = 0.0
