@@ -133,6 +133,20 @@ def test_five_buckets_lose_in_real_holdem_what_is_published() -> None:
     assert float(row[5] or 0) == pytest.approx(float(row[8] or 0), rel=0.08)
 
 
+def test_the_least_exploitable_strategies() -> None:
+    found = run_experiment(
+        "least-exploitable", True, families="PS2/PS2,lossless/lossless", game=SMALL, iterations=200, points=2
+    )
+    assert [(row[0], row[2]) for row in found.rows] == [("PS2/PS2", 200), ("lossless/lossless", 200)]
+    for row in found.rows:
+        assert row[4] == found.curves[f"{row[0]}, average"][1][-1]
+        assert row[5] == found.curves[f"{row[0]}, current"][1][-1]
+        assert row[6] is None
+    assert float(found.rows[1][4] or 0) < 0.3 * float(found.rows[0][4] or 0)  # buckets cost something
+    equilibrium = run_experiment("abstraction-families", True, families="PS2/PS2", game=SMALL, boards=2000, points=1)
+    assert float(found.rows[0][4] or 0) < 0.9 * float(equilibrium.rows[0][5] or 0)
+
+
 def test_overfitting_shows() -> None:
     rows = run_experiment("overfitting", quick=True).rows
     assert [row[3] for row in rows] == ["lowest", "last"] * 2
