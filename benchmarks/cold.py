@@ -53,6 +53,7 @@ USES: dict[str, tuple[str, ...]] = {
     "pcs in buckets": (
         "solve", "leduc_limit_2p", "--cards", CARDS, "--algorithm", "pcs-boards", "--iterations", "20",
     ),
+    "cfr-br": ("solve", "leduc_limit_2p", "--cards", CARDS, "--algorithm", "cfr-br", "--iterations", "2"),
     "build": (
         "build", "leduc_limit_2p", "--preset", "tiny", "--cache", "features", "--out", "agent",
     ),
