@@ -30,7 +30,7 @@ lint: $(VENV)/installed-test  ## format, style and types
 bench: $(VENV)/installed-bench  ## speed beside OpenSpiel and LiteEFG, in CPU seconds (LiteEFG needs a C++ compiler); PARTS=... for some of it
 	$(BIN)/python -m benchmarks $(PARTS)
 
-torture: $(VENV)/installed-test  ## kills, fuzzed inputs, hostile clients and races (hours); MINUTES=30 for less, PARTS=... for some of it
+torture: $(VENV)/installed-test  ## kills, fuzzed inputs, hostile clients and races (an hour); MINUTES=30 for less, PARTS=... for some of it
 	$(BIN)/python -m torture $(PARTS) $(if $(MINUTES),--minutes $(MINUTES))
 
 docs: $(VENV)/installed-test  ## run every example in README and docs
