@@ -82,7 +82,7 @@ def test_list_has_every_name(run: Run, run_json: RunJson) -> None:
         pytest.param("counterplay solve holdem_l", ["holdem_limit_2p", "holdem_limit_3p"], id="hold'em"),
         pytest.param("counterplay info ku", ["kuhn", "kuhn_limit_2p", "kuhn_limit_3p"], id="game of info"),
         pytest.param("counterplay solve kuhn -a ext", ["external-sampling"], id="algorithm"),
-        pytest.param("counterplay solve kuhn --algorithm cfr", ["cfr", "cfr+", "cfr+ira"], id="long option"),
+        pytest.param("counterplay solve kuhn --algorithm cfr", ["cfr", "cfr+", "cfr+ira", "cfr-br"], id="long option"),
         pytest.param("counterplay match always-r", ["always-raise"], id="opponent"),
         pytest.param("counterplay build holdem_limit_2p --preset la", ["laptop"], id="preset"),
         pytest.param("counterplay experiment forgetful", ["forgetful-sizes"], id="experiment"),

@@ -26,9 +26,11 @@ from numpy.typing import NDArray
 from counterplay.evaluation.lifted_buckets import RealGame, check_real_game
 from counterplay.evaluation.measurement import Measurement
 from counterplay.evaluation.public_walks import NO_ROWS, Opponent, PublicWalks, plain_tables
+from counterplay.forms import open_game
 from counterplay.kernels.public.piece_steps import UPDATE, Rule
 from counterplay.poker.buckets.bucket_game import BucketGame
-from counterplay.poker.poker_public_tree import build_public_tree, count_public_tree, public_tree_bytes
+from counterplay.poker.poker_game import PokerFile
+from counterplay.poker.poker_public_tree import count_public_tree, public_tree_bytes
 from counterplay.solvers.bucket_cfr import BucketCfrSolver, cfr_table_bytes
 from counterplay.solvers.cfr import CfrConfig
 from counterplay.solvers.public_tree_tables import table_type
@@ -65,7 +67,7 @@ class CfrBrSolver(BucketCfrSolver):
     def _allocate(self) -> None:
         self._allocate_tables()
         game = self.game
-        self.real = real = build_public_tree(game.definition, name=game.name)
+        self.real = real = open_game(PokerFile(game.definition, game.name), "public")
         kind = table_type(sum(real.num_entries), self.config.storage)
         self._real = RealGame(game, real, kind, self.config.threads)
         first, second = self._real.rows
