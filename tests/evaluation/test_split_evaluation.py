@@ -13,20 +13,25 @@ import numpy as np
 import pytest
 
 import counterplay as cp
+from counterplay.abstraction.cards import build_cards, parse_recipe
 from counterplay.cli.main import main
 from counterplay.errors import GameError, StrategyError
 from counterplay.evaluation.card_free import _Betting, evaluate_card_free
+from counterplay.evaluation.lifted_buckets import RealGame
 from counterplay.evaluation.measurement import Measurement
 from counterplay.evaluation.split_evaluation import SplitGame, _Split, evaluate_split, measure_pair
+from counterplay.forms import open_game, poker_definition
 from counterplay.game.registry import make
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.standard import STANDARD
 from counterplay.poker.board_parts import FirstDeals
 from counterplay.poker.board_tree import deal_cards, hole_hands
+from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.poker_game import PokerGame, poker_game
 from counterplay.poker.poker_public_tree import build_public_tree
 from counterplay.runtime.jobs import read_jobs
 from counterplay.runtime.progress import Progress
+from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.public_strategy import FunctionStrategy, PublicStrategy
 from counterplay.strategy.trivial import TRIVIAL, CardFree
 from counterplay.tree.public.public_tree import Hands, PublicTree
@@ -355,3 +360,16 @@ class TestCommandLine:
         code, _, err = self.run(capsys, *words)
         assert code == 2
         assert message in err
+
+
+@pytest.mark.slow
+def test_buckets_of_four_rounds_equal_the_whole_walk() -> None:
+    """Strategies by buckets take no table of a first deal: nodes and buckets alone."""
+    name, deck, shape = "holdem_limit_2p(ranks=5,suits=2)", (5, 2), (2, 3, 1, 1)
+    cards = build_cards(deck, shape, parse_recipe("PS2/PS2/PS2/PS2", deck, shape))
+    abstract = BucketGame.build(poker_definition(name), cards.rounds, name=name)
+    profile = BucketStrategy.of_game(abstract, np.random.default_rng(1).random(abstract.num_entries))
+    found = cp.evaluate(profile, method="split")
+    whole = RealGame(abstract, open_game(name, "public")).measure(profile.weights)
+    assert found.value == pytest.approx(whole.value, abs=1e-9)
+    assert found.best_response == pytest.approx(whole.best_response, abs=1e-9)

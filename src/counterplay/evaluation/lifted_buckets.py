@@ -121,6 +121,20 @@ class RealGame:
 
 def bucket_rows(game: BucketGame, tree: PublicTree, player: int) -> BucketRows:
     """How a player of the real game plays by the buckets of a bucket game."""
+    return BucketRows(*deal_buckets(game, tree, player), *bucket_entries(game, tree, player))
+
+
+def bucket_entries(game: BucketGame, tree: PublicTree, player: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where the entries of a player's decisions begin in a bucket game, and how far those of two buckets are apart."""
+    row, step = np.zeros((2, tree.num_nodes), np.int64)
+    for node in np.flatnonzero(tree.kind == player).tolist():
+        place = game.tree.find(Betting.after(game.definition, tree.node_text[node]))
+        row[node], step[node] = game.entry(place, 0), game.entry(place, 1) - game.entry(place, 0)
+    return row, step
+
+
+def deal_buckets(game: BucketGame, tree: PublicTree, player: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """The bucket of each class of hands of a player at every deal, and how likely hand and deal are."""
     hands, wide = tree.hands[player], game.definition.hole_cards
     bucket, mass = np.zeros(int(hands.start[-1]), np.int32), np.zeros(int(hands.start[-1]))
     mass[hands.slice(0)] = hands.root_weight
@@ -132,11 +146,7 @@ def bucket_rows(game: BucketGame, tree: PublicTree, player: int) -> BucketRows:
             above = int(hands.start[tree.deal_parent[deal]]) + hands.parent[here].astype(np.int64)
             mass[here] = mass[above] * float(tree.deal_weight[deal]) * hands.multiplicity[here]
             mass[here] /= hands.multiplicity[above]
-    row, step = np.zeros((2, tree.num_nodes), np.int64)
-    for node in np.flatnonzero(tree.kind == player).tolist():
-        place = game.tree.find(Betting.after(game.definition, tree.node_text[node]))
-        row[node], step[node] = game.entry(place, 0), game.entry(place, 1) - game.entry(place, 0)
-    return BucketRows(bucket, mass, row, step)
+    return bucket, mass
 
 
 def probabilities(game: BucketGame, weights: NDArray[Any]) -> NDArray[np.float64]:

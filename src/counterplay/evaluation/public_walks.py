@@ -177,21 +177,27 @@ class PublicWalks:
         kind: Any = np.float64,
         rows: tuple[BucketRows, BucketRows] | None = None,
     ) -> None:
-        self.threads, self.kind, self._rows = threads, np.dtype(kind), rows
+        self.threads, self.kind = threads, np.dtype(kind)
         self.width = vector_length(tree, hands)
-        self.load(tree)
+        self.load(tree, rows=rows)
         self.free = np.zeros(tree.num_nodes, np.bool_)
         self._scratch = [walk_scratch(tree, hands, kind) for _ in range(threads)]
         self._links = bool(np.any(tree.kind[: tree.piece_size[0]] == LINK))
         self._pool = ThreadPool(threads)
         self._ones = {blocks: np.ones(blocks, np.float32) for blocks in set(tree.num_blocks)}
 
-    def load(self, tree: PublicTree, base: NDArray[np.int64] | None = None) -> None:
+    def load(
+        self,
+        tree: PublicTree,
+        base: NDArray[np.int64] | None = None,
+        rows: tuple[BucketRows, BucketRows] | None = None,
+    ) -> None:
         """Take a tree of the same nodes with other deals.
 
-        ``base`` says where the rows of nodes begin in tables that have one row for all hands of a node.
+        ``base`` says where the rows of nodes begin in tables that have one row for all hands of a node; ``rows`` how
+        players play who play by buckets.
         """
-        self.tree = tree
+        self.tree, self._rows = tree, rows
         first, second = (None, None) if self._rows is None else self._rows
         above = tree.deal_parent
         self.hands = hand_arrays(tree.hands[0], above, first), hand_arrays(tree.hands[1], above, second)

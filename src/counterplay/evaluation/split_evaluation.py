@@ -6,7 +6,8 @@ starts there is walked once for each link that the opponent reaches; the values 
 The node arrays of the betting are built once, and combined with the deals below one first deal at a time.
 
 Branches that the opponent never reaches are not walked.  An opponent who ignores the cards has one row of probabilities
-for each node; any other strategy is queried for all public states below a first deal, which must fit into memory.
+for each node, one who plays by buckets a row for each node and bucket; any other strategy is queried for all public
+states below a first deal, which must fit into memory.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError, StrategyError
+from counterplay.evaluation.lifted_buckets import LiftedStrategy, bucket_entries, deal_buckets, probabilities
 from counterplay.evaluation.measurement import Measurement
 from counterplay.evaluation.public_walker import PublicWalker
-from counterplay.evaluation.public_walks import Opponent, Start, plain_tables
+from counterplay.evaluation.public_walks import BucketRows, Opponent, Start, plain_tables
 from counterplay.kernels.public.piece_steps import RESPONSE, VALUE
 from counterplay.poker.betting import build_betting_tree
 from counterplay.poker.board_parts import FirstDeals
@@ -164,6 +166,13 @@ class _Split:
         self.free = _card_free(strategies)
         self.base: NDArray[np.int64] | None = None
         self.rows: Vector = np.zeros(0)
+        self.lifted = [one for one in strategies if isinstance(one, LiftedStrategy)]
+        if len(self.lifted) != 2:
+            self.lifted = []
+        self.places = [
+            bucket_entries(one.profile.abstract, game.tree, player) for player, one in enumerate(self.lifted)
+        ]
+        self.shares = [probabilities(one.profile.abstract, one.profile.weights) for one in self.lifted]
         if self.free is not None:
             self.base, self.rows = node_rows(game.tree, self.free)
         self.walks = [(0, RESPONSE), (1, RESPONSE)] + ([] if self.free else [(0, VALUE)])
@@ -186,12 +195,22 @@ class _Split:
     def _tables(self, tree: PublicTree) -> list[Vector] | None:
         if self.free is not None:
             return None
+        if self.lifted:
+            return self.shares
         if sum(tree.num_entries) > MOST_ENTRIES:
             raise StrategyError(
                 f"a strategy that looks at its cards has {sum(tree.num_entries):,} entries below one deal of "
                 f"{tree.name}; measure it in a smaller game"
             )
         return [fill_table(tree, player, self.strategies[player]) for player in (0, 1)]
+
+    def _bucket_rows(self, tree: PublicTree) -> tuple[BucketRows, BucketRows] | None:
+        """How both play, if by buckets; the nodes are those of all first deals."""
+        if not self.lifted:
+            return None
+        first, second = (one.profile.abstract for one in self.lifted)
+        buckets = deal_buckets(first, tree, 0), deal_buckets(second, tree, 1)
+        return BucketRows(*buckets[0], *self.places[0]), BucketRows(*buckets[1], *self.places[1])
 
     def below(self, number: int) -> Vector:
         """What our hands win below a first deal, by walk and link, in units of the start."""
@@ -200,7 +219,7 @@ class _Split:
         if self.worker.walker is None:
             self.worker.walker = PublicWalker(tree, hands=len(game.first.holes))
         walker = self.worker.walker
-        walker.load(tree, self.base)
+        walker.load(tree, self.base, self._bucket_rows(tree))
         tables = self._tables(tree)
         found = np.zeros(self.shape)
         for walk, (player, _) in enumerate(self.walks):
@@ -218,8 +237,8 @@ class _Split:
         """The value of each walk, from the sums at the links."""
         tree = self.game.tree
         walker = PublicWalker(tree)
-        walker.load(tree, self.base)
-        tables = None if self.free else [self._trunk_table(player) for player in (0, 1)]
+        walker.load(tree, self.base, self._bucket_rows(tree))
+        tables = None if self.free else self.shares or [self._trunk_table(player) for player in (0, 1)]
         values = []
         for walk, (player, _) in enumerate(self.walks):
             at = np.zeros((int(tree.piece_size[0]), self.shape[2]))
