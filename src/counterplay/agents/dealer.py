@@ -25,7 +25,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from counterplay.agents.connection import Connection, ConnectionLostError, LineTooLongError
-from counterplay.agents.dealer_lines import Decision, HandLines
+from counterplay.agents.dealer_lines import BettingPlace, HandLines
 from counterplay.agents.records import MatchFiles, read_transactions, stamp
 from counterplay.errors import CounterplayError, GameError
 from counterplay.game.game import TERMINAL
@@ -168,7 +168,7 @@ class Dealer:
         self._score: list[Chips] = [0] * seats
         self._limits = (config.response_ms / 1000, config.hand_ms / 1000, config.per_hand_ms * config.hands / 1000)
         self._rotations = [[(number + shift) % seats for number in range(seats)] for shift in range(seats)]
-        self._root = Decision(Betting.start(config.game))
+        self._root = BettingPlace(Betting.start(config.game))
         self._nodes = 1
         self._epoch = time.time() - time.monotonic()  # the log has times of day; a clock that is set changes nothing
         self._listeners: list[socket.socket] = []
@@ -269,18 +269,18 @@ class Dealer:
         if self.verbose and (hand_id + 1) % REPORT_EVERY == 0:
             self.tell(f"# {hand_id + 1} hands, seconds by seat: {' '.join(map(stamp, self._used))}")
 
-    def _after(self, here: Decision, action: str) -> Decision:
+    def _after(self, here: BettingPlace, action: str) -> BettingPlace:
         """The decision after an action."""
         key = f":{action}".encode("ascii")
         found = here.after.get(key)
         if found is None:
-            found = Decision(here.betting.act(action), key[1:])
+            found = BettingPlace(here.betting.act(action), key[1:])
             if self._nodes < MOST_NODES:
                 here.after[key] = found
                 self._nodes += 1
         return found
 
-    def _asked(self, hand: HandLines, here: Decision, seat: int) -> Decision:
+    def _asked(self, hand: HandLines, here: BettingPlace, seat: int) -> BettingPlace:
         """Send a state, wait for the answer of the seat that acts, and record it."""
         if here.round != hand.round:
             hand.write_cards(here)
@@ -297,7 +297,7 @@ class Dealer:
             self._files.transaction(after.action, hand.hand_id, sent + self._epoch, received + self._epoch)
         return after
 
-    def _show(self, hand: HandLines, here: Decision) -> None:
+    def _show(self, hand: HandLines, here: BettingPlace) -> None:
         """Write a state for every seat.  The lines are held back until a seat must act or another takes a while."""
         text = here.line
         for seat, start, cards in zip(self._seats, hand.starts, hand.cards):  # noqa: B905
@@ -308,8 +308,8 @@ class Dealer:
                 self.tell(f"TO {number + 1} at {now} {hand.line(here, number).decode('ascii')}")
 
     def _answer(
-        self, hand: HandLines, here: Decision, seat: int, sent: float, line: bytes | None
-    ) -> tuple[Decision, float]:
+        self, hand: HandLines, here: BettingPlace, seat: int, sent: float, line: bytes | None
+    ) -> tuple[BettingPlace, float]:
         """Where the answer of a seat leads, and when it came; ``line`` is the first that came, if it came at once."""
         asked = hand.line(here, seat)
         while True:
@@ -330,7 +330,7 @@ class Dealer:
                 self._show_line(seat, received, line)
             return after or self._played(here, seat, text or "", asked), received
 
-    def _played(self, here: Decision, seat: int, text: str, asked: bytes) -> Decision:
+    def _played(self, here: BettingPlace, seat: int, text: str, asked: bytes) -> BettingPlace:
         """Where an answer leads that was not given here before: that of the nearest legal action."""
         action = here.betting.nearest_legal(text)
         if action != text:
@@ -386,7 +386,7 @@ class Dealer:
 
     # ------------------------------------------------------------------------------------------ books
 
-    def _replayed(self, hand: HandLines, here: Decision, seat: int) -> Decision:
+    def _replayed(self, hand: HandLines, here: BettingPlace, seat: int) -> BettingPlace:
         """What the next action of a match that is resumed leads to."""
         entry = self._replay.popleft()
         if entry.hand_id != hand.hand_id or not here.betting.legal(entry.action):

@@ -1,8 +1,8 @@
 """The lines that a dealer sends and logs, put together from parts that are written once.
 
-The betting of a line is the same in every hand and for every seat, so it is kept in a ``Decision``, with all that
-follows from it.  The cards of a line change with the round only.  What is put together is what ``MatchState.text``
-writes.
+The betting of a line is the same in every hand and for every seat, so it is kept in a ``BettingPlace``, with all
+that follows from it.  The cards of a line change with the round only.  What is put together is what
+``MatchState.text`` writes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from counterplay.poker.cards import cards_text
 from counterplay.poker.rules import Betting, Chips
 
 
-class Decision:
+class BettingPlace:
     """A betting and what follows from it; ``after`` has those after its actions, by the end of an answer: ``:c``."""
 
     __slots__ = ("action", "after", "betting", "board", "line", "player", "round", "shown", "values")
@@ -28,7 +28,7 @@ class Decision:
         self.board = len(board_text(game, game.deck[: game.board_ends[-1]], betting.round))  # characters that are seen
         self.shown = frozenset(betting.live() if betting.showdown else ())  # positions whose cards all see
         self.values = betting.values() if betting.finished and not betting.showdown else None
-        self.after: dict[bytes, Decision] = {}
+        self.after: dict[bytes, BettingPlace] = {}
 
     def winnings(self, deal: Deal) -> tuple[Chips, ...]:
         """What each position has won."""
@@ -50,17 +50,17 @@ class HandLines:
         self.round = -1
         self.cards: list[bytes] = []
 
-    def state(self, here: Decision) -> MatchState:
+    def state(self, here: BettingPlace) -> MatchState:
         """The hand after some betting."""
         return MatchState(self.hand_id, here.betting, self.deal)
 
-    def write_cards(self, here: Decision) -> None:
+    def write_cards(self, here: BettingPlace) -> None:
         """Write the cards as each seat sees them; they change when a round or the hand is over."""
         board = self.board[: here.board] + b"\r\n"
         self.cards = [holes + board for holes in (self._open(here) if here.shown else self.seen)]
         self.round = here.round
 
-    def _open(self, here: Decision) -> list[bytes]:
+    def _open(self, here: BettingPlace) -> list[bytes]:
         """The hole cards that each seat sees at a showdown."""
         seen = []
         for own in self.positions:
@@ -68,11 +68,11 @@ class HandLines:
             seen.append(b":" + b"|".join(holes))
         return seen
 
-    def line(self, here: Decision, seat: int) -> bytes:
+    def line(self, here: BettingPlace, seat: int) -> bytes:
         """What a seat is sent, without the end of the line."""
         return self.starts[seat] + here.line + self.cards[seat][:-2]
 
-    def record(self, here: Decision) -> str:
+    def record(self, here: BettingPlace) -> str:
         """The hand in the log, without values and names."""
         cards = b"|".join(self.holes) + self.board[: here.board]
         return f"STATE:{self.hand_id}:{here.line.decode('ascii')}:{cards.decode('ascii')}"

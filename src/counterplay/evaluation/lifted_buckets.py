@@ -17,7 +17,6 @@ from counterplay.errors import GameError, StrategyError
 from counterplay.evaluation.measurement import Measurement
 from counterplay.evaluation.public_walker import PublicWalker
 from counterplay.evaluation.public_walks import BucketRows
-from counterplay.kernels.regret import match_regrets
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.buckets.bucket_counts import count_bucket_game
 from counterplay.poker.buckets.bucket_game import BucketGame
@@ -116,7 +115,7 @@ class RealGame:
         """The probabilities of a profile as walks take them."""
         if strategy.shape != (self.game.num_entries,):
             raise StrategyError(f"{self.game.name} has {self.game.num_entries} entries; got {strategy.shape}")
-        return probabilities(self.game, strategy).astype(self.kind)
+        return BucketStrategy.of_game(self.game, strategy).strategy().astype(self.kind)
 
 
 def bucket_rows(game: BucketGame, tree: PublicTree, player: int) -> BucketRows:
@@ -147,14 +146,6 @@ def deal_buckets(game: BucketGame, tree: PublicTree, player: int) -> tuple[NDArr
             mass[here] = mass[above] * float(tree.deal_weight[deal]) * hands.multiplicity[here]
             mass[here] /= hands.multiplicity[above]
     return bucket, mass
-
-
-def probabilities(game: BucketGame, weights: NDArray[Any]) -> NDArray[np.float64]:
-    """The probabilities of all entries of a bucket game, from weights of which only the positive ones count."""
-    found, none = np.zeros(game.num_entries), np.zeros(0)
-    for first, last, offset in game.blocks():
-        match_regrets(offset, 0, len(offset) - 1, weights[first:last], none, False, 0.0, found[first:last])
-    return found
 
 
 def real_infosets(game: GameDefinition) -> int:

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError, StrategyError
-from counterplay.evaluation.lifted_buckets import LiftedStrategy, bucket_entries, deal_buckets, probabilities
+from counterplay.evaluation.lifted_buckets import LiftedStrategy, bucket_entries, deal_buckets
 from counterplay.evaluation.measurement import Measurement
 from counterplay.evaluation.public_walker import PublicWalker
 from counterplay.evaluation.public_walks import BucketRows, Opponent, Start, plain_tables
@@ -172,7 +172,7 @@ class _Split:
         self.places = [
             bucket_entries(one.profile.abstract, game.tree, player) for player, one in enumerate(self.lifted)
         ]
-        self.shares = [probabilities(one.profile.abstract, one.profile.weights) for one in self.lifted]
+        self.shares = [one.profile.strategy() for one in self.lifted]
         if self.free is not None:
             self.base, self.rows = node_rows(game.tree, self.free)
         self.walks = [(0, RESPONSE), (1, RESPONSE)] + ([] if self.free else [(0, VALUE)])

@@ -79,7 +79,7 @@ class CfrBrSolver(BucketCfrSolver):
 
     def _walk(self, learners: NDArray[np.int64], weight: float) -> None:
         """For each seat: the best response to it, and what it regrets against that."""
-        table = self._real.table(self._matched())
+        table = self.strategy("last").astype(self._real.kind)
         learned = np.zeros((2, self.game.num_entries))
         for seat in learners.tolist():
             self._real.respond(1 - seat, table, self._response[: self.real.num_entries[1 - seat]])
