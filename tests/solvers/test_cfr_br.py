@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 import counterplay as cp
 from counterplay.abstraction.cards import build_cards, parse_recipe
 from counterplay.errors import CounterplayError, GameError, SolverError
-from counterplay.evaluation.lifted_buckets import RealGame
+from counterplay.evaluation.lifted_buckets import HeadToHead, LiftedStrategy, RealGame
 from counterplay.forms import poker_definition
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.poker_public_tree import build_public_tree
@@ -22,7 +23,7 @@ from counterplay.solvers import make_solver
 from counterplay.solvers.bucket_cfr import BucketCfrSolver
 from counterplay.solvers.cfr_br import CfrBrSolver
 from counterplay.strategy.bucket_strategy import BucketStrategy
-from counterplay.strategy.public_strategy import PublicStrategy
+from counterplay.strategy.public_strategy import PublicStrategy, fill_table
 from tests.poker.test_bucket_game import (
     LEDUC,
     THREE,
@@ -115,23 +116,29 @@ def test_it_is_less_exploitable_than_an_abstract_equilibrium_and_loses_to_it() -
     real = RealGame(abstract, build_public_tree(LEDUC))
     exploited = [real.measure(solver.strategy()).exploitability for solver in (robust, plain)]
     assert exploited[0] < 0.95 * exploited[1]
-    against = [real.value(seat, robust.strategy(), plain.strategy()) for seat in (0, 1)]
-    assert sum(against) < -1e-3
+    table = HeadToHead(real.tree)
+    assert table.mean(table.player(robust.profile()), table.player(plain.profile())) < -5e-4
 
 
-def test_values_between_profiles_are_those_of_the_history_tree() -> None:
-    abstract = BucketGame.build(SHORT, forgetting(SHORT))
-    real, tree = compiled(abstract)
+def test_values_head_to_head_are_those_of_the_history_tree() -> None:
+    """Between strategies by the same buckets, by those of two bucket games, and by hands."""
+    games = [BucketGame.build(SHORT, buckets(SHORT)) for buckets in (forgetting, remembering)]
+    real, public = compiled(games[0])[0], build_public_tree(SHORT)
     rng = np.random.default_rng(3)
-    first, second = (rng.random(abstract.num_entries) for _ in range(2))
-    game = RealGame(abstract, build_public_tree(SHORT))
-    for seat in (0, 1):
-        mixed = first.copy()
-        other = entries_of_seat(abstract, 1 - seat)
-        mixed[other] = second[other]
-        lifted = BucketStrategy.of_game(abstract, mixed).lifted(real)
-        assert game.value(seat, first, second) == pytest.approx(cp.evaluate(lifted, real).value[seat], abs=1e-10)
-    assert tree.num_infosets < real.num_infosets
+    strategies: list[Any] = [BucketStrategy.of_game(game, rng.random(game.num_entries)) for game in (*games, games[1])]
+    lifted = [strategy.lifted(real) for strategy in (*strategies, strategies[0])]
+    hands = LiftedStrategy(strategies[0])
+    strategies.append(PublicStrategy.of_tree(public, (fill_table(public, 0, hands), fill_table(public, 1, hands))))
+    match = HeadToHead(public)
+    players = [match.player(strategy) for strategy in strategies]
+    owner = np.repeat(real.infoset_player, np.diff(real.infoset_offset))
+    for one, two in itertools.permutations(range(4), 2):
+        found = [match.value(seat, players[one], players[two]) for seat in (0, 1)]
+        for seat in (0, 1):
+            mixed = np.where(owner == seat, lifted[one].table, lifted[two].table)
+            expected = cp.evaluate(cp.TabularStrategy.from_tree(real, mixed), real).value[seat]
+            assert found[seat] == pytest.approx(expected, abs=1e-10)
+        assert match.mean(players[one], players[two]) == pytest.approx(sum(found) / 2)
 
 
 def test_threads_change_nothing_but_rounding() -> None:

@@ -7,7 +7,7 @@ real game follows from the accelerated best response: exact for games whose publ
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from counterplay.abstraction.cards import deck_shape
 from counterplay.errors import GameError, StrategyError
 from counterplay.evaluation.measurement import Measurement
 from counterplay.evaluation.public_walker import PublicWalker
-from counterplay.evaluation.public_walks import BucketRows
+from counterplay.evaluation.public_walks import NO_ROWS, BucketRows
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.buckets.bucket_counts import count_bucket_game
 from counterplay.poker.buckets.bucket_game import BucketGame
@@ -28,6 +28,7 @@ from counterplay.runtime.memory import check_memory
 from counterplay.runtime.number_text import figure
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.public_lookup import normalised
+from counterplay.strategy.public_strategy import PublicStrategy
 from counterplay.tree.public.public_tree import PublicTree
 
 PUBLIC_INFOSETS = 200_000_000
@@ -99,10 +100,6 @@ class RealGame:
         table = self.table(strategy)
         return self._walker.measure((table, table), valued=valued)
 
-    def value(self, player: int, own: NDArray[Any], other: NDArray[Any]) -> float:
-        """What a player wins who plays one profile against an opponent who plays another."""
-        return self._walker.value(player, self.table(own), self.table(other))
-
     def respond(self, player: int, table: NDArray[Any], response: NDArray[Any]) -> float:
         """What the best response of a player to a ``table`` wins; ``response`` takes it, unless it is empty.
 
@@ -116,6 +113,56 @@ class RealGame:
         if strategy.shape != (self.game.num_entries,):
             raise StrategyError(f"{self.game.name} has {self.game.num_entries} entries; got {strategy.shape}")
         return BucketStrategy.of_game(self.game, strategy).strategy().astype(self.kind)
+
+
+class TablePlayer(NamedTuple):
+    """A strategy as walks over the real game take it, by seat: how it plays by buckets, and its tables."""
+
+    rows: tuple[BucketRows, BucketRows]
+    tables: tuple[NDArray[Any], NDArray[Any]]
+
+
+class HeadToHead:
+    """Exact values between strategies of one real game, by the buckets of different bucket games or by hands.
+
+    Parameters
+    ----------
+    tree : PublicTree
+        The real game, two players.
+    kind : type
+        Of the vectors over hands, ``float64`` or ``float32``.
+    threads : int
+        Threads of a walk.
+    """
+
+    def __init__(self, tree: PublicTree, kind: Any = np.float64, threads: int = 1) -> None:
+        self.tree, self.kind = tree, np.dtype(kind)
+        self._rows: dict[str, tuple[BucketRows, BucketRows]] = {}
+        self._walker = PublicWalker(tree, threads, kind=kind, rows=(NO_ROWS, NO_ROWS))
+
+    def player(self, strategy: BucketStrategy | PublicStrategy) -> TablePlayer:
+        """A strategy as ``value`` takes it; the buckets of all hands are looked up once for each bucket game."""
+        if isinstance(strategy, PublicStrategy):
+            one, two = (table.astype(self.kind) for table in strategy.for_tree(self.tree))
+            return TablePlayer((NO_ROWS, NO_ROWS), (one, two))
+        game = strategy.abstract
+        if game.bets is not None:
+            raise StrategyError("with abstract bets the real game has other actions; its public tree does not fit")
+        if game.fingerprint not in self._rows:
+            first, second = (bucket_rows(game, self.tree, seat)._replace(mass=NO_ROWS.mass) for seat in (0, 1))
+            self._rows[game.fingerprint] = first, second  # values need no masses
+        table = strategy.strategy().astype(self.kind)
+        return TablePlayer(self._rows[game.fingerprint], (table, table))
+
+    def value(self, seat: int, own: TablePlayer, other: TablePlayer) -> float:
+        """What a strategy wins in a seat from another in the other seat, in chips per game."""
+        players = (own, other) if seat == 0 else (other, own)
+        self._walker.load(self.tree, rows=(players[0].rows[0], players[1].rows[1]))
+        return self._walker.value(seat, own.tables[seat], other.tables[1 - seat])
+
+    def mean(self, own: TablePlayer, other: TablePlayer) -> float:
+        """What a strategy wins from another, in chips per game, when each has either seat equally often."""
+        return (self.value(0, own, other) + self.value(1, own, other)) / 2
 
 
 def bucket_rows(game: BucketGame, tree: PublicTree, player: int) -> BucketRows:
