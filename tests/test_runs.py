@@ -227,7 +227,8 @@ def test_the_registry_names_a_solver_for_every_form() -> None:
             solver = make_solver(games[form], name, form=form)
             assert type(solver) is solver_class(kind)
             assert (solver.form_name, solver.algorithm, solver.kind) == (form, name, kind)
-    assert {kind for algorithm in ALGORITHMS.values() for kind in algorithm.forms.values()} == set(SOLVERS)
+    found = {kind for one in ALGORITHMS.values() for kind in (*one.forms.values(), *one.against.values())}
+    assert found == set(SOLVERS)
 
 
 def test_a_checkpoint_with_the_old_name_of_an_algorithm_loads() -> None:

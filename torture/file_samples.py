@@ -55,6 +55,16 @@ def checkpoints(form: str, algorithms: Iterable[str], folder: Path, cards: Path)
     return found
 
 
+def opponents(folder: Path, cards: Path) -> list[Sample]:
+    """Checkpoints of runs against an opponent with other cards, and without."""
+    found = []
+    for algorithm, other in (("pure-cfr", cards), ("cfr+", "none")):
+        path = folder / f"{algorithm} against {Path(other).stem}"
+        cp.solve(GAMES["buckets"], algorithm, cards=[cards], opponent_cards=other, iterations=4, checkpoint=path)
+        found.append({"path": str(path), "name": path.name, "form": "buckets", "cards": [str(cards)]})
+    return found
+
+
 def strategies(folder: Path, cards: Path) -> list[Sample]:
     """A strategy of each kind, and one with a lock."""
     found = []
@@ -128,7 +138,12 @@ def all_samples(folder: Path) -> list[Sample]:
     found = [{"path": str(cards), "name": "cards", "game": "leduc_limit_2p"}]
     for form in GAMES:
         found += checkpoints(form, [one for one, known in ALGORITHMS.items() if form in known.forms], folder, cards)
-    found += [*strategies(folder, cards), *abstractions(folder), *pairs_and_jobs(folder, cards)]
+    found += [
+        *opponents(folder, cards),
+        *strategies(folder, cards),
+        *abstractions(folder),
+        *pairs_and_jobs(folder, cards),
+    ]
     return [*found, *features(folder / "features"), *flop_report(folder / "report")]
 
 

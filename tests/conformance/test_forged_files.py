@@ -58,6 +58,11 @@ def test_checkpoints_of_the_other_algorithms(form: str, tmp_path: Path, cards: P
     check(checkpoints(form, others, tmp_path, cards))
 
 
+@pytest.mark.slow
+def test_checkpoints_against_opponents_with_other_cards(tmp_path: Path, cards: Path) -> None:
+    check(file_samples.opponents(tmp_path, cards))
+
+
 def test_strategies(tmp_path: Path, cards: Path) -> None:
     check(file_samples.strategies(tmp_path, cards))
 

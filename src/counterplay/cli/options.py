@@ -65,6 +65,14 @@ Cards = Annotated[
     list[Path] | None,
     typer.Option(help="Solve a poker game in this card abstraction (.cpa); one for each player if they differ."),
 ]
+OpponentCards = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE|none",
+        help="With --cards: solve each seat against an opponent with these cards, or with none for one who knows all "
+        "hands apart; the strategy is that of --cards.",
+    ),
+]
 Boards = Annotated[
     str | None,
     typer.Option(

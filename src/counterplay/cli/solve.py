@@ -35,6 +35,7 @@ def command(
     forget: o.Forget = None,
     map_out: o.MapOut = None,
     cards: o.Cards = None,
+    opponent_cards: o.OpponentCards = None,
     boards: o.Boards = None,
     seed: o.Seed = None,
     threads: o.Threads = None,
@@ -163,7 +164,7 @@ def _check_spot(spot: Any, given: dict[str, Any]) -> None:
     missing = [option_name(name) for name in ("board", "pot", "stack", "oop", "ip") if name not in spot.given]
     if missing:
         raise SolverError(f"solve holdem needs {', '.join(missing)}; counterplay solve --help shows how")
-    others = ("resume", "forget", "cards", "boards", "exact", "player", "epsilon", "map_out")
+    others = ("resume", "forget", "cards", "opponent_cards", "boards", "exact", "player", "epsilon", "map_out")
     useless = [option_name(name) for name in others if given[name]]
     useless += ["--representation"] if given["representation"] not in ("auto", "public") else []
     if useless:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from counterplay.abstraction.infosets.abstraction import Abstraction
     from counterplay.game.transforms import Tilt, TiltedGame
     from counterplay.poker.acpc.definition import GameDefinition
+    from counterplay.poker.buckets.asymmetric_game import AsymmetricGame
     from counterplay.poker.buckets.bucket_counts import BucketGameSize
     from counterplay.poker.buckets.bucket_game import BucketGame
     from counterplay.poker.poker_game import PokerGame
@@ -146,6 +147,8 @@ class GameForms:
         As in ``open_game``.
     forget : sequence of str
         What players forget, as after `` forgetting `` in a name.
+    opponent_cards : path, optional
+        The card abstraction of an opponent, or ``none`` for one without; see ``asymmetric``.
 
     Attributes
     ----------
@@ -156,7 +159,8 @@ class GameForms:
     """
 
     def __init__(
-        self, spec: GameLike, *, forget: Sequence[str] = (), cards: Paths | None = None, bets: str | None = None,
+        self, spec: GameLike, *, forget: Sequence[str] = (), cards: Paths | None = None,
+        opponent_cards: str | os.PathLike[str] | None = None, bets: str | None = None,
         memory_limit: int | str | None = None, progress: ProgressCallback | None = None,
     ) -> None:  # fmt: skip
         if not (isinstance(spec, str | type | Game) or hasattr(spec, "name")):
@@ -164,7 +168,7 @@ class GameForms:
         self.opened: Any = None if isinstance(spec, str | type) else spec
         self._given = getattr(self.opened, "form_name", None)  # the form in which a compiled game was given
         self.cards = tuple(cards) if cards else ()
-        self.bets = bets
+        self.opponent_cards, self.bets = opponent_cards, bets
         self.memory_limit = read_memory(memory_limit)
         self._progress = progress
         self.subgame: Subgame | None = None
@@ -308,6 +312,19 @@ class GameForms:
         paths = [os.path.abspath(path) for path in self.cards]
         rounds = [abstraction.rounds for abstraction in abstractions]
         return BucketGame.build(definition, rounds, self.raises, name=self.name, cards=paths)
+
+    def asymmetric(self) -> AsymmetricGame:
+        """The bucket games of an agent in the buckets of ``cards``, and an opponent in those of ``opponent_cards``."""
+        from counterplay.abstraction.cards.card_abstraction import CardAbstraction, deck_shape
+        from counterplay.poker.buckets.asymmetric_game import NONE, AsymmetricGame
+
+        own, path = self.buckets(), self.opponent_cards
+        if path is None or len(own.cards) > 1:
+            raise AbstractionError("an opponent with other cards needs one card abstraction of each; give cards once")
+        if path == NONE:
+            return AsymmetricGame.build(own, CardAbstraction.lossless(*deck_shape(own.definition)).rounds, NONE)
+        cards = CardAbstraction.load(path, own.definition)
+        return AsymmetricGame.build(own, cards.rounds, os.path.abspath(path))
 
     def _card_abstractions(self, verify: bool = True) -> tuple[GameDefinition, tuple[CardAbstraction, ...]]:
         """The definition and the card abstraction of each player."""

@@ -28,6 +28,9 @@ class RunOptions:
     ----------
     cards : path or sequence of paths
         Card abstractions of a poker game: one for all players, or one for each.
+    opponent_cards : path, optional
+        The card abstraction of the opponent, or ``none`` for one without: each seat is solved against that opponent,
+        two runs at once, and the strategy is that of ``cards``.
     bets : str, optional
         The betting abstraction of a no-limit game.
     boards : int or "all", optional
@@ -51,6 +54,7 @@ class RunOptions:
     """
 
     cards: Sequence[str | os.PathLike[str]] = ()
+    opponent_cards: str | os.PathLike[str] | None = None
     bets: str | None = None
     boards: int | str | None = None
     forget: Sequence[str] = ()
@@ -70,6 +74,8 @@ class RunOptions:
             value = getattr(self, name)
             several = () if value is None else (value,) if isinstance(value, str | os.PathLike) else tuple(value)
             object.__setattr__(self, name, several)
+        if self.opponent_cards is not None:
+            object.__setattr__(self, "opponent_cards", os.fspath(self.opponent_cards))
         object.__setattr__(self, "memory_limit", read_memory(self.memory_limit))
         form = find_name(self.representation, ("auto", *FORMS))
         if form is None:

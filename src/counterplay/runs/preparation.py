@@ -25,6 +25,8 @@ from counterplay.solvers.registry import (
     form_of,
     make_solver,
     resume_solver,
+    solver_class,
+    solver_kind,
 )
 from counterplay.solvers.settings import UnknownSettingError
 from counterplay.solvers.solver import Solver
@@ -54,13 +56,13 @@ def prepare(
         game, own = _forgotten_first(game, forget, own)
         forget = ()
     forms = GameForms(
-        game, forget=forget, cards=options.cards, bets=options.bets, memory_limit=options.memory_limit,
-        progress=options.opening,
+        game, forget=forget, cards=options.cards, opponent_cards=options.opponent_cards, bets=options.bets,
+        memory_limit=options.memory_limit, progress=options.opening,
     )  # fmt: skip
     needs = _needs(target, options, own, forget)
     if form == "history":
         form = _form_that_fits(forms, chosen, options, needs, own)
-    _check_needs(form, chosen, options, needs)
+    _check_needs(form, _kind(chosen, form, options), options, needs)
     own = {**_common_settings(chosen, form, options), **own}
     try:
         solver = _SOLVERS[form](forms, algorithm, own, options)
@@ -109,8 +111,8 @@ def prepare_resume(
         opened = forms.history()
     elif form == "buckets":
         opened = None
-    solver = resume_solver(path, opened, options.memory_limit, options.cards)
-    _check_needs(form, solver.algorithm, options, _needs(target, options, {}, ()))
+    solver = resume_solver(path, opened, options.memory_limit, options.cards, options.opponent_cards)
+    _check_needs(form, solver.kind, options, _needs(target, options, {}, ()))
     _count_pairs(solver, options)
     return _ready(solver, target, options, forms)
 
@@ -191,15 +193,21 @@ def _check_public(forms: GameForms, algorithm: str, options: RunOptions, setting
         check_memory(what, size.bytes + tables, options.memory_limit, forms.poker_advice())
 
 
-def _check_needs(form: str, algorithm: str, options: RunOptions, needs: Mapping[str, bool]) -> None:
-    if options.bets is not None and form != "buckets":
-        raise SolverError("bets is for card abstractions; name one with cards")
+def _kind(algorithm: str, form: str, options: RunOptions) -> str:
+    """The kind of solver that a run will have."""
+    opponent = options.opponent_cards
+    return solver_kind(algorithm, form, None if opponent is None or form != "buckets" else os.fspath(opponent))
+
+
+def _check_needs(form: str, kind: str, options: RunOptions, needs: Mapping[str, bool]) -> None:
+    for name in ("bets", "opponent_cards"):
+        if getattr(options, name) is not None and form != "buckets":
+            raise SolverError(f"{name} is for card abstractions; name one with cards")
     if form != "history":
         for name in ("forget", "map_out", "exact"):
             if needs[name]:
                 raise SolverError(f"{name} needs the histories of the game; use representation history")
-    known = ALGORITHMS.get(algorithm)  # variants of full-width CFR have names of their own
-    measured = options.boards is not None or (known is not None and known.real_game)
+    measured = options.boards is not None or solver_class(kind).real_game
     if form == "states" or (form == "buckets" and not measured):
         for name in ("until", "plot"):
             if needs[name]:
@@ -222,7 +230,8 @@ def _common_settings(algorithm: str, form: str, options: RunOptions) -> dict[str
     known, found = ALGORITHMS[algorithm], {}
     if options.seed is not None and known.seeded:
         found["seed"] = options.seed
-    if options.threads is not None and (known.sampled or form == "public"):
+    threaded = known.sampled or form == "public" or solver_class(_kind(algorithm, form, options)).real_game
+    if options.threads is not None and threaded:
         found["threads"] = options.threads
     elif options.threads not in (None, 1):
         raise SolverError(f"{algorithm} works in one thread; threads are for sampling algorithms and public trees")
@@ -287,7 +296,8 @@ def _bucket_solver(forms: GameForms, algorithm: str | None, settings: dict[str, 
         size = forms.bucket_counts()
         tables = predicted_tables(size, name, settings)
         check_memory(f"{name} on {forms.name}", size.tree_bytes + tables, options.memory_limit)
-    solver = make_solver(forms.buckets(), name, options.memory_limit, **settings)
+    game = forms.buckets() if options.opponent_cards is None else forms.asymmetric()
+    solver = make_solver(game, name, options.memory_limit, **settings)
     _count_pairs(solver, options)
     return solver
 

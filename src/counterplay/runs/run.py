@@ -22,7 +22,6 @@ from counterplay.runtime.memory import format_bytes
 from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.runtime.signals import uninterrupted
-from counterplay.solvers.registry import ALGORITHMS
 from counterplay.solvers.result import AbstractResult, SolveResult
 from counterplay.solvers.solver import Solver
 from counterplay.tree.history.sizes import tree_bytes
@@ -181,7 +180,7 @@ class Run:
         result = dataclasses.replace(result, facts=facts)
         if result.form == "public":
             return dataclasses.replace(result, profile=self._named(result.profile))
-        if result.form == "buckets" and not ALGORITHMS[result.algorithm].real_game:
+        if result.form == "buckets" and not solver.real_game:
             inside = AbstractResult(result.game, result.measurement, None) if solver.measures else None
             return dataclasses.replace(result, abstract=inside, measurement=Measurement.unknown(len(result.value)))
         abstraction = self.forms.abstraction if result.form == "history" else None

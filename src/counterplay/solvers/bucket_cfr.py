@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.kernels.buckets.bucket_pcs import walk_board
+from counterplay.kernels.public.piece_steps import Rule
 from counterplay.kernels.public.public_cfr import iteration_rule
 from counterplay.poker.buckets.board_sampler import BoardSampler, betting_pieces, check_hands, every_board
 from counterplay.poker.buckets.bucket_game import BucketGame
@@ -72,16 +73,20 @@ class BucketCfrSolver(BucketTables, FullWidthSolver):
             self._pool.call(self._iterate)
 
     def _iterate(self) -> None:
-        config, turns = self.config, np.arange(2)
-        rule = iteration_rule(
+        rule, turns = self._rule(), np.arange(2)
+        if rule.keep_positive != 1.0 or rule.keep_negative != 1.0:
+            self.regret *= np.where(self.regret > 0.0, rule.keep_positive, rule.keep_negative)
+        for learners in (turns[:1], turns[1:]) if self.config.alternating else (turns,):
+            self._learn(learners, float(rule.weight))
+        self.counters[0] += 1
+
+    def _rule(self) -> Rule:
+        """The numbers of this iteration."""
+        config = self.config
+        return iteration_rule(
             self.iterations + 1, config.regret_floor, *self._exponents, config.delay, config.shifted,
             self._tie, False, config.predictive,
         )  # fmt: skip
-        if rule.keep_positive != 1.0 or rule.keep_negative != 1.0:
-            self.regret *= np.where(self.regret > 0.0, rule.keep_positive, rule.keep_negative)
-        for learners in (turns[:1], turns[1:]) if config.alternating else (turns,):
-            self._learn(learners, float(rule.weight))
-        self.counters[0] += 1
 
     def _learn(self, learners: NDArray[np.int64], weight: float) -> None:
         """Walk the game for some players, then change their regrets."""

@@ -83,11 +83,13 @@ class BucketTables(Solver):
             table_bytes=self.table_bytes, seed=getattr(self.config, "seed", 0), threads=self.config.threads,
         )  # fmt: skip
 
-    def _blocks(self, kind: Literal["average", "last"] | None) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
-        """First and last entry and the probabilities of each block."""
+    def blocks(
+        self, kind: Literal["average", "last"] | None = None, player: int | None = None
+    ) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
+        """First and last entry and the probabilities of each block, of all players or of one."""
         kind = self._profile_kind(kind)
         none, matched = np.zeros(0), self._matched()
-        for first, last, offset in self.game.blocks():
+        for first, last, offset in self.game.blocks(player):
             if kind == "average" and self.iterations > getattr(self.config, "delay", -1):
                 yield first, last, normalise(self.average[first:last], offset)
             else:
@@ -102,14 +104,14 @@ class BucketTables(Solver):
     def strategy(self, kind: Literal["average", "last"] | None = None) -> NDArray[np.float64]:
         """The probabilities of all entries, laid out as the tables are."""
         found = np.zeros(self.game.num_entries)
-        for first, last, block in self._blocks(kind):
+        for first, last, block in self.blocks(kind):
             found[first:last] = block
         return found
 
     def profile(self, kind: Literal["average", "last"] | None = None, storage: Storage = "uint16") -> BucketStrategy:
         """A profile with its provenance; ``kind`` as for ``strategy``, ``storage`` as for ``BucketStrategy.save``."""
         weights = np.zeros(self.game.num_entries, storage)
-        for first, last, block in self._blocks(kind):
+        for first, last, block in self.blocks(kind):
             weights[first:last] = packed(block, storage)
         return BucketStrategy.of_game(self.game, weights, self.provenance(kind))
 

@@ -18,6 +18,7 @@ Departure: the regret minimiser may be any member of the CFR family (``solvers.c
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -56,15 +57,22 @@ class CfrBrSolver(BucketCfrSolver):
     """CFR-BR on a bucket game whose real game has a public tree that fits into memory, two players."""
 
     kind = "cfr-br"
-    config_class = CfrBrConfig
-    presets: ClassVar = {"cfr-br": CfrBrConfig(gamma=1.0)}
+    config_class: ClassVar[type[CfrConfig]] = CfrBrConfig
+    presets: ClassVar[Mapping[str, CfrConfig]] = {"cfr-br": CfrBrConfig(gamma=1.0)}
     default_preset = "cfr-br"
+    real_game = True
     real: PublicTree
+    _close = 0.0  # regrets of the opponent up to this count as 0
 
     def _check_game(self) -> None:
         check_real_game(self.game)
 
     def _allocate(self) -> None:
+        self._open_real()
+        self._response = np.zeros(max(self.real.num_entries), self._real.kind)
+
+    def _open_real(self) -> None:
+        """The tables by buckets, and the real game with walks in which one seat plays by them."""
         self._allocate_tables()
         game = self.game
         self.real = real = open_game(PokerFile(game.definition, game.name), "public")
@@ -75,7 +83,6 @@ class CfrBrSolver(BucketCfrSolver):
             PublicWalks(real, self.config.threads, kind=kind, rows=rows)
             for rows in ((first, NO_ROWS), (NO_ROWS, second))
         ]
-        self._response = np.zeros(max(real.num_entries), kind)
 
     def _walk(self, learners: NDArray[np.int64], weight: float) -> None:
         """For each seat: the best response to it, and what it regrets against that."""
@@ -90,11 +97,15 @@ class CfrBrSolver(BucketCfrSolver):
         self.counters[1] += 2 * len(learners) * self.real.num_public_states
 
     def _answer(self, seat: int, table: NDArray[Any], weight: float, learned: NDArray[np.float64]) -> None:
-        """Add what a seat regrets against the response, and what it plays, to ``learned``."""
-        walker, response = self._walkers[seat], self._response[: self.real.num_entries[1 - seat]]
-        own = plain_tables(table, walker.ones(seat), response[:0], learned)
-        rule = Rule(1.0, 1.0, False, weight, 0.0, True, False, 0)
-        walker.walk(seat, UPDATE, own, Opponent(response), rule=rule)
+        """Add what a seat regrets against its opponent, and what it plays, to ``learned``."""
+        walker, none = self._walkers[seat], np.zeros(0, self._real.kind)
+        own = plain_tables(table, walker.ones(seat), none, learned)
+        rule = Rule(1.0, 1.0, False, weight, self._close, True, False, 0)
+        walker.walk(seat, UPDATE, own, self._opponent(seat), rule=rule)
+
+    def _opponent(self, seat: int) -> Opponent:
+        """What the opponent of a seat plays."""
+        return Opponent(self._response[: self.real.num_entries[1 - seat]])
 
     @property
     def measures(self) -> bool:  # type: ignore[override]

@@ -21,3 +21,4 @@ class CheckpointHeader(TypedDict):
     state: dict[str, Any]
     cards: NotRequired[list[str]]  # of a bucket game
     bets: NotRequired[str | None]
+    opponent_cards: NotRequired[str]  # of runs against an opponent with other cards

@@ -16,6 +16,7 @@ from typing import Any
 
 from counterplay.errors import SolverError
 from counterplay.forms import GameLike
+from counterplay.poker.buckets.asymmetric_game import NONE, AsymmetricGame
 from counterplay.runtime.header_checks import check_header
 from counterplay.runtime.suggestions import did_you_mean, find_name
 from counterplay.solvers.checkpoint_header import CheckpointHeader
@@ -37,7 +38,6 @@ class Algorithm:
     * ``refines``: it takes the real game, and the initial abstraction as the setting ``forget``
     * ``sampled``: it samples the game, and has the settings ``seed`` and ``threads``
     * ``seeded``: it makes random choices, from the setting ``seed``
-    * ``real_game``: it measures its strategy in the real game, although its tables are those of a bucket game
     * ``one_sided``: it finishes with a maxmin strategy of one player, the setting ``player``, of a two-player zero-sum
       game with any recall but absent-mindedness; the other player's strategy is a best response
     """
@@ -49,12 +49,19 @@ class Algorithm:
     sampled: bool = False
     seeded: bool = False
     one_sided: bool = False
-    real_game: bool = False
 
     @property
     def full_width(self) -> bool:
         """Whether it belongs to the CFR family that walks the whole game."""
         return self.forms.get("history") == "cfr"
+
+    @property
+    def against(self) -> Mapping[str, str]:
+        """The solver against an opponent with other ``cards``, and with ``none``; empty if it has no such opponent."""
+        if self.full_width:
+            return {"cards": "asymmetric", NONE: "unabstracted-opponent"}
+        sampled = self.forms.get("buckets") == "mccfr-abstract"
+        return dict.fromkeys(("cards", NONE), "asymmetric") if sampled else {}
 
 
 def _on_histories(summary: str, kind: str, **traits: bool) -> Algorithm:
@@ -110,7 +117,6 @@ ALGORITHMS: dict[str, Algorithm] = {
     "cfr-br": Algorithm(
         "CFR-BR : the least exploitable strategy by buckets, against best responses in the real game",
         {"buckets": "cfr-br"},
-        real_game=True,
     ),
 }
 """Every algorithm by name."""
@@ -135,6 +141,8 @@ SOLVERS: dict[str, str] = {
     "mccfr-abstract": "bucket_mccfr:BucketSolver",
     "bucket-cfr": "bucket_cfr:BucketCfrSolver",
     "cfr-br": "cfr_br:CfrBrSolver",
+    "asymmetric": "asymmetric:AsymmetricSolver",
+    "unabstracted-opponent": "unabstracted_opponent:UnabstractedOpponentSolver",
     "public-sampling": "public_sampling:PublicSamplingSolver",
     "lp": "linear_program:LinearProgram",
     "double-oracle": "double_oracle:DoubleOracle",
@@ -176,7 +184,18 @@ def find_algorithm(written: str, form: str | None = None) -> str:
     return name
 
 
-def form_of(game: GameLike, algorithm: str | None = None) -> str:
+def solver_kind(algorithm: str, form: str, opponent: str | None = None) -> str:
+    """The solver of an algorithm on a form, a key of ``SOLVERS``; ``opponent`` as in ``AsymmetricGame``."""
+    known = ALGORITHMS[algorithm]
+    if opponent is None:
+        return known.forms[form]
+    if not known.against:
+        others = ", ".join(name for name, other in ALGORITHMS.items() if other.against)
+        raise SolverError(f"{algorithm} takes no cards of an opponent; leave them out, or use {others}")
+    return known.against[NONE if opponent == NONE else "cards"]
+
+
+def form_of(game: GameLike | AsymmetricGame, algorithm: str | None = None) -> str:
     """The form of an opened game; of a name or an unopened game history, or whatever form the algorithm has."""
     given: str | None = getattr(game, "form_name", None)
     if given in ("public", "buckets"):
@@ -186,7 +205,7 @@ def form_of(game: GameLike, algorithm: str | None = None) -> str:
 
 
 def make_solver(
-    game: GameLike,
+    game: GameLike | AsymmetricGame,
     algorithm: str | None = None,
     memory_limit: int | None = None,
     form: str | None = None,
@@ -196,7 +215,7 @@ def make_solver(
 
     Parameters
     ----------
-    game : GameTree, PublicTree, BucketGame, Game or str
+    game : GameTree, PublicTree, BucketGame, AsymmetricGame, Game or str
         The game; one that is not opened is opened in ``form``.
     algorithm : str, optional
         One of ``ALGORITHMS``; by default that of the form, see ``DEFAULT_ALGORITHM``.
@@ -211,7 +230,8 @@ def make_solver(
         algorithm = find_algorithm(algorithm)
     form = form or form_of(game, algorithm)
     algorithm = find_algorithm(algorithm or DEFAULT_ALGORITHM[form], form)
-    return solver_class(ALGORITHMS[algorithm].forms[form]).named(game, algorithm, memory_limit, settings)
+    kind = solver_kind(algorithm, form, game.opponent if isinstance(game, AsymmetricGame) else None)
+    return solver_class(kind).named(game, algorithm, memory_limit, settings)
 
 
 def resume_solver(
@@ -219,6 +239,7 @@ def resume_solver(
     game: GameLike | None = None,
     memory_limit: int | None = None,
     cards: Sequence[str | os.PathLike[str]] = (),
+    opponent_cards: str | os.PathLike[str] | None = None,
 ) -> Solver:
     """Continue a checkpoint of any solver.
 
@@ -230,8 +251,8 @@ def resume_solver(
         The game; by default it is opened by its name.
     memory_limit : int, optional
         Bytes that may be used; by default what the machine has free.
-    cards : sequence of paths
-        Where the files of the card abstraction are, if they have moved.
+    cards, opponent_cards : sequence of paths, path
+        Where the files of the card abstraction, and of that of the opponent, are, if they have moved.
 
     Raises
     ------
@@ -241,8 +262,10 @@ def resume_solver(
         If the checkpoint is damaged or belongs to another game.
     """
     solver = checkpoint_solver(path)
-    if cards and solver.form_name == "buckets":
-        game = solver.open_game({**checkpoint_header(path), "cards": list(cards)}, memory_limit)
+    moved: dict[str, Any] = {"cards": list(cards)} if cards else {}
+    moved |= {} if opponent_cards is None else {"opponent_cards": os.fspath(opponent_cards)}
+    if moved and solver.form_name == "buckets":
+        game = solver.open_game({**checkpoint_header(path), **moved}, memory_limit)
     return solver.resume(path, game, memory_limit)
 
 

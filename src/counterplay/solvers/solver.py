@@ -101,6 +101,9 @@ class Solver(ABC):
     measures: ClassVar[bool] = True
     """Whether ``measure`` gives numbers; where the whole game is out of reach it gives NaN."""
 
+    real_game: ClassVar[bool] = False
+    """Whether it measures its strategy in the real game, although its tables are those of a bucket game."""
+
     check_ratio: ClassVar[float] = CHECK_RATIO
     """The growth of the iterations between measurements; larger where measuring is expensive."""
 

@@ -212,13 +212,18 @@ class BucketGame(Described):
             found = look_up(table, self._indexer(tuple(table.shape)).index((*hole, *board[:end])), found)
         return int(found)
 
-    def blocks(self) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
-        """The entries of each slot and bucket: first, last, and the offsets of the decisions, with the end."""
+    def blocks(self, player: int | None = None) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
+        """The entries of each slot and bucket: first, last, and the offsets of the decisions, with the end.
+
+        With a ``player``, only those of the player's slots.
+        """
         decisions = np.flatnonzero(self.tree.player != TERMINAL)
         slot = self.tree.round[decisions].astype(np.int64) * self.players + self.tree.player[decisions]
         for number, (start, width, kinds) in enumerate(
             zip(self.slot_start.tolist(), self.slot_width.tolist(), self.slot_buckets.tolist(), strict=True)
         ):
+            if player not in (None, number % self.players):
+                continue
             offset = np.append(np.sort(self.node_offset[decisions[slot == number]]).astype(np.int64), width)
             for bucket in range(kinds if width else 0):
                 first = start + bucket * width
