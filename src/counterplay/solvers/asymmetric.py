@@ -121,6 +121,10 @@ class AsymmetricSolver(BucketTables):
             ):
                 yield first, last, block
 
+    def details(self) -> dict[str, Any]:
+        """The bucket game, and the opponent's cards."""
+        return {**super().details(), "opponent_cards": self._pair.opponent}
+
     def identity(self) -> dict[str, Any]:
         """What a checkpoint records about its games."""
         digest = "".join(game.fingerprint[:32] for game in self._pair.seats)

@@ -41,7 +41,6 @@ from counterplay.tree.history.sizes import tree_bytes
 if TYPE_CHECKING:
     from counterplay.abstraction.infosets.abstraction import Abstraction
 
-
 LARGE = 1 << 26
 """Bytes of tables above which the compiler does not keep memory besides them."""
 
@@ -142,9 +141,8 @@ class Solver(ABC):
     def name_of(cls, config: Any) -> str:
         """The name of the preset that samples as these settings do; the only one where nothing is sampled."""
         kind = getattr(config, "sampling", None)
-        return next(
-            (name for name, known in cls.presets.items() if getattr(known, "sampling", None) == kind), str(kind)
-        )
+        names = (name for name, known in cls.presets.items() if getattr(known, "sampling", None) == kind)
+        return next(names, str(kind))
 
     def _open(self, game: Any, memory_limit: int | None) -> None:
         """Open the game, and check that it is one for this solver and that the tables will fit."""

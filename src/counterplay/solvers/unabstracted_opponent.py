@@ -21,7 +21,7 @@ from counterplay.errors import SolverError
 from counterplay.evaluation.public_walks import Opponent
 from counterplay.kernels.numba_internals import hold
 from counterplay.kernels.public.piece_steps import UPDATE, Tables
-from counterplay.poker.buckets.asymmetric_game import AsymmetricGame
+from counterplay.poker.buckets.asymmetric_game import NONE, AsymmetricGame
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.poker_public_tree import count_public_tree, public_tree_bytes
 from counterplay.solvers.bucket_cfr import cfr_table_bytes
@@ -86,9 +86,13 @@ class UnabstractedOpponentSolver(CfrBrSolver):
         tables = self.opponents[seat]
         return Opponent(tables.regret, tables.regret_scale, tables.prediction)
 
+    def details(self) -> dict[str, Any]:
+        """The bucket game, and the opponent's cards."""
+        return {**super().details(), "opponent_cards": NONE}
+
     def identity(self) -> dict[str, Any]:
         """What a checkpoint records about its game."""
-        return {**super().identity(), "opponent_cards": "none"}
+        return {**super().identity(), "opponent_cards": NONE}
 
     def tables(self) -> dict[str, NDArray[Any]]:
         """Those by buckets, and the regrets and predictions of both opponents."""

@@ -43,8 +43,3 @@ class AsymmetricGame:
     def name(self) -> str:
         """The name of the game."""
         return self.own.name
-
-    @property
-    def unabstracted(self) -> bool:
-        """Whether the opponent distinguishes all hands."""
-        return self.opponent == NONE
