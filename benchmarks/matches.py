@@ -4,6 +4,8 @@ The server is not part of this repository.  ``--server DIR`` names a folder wher
 ``example_player`` and its ``.game`` files are; its players then play at both dealers, in turn.  Without it two of our
 agents play at ours.  Both dealers write a log and no transactions, as is their default.  Counted is the CPU time of the
 dealer process alone, from its first to its last hand; players are processes of their own, and all may run on any core.
+Beside them stands a process that only sends and receives as many messages, to and from processes that send them back,
+and writes a line for each hand: what system calls take from Python on this machine.
 
 ``python -m benchmarks.matches HANDS`` deals one such match: it prints its ports, and the CPU seconds when it is over.
 """
@@ -12,6 +14,7 @@ from __future__ import annotations
 
 import os
 import resource
+import socket
 import subprocess
 import sys
 import tempfile
@@ -36,7 +39,9 @@ IN_PROCESS_TARGET = 100_000.0
 HANDS = 4_000
 MICROSECONDS_TARGET = 250.0
 RATIO_TARGET = 1.70
-OURS, THEIRS = "counterplay", "the C server"
+OURS, THEIRS, BARE = "counterplay", "the C server", "system calls alone"
+DECISIONS = 9
+"""Of a hand between the players of the server, on average."""
 
 _SERVER: list[Path] = []
 
@@ -65,6 +70,7 @@ def match_speed(outcome: Outcome, plan: Plan) -> None:
     outcome.raw["dealer, microseconds of CPU a hand"] = {"game": GAME, "hands": hands, **spent}
     what = "dealer, CPU time of a limit hand"
     outcome.lines.append(Line(what, spent[OURS], "µs", target=MICROSECONDS_TARGET, at_least=False))
+    outcome.lines.append(Line(f"{BARE}, CPU time of {DECISIONS} messages there and back", spent[BARE], "µs"))
     if THEIRS in spent:
         both = [f"{median(spent[name]):.0f} µs" for name in (OURS, THEIRS)]
         line = Line(f"{what}, beside {THEIRS}", ratios(spent[OURS], spent[THEIRS]), "x", *both, RATIO_TARGET, False)
@@ -75,7 +81,7 @@ def match_speed(outcome: Outcome, plan: Plan) -> None:
 
 def dealer_microseconds(hands: int, turns: int) -> dict[str, list[float]]:
     """Microseconds of CPU a hand of each dealer in each turn."""
-    dealers: dict[str, Callable[[int], float]] = {OURS: _ours} | ({THEIRS: _theirs} if _SERVER else {})
+    dealers: dict[str, Callable[[int], float]] = {OURS: _ours, BARE: _bare} | ({THEIRS: _theirs} if _SERVER else {})
     spent: dict[str, list[float]] = {name: [] for name in dealers}
     for turn in range(turns):
         for name in rotated(list(dealers), turn):
@@ -119,6 +125,40 @@ def _theirs(hands: int) -> float:
         for process in players:
             process.wait()
     return usage.ru_utime + usage.ru_stime
+
+
+def _bare(hands: int) -> float:
+    """CPU seconds of as many system calls as a match has."""
+    line, links, players = b"x" * 100, [], []
+    for _ in range(2):
+        with socket.create_server((LOOPBACK, 0)) as server:
+            words = [sys.executable, "-S", "-c", _ECHO, LOOPBACK, str(server.getsockname()[1])]
+            players.append(subprocess.Popen(words))
+            links.append(server.accept()[0])
+        links[-1].setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    with tempfile.TemporaryFile(buffering=0) as log:
+        before = _used()
+        for _ in range(hands):
+            for number in range(DECISIONS):
+                link = links[number & 1]
+                link.send(line)
+                link.recv(1 << 13)
+            log.write(line)
+        spent = _used() - before
+    for link in links:
+        link.close()
+    for process in players:
+        process.wait()
+    return spent
+
+
+_ECHO = """
+import socket, sys
+link = socket.create_connection(sys.argv[1:])
+link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+while data := link.recv(1 << 13):
+    link.send(data)
+"""
 
 
 def main() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import socket
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,6 +64,30 @@ def play(wanted: DealerConfig, *agents: Agent) -> tuple[Outcome, list[ClientRepo
             for agent, port in zip(agents, dealer.ports, strict=True)
         ]
         return outcome.result(PATIENCE), [player.result(PATIENCE) for player in players], said
+
+
+class _Counted(socket.socket):
+    """A socket that keeps the names of its calls."""
+
+    def __init__(self, fileno: int) -> None:
+        super().__init__(fileno=fileno)
+        self.calls: list[str] = []
+
+    def send(self, *given: Any) -> int:
+        self.calls.append("send")
+        return super().send(*given)
+
+    def recv(self, *given: Any) -> bytes:
+        self.calls.append("recv")
+        return super().recv(*given)
+
+    def settimeout(self, seconds: float | None) -> None:
+        self.calls.append("settimeout")
+        super().settimeout(seconds)
+
+    def setsockopt(self, *given: Any) -> None:
+        self.calls.append("setsockopt")
+        super().setsockopt(*given)
 
 
 class Scripted:
@@ -351,6 +377,35 @@ class TestWire:
                 got.append("too long")
         assert got == ["one", "two", "too long", "three", None]
         connection.close()
+
+    def test_a_quick_answer_takes_two_calls(self) -> None:
+        """One to send, one to receive, and none about timeouts; waits that the system ends are no errors."""
+        with socket.create_server((LOOPBACK, 0)) as server:
+            right = socket.create_connection(server.getsockname())
+            link = _Counted(fileno=server.accept()[0].detach())
+        connection = Connection(link)
+        connection.held = b"question\r\n"
+        assert connection.whole_line(connection.ask(PATIENCE)) is None  # nobody answers
+        assert right.recv(100) == b"question\r\n"
+        for answer, whole in ((b"answer\r\n", b"answer"), (b"half", None)):
+            right.sendall(answer)
+            link.calls.clear()
+            connection.held = b"question\r\n"
+            assert connection.whole_line(connection.ask(PATIENCE)) == whole
+            assert link.calls == ["send", "recv"]
+        link.calls.clear()
+        assert connection.ask(PATIENCE) == b""  # with half a line there, ``read`` reads the rest
+        assert link.calls == []
+        right.sendall(b" a line\nnext\n")
+        assert connection.read(time.monotonic() + PATIENCE) == "half a line"
+        assert connection.read() == "next"
+        with pytest.raises(ConnectionLostError, match="no answer in time"):
+            connection.read(time.monotonic() + 0.02)
+        right.shutdown(socket.SHUT_WR)
+        assert connection.ask(PATIENCE) == b""
+        assert connection.read() is None
+        connection.close()
+        right.close()
 
     def test_a_line_that_nobody_takes(self) -> None:
         """Who does not read is dropped when the line is full."""

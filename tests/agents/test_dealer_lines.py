@@ -16,7 +16,7 @@ import pytest
 
 from counterplay.agents.connection import Connection, connect
 from counterplay.agents.dealer import LOOPBACK, MOST_HELD, MOST_WARNINGS, DealerConfig
-from counterplay.agents.dealer_lines import BettingPlace, HandLines
+from counterplay.agents.dealer_lines import BettingPlace, CardLayout, HandLines
 from counterplay.agents.rule_agent import RuleAgent
 from counterplay.poker.acpc.dealing import deals
 from counterplay.poker.acpc.match_log import HandRecord, format_hand, read_log
@@ -44,11 +44,11 @@ from tests.agents.test_dealer import (
 def test_lines_are_those_of_match_states(name: str) -> None:
     """Random hands: each line of each seat, the line of the log and the winnings, beside ``MatchState``."""
     game, draw = STANDARD[name], random.Random(1)
-    stream = deals(game, 7)
+    layout, stream = CardLayout(game), deals(game, 7)
     for hand_id in range(60):
         deal, names = next(stream), [f"P{number}" for number in range(game.players)]
         positions = draw.sample(range(game.players), game.players)
-        hand, here = HandLines(game, hand_id, deal, positions), BettingPlace(Betting.start(game))
+        hand, here = HandLines(layout, hand_id, deal, positions), BettingPlace(layout, Betting.start(game))
         while True:
             hand.write_cards(here)
             state = MatchState(hand_id, here.betting, deal)
@@ -59,7 +59,7 @@ def test_lines_are_those_of_match_states(name: str) -> None:
             span = here.betting.raise_range() or ()
             raises = ["r" for _ in span] if game.limit else [f"r{size}" for size in span]
             folds = ["f"] if here.betting.can_fold() else []
-            here = BettingPlace(here.betting.act(draw.choice(["c", *raises, *folds])))
+            here = BettingPlace(layout, here.betting.act(draw.choice(["c", *raises, *folds])))
         record = HandRecord.of(state, names)
         assert here.winnings(deal) == record.values
         assert format_hand(hand.record(here), record.values, names) == record.text()

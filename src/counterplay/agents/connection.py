@@ -7,17 +7,30 @@ the bytes up to its end are discarded as they arrive.
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
+import struct
 import time
+from collections.abc import Callable
+from typing import TypeVar
 
 from counterplay.errors import CounterplayError
 from counterplay.poker.acpc.match_state import MAX_LINE
+
+_Given = TypeVar("_Given")
+_Answer = TypeVar("_Answer")
 
 CHUNK = 1 << 13
 """Bytes taken from the system at a time."""
 
 PATIENCE = 0.005
-"""Seconds that ``read_soon`` waits."""
+"""Seconds that ``ask`` waits."""
+
+_PATIENT = struct.pack("L", round(1e3 * PATIENCE)) if os.name == "nt" else struct.pack("ll", 0, round(1e6 * PATIENCE))
+_FOREVER = bytes(len(_PATIENT))
+
+_AT_ONCE = getattr(socket, "MSG_DONTWAIT", None)
+"""How to say that a call does not wait; None where the system does not know that."""
 
 
 class ConnectionLostError(CounterplayError):
@@ -33,10 +46,9 @@ class Connection:
 
     def __init__(self, link: socket.socket) -> None:
         link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        link.settimeout(None)
         self.link = link
-        self._out = link.dup()  # which never waits: one system call for a line, where a timeout takes two
-        self._out.setblocking(False)
-        self._waits: float | None = 0.0  # the timeout that is set
+        self._patient = False  # the system ends a wait after ``PATIENCE``
         self.held = b""  # whole lines that the next ``send`` or ``flush`` sends
         self._buffer = b""
         self._place = 0  # in the buffer, behind the lines that were read
@@ -60,12 +72,11 @@ class Connection:
             return
         try:
             try:
-                sent = self._out.send(data)
+                sent = 0 if _AT_ONCE is None else self.link.send(data, _AT_ONCE)
             except BlockingIOError:
                 sent = 0
             if sent < len(data):
-                self._wait_at_most(seconds)
-                self.link.sendall(data[sent:])
+                self._within(seconds, self.link.sendall, data[sent:])
         except TimeoutError:
             raise ConnectionLostError(f"does not read what it is sent, for {seconds:g} s") from None
         except OSError as error:
@@ -81,21 +92,31 @@ class Connection:
         line = self.read_bytes(deadline)
         return None if line is None else line.decode("ascii", "replace")
 
-    def read_soon(self) -> bytes | None:
-        """The next line, if it comes within ``PATIENCE`` and nothing with it; after None use ``read_bytes``."""
+    def ask(self, seconds: float | None = None) -> bytes:
+        """Send what was held back, as ``flush``, and receive what comes within ``PATIENCE``.
+
+        That is nothing, if it does not, or if something came before that was not read.  The system ends the wait: one
+        call, where a timeout of Python takes two.  ``whole_line`` then reads what came.
+        """
+        self.flush(seconds)
         if self._buffer or self._skipping:
-            return None
-        if self._waits != PATIENCE:
-            self._wait_at_most(PATIENCE)
+            return b""
+        if not self._patient:
+            self.link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _PATIENT)
+            self._patient = True
         try:
-            data = self.link.recv(CHUNK)
-        except TimeoutError:
-            return None
+            return self.link.recv(CHUNK)
+        except (BlockingIOError, TimeoutError):
+            return b""
         except OSError as error:
             raise ConnectionLostError(f"the connection is lost: {error.strerror or error}") from None
-        if data.find(b"\n") + 1 == len(data) <= MAX_LINE:
-            return data.rstrip(b"\r\n") if data else None
-        self._buffer = data
+
+    def whole_line(self, data: bytes) -> bytes | None:
+        """What ``ask`` has just returned, if it is a line; what it is not is left to ``read_bytes``."""
+        if data and data.find(b"\n") + 1 == len(data) <= MAX_LINE:
+            return data.rstrip(b"\r\n")
+        if data:  # if not, something may be left that came before
+            self._buffer, self._place = data, 0
         return None
 
     def read_bytes(self, deadline: float | None = None) -> bytes | None:
@@ -130,27 +151,34 @@ class Connection:
         """Wait for more; empty at the end of the conversation."""
         if seconds is not None and seconds <= 0:
             raise TimeoutError
-        self._wait_at_most(seconds)
         try:
-            return self.link.recv(CHUNK)
+            return self._within(seconds, self.link.recv, CHUNK)
         except TimeoutError:
             raise
         except OSError as error:
             raise ConnectionLostError(f"the connection is lost: {error.strerror or error}") from None
 
-    def _wait_at_most(self, seconds: float | None) -> None:
-        if seconds != self._waits:
-            self.link.settimeout(seconds)
-            self._waits = seconds
+    def _within(self, seconds: float | None, call: Callable[[_Given], _Answer], given: _Given) -> _Answer:
+        """A call of the link that may wait so long."""
+        if self._patient:
+            self.link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _FOREVER)
+            self._patient = False
+        if seconds is None:
+            return call(given)
+        self.link.settimeout(seconds)
+        try:
+            return call(given)
+        finally:
+            self.link.settimeout(None)
 
     def close(self) -> None:
         """Hang up."""
         with contextlib.suppress(OSError):
             if self.held:
-                self._out.send(self.held)
-        for side in (self._out, self.link):
-            with contextlib.suppress(OSError):
-                side.close()
+                self.link.setblocking(False)
+                self.link.send(self.held)
+        with contextlib.suppress(OSError):
+            self.link.close()
 
 
 def connect(host: str, port: int, seconds: float = 60.0) -> Connection:

@@ -25,7 +25,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from counterplay.agents.connection import Connection, ConnectionLostError, LineTooLongError
-from counterplay.agents.dealer_lines import BettingPlace, HandLines
+from counterplay.agents.dealer_lines import BettingPlace, CardLayout, HandLines
 from counterplay.agents.records import MatchFiles, read_transactions, stamp
 from counterplay.errors import CounterplayError, GameError
 from counterplay.game.game import TERMINAL
@@ -168,15 +168,18 @@ class Dealer:
         self._score: list[Chips] = [0] * seats
         self._limits = (config.response_ms / 1000, config.hand_ms / 1000, config.per_hand_ms * config.hands / 1000)
         self._rotations = [[(number + shift) % seats for number in range(seats)] for shift in range(seats)]
-        self._root = BettingPlace(Betting.start(config.game))
+        self._layout = CardLayout(config.game)
+        self._root = BettingPlace(self._layout, Betting.start(config.game))
         self._nodes = 1
         self._epoch = time.time() - time.monotonic()  # the log has times of day; a clock that is set changes nothing
         self._listeners: list[socket.socket] = []
         self._files: MatchFiles | None = None
+        self._record: Callable[[bytes, int, float, float], None] | None = None
         try:
             for number in range(seats):
                 self._listeners.append(_listen(config.host, config.ports[number] if config.ports else 0))
             self._files = MatchFiles(config.log, config.transactions, config.append, tuple(self._replay))
+            self._record = self._files.transaction if config.transactions is not None else None
         except CounterplayError:
             self.close()
             raise
@@ -251,7 +254,7 @@ class Dealer:
         self._hand_used = [0.0] * count
         shift = hand_id % count if config.rotate else 0
         seats = self._rotations[shift]  # by position
-        hand = HandLines(config.game, hand_id, deal, self._rotations[-shift % count])
+        hand = HandLines(self._layout, hand_id, deal, self._rotations[-shift % count])
         here = self._root
         while here.player != TERMINAL:
             seat = seats[here.player]
@@ -271,12 +274,12 @@ class Dealer:
 
     def _after(self, here: BettingPlace, action: str) -> BettingPlace:
         """The decision after an action."""
-        key = f":{action}".encode("ascii")
+        key = f":{action}\n".encode("ascii")
         found = here.after.get(key)
         if found is None:
-            found = BettingPlace(here.betting.act(action), key[1:])
+            found = BettingPlace(self._layout, here.betting.act(action), key[1:-1])
             if self._nodes < MOST_NODES:
-                here.after[key] = found
+                here.after[key] = here.after[key[:-1] + b"\r\n"] = found
                 self._nodes += 1
         return found
 
@@ -286,15 +289,18 @@ class Dealer:
             hand.write_cards(here)
         self._show(hand, here)
         connection, sent = self._seats[seat], time.monotonic()
+        asked = connection.held[-len(here.line) - len(hand.starts[seat]) - len(hand.cards[seat]) : -2]
         try:
-            connection.flush(self._limits[0])
-            line = connection.read_soon()
+            data = connection.ask(self._limits[0])
         except ConnectionLostError as error:
             raise _MatchEndedError(seat, str(error)) from None
-        after, received = self._answer(hand, here, seat, sent, line)
+        received = time.monotonic()
+        after = here.after.get(data[len(asked) :]) if data.startswith(asked) else None
+        if after is None or self.verbose:  # as hardly ever
+            after, received = self._answer(hand, here, seat, sent, connection.whole_line(data))
         self._spend(seat, received - sent)
-        if self._files is not None:
-            self._files.transaction(after.action, hand.hand_id, sent + self._epoch, received + self._epoch)
+        if self._record is not None:
+            self._record(after.action, hand.hand_id, sent + self._epoch, received + self._epoch)
         return after
 
     def _show(self, hand: HandLines, here: BettingPlace) -> None:
@@ -318,20 +324,19 @@ class Dealer:
             received = time.monotonic()
             if self.verbose and self._unanswered[seat] < MOST_WARNINGS:
                 self._show_line(seat, received, line)
-            after = here.after.get(line[len(asked) :]) if line.startswith(asked) else None
             text = None
-            if after is None and line[:1] not in (b"#", b";"):  # as hardly ever
+            if line[:1] not in (b"#", b";"):
                 text = self._action_text(hand.state(here), seat, asked.decode(), line.decode("ascii", "replace"))
-            if after is None and text is None:
+            if text is None:
                 self._unanswered[seat] += 1
                 line = None
                 continue
             if self.verbose and self._unanswered[seat] >= MOST_WARNINGS:
                 self._show_line(seat, received, line)
-            return after or self._played(here, seat, text or "", asked), received
+            return self._played(here, seat, text, asked), received
 
     def _played(self, here: BettingPlace, seat: int, text: str, asked: bytes) -> BettingPlace:
-        """Where an answer leads that was not given here before: that of the nearest legal action."""
+        """Where an answer leads: that of the nearest legal action."""
         action = here.betting.nearest_legal(text)
         if action != text:
             self._warn(seat, f"{text[:20]!r} is not legal in {asked.decode()}; {action!r} is played")

@@ -61,25 +61,25 @@ def rank_hand(cards: Iterable[int]) -> int:
     """The rank of one hand of one to seven cards; the higher rank wins, equal ranks tie."""
     from counterplay.kernels.cards import evaluator as kernels
 
-    hand = tuple(map(int, cards))
+    hand, tables, keys = tuple(cards), hand_tables(), _keys_of_cards()
     if not 1 <= len(hand) <= MAX_HAND:
         raise GameError(f"a hand has 1 to {MAX_HAND} cards; got {len(hand)}")
-    text = cards_text(hand)  # refuses numbers that are not cards
+    try:
+        key = kernels.NO_CARDS + sum([keys[card] for card in hand])
+    except KeyError:
+        raise GameError(f"{cards_text(hand)} has a number that is no card") from None  # cards_text says which
     if len(set(hand)) < len(hand):
-        raise GameError(f"a card is in the hand twice: {text}")
-    tables = hand_tables()
-    keys = _keys_of_cards()
-    key = kernels.NO_CARDS + sum([keys[card] for card in hand])
+        raise GameError(f"a card is in the hand twice: {cards_text(hand)}")
     if key & kernels.FLUSH:
         suit = next(suit for suit in range(MAX_SUITS) if key & (8 << (kernels.SUIT_SHIFT + 4 * suit)))
         return int(tables.suited_rank[sum(1 << card // MAX_SUITS for card in hand if card % MAX_SUITS == suit)])
     high, low = key >> kernels.LOW_BITS & kernels.HIGH_MASK, key & kernels.LOW_MASK
-    return int(tables.ranks_rank[int(tables.high_place[high]) + int(tables.low_place[low])])
+    return int(tables.ranks_rank.item(tables.high_place.item(high) + tables.low_place.item(low)))
 
 
 @functools.cache
-def _keys_of_cards() -> tuple[int, ...]:
-    return tuple(hand_tables().card_key.tolist())
+def _keys_of_cards() -> dict[int, int]:
+    return dict(enumerate(hand_tables().card_key.tolist()[:CARDS]))
 
 
 def rank_hands(hands: npt.ArrayLike) -> npt.NDArray[np.uint16]:

@@ -102,14 +102,15 @@ def board_text(game: GameDefinition, board: tuple[int, ...], last: int) -> str:
 
 def hand_ranks(betting: Betting, deal: Deal) -> list[int]:
     """The rank of each position's hand with the complete board; -1 for those who have folded."""
-    ranks = []
+    game, folded, ranks = betting.game, betting.folded, []
+    board = deal.board[: game.board_ends[-1]]
     for position, hole in enumerate(deal.hole):
-        if betting.folded >> position & 1:
+        if folded >> position & 1:
             ranks.append(-1)
             continue
-        if len(hole) != betting.game.hole_cards or len(deal.board) < betting.game.board_ends[-1]:
+        if len(hole) != game.hole_cards or len(board) < game.board_ends[-1]:
             raise GameError(f"the cards of position {position} or of the board are not known; a showdown needs them")
-        ranks.append(rank_cards(betting.game, (*hole, *deal.board[: betting.game.board_ends[-1]])))
+        ranks.append(rank_cards(game, hole + board))
     return ranks
 
 
@@ -121,7 +122,9 @@ def rank_cards(game: GameDefinition, cards: tuple[int, ...]) -> int:
 @functools.lru_cache(maxsize=1 << 14)
 def _best_rank(cards: tuple[int, ...]) -> int:
     """The rank of the best hand among any number of cards; definitions allow up to ten."""
-    return max(map(rank_hand, itertools.combinations(cards, min(MAX_HAND, len(cards)))))
+    if len(cards) <= MAX_HAND:
+        return rank_hand(cards)
+    return max(map(rank_hand, itertools.combinations(cards, MAX_HAND)))
 
 
 def hand_values(betting: Betting, deal: Deal) -> tuple[Chips, ...]:
