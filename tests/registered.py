@@ -24,7 +24,8 @@ SMALL = {
 }
 """Smaller parameters for games whose defaults are slow for the twins."""
 
-LARGE = {"holdem_limit_2p", "holdem_limit_3p", "holdem_nolimit_2p", "holdem_nolimit_3p", "royal_holdem"}
+LARGE = {"holdem_4_1", "holdem_4_2", "holdem_limit_2p", "holdem_limit_3p", "holdem_nolimit_2p", "holdem_nolimit_3p",
+         "royal_holdem"}  # fmt: skip
 """Games with no form that can be walked through; their own tests play them hand by hand."""
 
 NAMES = [SMALL.get(name, name) for name in game_names() if name not in LARGE]

@@ -19,8 +19,8 @@ Capture = pytest.CaptureFixture[str]
         (["build", "kuhn"], "use kuhn_limit_2p, the same game from its definition"),
         (["build", "leduc(ranks=4)"], "name a poker game such as leduc_limit_2p"),
         (["info", "holdem"], "there are several games 'holdem': choose one of holdem_2_1, holdem_2_4, "
-                             "holdem_2_nolimit, holdem_limit_2p, holdem_limit_3p, holdem_nolimit_2p, "
-                             "holdem_nolimit_3p; solve holdem --board ... solves a postflop spot"),
+                             "holdem_2_nolimit, holdem_4_1, holdem_4_2, holdem_limit_2p, holdem_limit_3p, "
+                             "holdem_nolimit_2p, holdem_nolimit_3p; solve holdem --board ... solves a postflop spot"),
     ],
 )  # fmt: skip
 def test_other_games_are_named(words: list[str], message: str, capsys: Capture) -> None:

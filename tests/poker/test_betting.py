@@ -43,6 +43,13 @@ def test_counts_of_heads_up_limit_holdem() -> None:
     assert (sum(counts.folds), sum(counts.showdowns)) == (5103, 5103)
 
 
+def test_counts_of_holdem_with_fewer_raises() -> None:
+    """Johanson 2016, section 11.2: rounds of two bets have 6 decisions and 5 ways to continue, with 14 actions."""
+    assert count_betting(STANDARD["4-2"]).decisions == (4, 3 * 6, 15 * 6, 75 * 6)
+    assert count_betting(STANDARD["4-2"]).pairs == (9, 3 * 14, 15 * 14, 75 * 14)
+    assert count_betting(STANDARD["4-1"]).decisions == (4, 3 * 4, 9 * 4, 27 * 4)
+
+
 def test_counts_of_three_player_limit_holdem() -> None:
     """Computed independently; they give the abstract sizes that Gibson 2014 prints (next tests)."""
     counts = count_betting(LIMIT_3)

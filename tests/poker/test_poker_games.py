@@ -194,6 +194,6 @@ def test_parameters_that_are_refused(spec: str, message: str) -> None:
 def test_names_of_the_registry() -> None:
     wanted = {"rhode_island", "holdem_2_1", "holdem_2_4", "holdem_limit_2p", "holdem_limit_3p", "holdem_nolimit_2p",
               "holdem_nolimit_3p", "kuhn_limit_2p", "kuhn_limit_3p", "leduc_limit_2p", "leduc_nolimit_2p",
-              "royal_holdem", "holdem_2_nolimit"}  # fmt: skip
+              "royal_holdem", "holdem_2_nolimit", "holdem_4_1", "holdem_4_2"}  # fmt: skip
     assert wanted <= set(cp.game_names())
     assert cp.make("holdem_limit_3p").big_blind == 10.0

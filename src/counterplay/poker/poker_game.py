@@ -276,6 +276,8 @@ _NAMES = {
     "holdem_nolimit_3p": ("holdem.nolimit.3p", "Three-player no-limit Texas hold'em, 200 big blinds deep."),
     "holdem_2_1": ("2-1", "Limit hold'em that ends after the flop, one raise in a round."),
     "holdem_2_4": ("2-4", "Limit hold'em that ends after the flop, four bets in a round."),
+    "holdem_4_1": ("4-1", "Limit Texas hold'em with one raise in a round."),
+    "holdem_4_2": ("4-2", "Limit Texas hold'em with two bets in a round."),
     "holdem_2_nolimit": ("", "No-limit hold'em that ends after the flop, with small stacks."),
     "rhode_island": ("rhode", "Rhode Island hold'em: one hole card, two board cards, hands of three cards."),
     "royal_holdem": ("royal", "Limit hold'em with the twenty cards from ten to ace."),
