@@ -26,6 +26,8 @@ EXPERIMENTS = {
     "current-profile": "current against average profile of CFR (Gibson 2014, figure 4.7)",
     "dominated-play": "dominated actions under CFR (Gibson 2014, theorems 4.2 and 4.3)",
     "failing-learners": "CFR and fictitious play where a player forgets (Čermák 2018, figure A.1)",
+    "family-crosstable": "kinds of buckets head to head, four rounds, exactly (Johanson 2016, tables 5.3 and 11.3)",
+    "family-exploitability": "kinds of buckets by CFR and CFR-BR, four rounds (Johanson 2016, tables 5.4 and 11.4)",
     "forgetful-sizes": "memory saved by forgetting, counted (Lanctot et al. 2012, table 1)",
     "hand-distances": "distances between four starting hands by three measures (Johanson 2016, figures 5.2 and 5.3)",
     "heuristic-failure": "a game on which the heuristic update of CFR+IRA alone fails (Čermák 2018, table 5.1)",

@@ -7,9 +7,10 @@ are CPU seconds of solving alone.
 
 from __future__ import annotations
 
+import dataclasses
 import time
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -17,7 +18,9 @@ from counterplay.abstraction.cards import CardAbstraction
 from counterplay.evaluation.bucket_pairs import BucketPairs, count_bucket_pairs, measure_buckets
 from counterplay.evaluation.lifted_buckets import RealGame
 from counterplay.experiments.shared.bucket_games import bucket_game
+from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.solvers.bucket_mccfr import BucketSolver
+from counterplay.solvers.cfr_br import CfrBrSolver
 from counterplay.solvers.mccfr import MccfrConfig
 from counterplay.tree.public.public_tree import PublicTree
 
@@ -31,6 +34,17 @@ class Point(NamedTuple):
     cpu_seconds: float
     abstract: float | None
     real: float
+
+
+class Robust(NamedTuple):
+    """CFR-BR at a checkpoint: iterations, the CPU seconds spent on them, and the exploitability of the average and of
+    the current strategy in the real game, in mbb/g if there are blinds, otherwise in milli-chips.
+    """
+
+    iterations: int
+    cpu_seconds: float
+    average: float
+    current: float
 
 
 def growing(last: int, points: int, ratio: float) -> list[int]:
@@ -58,16 +72,30 @@ def follow(solver: BucketSolver, marks: Iterable[int], pairs: BucketPairs | None
     return curve
 
 
+def follow_robust(abstract: BucketGame, marks: Iterable[int], threads: int = 1) -> Iterator[Robust]:
+    """Run CFR-BR on a bucket game, and measure after given numbers of iterations, ascending."""
+    solver = CfrBrSolver(abstract, dataclasses.replace(CfrBrSolver.presets["cfr-br"], threads=threads))
+    unit, spent = 1000.0 / (abstract.big_blind or 1.0), 0.0
+    for mark in marks:
+        before = time.process_time()
+        solver.step(mark - solver.iterations)
+        spent += time.process_time() - before
+        kinds: tuple[Literal["average", "last"], ...] = ("average", "last")
+        average, last = (unit * solver.measure(kind).exploitability for kind in kinds)
+        yield Robust(solver.iterations, spent, average, last)
+
+
 def follow_cards(
     tree: PublicTree, cards: CardAbstraction, marks: Sequence[int], seeds: Iterable[int], threads: int = 1,
-    kind: Any = np.float64,
+    kind: Any = np.float64, inside: bool = True,
 ) -> tuple[int, list[list[Point]]]:  # fmt: skip
     """Public chance sampling by the buckets of a card abstraction: the information sets, and a curve for each seed.
 
     ``kind`` is that of the tables of the real game; threads count bucket pairs and measure, solving uses one.
+    ``inside`` is whether to measure in the bucket game too, if players recall.
     """
     game = bucket_game(tree.name, cards)
-    pairs = count_bucket_pairs(game, threads=threads) if cards.recall == "perfect" else None
+    pairs = count_bucket_pairs(game, threads=threads) if inside and cards.recall == "perfect" else None
     real = RealGame(game, tree, kind, threads)
     solvers = (BucketSolver(game, MccfrConfig("public", seed=seed), "pcs-boards") for seed in seeds)
     return game.num_infosets, [follow(solver, marks, pairs, real) for solver in solvers]

@@ -4,9 +4,10 @@ Facts from the reference server of the Annual Computer Poker Competition (the fo
 Kuhn), from Open Pure CFR (two-player Kuhn), DeepStack-Leduc (no-limit Leduc) and the CFR+ release of the
 University of Alberta (2-1, 2-4, Rhode Island, Royal).  ``leduc.limit.2p`` is the game of the literature, with two bets
 in a round; ``4-1`` and ``4-2`` are limit hold'em with one raise and with two bets in a round, where the big blind is a
-bet (4-2: Johanson 2016, section 11.2).  ``reverse_blinds``: position 0 is the big blind and acts last before the flop, first afterwards.  Showdowns
-of Rhode Island are those of that release: pairs, trips and high cards of the three cards.  Straights and flushes of
-three cards, as in the original description (Shi and Littman 2001), are ``three_card_hands`` of a definition.
+bet (4-2: Johanson 2016, section 11.2).  ``reverse_blinds``: position 0 is the big blind and acts last before the flop,
+first afterwards.  Showdowns of Rhode Island are those of that release: pairs, trips and high cards of the three cards.
+Straights and flushes of three cards, as in the original description (Shi and Littman 2001), are ``three_card_hands`` of
+a definition.
 """
 
 from __future__ import annotations
