@@ -36,7 +36,7 @@ from counterplay.errors import GameError
 from counterplay.evaluation.bucket_pairs import sample_boards
 from counterplay.kernels.buckets.board_response import choose_actions, reach_links, respond_round
 from counterplay.kernels.buckets.bucket_pcs import Board
-from counterplay.poker.buckets.board_sampler import BoardSampler, betting_pieces, every_board
+from counterplay.poker.buckets.board_sampler import BoardSampler, betting_pieces, every_board, response_scratch
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.number_text import figure
 from counterplay.runtime.progress import Progress, ProgressCallback
@@ -48,6 +48,7 @@ Cards = NDArray[np.uint8]
 CONFIDENCE = 0.95
 
 _NONE = np.zeros(0)
+_NO_PLAN = np.zeros((0, 0), np.uint8)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -247,9 +248,7 @@ class BoardWalker:
         self.levels = {
             turn: _Level(game, turn, BoardSampler(game, pieces, turn)) for turn in turns if turn >= drawn
         }  # fmt: skip
-        exits = int(np.diff(pieces.exit_start).max())
-        hands = max(level.sampler.hands for level in self.levels.values())
-        self.worth = np.zeros(hands * exits)
+        self.work = response_scratch(pieces, max(level.sampler.hands for level in self.levels.values()))
         self.number = np.zeros((64, 64), np.int64)  # of a hand among all
         for number, hole in enumerate(itertools.combinations(sorted(game.definition.deck), game.definition.hole_cards)):
             cards = (*hole, 52)[:2]
@@ -311,7 +310,7 @@ class BoardWalker:
         turn, board, level, me = here
         values = np.zeros_like(reach)
         respond_round(
-            self.pieces, self.members[turn], self.place, board, me, self.weights, own, reach, below, self.worth,
-            values, learned, level.scratch,
+            self.pieces, self.members[turn], self.place, board, me, self.weights, own, reach, below,
+            values, learned, _NO_PLAN, level.scratch, self.work,
         )  # fmt: skip
         return values

@@ -12,6 +12,8 @@ player is bound to the buckets (theorem 4); so does the current strategy at most
 keep an average.  The best response is the exact one of ``PublicWalks``, in the real game up to suits; it is computed
 anew and not kept.  What the responder wins is the exploitability of the current strategy.
 
+With ``trunk`` the responder is a hybrid (``solvers/cfr_br_trunk.py``), for games in which that takes too long.
+
 Departure: the regret minimiser may be any member of the CFR family (``solvers.cfr``), not only CFR.
 """
 
@@ -24,6 +26,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from counterplay.errors import SolverError
 from counterplay.evaluation.lifted_buckets import RealGame, check_real_game
 from counterplay.evaluation.measurement import Measurement
 from counterplay.evaluation.public_walks import NO_ROWS, Opponent, PublicWalks, plain_tables
@@ -31,26 +34,15 @@ from counterplay.forms import open_game
 from counterplay.kernels.public.piece_steps import UPDATE, Rule
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.poker_game import PokerFile
-from counterplay.poker.poker_public_tree import count_public_tree, public_tree_bytes
+from counterplay.poker.poker_public_tree import count_public_tree
 from counterplay.solvers.bucket_cfr import BucketCfrSolver, cfr_table_bytes
 from counterplay.solvers.cfr import CfrConfig
+from counterplay.solvers.cfr_br_settings import CFR_BR_PRESETS, CfrBrConfig, real_game_bytes
+from counterplay.solvers.cfr_br_trunk import TrunkSolver
 from counterplay.solvers.public_tree_tables import table_type
 from counterplay.solvers.result import RunFacts
+from counterplay.solvers.settings import preset
 from counterplay.tree.public.public_tree import PublicTree
-
-
-@dataclasses.dataclass(frozen=True)
-class CfrBrConfig(CfrConfig):
-    """Settings of CFR-BR: those of the regret minimiser.
-
-    ``profile`` is the average, which is proven to approach the least exploitable strategy, or the last, with which no
-    average is kept.  ``storage`` is the type of the best response and of the vectors over hands: auto is float64 for
-    small games and float32 for large ones.  ``alternating`` changes nothing: the seats do not meet.
-    """
-
-    def check_form(self, form: str) -> None:
-        """Refuse settings that bucket games do not have; threads and float32 are for the best response."""
-        CfrConfig.check_form(dataclasses.replace(self, threads=1, storage="auto"), form)
 
 
 class CfrBrSolver(BucketCfrSolver):
@@ -58,13 +50,22 @@ class CfrBrSolver(BucketCfrSolver):
 
     kind = "cfr-br"
     config_class: ClassVar[type[CfrConfig]] = CfrBrConfig
-    presets: ClassVar[Mapping[str, CfrConfig]] = {"cfr-br": CfrBrConfig(gamma=1.0)}
+    presets: ClassVar[Mapping[str, CfrConfig]] = CFR_BR_PRESETS
     default_preset = "cfr-br"
     real_game = True
     real: PublicTree
     _close = 0.0  # regrets of the opponent up to this count as 0
 
+    @classmethod
+    def named(cls, game: Any, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Any:
+        """A solver with these settings: another one where there is a trunk."""
+        config = preset(cls.presets, algorithm, settings)
+        solver: Any = TrunkSolver if _trunk(config) else cls
+        return solver(game, config, algorithm, memory_limit)
+
     def _check_game(self) -> None:
+        if _trunk(self.config):
+            raise SolverError("a trunk is for TrunkSolver; make_solver chooses the class by the settings")
         check_real_game(self.game)
 
     def _allocate(self) -> None:
@@ -128,7 +129,11 @@ class CfrBrSolver(BucketCfrSolver):
     def memory_bytes(cls, tree: BucketGame, config: CfrConfig | str | None = None) -> int:
         """Bytes of the tables, of the real game, of the best response and of the buckets of hands."""
         settings = cls.settings_of(config)
-        _, infosets, entries = count_public_tree(tree.definition)
-        kind = table_type(entries, settings.storage)
-        tables = cfr_table_bytes(tree.num_entries, settings) + 16 * (1 + settings.threads) * tree.num_entries
-        return tables + public_tree_bytes(tree.definition) + (entries // 2 + 1) * kind.itemsize + infosets // 2
+        _, _, entries = count_public_tree(tree.definition)
+        response = (entries // 2 + 1) * table_type(entries, settings.storage).itemsize
+        return cfr_table_bytes(tree.num_entries, settings) + real_game_bytes(tree, settings.threads) + response
+
+
+def _trunk(config: CfrConfig) -> int:
+    """Rounds of the trunk; other members of the family have none."""
+    return config.trunk if isinstance(config, CfrBrConfig) else 0

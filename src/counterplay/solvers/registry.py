@@ -117,6 +117,8 @@ ALGORITHMS: dict[str, Algorithm] = {
     "cfr-br": Algorithm(
         "CFR-BR : the least exploitable strategy by buckets, against best responses in the real game",
         {"buckets": "cfr-br"},
+        sampled=True,
+        seeded=True,
     ),
 }
 """Every algorithm by name."""
@@ -141,6 +143,7 @@ SOLVERS: dict[str, str] = {
     "mccfr-abstract": "bucket_mccfr:BucketSolver",
     "bucket-cfr": "bucket_cfr:BucketCfrSolver",
     "cfr-br": "cfr_br:CfrBrSolver",
+    "cfr-br-trunk": "cfr_br_trunk:TrunkSolver",
     "asymmetric": "asymmetric:AsymmetricSolver",
     "unabstracted-opponent": "unabstracted_opponent:UnabstractedOpponentSolver",
     "public-sampling": "public_sampling:PublicSamplingSolver",

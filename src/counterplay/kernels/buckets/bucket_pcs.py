@@ -141,16 +141,16 @@ def number_kinds(
 
 
 @inlined
-def _size(start: Any, piece: int) -> Any:
+def row_size(start: Any, piece: int) -> Any:
     return start[piece + 1] - start[piece]
 
 
 @inlined
-def _play(
+def play_buckets(
     pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, regret: Any, average: Any, weight: float,
 ) -> None:  # fmt: skip
     """How likely the player's buckets play towards each exit; his probabilities are kept, his average is added to."""
-    turn, first, exits = pieces.turn[piece], u64(pieces.exit_start[piece]), u64(_size(pieces.exit_start, piece))
+    turn, first, exits = pieces.turn[piece], u64(pieces.exit_start[piece]), u64(row_size(pieces.exit_start, piece))
     low, high = u64(pieces.decision_start[me, piece]), u64(pieces.decision_start[me, piece + 1])
     sequences = u64(pieces.sequences[me, piece])
     likely = scratch.sequence
@@ -174,12 +174,12 @@ def _play(
 
 
 @inlined
-def _play_against(
+def play_against(
     pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, regret: Any,
 ) -> None:  # fmt: skip
     """How likely the opponent's buckets play towards each exit, times what the player wins there."""
     opp = 1 - me
-    turn, first, exits = pieces.turn[piece], u64(pieces.exit_start[piece]), u64(_size(pieces.exit_start, piece))
+    turn, first, exits = pieces.turn[piece], u64(pieces.exit_start[piece]), u64(row_size(pieces.exit_start, piece))
     low, high = u64(pieces.decision_start[opp, piece]), u64(pieces.decision_start[opp, piece + 1])
     likely = scratch.sequence
     for k in range(u64(board.kinds[opp, turn])):
@@ -198,11 +198,11 @@ def _play_against(
 
 
 @inlined
-def _learn(
+def learn_piece(
     pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, floor: bool, learned: Any,
 ) -> None:  # fmt: skip
     """From what the exits are worth to a bucket to what its sequences are worth, and to regrets."""
-    turn, first, exits = pieces.turn[piece], u64(pieces.exit_start[piece]), u64(_size(pieces.exit_start, piece))
+    turn, first, exits = pieces.turn[piece], u64(pieces.exit_start[piece]), u64(row_size(pieces.exit_start, piece))
     low, high = u64(pieces.decision_start[me, piece]), u64(pieces.decision_start[me, piece + 1])
     sequences = u64(pieces.sequences[me, piece])
     worth = scratch.sequence
@@ -269,11 +269,17 @@ def terminal_rows(
     pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, reach: Any, lane: Any
 ) -> None:
     """What ``WIDE`` terminals of a piece are worth to each hand of the player, into ``scratch.mine``."""
-    turn, exits = pieces.turn[piece], _size(pieces.exit_start, piece)
+    turn, exits = pieces.turn[piece], row_size(pieces.exit_start, piece)
     kind, at = board.kind[1 - me, turn], scratch.at[turn]
     for h in range(len(kind)):
         chances = load_row(scratch.opp, at + kind[h] * exits + lane)
         store_row(scratch.theirs, h * WIDE, chances * spread_row(reach[h]))
+    win_rows(pieces, board, scratch, piece, lane)
+
+
+@inlined
+def win_rows(pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, lane: Any) -> None:
+    """What ``WIDE`` terminals of a piece are worth to each hand, from ``scratch.theirs`` into ``scratch.mine``."""
     if lane < pieces.folds[piece]:
         _fold_row(board.card, board.twin, scratch)
     else:
@@ -281,26 +287,32 @@ def terminal_rows(
 
 
 @inlined
-def _evaluate_terminals(pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int) -> None:
-    """What the terminals of a piece are worth to hands, added up at its root and by bucket."""
-    turn, exits = pieces.turn[piece], _size(pieces.exit_start, piece)
-    kind, at = board.kind[me, turn], scratch.at[turn]
-    reach, value = scratch.reach[1 - me, turn], scratch.value[turn]
-    for lane in range(0, pieces.terminals[piece], WIDE):
-        terminal_rows(pieces, board, scratch, piece, me, reach, lane)
-        for h in range(len(reach)):
-            place = at + kind[h] * exits + lane
-            row = load_row(scratch.mine, h * WIDE)
-            value[h] += row_sum(row * load_row(scratch.own, place))
-            store_row(scratch.worth, place, load_row(scratch.worth, place) + row)
+def count_rows(pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, lane: Any) -> None:
+    """Add what ``WIDE`` terminals are worth to hands, at the root of the piece and by bucket."""
+    turn, exits = pieces.turn[piece], row_size(pieces.exit_start, piece)
+    kind, at, value = board.kind[me, turn], scratch.at[turn], scratch.value[turn]
+    for h in range(len(kind)):
+        place = at + kind[h] * exits + lane
+        row = load_row(scratch.mine, h * WIDE)
+        value[h] += row_sum(row * load_row(scratch.own, place))
+        store_row(scratch.worth, place, load_row(scratch.worth, place) + row)
 
 
 @inlined
-def _enter(
+def _evaluate_terminals(pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int) -> None:
+    """What the terminals of a piece are worth to hands, added up at its root and by bucket."""
+    reach = scratch.reach[1 - me, pieces.turn[piece]]
+    for lane in range(0, pieces.terminals[piece], WIDE):
+        terminal_rows(pieces, board, scratch, piece, me, reach, lane)
+        count_rows(pieces, board, scratch, piece, me, lane)
+
+
+@inlined
+def begin_piece(
     pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, regret: Any, average: Any, weight: float,
-) -> bool:  # fmt: skip
-    """Go forward through a piece and evaluate its terminals; whether anybody comes here with any hand."""
-    turn, exits = pieces.turn[piece], _size(pieces.exit_start, piece)
+) -> int:  # fmt: skip
+    """Go forward through a piece: 0 if nobody comes here with any hand, 2 if the opponent does, else 1."""
+    turn, exits = pieces.turn[piece], row_size(pieces.exit_start, piece)
     own_reach, opp_reach, value = scratch.reach[me, turn], scratch.reach[1 - me, turn], scratch.value[turn]
     own_kind, kinds = board.kind[me, turn], board.kinds[me, turn]
     own_some = opp_some = False
@@ -311,11 +323,23 @@ def _enter(
         own_some |= own_reach[h] != 0.0
         opp_some |= opp_reach[h] != 0.0
     if not (opp_some or (own_some and len(average) > 0)):
-        return False
+        return 0
     scratch.worth[scratch.at[turn] : scratch.at[turn] + kinds * exits] = 0.0
-    _play(pieces, board, scratch, piece, me, regret, average, weight)
-    _play_against(pieces, board, scratch, piece, me, regret)
-    if opp_some:
+    play_buckets(pieces, board, scratch, piece, me, regret, average, weight)
+    return 2 if opp_some else 1
+
+
+@inlined
+def enter_piece(
+    pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, regret: Any, other: Any, average: Any,
+    weight: float,
+) -> bool:  # fmt: skip
+    """``begin_piece`` and evaluate its terminals, the opponent playing ``other``; whether anybody comes here."""
+    some = begin_piece(pieces, board, scratch, piece, me, regret, average, weight)
+    if some == 0:
+        return False
+    play_against(pieces, board, scratch, piece, me, other)
+    if some == 2:
         _evaluate_terminals(pieces, board, scratch, piece, me)
     return True
 
@@ -334,13 +358,13 @@ def _walk(
     stack[0, 0] = 0
     while level >= 0:
         piece = stack[level, 0]
-        turn, exits = pieces.turn[piece], _size(pieces.exit_start, piece)
+        turn, exits = pieces.turn[piece], row_size(pieces.exit_start, piece)
         first_exit, at = pieces.exit_start[piece], scratch.at[turn]
         own_kind, opp_kind, value = board.kind[me, turn], board.kind[1 - me, turn], scratch.value[turn]
         if entered:
             stack[level, 1] = pieces.terminals[piece]
             touched += pieces.nodes[piece]
-            if not _enter(pieces, board, scratch, piece, me, regret, average, weight):
+            if not enter_piece(pieces, board, scratch, piece, me, regret, regret, average, weight):
                 stack[level, 1] = exits + 1  # nothing follows, nothing is learned
         else:  # back from a link
             e = stack[level, 1]
@@ -364,7 +388,7 @@ def _walk(
             stack[level, 0] = after
         else:
             if e == exits:
-                _learn(pieces, board, scratch, piece, me, floor, learned)
+                learn_piece(pieces, board, scratch, piece, me, floor, learned)
             level -= 1
     return touched
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError
 from counterplay.game.game import TERMINAL
+from counterplay.kernels.buckets.board_response import ResponseScratch
 from counterplay.kernels.buckets.bucket_pcs import (
     CARD_SLOTS,
     NO_CARD,
@@ -144,6 +145,27 @@ def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
 
 
+class HandRows(NamedTuple):
+    """How the hands of a player in a round have rows in a table: the tables of ``plain_tables``, and the entries."""
+
+    numbering: Any  # the tables that index hands
+    table: NDArray[Any] | None
+    cuts: NDArray[Any] | None
+    start: int  # the first entry
+    width: int  # entries of a bucket
+
+
+def bucket_rows(game: BucketGame, last: int) -> list[list[HandRows]]:
+    """By player and round, up to a last one: the rows of a bucket game."""
+    return [
+        [
+            HandRows(*table, int(game.slot_start[2 * turn + player]), int(game.slot_width[2 * turn + player]))
+            for turn, table in enumerate(tables[: last + 1])
+        ]
+        for player, tables in enumerate(plain_tables(game))
+    ]
+
+
 class BoardSampler:
     """Samples the boards of a bucket game of two players, and holds the work arrays of walks over them.
 
@@ -167,50 +189,67 @@ class BoardSampler:
         self._card = np.full((self.hands, 2), NO_CARD, np.uint8)
         self._group = np.zeros(self.hands + 1, np.int64)
         self._seen = [np.empty((self.hands, rules.hole_cards + end), np.uint8) for end in rules.board_ends[: last + 1]]
-        self._index, self._bucket = np.empty((2, self.hands), np.int64)
-        self._known = np.full(int(game.slot_buckets.max()), -1, np.int64)
-        most = _most_kinds(game, self.hands)
-        self._kind = np.zeros((2, rules.rounds, self.hands), np.int64)
-        self._row = np.zeros((2, rules.rounds, max(most)), np.int64)
-        self._kinds = np.zeros((2, rules.rounds), np.int64)
-        self._tables = [tables[: last + 1] for tables in plain_tables(game)]
+        self._bucket = np.empty(self.hands, np.int64)
+        self._index: dict[tuple[int, int], NDArray[np.int64]] = {}
+        self._rows = bucket_rows(game, last)
         self._ranking = showdown_tables(rules) if cards == rules.board_ends[-1] else hand_tables()  # only sorts then
-        self.scratch = _scratch(pieces, most, self.hands)
+        self._allocate(pieces, last)
+
+    def _allocate(self, pieces: Pieces, last: int) -> None:
+        """Make the arrays whose size depends on the buckets."""
+        game, rounds = self.game, self.game.rounds
+        most = most_kinds(game, self.hands)
+        self._known = np.full(int(game.slot_buckets.max()), -1, np.int64)
+        self._kind = np.zeros((2, rounds, self.hands), np.int64)
+        self._row = np.zeros((2, rounds, max(most)), np.int64)
+        self._kinds = np.zeros((2, rounds), np.int64)
+        self.scratch = board_scratch(pieces, most, self.hands)
 
     @staticmethod
     def nbytes(game: BucketGame, pieces: Pieces) -> int:
         """Bytes that a sampler will allocate."""
         rules = game.definition
         hands = math.comb(len(rules.deck) - rules.board_ends[-1], rules.hole_cards)
-        most = _most_kinds(game, hands)
-        entries, chances, longest = _scratch_sizes(pieces, most)
-        by_hand = 8 * (5 * rules.rounds + 2 * WIDE + 4) + sum(rules.hole_cards + end for end in rules.board_ends)
-        fixed = 8 * (int(game.slot_buckets.max()) + (2 * rules.rounds + 1) * max(most) + CARD_SLOTS * WIDE)
-        return hands * by_hand + fixed + 8 * (3 * sum(entries) + sum(chances) + longest) + 4096
+        most = most_kinds(game, hands)
+        by_hand = 8 * (3 * rules.rounds + 2) + sum(rules.hole_cards + end for end in rules.board_ends)
+        fixed = 8 * (int(game.slot_buckets.max()) + 2 * rules.rounds * max(most))
+        return hands * by_hand + fixed + scratch_bytes(pieces, most, hands) + 4096
 
     def draw(self, state: NDArray[np.uint64]) -> Board:
         """A board, sampled uniformly; overwritten by the next call.  The ``state`` of the random numbers advances."""
+        return self.board(self.draw_cards(state))
+
+    def draw_cards(self, state: NDArray[np.uint64]) -> NDArray[np.uint8]:
+        """The cards of such a board."""
         deal_cards(self.deck, state, self._stock, self._dealt)
-        return self.board(self._dealt[0])
+        return np.asarray(self._dealt[0])
 
     def board(self, cards: NDArray[np.uint8]) -> Board:
         """A given board, with all its cards in the order of the deal."""
-        game = self.game
-        width = game.definition.hole_cards
-        groups = sort_hands(self._ranking, cards, self._holes, self._card, self._group)
+        groups = self._sort(cards)
         for player in range(2):
-            for turn, (numbering, table, cuts) in enumerate(self._tables[player]):
-                slot = 2 * turn + player
-                start, size = int(game.slot_start[slot]), int(game.slot_width[slot])
-                gather_board(self._card, cards, width, self._seen[turn])
-                index_hands(numbering, self._seen[turn], self._index)
-                look_up(self._index, table, cuts, self._bucket)
-                self._kinds[player, turn] = number_kinds(
-                    self._bucket, start, size, self._known, self._kind[player, turn], self._row[player, turn]
-                )
-        return Board(
-            self._card, self._group[: groups + 1], self._kind, self._row, self._kinds, self.pairs, float(width == 2)
-        )
+            self._number(cards, self._rows[player], self._kind[player], self._row[player], self._kinds[player])
+        return self._made(groups, self._kind, self._row, self._kinds)
+
+    def _sort(self, cards: NDArray[np.uint8]) -> int:
+        """Sort the hands that a board allows; how many ranks there are."""
+        self._index.clear()
+        return sort_hands(self._ranking, cards, self._holes, self._card, self._group)
+
+    def _number(self, cards: NDArray[np.uint8], rows: list[HandRows], kind: Any, row: Any, kinds: Any) -> None:
+        """Number the buckets of a player's hands, round by round."""
+        for turn, one in enumerate(rows):
+            key = turn, id(one.numbering)
+            if key not in self._index:
+                gather_board(self._card, cards, self.game.definition.hole_cards, self._seen[turn])
+                self._index[key] = np.empty(self.hands, np.int64)
+                index_hands(one.numbering, self._seen[turn], self._index[key])
+            look_up(self._index[key], one.table, one.cuts, self._bucket)
+            kinds[turn] = number_kinds(self._bucket, one.start, one.width, self._known, kind[turn], row[turn])
+
+    def _made(self, groups: int, kind: Any, row: Any, kinds: Any) -> Board:
+        twin = float(self.game.definition.hole_cards == 2)
+        return Board(self._card, self._group[: groups + 1], kind, row, kinds, self.pairs, twin)
 
 
 def check_hands(game: BucketGame) -> None:
@@ -221,7 +260,7 @@ def check_hands(game: BucketGame) -> None:
         raise GameError(f"pcs is for hands of one or two cards; {game.name} deals {game.definition.hole_cards}")
 
 
-def _most_kinds(game: BucketGame, hands: int) -> list[int]:
+def most_kinds(game: BucketGame, hands: int) -> list[int]:
     """Most buckets of a player that a board can have, by round."""
     return [min(hands, int(count)) for count in game.slot_buckets.reshape(-1, 2).max(axis=1)]
 
@@ -235,13 +274,36 @@ def _scratch_sizes(pieces: Pieces, most: list[int]) -> tuple[list[int], list[int
     return (kinds * exits).tolist(), (kinds * sequences).tolist(), int(sequences.max())
 
 
-def _scratch(pieces: Pieces, most: list[int], hands: int) -> BoardScratch:
+def scratch_bytes(pieces: Pieces, most: list[int], hands: int) -> int:
+    """Bytes of ``board_scratch``."""
+    entries, chances, longest = _scratch_sizes(pieces, most)
+    by_hand = hands * (3 * len(most) + 2 * WIDE)
+    return 8 * (3 * sum(entries) + sum(chances) + longest + max(most) + by_hand + CARD_SLOTS * WIDE)
+
+
+def board_scratch(pieces: Pieces, most: list[int], hands: int) -> BoardScratch:
+    """The work arrays of walks over boards with so many hands, and at most so many buckets in each round."""
     entries, chances, longest = _scratch_sizes(pieces, most)
     rounds = len(most)
     own, opp, worth = np.zeros((3, sum(entries)))
-    mine, theirs = row_space(hands), row_space(hands)
+    mine, theirs = row_space(_filled(hands)), row_space(hands)
     return BoardScratch(
         np.zeros((2, rounds, hands)), np.zeros((rounds, hands)), _starts(np.array(entries))[:-1], own, opp, worth,
         _starts(np.array(chances))[:-1], np.zeros(sum(chances)), spaced_zeros(max(most)), spaced_zeros(longest),
         mine, theirs, row_space(CARD_SLOTS), spaced_zeros((rounds, 2), np.int64),
     )  # fmt: skip
+
+
+def response_scratch(pieces: Pieces, hands: int) -> ResponseScratch:
+    """The work arrays of best responses on boards with so many hands."""
+    span, exits = _filled(hands), int(np.diff(pieces.exit_start).max())
+    sequences, decisions = int(pieces.sequences.max()), int(np.diff(pieces.decision_start, axis=1).max())
+    return ResponseScratch(
+        np.zeros(exits * span), np.zeros(sequences * span), np.zeros(span), np.zeros(decisions * span, np.uint8),
+        np.zeros(sequences * span, np.uint8), np.zeros(WIDE, np.int64),
+    )  # fmt: skip
+
+
+def _filled(hands: int) -> int:
+    """Hands, filled up to rows."""
+    return -(-hands // WIDE) * WIDE
