@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from counterplay.abstraction.cards import BuildSettings, CardAbstraction, build_cards, parse_recipe
-from counterplay.errors import AbstractionError, StrategyError
+from counterplay.errors import AbstractionError, CounterplayError, StrategyError
 from counterplay.evaluation import evaluate
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs, measure_buckets
 from counterplay.evaluation.lifted_buckets import RealGame
@@ -134,17 +134,20 @@ def test_five_buckets_lose_in_real_holdem_what_is_published() -> None:
 
 
 def test_the_least_exploitable_strategies() -> None:
-    found = run_experiment(
-        "least-exploitable", True, families="PS2/PS2,lossless/lossless", game=SMALL, iterations=200, points=2
-    )
-    assert [(row[0], row[2]) for row in found.rows] == [("PS2/PS2", 200), ("lossless/lossless", 200)]
+    """A-vs-U and CFR-BR find the same, which is less exploitable than A-vs-A and loses to it."""
+    found = run_experiment("least-exploitable", True, families="PS2/PS2", game=SMALL, iterations=200, points=2)
+    plain, unabstracted, response = found.rows
+    assert [row[1] for row in found.rows] == ["A-vs-A", "A-vs-U", "CFR-BR"]
     for row in found.rows:
-        assert row[4] == found.curves[f"{row[0]}, average"][1][-1]
-        assert row[5] == found.curves[f"{row[0]}, current"][1][-1]
-        assert row[6] is None
-    assert float(found.rows[1][4] or 0) < 0.3 * float(found.rows[0][4] or 0)  # buckets cost something
-    equilibrium = run_experiment("abstraction-families", True, families="PS2/PS2", game=SMALL, boards=2000, points=1)
-    assert float(found.rows[0][4] or 0) < 0.9 * float(equilibrium.rows[0][5] or 0)
+        assert row[5] == found.curves[f"PS2/PS2, {row[1]}, average"][1][-1]
+        assert row[6] == found.curves[f"PS2/PS2, {row[1]}, current"][1][-1]
+        assert row[7] is None
+    assert float(unabstracted[5] or 0) <= float(response[5] or 0) <= 1.25 * float(unabstracted[5] or 0)
+    assert float(response[5] or 0) < 0.9 * float(plain[5] or 0)
+    assert plain[8] is None
+    assert max(float(row[8] or 0) for row in (unabstracted, response)) < 0.0
+    with pytest.raises(CounterplayError, match="methods are A-vs-A, A-vs-U, CFR-BR; got 'A'"):
+        run_experiment("least-exploitable", methods="A")
 
 
 def test_overfitting_shows() -> None:

@@ -32,7 +32,7 @@ EXPERIMENTS = {
     "hand-distances": "distances between four starting hands by three measures (Johanson 2016, figures 5.2 and 5.3)",
     "heuristic-failure": "a game on which the heuristic update of CFR+IRA alone fails (Čermák 2018, table 5.1)",
     "kuhn-tournament": "what avoiding dominated actions is worth in Kuhn poker (Gibson 2014, table 4.1)",
-    "least-exploitable": "CFR-BR with several kinds of buckets in [2-4] hold'em (Johanson 2016, figures 4.4 and 4.5)",
+    "least-exploitable": "CFR-BR and A-vs-U in [2-4] hold'em, several buckets (Johanson 2016, figures 4.4, 4.5, 4.8)",
     "maxmin-games": "Oshi-Zumo and the search game when one player forgets (Čermák 2018, section 4.5, figure 4.8)",
     "maxmin-shares": "maxmin strategies in random games (Čermák 2018, table 4.1, figure 4.7)",
     "oshi-zumo-sizes": "Oshi-Zumo with a forgetful player, counted (Čermák 2018, table 4.2)",

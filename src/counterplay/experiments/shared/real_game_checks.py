@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -17,12 +17,17 @@ import numpy as np
 from counterplay.abstraction.cards import CardAbstraction
 from counterplay.evaluation.bucket_pairs import BucketPairs, count_bucket_pairs, measure_buckets
 from counterplay.evaluation.lifted_buckets import RealGame
+from counterplay.evaluation.measurement import Measurement
 from counterplay.experiments.shared.bucket_games import bucket_game
 from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.solvers.bucket_cfr import BucketCfrSolver
 from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.solvers.cfr_br import CfrBrSolver
 from counterplay.solvers.mccfr import MccfrConfig
 from counterplay.tree.public.public_tree import PublicTree
+
+Kind = Literal["average", "last"]
+"""A strategy of a solver."""
 
 
 class Point(NamedTuple):
@@ -37,8 +42,8 @@ class Point(NamedTuple):
 
 
 class Robust(NamedTuple):
-    """CFR-BR at a checkpoint: iterations, the CPU seconds spent on them, and the exploitability of the average and of
-    the current strategy in the real game, in mbb/g if there are blinds, otherwise in milli-chips.
+    """The strategies of a solver at a checkpoint: iterations, the CPU seconds spent on them, and the exploitability of
+    the average and of the current one in the real game, in mbb/g if there are blinds, otherwise in milli-chips.
     """
 
     iterations: int
@@ -72,16 +77,21 @@ def follow(solver: BucketSolver, marks: Iterable[int], pairs: BucketPairs | None
     return curve
 
 
-def follow_robust(abstract: BucketGame, marks: Iterable[int], threads: int = 1) -> Iterator[Robust]:
-    """Run CFR-BR on a bucket game, and measure after given numbers of iterations, ascending."""
-    solver = CfrBrSolver(abstract, dataclasses.replace(CfrBrSolver.presets["cfr-br"], threads=threads))
-    unit, spent = 1000.0 / (abstract.big_blind or 1.0), 0.0
+def cfr_br(game: BucketGame, threads: int = 1) -> CfrBrSolver:
+    """CFR-BR on a bucket game."""
+    return CfrBrSolver(game, dataclasses.replace(CfrBrSolver.presets["cfr-br"], threads=threads))
+
+
+def follow_robust(
+    solver: BucketCfrSolver, marks: Iterable[int], measure: Callable[[Kind], Measurement]
+) -> Iterator[Robust]:
+    """Run a fresh solver, and measure its strategies after given numbers of iterations, ascending."""
+    unit, spent = 1000.0 / (solver.game.big_blind or 1.0), 0.0
     for mark in marks:
         before = time.process_time()
         solver.step(mark - solver.iterations)
         spent += time.process_time() - before
-        kinds: tuple[Literal["average", "last"], ...] = ("average", "last")
-        average, last = (unit * solver.measure(kind).exploitability for kind in kinds)
+        average, last = unit * measure("average").exploitability, unit * measure("last").exploitability
         yield Robust(solver.iterations, spent, average, last)
 
 
