@@ -25,6 +25,7 @@ EXPERIMENTS = {
     "bluff-memory": "Bluff when only the last bids are remembered (Lanctot et al. 2012, figure 1)",
     "current-profile": "current against average profile of CFR (Gibson 2014, figure 4.7)",
     "dominated-play": "dominated actions under CFR (Gibson 2014, theorems 4.2 and 4.3)",
+    "exploitability-by-size": "larger and other buckets, CFR and CFR-BR (Johanson 2016, figures 2.3 to 11.4)",
     "failing-learners": "CFR and fictitious play where a player forgets (Čermák 2018, figure A.1)",
     "family-crosstable": "kinds of buckets head to head, four rounds, exactly (Johanson 2016, tables 5.3 and 11.3)",
     "family-exploitability": "kinds of buckets by CFR and CFR-BR, four rounds (Johanson 2016, tables 5.4 and 11.4)",

@@ -14,6 +14,8 @@ buckets of E[HS²], looking ahead to the river, where a class of starting hands 
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from counterplay.abstraction.cards import CardAbstraction
@@ -43,7 +45,7 @@ def family_cards(family: str, game: str, threads: int = 1) -> CardAbstraction:
     """The card abstraction of a family, such as ``IR169/KE570:river``."""
     if family == "two-round":
         return five_buckets(threads)
-    text, colon, ahead = family.partition(":")
+    text, colon, ahead = re.split(r"(:(?=[a-z]+$)|$)", family, maxsplit=1)  # T:PS5 is a part of the buckets
     if colon and ahead != "river":
         raise AbstractionError(f"features look ahead to the river, written PS5/PS5:river, or not; got {family!r}")
     return cards_of(game, text, threads=threads, runout=RUNOUT if colon else ())

@@ -81,11 +81,12 @@ def equal_size(game: str, counts: list[int], recall: str) -> tuple[int, int]:
 
 
 def early_part(features: str, buckets: int) -> str:
-    """The entry of a round before the last; nested percentiles in the ratio published."""
-    if features != "PHS" or buckets < 4:
-        return last_part(features, buckets)
+    """The entry of a round before the last; percentiles are nested in the ratio published where that gives as many."""
     second = max(2, round(math.sqrt(buckets / NESTED)))
-    return f"PHS{round(buckets / second)}x{second}"
+    first = round(buckets / second)
+    if features == "PHS" and first > 1 and abs(first * second - buckets) <= buckets / 10:
+        return f"PHS{first}x{second}"
+    return last_part(features, buckets)
 
 
 def last_part(features: str, buckets: int) -> str:
