@@ -42,9 +42,15 @@ def command(
     duplicate: Annotated[
         bool, typer.Option(help="Play every deal in all seatings (two players: 2, three: 6), or once.")
     ] = True,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Compute the values between strategies, of all pairs, and play nothing.")
+    ] = False,
     as_json: o.AsJson = False,
 ) -> int:
     """Play a match in this process and report the winnings, with 95 % confidence intervals over deals.
+
+    With --exact no deals are played: the values of all pairs of two or more strategies are computed on the public tree
+    of a two-player game, also of strategies with different card abstractions.
 
     Ctrl-C stops it and reports the deals that were played.  With human you play yourself, as with `counterplay play`:
     every deal once, seats changing from hand to hand.
@@ -54,6 +60,11 @@ def command(
 
     entries = read_entries(agents)
     played = find_match_game(game, entries)
+    if exact:
+        if deals is not None or seed is not None or not duplicate:
+            raise GameError("--exact plays no deals; leave out --deals, --seed and --no-duplicate")
+        _compute(played, entries, as_json)
+        return 0
     others = [entry for entry in entries if entry.source is not terminal_agent]
     if len(others) < len(entries):
         _play_against(played, others, len(entries) - len(others), deals, seed, as_json)
@@ -72,6 +83,24 @@ def command(
     else:
         _say(result)
     return 130 if result.interrupted else 0
+
+
+def _compute(played: MatchGame, entries: tuple[Entry, ...], as_json: bool) -> None:
+    """The exact values of all pairs."""
+    from counterplay.agents import exact_match
+
+    with counted_progress("computing", as_json) as draw:
+        result = exact_match(played, entries, progress=draw)
+    if as_json:
+        print_json(result.to_dict())
+        return
+    say(f"{result.game}: exact winnings of the row from the column, both seats equally often, {result.unit}")
+    rows = [["", *result.names, "mean"]]
+    for name, *cells in result.rows():
+        rows.append([str(name), *("" if cell is None else figure(cell, 5, sign=True) for cell in cells)])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        say("  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)))
 
 
 def read_entries(agents: list[str]) -> tuple[Entry, ...]:
