@@ -23,6 +23,8 @@ from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.solvers.bucket_cfr import BucketCfrSolver
 from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.solvers.cfr_br import CfrBrSolver
+from counterplay.solvers.cfr_br_settings import CFR_BR_PRESETS
+from counterplay.solvers.cfr_br_trunk import TrunkSolver
 from counterplay.solvers.mccfr import MccfrConfig
 from counterplay.tree.public.public_tree import PublicTree
 
@@ -78,12 +80,18 @@ def follow(solver: BucketSolver, marks: Iterable[int], pairs: BucketPairs | None
 
 
 def cfr_br(game: BucketGame, threads: int = 1) -> CfrBrSolver:
-    """CFR-BR on a bucket game."""
-    return CfrBrSolver(game, dataclasses.replace(CfrBrSolver.presets["cfr-br"], threads=threads))
+    """CFR-BR on a bucket game, the exact form."""
+    return CfrBrSolver(game, dataclasses.replace(CFR_BR_PRESETS["cfr-br"], threads=threads))
+
+
+def cfr_br_trunk(game: BucketGame, threads: int = 1, trunk: int | None = None) -> TrunkSolver:
+    """CFR-BR on a bucket game with a trunk, by default of half of the rounds; boards are sampled."""
+    trunk = trunk or game.rounds // 2
+    return TrunkSolver(game, dataclasses.replace(CFR_BR_PRESETS["cfr-br"], threads=threads, trunk=trunk))
 
 
 def follow_robust(
-    solver: BucketCfrSolver, marks: Iterable[int], measure: Callable[[Kind], Measurement]
+    solver: BucketCfrSolver | TrunkSolver, marks: Iterable[int], measure: Callable[[Kind], Measurement]
 ) -> Iterator[Robust]:
     """Run a fresh solver, and measure its strategies after given numbers of iterations, ascending."""
     unit, spent = 1000.0 / (solver.game.big_blind or 1.0), 0.0
