@@ -10,8 +10,11 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-# A shell starts what it runs in the background with Ctrl-C ignored; tests that press it need Python's own handler.
+# A shell starts what it runs in the background with Ctrl-C ignored, nohup ignores SIGHUP, and children inherit both;
+# tests that send these signals need Python's own handlers.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+for _number in (signal.SIGTERM, signal.SIGHUP):
+    signal.signal(_number, signal.SIG_DFL)
 
 # The same examples in every run, so that a change is judged by what it changed; COUNTERPLAY_FUZZ draws new ones.
 settings.register_profile("counterplay", derandomize="COUNTERPLAY_FUZZ" not in os.environ)

@@ -36,6 +36,9 @@ def fork(work: Callable[[], int | None], output: Path | None = None) -> int:
         return child
     code = CRASHED
     try:
+        for number in STOPPING:  # ignored under nohup, or in the background of a shell
+            if signal.getsignal(number) == signal.SIG_IGN:
+                signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
         os.setpgid(0, 0)
         place = os.open(os.devnull if output is None else output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         for stream in (1, 2):
