@@ -1,4 +1,5 @@
-"""CFR+ on public trees: CPU seconds of an iteration of both players, memory, what a second thread brings, and a solve.
+"""CFR+ on public trees: CPU seconds of an iteration of both players, memory, what a second thread brings, a solve, and
+an iteration of CFR-BR beside one of CFR+.
 
 Beside OpenSpiel and LiteEFG, which walk histories, where they can hold the game: Kuhn poker, Leduc hold'em, Bluff(1,1).
 """
@@ -11,8 +12,12 @@ from typing import TYPE_CHECKING
 
 from benchmarks.rivals import Rival
 from benchmarks.timing import all_cores, cpu_seconds, median, rates_in_turn, ratios
+from counterplay.abstraction.cards import build_cards, deck_shape, parse_recipe
+from counterplay.forms import poker_definition
+from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.pacing import Until
 from counterplay.solvers.cfr import config_with
+from counterplay.solvers.cfr_br import CfrBrSolver
 from counterplay.solvers.public_cfr import PublicSolver
 
 if TYPE_CHECKING:
@@ -23,6 +28,11 @@ SECONDS = {"leduc": 40e-6, "rhode_island": 0.2, "holdem_2_1": 1.2, "holdem_2_4":
 GIGABYTES = {"holdem_2_1": 1.5, "holdem_2_4": 4.0}
 LARGEST = "holdem_2_4"
 THREADS_TARGET = 1.7
+RESPONSE_TARGET = 1.6
+"""CPU time of an iteration of CFR-BR, both seats, at most, in iterations of CFR+ on the same tree."""
+RESPONSE_BUCKETS = "PS5/PS5"
+RESPONSE_MARKS = (2, 20)
+"""Iterations after which they are measured: the first ones, in which hardly anything is cut, and later ones."""
 GOAL = ("holdem_2_1", 1.0, 600.0)
 """A game, an exploitability in mbb/g, and the most seconds of two threads that reaching it should take."""
 BESIDE = {"kuhn": ("kuhn", 1000), "leduc": ("leduc without suits", 100), "bluff": ("bluff", 5)}
@@ -53,6 +63,7 @@ def public_speed(outcome: Outcome, rivals: list[Rival], plan: Plan) -> None:
             )
         if game == LARGEST:
             _two_threads(outcome, solver)
+            _best_responses(outcome, game)
         del solver
         gc.collect()
     for game in BESIDE:
@@ -75,6 +86,29 @@ def _two_threads(outcome: Outcome, solver: PublicSolver) -> None:
                 seconds.append(time.perf_counter() - clock)
             gains.append(seconds[0] / seconds[1])
     outcome.lines.append(Line(f"two threads, {LARGEST}, wall time", gains, "x", "", "", THREADS_TARGET))
+
+
+def _best_responses(outcome: Outcome, game: str) -> None:
+    """An iteration of CFR-BR beside one of CFR+, in turns."""
+    from benchmarks.measures import Line
+
+    deck, shape = deck_shape(poker_definition(game))
+    cards = build_cards(deck, shape, parse_recipe(RESPONSE_BUCKETS, deck, shape))
+    responding = CfrBrSolver(BucketGame.build(poker_definition(game), cards.rounds, name=game))
+    plain = PublicSolver(responding.real, "cfr+")
+    for mark in RESPONSE_MARKS:
+        taken: dict[str, list[float]] = {"CFR-BR": [], "CFR+": []}
+        for solver in (responding, plain):
+            solver.step(mark - solver.iterations)
+        for _ in range(3):
+            taken["CFR-BR"].append(cpu_seconds(responding.step, 1))
+            taken["CFR+"].append(cpu_seconds(plain.step, 1))
+        outcome.raw[f"CPU seconds of an iteration after {mark}, {game}, {RESPONSE_BUCKETS}"] = taken
+        ours, theirs = (f"{name} {median(seconds):.2f} s" for name, seconds in taken.items())
+        outcome.lines.append(
+            Line(f"CFR-BR iteration in CFR+ iterations, {game}, after {mark}", ratios(*taken.values()), "x", ours,
+                 theirs, RESPONSE_TARGET, at_least=False)
+        )  # fmt: skip
 
 
 def time_to_goal(outcome: Outcome, rivals: list[Rival], plan: Plan) -> None:

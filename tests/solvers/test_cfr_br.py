@@ -16,12 +16,16 @@ import counterplay as cp
 from counterplay.abstraction.cards import build_cards, parse_recipe
 from counterplay.errors import CounterplayError, GameError, SolverError
 from counterplay.evaluation.lifted_buckets import HeadToHead, LiftedStrategy, RealGame
+from counterplay.evaluation.public_walks import FIXED, Opponent, PublicWalks
 from counterplay.forms import poker_definition
+from counterplay.kernels.public.bucketed_hands import ANY_ACTION
+from counterplay.kernels.public.piece_steps import UPDATE
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.poker_public_tree import build_public_tree
 from counterplay.solvers import make_solver
 from counterplay.solvers.bucket_cfr import BucketCfrSolver
 from counterplay.solvers.cfr_br import CfrBrSolver
+from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.public_strategy import PublicStrategy, fill_table
 from tests.poker.test_bucket_game import (
@@ -43,9 +47,15 @@ RULES: dict[Any, Any] = {forgetting: coarse, remembering: remembered}
 
 def response_to(solver: CfrBrSolver, seat: int) -> PublicStrategy:
     """What the responder to the seat that learned last has played."""
-    real = solver.real
+    real, player = solver.real, 1 - seat
     tables = [np.zeros(entries) for entries in real.num_entries]
-    tables[1 - seat] = solver._response[: real.num_entries[1 - seat]].astype(np.float64)
+    chosen, at = solver._response, solver._real.rows[player].response_at
+    for node in np.flatnonzero(real.kind == player).tolist():
+        actions = np.arange(int(real.num_children[node]))[:, None]
+        for deal in range(int(real.deal_low[node]), int(real.deal_high[node])):
+            hands = real.hands[player].slice(deal)
+            played = chosen[at[node] + hands.start : at[node] + hands.stop]
+            tables[player][real.entries(node, deal)] = np.ravel((played == actions) | (played == ANY_ACTION))
     return PublicStrategy.of_tree(real, (tables[0], tables[1]))
 
 
@@ -141,6 +151,44 @@ def test_values_head_to_head_are_those_of_the_history_tree() -> None:
         assert match.mean(players[one], players[two]) == pytest.approx(sum(found) / 2)
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_answers_are_sums_over_the_hands_of_buckets(kind: Any) -> None:
+    """Of what an update of the real game's tables adds, for every hand at every board, where both play the same."""
+    game, rng = "holdem_2_4(ranks=4,suits=2)", np.random.default_rng(1)
+    cards = build_cards((4, 2), (2, 3), parse_recipe("PS2/PS3", (4, 2), (2, 3), "imperfect"))
+    abstract = BucketGame.build(poker_definition(game), cards.rounds, name=game)
+    solver = CfrBrSolver(abstract, dataclasses.replace(CfrBrSolver.presets["cfr-br"], storage=np.dtype(kind).name))
+    real, tree = solver._real, solver.real
+    strategy = real.table(rng.random(abstract.num_entries) * (rng.random(abstract.num_entries) > 0.3))
+    lifted = LiftedStrategy(BucketStrategy.of_game(abstract, strategy))
+    for seat in (0, 1):
+        real.respond(1 - seat, strategy, solver._response)
+        found = np.zeros((2, abstract.num_entries))
+        rule = FIXED._replace(weight=2.0)
+        real.answer(seat, strategy, solver._response, rule, *found)
+        start = fill_table(tree, seat, lifted)
+        tables = PublicSolver(tree, "cfr").player_tables[seat]
+        tables.regret[:] = start
+        other = response_to(solver, seat).tables[1 - seat]
+        values = PublicWalks(tree).walk(seat, UPDATE, tables, Opponent(other), rule=rule)
+        expected, rows = np.zeros((2, abstract.num_entries)), real.rows[seat]
+        for node in np.flatnonzero(tree.kind == seat).tolist():
+            for deal in range(int(tree.deal_low[node]), int(tree.deal_high[node])):
+                here, hands = tree.entries(node, deal), tree.hands[seat].slice(deal)
+                added = [
+                    rows.mass[hands] * column[here].reshape(int(tree.num_children[node]), -1)
+                    for column in (tables.regret - start, tables.average)
+                ]
+                for a in range(int(tree.num_children[node])):
+                    entries = rows.row[node] + rows.wide[node] * rows.bucket[hands] + a
+                    for kept, one in zip(expected, added, strict=True):
+                        np.add.at(kept, entries, one[a])
+        np.testing.assert_allclose(found, expected, atol=1e-12 if kind == np.float64 else 1e-5)
+        assert float(values @ tree.hands[seat].root_weight) == pytest.approx(
+            -real.respond(1 - seat, strategy, solver._response), abs=1e-5
+        )
+
+
 def test_threads_change_nothing_but_rounding() -> None:
     game = "holdem_2_4(ranks=4,suits=2)"
     cards = build_cards((4, 2), (2, 3), parse_recipe("PS2/PS3", (4, 2), (2, 3)))
@@ -157,8 +205,7 @@ def test_threads_change_nothing_but_rounding() -> None:
     assert one._real.measure(strategy).best_response == pytest.approx(best, abs=1e-12)
     learned = [np.zeros((2, abstract.num_entries)) for _ in range(2)]
     for solver, found in zip((one, two), learned, strict=True):  # against one response: rounding decides among ties
-        solver._response[:] = two._response
-        solver._answer(1, two._real.table(strategy), 1.0, found)
+        solver._real.answer(1, strategy, two._response, FIXED._replace(weight=1.0), *found)
     np.testing.assert_allclose(learned[0], learned[1], atol=1e-10)
 
 

@@ -75,7 +75,7 @@ class Case:
         """Regrets of the strategy, an empty average."""
         scale = self.walker.ones(player)
         entries = self.tree.num_entries[player]
-        return hold(Tables(self.regret[player].copy(), scale, np.zeros(entries), scale, np.zeros(0), np.zeros(0)))
+        return hold(Tables(self.regret[player].copy(), scale, np.zeros(entries), scale, np.zeros(0)))
 
     def walk(self, player: int, own: int, opp: int, chain: tuple[int, ...]) -> tuple[NDArray[Any], NDArray[Any]]:
         """What a walk over a block adds to regrets and average of a player."""

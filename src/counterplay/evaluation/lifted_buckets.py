@@ -16,7 +16,18 @@ from counterplay.abstraction.cards import deck_shape
 from counterplay.errors import GameError, StrategyError
 from counterplay.evaluation.measurement import Measurement
 from counterplay.evaluation.public_walker import PublicWalker
-from counterplay.evaluation.public_walks import NO_ROWS, BucketRows
+from counterplay.evaluation.public_walks import (
+    NO_RESPONSE,
+    NO_ROWS,
+    BucketRows,
+    Opponent,
+    PublicWalks,
+    leaf_lanes,
+    plain_tables,
+)
+from counterplay.kernels.numba_internals import WIDE, hold, row_space
+from counterplay.kernels.public.bucketed_hands import ANY_ACTION, learn_from_leaves
+from counterplay.kernels.public.piece_steps import RESPONSE, UPDATE, Rule, Tables
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.buckets.bucket_counts import count_bucket_game
 from counterplay.poker.buckets.bucket_game import BucketGame
@@ -91,6 +102,7 @@ class RealGame:
         self.game, self.tree, self.kind = game, tree, np.dtype(kind)
         self.rows = bucket_rows(game, tree, 0), bucket_rows(game, tree, 1)
         self._walker = PublicWalker(tree, threads, kind=kind, rows=self.rows)
+        self._one_sided: dict[int, PublicWalks] = {}
 
     def measure(self, strategy: NDArray[Any], valued: bool = True) -> Measurement:
         """Value and best responses of a profile, given by weights of all entries of the bucket game.
@@ -98,21 +110,72 @@ class RealGame:
         ``valued`` is whether to compute the value too; see ``PublicWalker.measure``.
         """
         table = self.table(strategy)
-        return self._walker.measure((table, table), valued=valued)
+        return self._walker.measure((self._shares(0, table), self._shares(1, table)), valued=valued)
 
-    def respond(self, player: int, table: NDArray[Any], response: NDArray[Any]) -> float:
-        """What the best response of a player to a ``table`` wins; ``response`` takes it, unless it is empty.
+    def respond(self, player: int, table: NDArray[Any], response: NDArray[np.uint8]) -> float:
+        """What the best response of a player to a ``table`` wins; ``response`` takes the action of each hand.
 
-        Where the opponent never lets the player act, it stays 0, which plays all actions equally.
+        Where the opponent never lets the player act, it is ANY_ACTION.
         """
-        response.fill(0)
-        return self._walker.response(player, table, response=response)
+        response.fill(ANY_ACTION)
+        walker, shares = self._walker, self._shares(1 - player, table)
+        own = plain_tables(shares[:0], walker.ones(player))._replace(response=response, learned=np.zeros(0))
+        return walker.total(player, walker.walk(player, RESPONSE, hold(own), Opponent(shares)))
+
+    def answer(
+        self,
+        player: int,
+        table: NDArray[Any],
+        opponent: NDArray[np.uint8] | Opponent,
+        rule: Rule,
+        regret: NDArray[np.float64],
+        average: NDArray[np.float64],
+    ) -> None:
+        """Add what a player who plays a ``table`` regrets against an opponent, and what he plays, by bucket.
+
+        The opponent plays a response of ``respond``, or tables of the real game.  Of ``rule`` the weight of what is
+        played in the average matters, and the tie of the opponent's tables; an empty ``average`` takes nothing.
+        """
+        rows, tree, shares = self.rows[player], self.tree, self._shares(player, table)
+        sums, played, response = row_space(-(-rows.num_sums // WIDE)), Opponent(shares[:0]), NO_RESPONSE
+        walker: PublicWalks = self._walker
+        if isinstance(opponent, Opponent):
+            walker, played = self._beside(player), opponent
+        else:
+            response = opponent
+        own = plain_tables(shares, walker.ones(player))._replace(response=response, learned=sums)
+        rule = rule._replace(weight=rule.weight if len(average) else 0.0)
+        walker.walk(player, UPDATE, hold(own), played, rule=rule)
+        learn_from_leaves(
+            tree.kind, tree.first_child, tree.num_children, tree.piece_size, player, rows.row, rows.wide, rows.buckets,
+            rows.leaf, rows.entered, table, sums, rule.weight, regret, average,
+        )  # fmt: skip
+
+    def oppose(self, player: int, table: NDArray[Any], tables: Tables, rule: Rule) -> None:
+        """Update the tables of the real game of the opponent of a player who plays a ``table``."""
+        self._beside(player).walk(1 - player, UPDATE, tables, Opponent(self._shares(player, table)), rule=rule)
+
+    def _beside(self, player: int) -> PublicWalks:
+        """Walks in which only this player plays by buckets."""
+        if player not in self._one_sided:
+            rows = (self.rows[0], NO_ROWS) if player == 0 else (NO_ROWS, self.rows[1])
+            self._one_sided[player] = PublicWalks(self.tree, self._walker.threads, kind=self.kind, rows=rows)
+        return self._one_sided[player]
+
+    def responses(self, player: int) -> int:
+        """Number of pairs of a hand and a public state where a player acts."""
+        tree, start = self.tree, self.tree.hands[player].start
+        nodes = np.flatnonzero(tree.kind == player)
+        return int((start[tree.deal_high[nodes]] - start[tree.deal_low[nodes]]).sum())
 
     def table(self, strategy: NDArray[Any]) -> NDArray[Any]:
-        """The probabilities of a profile as walks take them."""
+        """The probabilities of a profile."""
         if strategy.shape != (self.game.num_entries,):
             raise StrategyError(f"{self.game.name} has {self.game.num_entries} entries; got {strategy.shape}")
         return BucketStrategy.of_game(self.game, strategy).strategy().astype(self.kind)
+
+    def _shares(self, player: int, table: NDArray[Any]) -> NDArray[Any]:
+        return self.rows[player].shares(self.tree, player, table, self.kind)
 
 
 class TablePlayer(NamedTuple):
@@ -151,8 +214,10 @@ class HeadToHead:
         if game.fingerprint not in self._rows:
             first, second = (bucket_rows(game, self.tree, seat)._replace(mass=NO_ROWS.mass) for seat in (0, 1))
             self._rows[game.fingerprint] = first, second  # values need no masses
-        table = strategy.strategy().astype(self.kind)
-        return TablePlayer(self._rows[game.fingerprint], (table, table))
+        first, second = self._rows[game.fingerprint]
+        table = strategy.strategy()
+        shares = first.shares(self.tree, 0, table, self.kind), second.shares(self.tree, 1, table, self.kind)
+        return TablePlayer((first, second), shares)
 
     def value(self, seat: int, own: TablePlayer, other: TablePlayer) -> float:
         """What a strategy wins in a seat from another in the other seat, in chips per game."""
@@ -167,16 +232,30 @@ class HeadToHead:
 
 def bucket_rows(game: BucketGame, tree: PublicTree, player: int) -> BucketRows:
     """How a player of the real game plays by the buckets of a bucket game."""
-    return BucketRows(*deal_buckets(game, tree, player), *bucket_entries(game, tree, player))
+    return BucketRows(*deal_buckets(game, tree, player), *bucket_places(game, tree, player))
 
 
-def bucket_entries(game: BucketGame, tree: PublicTree, player: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the entries of a player's decisions begin in a bucket game, and how far those of two buckets are apart."""
-    row, step = np.zeros((2, tree.num_nodes), np.int64)
-    for node in np.flatnonzero(tree.kind == player).tolist():
+def bucket_places(game: BucketGame, tree: PublicTree, player: int) -> tuple[NDArray[np.int64], ...]:
+    """The fields of ``BucketRows`` about nodes: where a player's entries, shares, sums and responses lie."""
+    row, step, buckets, leaf, entered, response_at = np.zeros((6, tree.num_nodes), np.int64)
+    mine, start = np.flatnonzero(tree.kind == player), tree.hands[player].start
+    for node in mine.tolist():
         place = game.tree.find(Betting.after(game.definition, tree.node_text[node]))
         row[node], step[node] = game.entry(place, 0), game.entry(place, 1) - game.entry(place, 0)
-    return row, step
+    shares, roots = 0, np.flatnonzero(tree.piece_size)
+    for root in roots.tolist():
+        board = len(parse_cards(tree.deal_text[tree.deal_low[root]]))
+        turn = sum(end <= board for end in game.definition.board_ends) - 1
+        count = game.buckets[player][turn].count
+        buckets[root : root + int(tree.piece_size[root])] = count
+        for leaves in leaf_lanes(tree, root):
+            number = np.arange(len(leaves))
+            leaf[leaves] = shares + number // WIDE * WIDE * count + number % WIDE
+            shares += -(-len(leaves) // WIDE) * WIDE * count
+    entered[roots] = shares + np.cumsum(buckets[roots]) - buckets[roots]
+    size = start[tree.deal_high[mine]] - start[tree.deal_low[mine]]
+    response_at[mine] = np.cumsum(size) - size - start[tree.deal_low[mine]]
+    return row, step, buckets, leaf, entered, response_at
 
 
 def deal_buckets(game: BucketGame, tree: PublicTree, player: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:

@@ -23,15 +23,9 @@ class PublicWalker(PublicWalks):
         own = plain_tables(own_table, self.ones(player))
         return self.total(player, self.walk(player, VALUE, own, Opponent(opp_table)))
 
-    def response(
-        self,
-        player: int,
-        opp_table: NDArray[Any],
-        opp_scale: NDArray[np.float32] | None = None,
-        response: NDArray[Any] | None = None,
-    ) -> float:
-        """Value of a player's best response to the opponent's table; ``response`` takes the strategy itself."""
-        none = plain_tables(np.zeros(0, opp_table.dtype), self.ones(player), response)
+    def response(self, player: int, opp_table: NDArray[Any], opp_scale: NDArray[np.float32] | None = None) -> float:
+        """Value of a player's best response to the opponent's table."""
+        none = plain_tables(np.zeros(0, opp_table.dtype), self.ones(player))
         return self.total(player, self.walk(player, RESPONSE, none, Opponent(opp_table, opp_scale)))
 
     def total(self, player: int, values: Vector) -> float:

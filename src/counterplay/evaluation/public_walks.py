@@ -19,17 +19,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.kernels.numba_internals import WIDE, hold, row_space
+from counterplay.kernels.public.bucketed_hands import spread_strategy
 from counterplay.kernels.public.piece_steps import HandArrays, NodeArrays, Rule, Scratch, Tables
 from counterplay.kernels.public.public_cfr import LINKS, REST, WHOLE, walk_public
 from counterplay.kernels.public.runouts import add_below, add_boards
 from counterplay.kernels.public.terminal import CARD_SLOTS
 from counterplay.runtime.threads import ThreadPool, spaced_zeros
-from counterplay.tree.public.public_tree import LINK, SHARED, SHOWDOWN, TILTED, Hands, PublicTree
+from counterplay.tree.public.public_tree import FOLD, LINK, SHARED, SHOWDOWN, TILTED, Hands, PublicTree
 
 FIXED = Rule(1.0, 1.0, False, 0.0, 0.0, True, False, 0)
 """The rule of walks that update nothing."""
 
 Vector = NDArray[np.float64]
+
+NO_RESPONSE = np.zeros(0, np.uint8)
+"""Where nobody asks for a response."""
 
 SHARES = 4
 """Shares of the links of the first piece for each thread, so that nobody waits long for the slowest."""
@@ -38,19 +42,12 @@ RUNOUT_SHARE = 8
 """Matrices of run-outs have at most this part of the entries of the tables."""
 
 
-def plain_tables(
-    table: NDArray[Any],
-    scale: NDArray[np.float32] | None = None,
-    response: NDArray[Any] | None = None,
-    learned: Vector | None = None,
-) -> Tables:
-    """Tables of a player of whom only a strategy is known; see ``Tables`` for what they may take."""
-    none = np.zeros(0)
+def plain_tables(table: NDArray[Any], scale: NDArray[np.float32] | None = None) -> Tables:
+    """Tables of a player of whom only a strategy is known."""
     scales = np.ones(1, np.float32) if scale is None else scale
     kind = np.float32 if table.dtype == np.int16 else table.dtype
     empty, hint = np.zeros(0, table.dtype), np.zeros(0, kind)
-    response = none if response is None else response
-    return hold(Tables(table, scales, empty, np.zeros(0, np.float32), hint, response, learned))
+    return hold(Tables(table, scales, empty, np.zeros(0, np.float32), hint))
 
 
 def scratch_bytes(tree: PublicTree, threads: int = 1, kind: Any = np.float64) -> int:
@@ -133,10 +130,54 @@ class BucketRows(NamedTuple):
     mass: Vector  # (K,) how likely the class and the deal are
     row: NDArray[np.int64]  # (N,) where the entries of a decision begin
     wide: NDArray[np.int64]  # (N,) entries from one bucket to the next
+    buckets: NDArray[np.int64]  # (N,) number of buckets
+    leaf: NDArray[np.int64]  # (N,) of a leaf: where its shares begin
+    entered: NDArray[np.int64]  # (N,) of the root of a piece: where sums of reaches begin, after those of leaves
+    response_at: NDArray[np.int64]  # (N,) of a decision: where responses begin, less those of earlier deals
+
+    @property
+    def num_shares(self) -> int:
+        """Shares of leaves, and one more number for each node."""
+        return int(self.entered[0]) + len(self.leaf)
+
+    @property
+    def num_sums(self) -> int:
+        """Sums of an UPDATE: values of leaves, and reaches of the roots of pieces."""
+        last = int(np.argmax(self.entered))
+        return int(self.entered[last] + self.buckets[last])
+
+    def shares(self, tree: PublicTree, player: int, strategy: NDArray[Any], kind: Any) -> NDArray[Any]:
+        """The shares of all leaves, given the probabilities of a bucket game; walks take them as tables."""
+        found: NDArray[Any] = row_space(-(-self.num_shares // WIDE), kind)[: self.num_shares]
+        spread_strategy(
+            tree.kind, tree.first_child, tree.num_children, tree.piece_size, player, self.row, self.wide, self.buckets,
+            self.leaf, strategy, found,
+        )  # fmt: skip
+        return found
 
 
-NO_ROWS = BucketRows(np.zeros(0, np.int32), np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64))
+NO_ROWS = BucketRows(np.zeros(0, np.int32), np.zeros(0), *np.zeros((6, 0), np.int64))
 """Of a player who does not, in walks where the other does."""
+
+
+def leaf_lanes(tree: PublicTree, root: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The leaves of a piece in the order of their lanes: those that walks evaluate in rows, and the others."""
+    nodes = np.arange(root, root + int(tree.piece_size[root]))
+    kind = tree.kind[nodes]
+    shown, folded = kind == SHOWDOWN, kind == FOLD
+    return np.concatenate((nodes[shown], nodes[folded])), nodes[(kind > 1) & ~shown & ~folded]
+
+
+def _lanes(tree: PublicTree) -> dict[str, NDArray[np.int32]]:
+    """The fields of ``NodeArrays`` about lanes."""
+    group, group_end = np.zeros((2, tree.num_nodes), np.int32)
+    lanes: list[int] = []
+    for root in np.flatnonzero(tree.piece_size).tolist():
+        leaves, _ = leaf_lanes(tree, root)
+        group[root] = len(lanes) // WIDE
+        lanes += leaves.tolist() + [-1] * (-len(leaves) % WIDE)
+        group_end[root] = len(lanes) // WIDE
+    return {"group": group, "group_end": group_end, "lane": np.array(lanes, np.int32)}
 
 
 class Start(NamedTuple):
@@ -203,6 +244,7 @@ class PublicWalks:
         self.hands = hand_arrays(tree.hands[0], above, first), hand_arrays(tree.hands[1], above, second)
         fields: dict[str, Any] = _runouts(tree, self.hands, self.width, self.kind)
         fields["tilted"] = True if np.any(tree.kind == TILTED) else None
+        fields |= dict.fromkeys(("group", "group_end", "lane")) if rows is None else _lanes(tree)
         fields |= {name: getattr(tree, name) for name in NodeArrays._fields if name not in fields}
         if base is not None:
             fields["base"] = base
@@ -253,9 +295,8 @@ class PublicWalks:
         none = np.zeros(0, tables.prediction.dtype) if opponent.prediction is None else opponent.prediction
         fixed = self.free if locked is None else locked
 
-        if self._rows is not None and tables.learned is None:  # as updates have it, so that one kernel serves all
-            empty = tables.response if len(tables.response) else np.zeros(0, self.kind)
-            tables = hold(tables._replace(learned=np.zeros((2, 0)), response=empty))
+        if self._rows is not None and tables.learned is None:  # as answers have it, so that one kernel serves all
+            tables = hold(tables._replace(learned=np.zeros(0), response=NO_RESPONSE))
         shares = SHARES * self.threads
         each = [tables] * shares
         if tables.learned is not None and self.threads > 1:  # the order of sums must not depend on who is first

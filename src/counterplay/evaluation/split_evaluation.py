@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError, StrategyError
-from counterplay.evaluation.lifted_buckets import LiftedStrategy, bucket_entries, deal_buckets
+from counterplay.evaluation.lifted_buckets import LiftedStrategy, bucket_places, deal_buckets
 from counterplay.evaluation.measurement import Measurement
 from counterplay.evaluation.public_walker import PublicWalker
-from counterplay.evaluation.public_walks import BucketRows, Opponent, Start, plain_tables
+from counterplay.evaluation.public_walks import NO_ROWS, BucketRows, Opponent, Start, plain_tables
 from counterplay.kernels.public.piece_steps import RESPONSE, VALUE
 from counterplay.poker.betting import build_betting_tree
 from counterplay.poker.board_parts import FirstDeals
@@ -169,10 +169,11 @@ class _Split:
         self.lifted = [one for one in strategies if isinstance(one, LiftedStrategy)]
         if len(self.lifted) != 2:
             self.lifted = []
-        self.places = [
-            bucket_entries(one.profile.abstract, game.tree, player) for player, one in enumerate(self.lifted)
+        self.places = [bucket_places(one.profile.abstract, game.tree, player) for player, one in enumerate(self.lifted)]
+        self.shares = [
+            BucketRows(*NO_ROWS[:2], *self.places[player]).shares(game.tree, player, one.profile.strategy(), np.float64)
+            for player, one in enumerate(self.lifted)
         ]
-        self.shares = [one.profile.strategy() for one in self.lifted]
         if self.free is not None:
             self.base, self.rows = node_rows(game.tree, self.free)
         self.walks = [(0, RESPONSE), (1, RESPONSE)] + ([] if self.free else [(0, VALUE)])

@@ -353,6 +353,20 @@ def _store_row(context: Any, array: Any, at: Any, row: Any) -> Any:
     return types.void(array, at, row), generate
 
 
+def _add_row(context: Any, array: Any, at: Any, row: Any) -> Any:
+    """Add a row, whose numbers may be narrower, to an array, from a place on."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        index = context.cast(builder, values[1], signature.args[1], types.intp)
+        place, more = _address(context, builder, array, values[0], index), values[2]
+        if row.dtype != array.dtype:
+            more = builder.fpext(more, place.type.pointee)
+        builder.store(builder.fadd(builder.load(place, align=_bytes(array)), more), place, align=_bytes(array))
+        return context.get_dummy_value()
+
+    return types.void(array, at, row), generate
+
+
 def _shuffle(builder: Any, one: Any, other: Any, order: list[int]) -> Any:
     return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(_LANE, len(order)), order))
 
@@ -445,6 +459,7 @@ def _vectors_from_rows(context: Any, vectors: Any, places: Any, h: Any, rows: An
 
 load_row: Any = intrinsic(_load_row)
 store_row: Any = intrinsic(_store_row)
+add_row: Any = intrinsic(_add_row)
 zero_row: Any = intrinsic(_zero_row)
 spread_row: Any = intrinsic(_spread_row)
 row_sum: Any = intrinsic(_row_sum)

@@ -29,9 +29,8 @@ from numpy.typing import NDArray
 from counterplay.errors import SolverError
 from counterplay.evaluation.lifted_buckets import RealGame, check_real_game
 from counterplay.evaluation.measurement import Measurement
-from counterplay.evaluation.public_walks import NO_ROWS, Opponent, PublicWalks, plain_tables
+from counterplay.evaluation.public_walks import FIXED
 from counterplay.forms import open_game
-from counterplay.kernels.public.piece_steps import UPDATE, Rule
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.poker_game import PokerFile
 from counterplay.poker.poker_public_tree import count_public_tree
@@ -54,7 +53,6 @@ class CfrBrSolver(BucketCfrSolver):
     default_preset = "cfr-br"
     real_game = True
     real: PublicTree
-    _close = 0.0  # regrets of the opponent up to this count as 0
 
     @classmethod
     def named(cls, game: Any, algorithm: str, memory_limit: int | None, settings: Mapping[str, Any]) -> Any:
@@ -70,43 +68,24 @@ class CfrBrSolver(BucketCfrSolver):
 
     def _allocate(self) -> None:
         self._open_real()
-        self._response = np.zeros(max(self.real.num_entries), self._real.kind)
+        self._response = np.zeros(max(self._real.responses(seat) for seat in (0, 1)), np.uint8)
 
     def _open_real(self) -> None:
-        """The tables by buckets, and the real game with walks in which one seat plays by them."""
+        """The tables by buckets, and the real game."""
         self._allocate_tables()
         game = self.game
         self.real = real = open_game(PokerFile(game.definition, game.name), "public")
         kind = table_type(sum(real.num_entries), self.config.storage)
         self._real = RealGame(game, real, kind, self.config.threads)
-        first, second = self._real.rows
-        self._walkers = [
-            PublicWalks(real, self.config.threads, kind=kind, rows=rows)
-            for rows in ((first, NO_ROWS), (NO_ROWS, second))
-        ]
 
     def _walk(self, learners: NDArray[np.int64], weight: float) -> None:
         """For each seat: the best response to it, and what it regrets against that."""
-        table = self.strategy("last").astype(self._real.kind)
-        learned = np.zeros((2, self.game.num_entries))
+        table, response = self.strategy("last"), self._response
         for seat in learners.tolist():
-            self._real.respond(1 - seat, table, self._response[: self.real.num_entries[1 - seat]])
-            self._answer(seat, table, weight, learned)
-        self._learned += learned[0]
-        if len(self.average):
-            self.average += learned[1]
+            self._real.respond(1 - seat, table, response)
+            rule = FIXED._replace(weight=weight)
+            self._real.answer(seat, table, response, rule, self._learned, self.average)
         self.counters[1] += 2 * len(learners) * self.real.num_public_states
-
-    def _answer(self, seat: int, table: NDArray[Any], weight: float, learned: NDArray[np.float64]) -> None:
-        """Add what a seat regrets against its opponent, and what it plays, to ``learned``."""
-        walker, none = self._walkers[seat], np.zeros(0, self._real.kind)
-        own = plain_tables(table, walker.ones(seat), none, learned)
-        rule = Rule(1.0, 1.0, False, weight, self._close, True, False, 0)
-        walker.walk(seat, UPDATE, own, self._opponent(seat), rule=rule)
-
-    def _opponent(self, seat: int) -> Opponent:
-        """What the opponent of a seat plays."""
-        return Opponent(self._response[: self.real.num_entries[1 - seat]])
 
     @property
     def measures(self) -> bool:  # type: ignore[override]
@@ -129,8 +108,8 @@ class CfrBrSolver(BucketCfrSolver):
     def memory_bytes(cls, tree: BucketGame, config: CfrConfig | str | None = None) -> int:
         """Bytes of the tables, of the real game, of the best response and of the buckets of hands."""
         settings = cls.settings_of(config)
-        _, _, entries = count_public_tree(tree.definition)
-        response = (entries // 2 + 1) * table_type(entries, settings.storage).itemsize
+        _, infosets, _ = count_public_tree(tree.definition)
+        response = infosets // 2 + 1
         return cfr_table_bytes(tree.num_entries, settings) + real_game_bytes(tree, settings.threads) + response
 
 

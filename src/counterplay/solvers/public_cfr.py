@@ -64,7 +64,7 @@ class PublicSolver(PublicTreeTables, FullWidthSolver):
         tables = Tables(
             np.zeros(entries, kind), np.ones(blocks, np.float32), np.zeros(entries if averaged else 0, kind),
             np.ones(blocks if averaged else 0, np.float32),
-            np.zeros(entries if self.config.predictive else 0, _float_type(kind)), np.zeros(0),
+            np.zeros(entries if self.config.predictive else 0, _float_type(kind)),
         )  # fmt: skip
         return hold(tables)
 

@@ -128,7 +128,7 @@ class PublicSamplingSolver(ThreadedSolver, PublicTreeTables):
         averaged, none = self.config.keeps_average, np.zeros(0, kind)
         scale = self.walker.ones(player)
         average = np.zeros(entries if averaged else 0)
-        return hold(Tables(np.zeros(entries, kind), scale, average, scale, none, np.zeros(0)))
+        return hold(Tables(np.zeros(entries, kind), scale, average, scale, none))
 
     @classmethod
     def memory_bytes(cls, tree: PublicTree, config: PublicSamplingConfig | str | None = None) -> int:

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import SolverError
-from counterplay.evaluation.public_walks import Opponent
+from counterplay.evaluation.public_walks import FIXED, NO_RESPONSE, Opponent
 from counterplay.kernels.numba_internals import hold
-from counterplay.kernels.public.piece_steps import UPDATE, Tables
+from counterplay.kernels.public.piece_steps import Tables
 from counterplay.poker.buckets.asymmetric_game import NONE, AsymmetricGame
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.poker_public_tree import count_public_tree, public_tree_bytes
@@ -64,27 +64,20 @@ class UnabstractedOpponentSolver(CfrBrSolver):
 
     def _regrets(self, player: int) -> Tables:
         entries, kind = self.real.num_entries[player], self._real.kind
-        none, scale = np.zeros(0, kind), self._walkers[player].ones(player)
+        none, scale = np.zeros(0, kind), np.ones(self.real.num_blocks[player], np.float32)
         prediction = np.zeros(entries if self.config.predictive else 0, kind)
-        return hold(Tables(np.zeros(entries, kind), scale, none, scale[:0], prediction, none, np.zeros((2, 0))))
+        return hold(Tables(np.zeros(entries, kind), scale, none, scale[:0], prediction, NO_RESPONSE, np.zeros(0)))
 
     def _walk(self, learners: NDArray[np.int64], weight: float) -> None:
         """Each learner is updated by buckets against its opponent, and as the opponent of the other seat."""
-        table, rule = self.strategy("last").astype(self._real.kind), self._rule()._replace(tie=self._close)
-        learned = np.zeros((2, self.game.num_entries))
+        table, real, rule = self.strategy("last"), self._real, FIXED._replace(weight=weight, tie=self._close)
         for seat in learners.tolist():
-            self._answer(seat, table, weight, learned)
+            held = self.opponents[seat]
+            opponent = Opponent(held.regret, held.regret_scale, held.prediction)
+            real.answer(seat, table, opponent, rule, self._learned, self.average)
         for seat in learners.tolist():
-            self._walkers[1 - seat].walk(seat, UPDATE, self.opponents[1 - seat], Opponent(table), rule=rule)
-        self._learned += learned[0]
-        if len(self.average):
-            self.average += learned[1]
+            real.oppose(1 - seat, table, self.opponents[1 - seat], self._rule()._replace(tie=self._close))
         self.counters[1] += 2 * len(learners) * self.real.num_public_states
-
-    def _opponent(self, seat: int) -> Opponent:
-        """What the opponent of a seat plays."""
-        tables = self.opponents[seat]
-        return Opponent(tables.regret, tables.regret_scale, tables.prediction)
 
     def details(self) -> dict[str, Any]:
         """The bucket game, and the opponent's cards."""

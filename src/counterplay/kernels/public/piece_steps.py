@@ -12,7 +12,15 @@ import numpy as np
 
 from counterplay.kernels.jit import apart, inlined
 from counterplay.kernels.numba_internals import WIDE, rows_from_vectors, vectors_from_rows
-from counterplay.kernels.public.bucketed_hands import has_buckets, learn_by_bucket, play_by_bucket
+from counterplay.kernels.public.bucketed_hands import (
+    add_leaf,
+    answers,
+    has_buckets,
+    play_response,
+    reach_of_leaf,
+    rows_of_piece,
+    watch_leaves,
+)
 from counterplay.kernels.public.runouts import runout_values
 from counterplay.kernels.public.terminal import (
     additive_values,
@@ -60,6 +68,9 @@ class NodeArrays(NamedTuple):
     runout: Any  # (N,) float64: of a link after which there is nothing but a showdown, the stake, if there are matrices
     runout_at: Any  # (D,) int64: where the matrix of a deal begins in ``runout_matrix``
     runout_matrix: Any  # see ``kernels.public.runouts``
+    group: Any  # (N,) int32: of the root of a piece, its first group of folds and showdowns; None without buckets
+    group_end: Any  # (N,) int32: the group after its last
+    lane: Any  # (groups x WIDE,) int32: the node in each lane of a group, or -1
     tilted: Any  # True where some showdown is TILTED; None, so that kernels leave that out, where none is
 
 
@@ -85,13 +96,18 @@ class HandArrays(NamedTuple):
     mass: Any = None
     row: Any = None
     wide: Any = None
+    buckets: Any = None
+    leaf: Any = None
+    entered: Any = None
+    response_at: Any = None
 
 
 class Tables(NamedTuple):
     """The tables of one player.  Values are ``table * scale[block]``; scales are 1 unless tables hold small integers.
 
-    ``average``, ``prediction`` and ``response`` may be empty: then none is kept.  Of a player who plays by buckets
-    ``regret`` holds his strategy, and ``learned`` takes what an update adds to his regrets and to his average.
+    ``average`` and ``prediction`` may be empty: then none is kept.  In walks with buckets, ``regret`` holds the shares
+    of leaves; ``response`` takes our best response, unless it is empty, or holds the one that an UPDATE answers; and
+    ``learned`` takes the sums of an UPDATE.
     """
 
     regret: Any
@@ -99,7 +115,7 @@ class Tables(NamedTuple):
     average: Any
     average_scale: Any
     prediction: Any
-    response: Any
+    response: Any = None
     learned: Any = None
 
 
@@ -185,6 +201,17 @@ def go_forward(
                 alive[level, child + a, 0] = alive[level, j, 0]
                 alive[level, child + a, 1] = alive[level, j, 1]
             continue
+        if has_buckets(own.bucket) and mine:  # leaves know what we play
+            for a in range(actions):
+                alive[level, child + a, 0] = alive[level, j, 0]
+                alive[level, child + a, 1] = alive[level, j, 1]
+            continue
+        if answers(own.bucket, mode, tables.response):
+            play_response(own.bucket, tree, opp, tables.response, root, node, deal, level, scratch)
+            continue
+        if has_buckets(opp.bucket) and not mine:
+            watch_leaves(opp.bucket, tree, opp_table, root, node, level, scratch)
+            continue
         n = own_n if mine else opp_n
         before = reach_at + np.uint64(tree.reach_slot[kind, node]) * stride
         if not mine and len(opp_scale) == 0:  # the opponent does not look at his hand: one row for each node
@@ -198,13 +225,7 @@ def go_forward(
                         reach[after + h] = reach[before + h] * share
             continue
         first = np.uint64(tree.base[node] + tree.num_children[node] * (own.start[deal] if mine else opp.start[deal]))
-        if mine and has_buckets(own.bucket):
-            play_by_bucket(own.bucket, own.row, own.wide, tables.regret, node, own.start[deal], n, actions, sigma, at,
-                           stride)  # fmt: skip
-        elif not mine and has_buckets(opp.bucket):
-            play_by_bucket(opp.bucket, opp.row, opp.wide, opp_table, node, opp.start[deal], n, actions, sigma, at,
-                           stride)  # fmt: skip
-        elif mine:
+        if mine:
             match_hands(tables.regret, tables.regret_scale[block], tables.prediction, first, n, actions, rule.tie,
                         sigma, at, stride, scratch.totals)  # fmt: skip
         else:
@@ -393,9 +414,25 @@ def update_tables(
 
 
 @inlined
+def note_response(
+    response: Any, own: HandArrays, node: Any, deal: Any, actions: Any, value: Any, first: Any, here: Any, stride: Any
+) -> None:
+    """Write down the best actions of our hands, of equally good ones the first, in walks that ask for them."""
+    if response is None:
+        return
+    if len(response) > 0:
+        n, out = hands_at(own, deal), np.uint64(own.response_at[node] + own.start[deal])
+        for i in range(actions):
+            a = actions - np.uint64(1) - i
+            row, number = first + a * stride, np.uint8(a)
+            for h in range(n):
+                response[out + h] = number if value[row + h] == value[here + h] else response[out + h]
+
+
+@inlined
 def go_backward(
     tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, mode: int, pair_hands: bool, tables: Tables,
-    rule: Rule, locked: Any, root: Any, deal: Any, level: Any, scratch: Scratch,
+    opp_table: Any, rule: Rule, locked: Any, root: Any, deal: Any, level: Any, scratch: Scratch,
 ) -> None:  # fmt: skip
     """Values of a piece, from its leaves to its root; updates of our tables on the way."""
     reach, value, sigma, alive = scratch.reach, scratch.value, scratch.sigma, scratch.alive
@@ -404,16 +441,27 @@ def go_backward(
     value_at = np.uint64(level * scratch.piece) * stride
     n = hands_at(own, deal)
     together = n > FEW_HANDS and tree.piece_size[root] > 1
-    if together:
+    shared = has_buckets(own.bucket) and mode != RESPONSE and tree.piece_size[root] > 1  # sums of leaves suffice
+    if shared:
+        for h in range(n):
+            value[value_at + h] = 0.0
+    if together and own.bucket is None:
         terminals_of_piece(tree, own, opp, me, pair_hands, root, deal, level, scratch)
+    elif together:
+        rows_of_piece(own.bucket, tree, own, opp, me, mode, pair_hands, tables, opp_table, root, deal, level, scratch)
     for j in range(tree.piece_size[root] - 1, -1, -1):
         node = root + j
         kind = tree.kind[node]
         here = value_at + np.uint64(j) * stride
-        if not alive[level, j, 1 - me] and (mode != UPDATE or kind > 1 or (rule.prune and not alive[level, j, me])):
+        if shared:
+            if kind <= 1 or not alive[level, j, 1 - me] or (together and kind in (_FOLD, _SHOWDOWN)):
+                continue
+        elif not alive[level, j, 1 - me] and (mode != UPDATE or kind > 1 or (rule.prune and not alive[level, j, me])):
             for h in range(n):
                 value[here + h] = 0.0
             continue
+        if kind > 1 and has_buckets(opp.bucket) and not answers(own.bucket, mode, tables.response):
+            reach_of_leaf(opp.bucket, tree, opp, 1 - me, opp_table, root, node, deal, level, scratch)
         if kind == _LINK:
             if tree.runout[node] != 0.0:
                 r = reach_at + np.uint64(tree.reach_slot[1 - me, node]) * stride
@@ -424,12 +472,16 @@ def go_backward(
                     pay_fee(tree.fee[node], pair_hands, own.card, own.twin, np.uint64(own.start[deal]), n,
                             opp.real_class, opp.real_card, np.uint64(opp.real_start[deal]),
                             np.uint64(opp.real_start[deal + 1]), reach, r, scratch.sums, value, here)  # fmt: skip
-            continue  # the walk has filled the others in
+            if shared:  # the walk has filled the others in
+                add_leaf(own.bucket, own, mode, tables, node, deal, n, value, here, value_at)
+            continue
         if kind > 1:
             if together and (kind in (_FOLD, _SHOWDOWN)):
                 continue
             r = reach_at + np.uint64(tree.reach_slot[1 - me, node]) * stride
             terminal_values(tree, own, opp, me, pair_hands, node, deal, reach, r, scratch.sums, value, here)
+            if shared:
+                add_leaf(own.bucket, own, mode, tables, node, deal, n, value, here, value_at)
             continue
         actions = np.uint64(tree.num_children[node])
         child = np.uint64(tree.first_child[node] - root)
@@ -448,17 +500,7 @@ def go_backward(
                 row = first + a * stride
                 for h in range(n):
                     value[here + h] = max(value[here + h], value[row + h])
-            if len(tables.response) > 0:
-                entry = np.uint64(tree.base[node] + tree.num_children[node] * own.start[deal])
-                left, zero = scratch.totals, value.dtype.type(0.0)
-                for h in range(n):
-                    left[h] = 1.0
-                for a in range(actions):  # of equally good actions the first
-                    row, out = first + a * stride, entry + a * n
-                    for h in range(n):
-                        best = left[h] if value[row + h] == value[here + h] else zero
-                        tables.response[out + h] = best
-                        left[h] -= best
+            note_response(tables.response, own, node, deal, actions, value, first, here, stride)
         else:
             for h in range(n):
                 value[here + h] = 0.0
@@ -469,11 +511,6 @@ def go_backward(
             if mode == UPDATE:
                 entry = np.uint64(tree.base[node] + tree.num_children[node] * own.start[deal])
                 r = reach_at + np.uint64(tree.reach_slot[me, node]) * stride
-                if has_buckets(own.bucket):
-                    learn_by_bucket(own.bucket, own.mass, own.row, own.wide, tables.learned, rule.weight, node,
-                                    own.start[deal], n, actions, reach, r, sigma, first, value, here,
-                                    stride)  # fmt: skip
-                    continue
                 update_tables(tables, rule, locked[node], tree.block[node] + deal, entry, n, actions, reach, r, sigma,
                         first, value, first, here, stride)  # fmt: skip
 

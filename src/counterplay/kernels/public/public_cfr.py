@@ -16,6 +16,7 @@ import numpy as np
 
 from counterplay.kernels.jit import kernel, shared
 from counterplay.kernels.numba_internals import borrow, held
+from counterplay.kernels.public.bucketed_hands import answers, count_reach, enter_by_buckets, has_buckets
 from counterplay.kernels.public.piece_steps import (
     UPDATE,
     HandArrays,
@@ -45,7 +46,7 @@ def walk_public(
     mode: int,  # IN  UPDATE, RESPONSE or VALUE
     pair_hands: bool,  # IN
     tables: Tables,  # IN OUT our tables; in VALUE mode our strategy is matched from ``regret``
-    opp_table: np.ndarray,  # IN  the opponent's strategy is matched from this
+    opp_table: np.ndarray,  # IN  the opponent's strategy is matched from this; shares of leaves if he has buckets
     opp_scale: np.ndarray,  # IN  (0,): ``opp_table`` has one row for each node, from ``base`` on, for all hands
     opp_prediction: np.ndarray,  # IN  (E,) or (0,)
     rule: Rule,  # IN
@@ -85,6 +86,9 @@ def walk_public(
         if entered:
             go_forward(tree, own, opp, me, mode, tables, opp_table, opp_scale, opp_prediction, rule, locked, at, deal,
                      level, scratch)  # fmt: skip
+            counted = mode == UPDATE and rule.weight > 0.0 and (level > 0 or phase != LINKS)
+            if has_buckets(own.bucket) and counted and alive[level, 0, me]:
+                count_reach(own.bucket, tree, own, me, tables.learned, at, deal, level, scratch)
             entered = False
         size = tree.piece_size[at]
         here_n = hands_at(own, deal)
@@ -115,8 +119,20 @@ def walk_public(
                 next_deal = first_deal + k
                 below = tree.first_child[node] if link < 0 else tree.deal_root[next_deal]
                 k += 1
-                own_live = enter_piece(tree, own, me, node, below, link == _CUT, next_deal, level, scratch)
-                opp_live = enter_piece(tree, opp, 1 - me, node, below, link == _CUT, next_deal, level, scratch)
+                own_live = False
+                if not has_buckets(own.bucket):
+                    own_live = enter_piece(tree, own, me, node, below, link == _CUT, next_deal, level, scratch)
+                elif mode == UPDATE and rule.weight > 0.0:  # what we reach matters for the average alone
+                    own_live = enter_by_buckets(own.bucket, tree, own, me, tables.regret, at, node, below,
+                                                link == _CUT, deal, next_deal, level, scratch)  # fmt: skip
+                responding = answers(own.bucket, mode, tables.response)
+                if responding and not alive[level, j, 1 - me]:  # there are no reaches where no response is
+                    opp_live = False
+                elif has_buckets(opp.bucket) and not responding:
+                    opp_live = enter_by_buckets(opp.bucket, tree, opp, 1 - me, opp_table, at, node, below,
+                                                link == _CUT, deal, next_deal, level, scratch)  # fmt: skip
+                else:
+                    opp_live = enter_piece(tree, opp, 1 - me, node, below, link == _CUT, next_deal, level, scratch)
                 if opp_live or (mode == UPDATE and (own_live or not rule.prune)):
                     found = True
                     position[level, 2], position[level, 3] = j, k
@@ -137,7 +153,7 @@ def walk_public(
                     for h in range(here_n):
                         link_value[i, h] = value[np.uint64(i) * stride + h] if live else 0.0
             return
-        go_backward(tree, own, opp, me, mode, pair_hands, tables, rule, locked, at, deal, level, scratch)
+        go_backward(tree, own, opp, me, mode, pair_hands, tables, opp_table, rule, locked, at, deal, level, scratch)
         child = np.uint64(level * scratch.piece) * stride
         if level == 0:
             for h in range(here_n):
