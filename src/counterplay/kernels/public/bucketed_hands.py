@@ -81,6 +81,22 @@ def count_reach(
 
 
 @inlined
+def note_response(
+    response: Any, own: HandArrays, node: Any, deal: Any, actions: Any, value: Any, first: Any, here: Any, stride: Any
+) -> None:
+    """Write down the best actions of our hands, of equally good ones the first, in walks that ask for them."""
+    if response is None:
+        return
+    if len(response) > 0:
+        n, out = np.uint64(own.start[deal + 1] - own.start[deal]), np.uint64(own.response_at[node] + own.start[deal])
+        for i in range(actions):
+            a = actions - np.uint64(1) - i
+            row, number = first + a * stride, np.uint8(a)
+            for h in range(n):
+                response[out + h] = number if value[row + h] == value[here + h] else response[out + h]
+
+
+@inlined
 def play_response(
     bucket: Any, tree: NodeArrays, opp: HandArrays, response: Any, root: Any, node: Any, deal: Any, level: Any,
     scratch: Scratch,

@@ -10,17 +10,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.kernels.jit import apart, inlined
+from counterplay.kernels.jit import inlined
 from counterplay.kernels.numba_internals import WIDE, rows_from_vectors, vectors_from_rows
 from counterplay.kernels.public.bucketed_hands import (
     add_leaf,
     answers,
     has_buckets,
+    note_response,
     play_response,
     reach_of_leaf,
     rows_of_piece,
     watch_leaves,
 )
+from counterplay.kernels.public.integer_tables import store_integers
 from counterplay.kernels.public.runouts import runout_values
 from counterplay.kernels.public.terminal import (
     additive_values,
@@ -36,9 +38,6 @@ from counterplay.kernels.regret import FEW_HANDS, match_hands
 
 UPDATE, RESPONSE, VALUE = 0, 1, 2
 """Modes: CFR, best response, expected value."""
-
-_LEAST = 1e-33
-"""Below this a block of integers counts as 0: its scale would leave the range of float32."""
 
 _LINK, _FOLD, _SHOWDOWN, _MATRIX, _FACTORED, _TILTED = 2, 3, 4, 5, 6, 8
 
@@ -319,36 +318,6 @@ def terminals_of_piece(
             vectors_from_rows(value, scratch.value_place, h, scratch.mine, h * wide)
 
 
-@apart
-def _store_integers(
-    table: Any, scales: Any, block: int, first: Any, n: Any, actions: Any, new: Any, s: Any, stride: Any, salt: int,
-) -> None:  # fmt: skip
-    """Write a block of a table of integers from the vectors that begin at ``s``.
-
-    The block gets a scale of its own, so that the largest number fills the range; numbers are rounded up or down at
-    random with the right mean, because what is added in an iteration is often less than one unit.
-    """
-    number = new.dtype.type
-    least, most = number(0.0), number(0.0)
-    for a in range(actions):
-        for h in range(n):
-            one = new[s + a * stride + h]
-            least = one if one < least else least
-            most = one if one > most else most
-    largest = max(most, -least)
-    scales[block] = largest / 32766.0 if largest > _LEAST else 1.0
-    inverse = number(1.0 / np.float64(scales[block]))  # as it will be read
-    dice = (np.uint64(salt) * np.uint64(0x9E3779B97F4A7C15)) ^ (np.uint64(block) * np.uint64(0xBF58476D1CE4E5B9))
-    unit = number(1.0 / 16777216.0)
-    for a in range(actions):
-        row, out = first + a * n, s + a * stride
-        dice = dice * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-        start = np.uint32(dice >> np.uint64(32))
-        for h in range(n):  # multiples of the golden section from a random start: even in [0, 1), hand by hand
-            up = np.uint32(start + np.uint32(h) * np.uint32(2654435769)) >> np.uint32(8)
-            table[row + h] = np.int16(np.floor(new[out + h] * inverse + number(np.int32(up)) * unit))
-
-
 @inlined
 def update_tables(
     tables: Tables, rule: Rule, locked: Any, block: Any, first: Any, n: Any, actions: Any, reach: Any, r: Any,
@@ -383,7 +352,7 @@ def update_tables(
                 row, play = first + a * n, s + a * stride
                 for h in range(n):
                     sigma[play + h] = number(tables.average[row + h]) * scale + share * reach[r + h] * sigma[play + h]
-            _store_integers(tables.average, tables.average_scale, block, first, n, actions, sigma, s, stride, rule.salt)
+            store_integers(tables.average, tables.average_scale, block, first, n, actions, sigma, s, stride, rule.salt)
         else:
             for a in range(actions):
                 row, play = first + a * n, s + a * stride
@@ -410,23 +379,7 @@ def update_tables(
             for h in range(n):
                 tables.regret[row + h] = value[gain + h]
     if rule.quantised:
-        _store_integers(tables.regret, tables.regret_scale, block, first, n, actions, value, v, stride, rule.salt + 1)
-
-
-@inlined
-def note_response(
-    response: Any, own: HandArrays, node: Any, deal: Any, actions: Any, value: Any, first: Any, here: Any, stride: Any
-) -> None:
-    """Write down the best actions of our hands, of equally good ones the first, in walks that ask for them."""
-    if response is None:
-        return
-    if len(response) > 0:
-        n, out = hands_at(own, deal), np.uint64(own.response_at[node] + own.start[deal])
-        for i in range(actions):
-            a = actions - np.uint64(1) - i
-            row, number = first + a * stride, np.uint8(a)
-            for h in range(n):
-                response[out + h] = number if value[row + h] == value[here + h] else response[out + h]
+        store_integers(tables.regret, tables.regret_scale, block, first, n, actions, value, v, stride, rule.salt + 1)
 
 
 @inlined
