@@ -13,9 +13,9 @@ import pytest
 import counterplay
 from counterplay.cli.main import main
 from counterplay.errors import SolverError
+from counterplay.evaluation.figures import read_exploitability
 from counterplay.evaluation.inspection import hand_values
 from counterplay.poker.postflop.subgame import parse_subgame
-from counterplay.runs.options import read_exploitability
 from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.strategy.files import load_strategy
 from counterplay.strategy.hand_colours import action_mix

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import counterplay
+from counterplay.evaluation.figures import read_exploitability
 from counterplay.game import game_names
-from counterplay.runs.options import read_exploitability
 from counterplay.runtime.memory import read_memory
 from counterplay.solvers import ALGORITHMS, CFR_PRESETS, MCCFR_PRESETS, CfrSolver
 from counterplay.tree import compile_game

@@ -19,7 +19,7 @@ from counterplay.errors import GameError, StrategyError
 from counterplay.evaluation.card_free import _Betting, evaluate_card_free
 from counterplay.evaluation.lifted_buckets import RealGame
 from counterplay.evaluation.measurement import Measurement
-from counterplay.evaluation.split_evaluation import SplitGame, _Split, evaluate_split, measure_pair
+from counterplay.evaluation.split_evaluation import SplitGame, SplitPlan, _Split, evaluate_split, measure_pair
 from counterplay.forms import open_game, poker_definition
 from counterplay.game.registry import make
 from counterplay.poker.acpc.definition import GameDefinition
@@ -131,6 +131,16 @@ class TestFirstDeals:
             assert np.array_equal(deals.hands[0].root_weight, every.hands[0].root_weight)
             assert np.array_equal(deals.hands[0].root_reach, every.hands[0].root_reach)
             assert deals.hands[0].labels == every.hands[0].labels
+
+    @pytest.mark.parametrize("name", SMALL)
+    @pytest.mark.parametrize("isomorphic", [True, False])
+    def test_classes_are_counted_before_they_are_made(self, name: str, isomorphic: bool) -> None:
+        first = FirstDeals(poker(name).definition, isomorphic)
+        counted = first.classes()
+        for number in range(0, len(first), 1 + len(first) // 5):
+            deals = first.deals(number)
+            starts = deals.hands[0].start[list(deals.level_start)]
+            assert counted[number].tolist() == np.diff(starts)[1:].tolist()
 
     def test_number_of_flops(self) -> None:
         assert len(FirstDeals(poker("holdem_limit_2p").definition)) == 1755
@@ -252,14 +262,38 @@ class TestJobs:
     def test_split(self, tmp_path: Path, threads: int) -> None:
         game, pair, path = poker(self.NAME), PAIRS["folds too"], tmp_path / "kept"
         expected = evaluate_split(game, pair)
-        with pytest.raises(KeyboardInterrupt):
-            evaluate_split(game, pair, threads, checkpoint=path, progress=interrupted_after(5))
+        stopped = evaluate_split(game, pair, threads, checkpoint=path, progress=interrupted_after(5))
+        assert stopped.estimate is not None
+        assert stopped.estimate.interrupted
+        assert stopped.estimate.walked >= 5 - threads + 1
         seen: list[Progress] = []
         assert evaluate_split(game, pair, threads, resume=path, progress=seen.append) == expected
-        assert seen[0].iterations > 5
+        assert seen[0].iterations >= 5  # said before the first walk
+        assert "flops to walk: about" in seen[0].detail
         assert seen[-1].iterations == seen[-1].total == len(FirstDeals(game.definition))
         assert seen[-1].seconds_left == 0
         assert evaluate_split(game, pair, resume=path) == expected  # nothing is left to do
+
+    def test_a_part_is_the_same_by_any_threads(self, tmp_path: Path) -> None:
+        """The first deals of the order count, whichever are done, and a seed has one order."""
+        game, pair, path = poker(self.NAME), PAIRS["folds too"], tmp_path / "kept"
+        some = SplitPlan(flops=12, seed=4)
+        expected = evaluate_split(game, pair, plan=some)
+        assert expected.estimate is not None
+        assert (expected.estimate.walked, expected.estimate.total) == (12, len(FirstDeals(game.definition)))
+        assert expected.exploitability == pytest.approx(expected.estimate.exploitability, abs=1e-12)
+        again = evaluate_split(game, pair, 2, checkpoint=path, plan=SplitPlan(flops=20, seed=4))
+        assert again.estimate != expected.estimate
+        assert evaluate_split(game, pair, resume=path, plan=some).estimate == expected.estimate
+        until = SplitPlan(until=expected.estimate.half, seed=4)
+        stopped = [evaluate_split(game, pair, threads, plan=until).estimate for threads in (1, 2)]
+        assert stopped[0] == stopped[1]
+        assert stopped[0] is not None
+        assert 10 <= stopped[0].walked <= 12
+        with pytest.raises(StrategyError, match="belongs to another evaluation: its seed is 4"):
+            evaluate_split(game, pair, resume=path)
+        with pytest.raises(StrategyError, match="two first deals or more; got 1"):
+            SplitPlan(flops=1)
 
     @pytest.mark.parametrize("threads", [1, 2])
     def test_shortcut(self, tmp_path: Path, threads: int) -> None:
@@ -354,6 +388,12 @@ class TestCommandLine:
             (["--strategy", "uniform", "--game", "kuhn", "--method", "split"], "kuhn is not a poker game"),
             (["--strategy", "50/50", "--game", "kuhn_limit_2p", "--checkpoint", "x"], "measure other games as a whole"),
             (["--resume", "nothing.here"], "there is no file nothing.here"),
+            (["--strategy", "50/50", "--game", "leduc_limit_2p", "--flops", "1"], "needs two first deals or more"),
+            (["--strategy", "50/50", "--game", "leduc_limit_2p", "--until", "soon"], "such as 1e-4 or 0.5mbb; got"),
+            (
+                ["--strategy", "50/50", "--game", "leduc_limit_2p", "--flops", "2", "--method", "public"],
+                "flops, until and valued belong to method split",
+            ),
         ],
     )
     def test_bad_input(self, capsys: pytest.CaptureFixture[str], words: list[str], message: str) -> None:

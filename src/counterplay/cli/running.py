@@ -125,7 +125,7 @@ def _counted_lines() -> ProgressCallback:
 
 def _counted(now: Progress) -> str:
     done = f"{now.iterations:,}" if now.total is None else f"{now.iterations:,} of {now.total:,}"
-    return f"{now.stage or 'done'}: {done}"
+    return f"{now.stage or 'done'}: {done}" + (f", {now.detail}" if now.detail else "")
 
 
 def _time(seconds: float | None) -> str:

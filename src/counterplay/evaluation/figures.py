@@ -1,10 +1,12 @@
-"""Measurements as text: values, exploitability and their units."""
+"""Measurements as text and from text: values, exploitability and their units."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from counterplay.errors import SolverError
 from counterplay.runtime.number_text import chips, figure
 
 if TYPE_CHECKING:
@@ -41,3 +43,22 @@ def exploitability_text(exploitability: float, big_blind: float | None, pot: flo
     if big_blind is not None:
         text += f" ({figure(1000 * exploitability / big_blind)} mbb/g)"
     return text + ", mean over players of what a best response gains"
+
+
+def read_exploitability(text: str, game: str, big_blind: float | None, pot: float | None = None) -> float:
+    """An exploitability in chips from text such as ``1e-4``, ``0.5mbb`` or ``0.3%`` of the pot."""
+    number, unit = text.strip().lower(), 1.0
+    if number.endswith("mbb") and pot is None:
+        if big_blind is None:
+            raise SolverError(f"{game} has no big blind; give until in the game's chips instead of {text!r}")
+        number, unit = number.removesuffix("mbb"), big_blind / 1000
+    elif number.endswith("%") and pot is not None:
+        number, unit = number.removesuffix("%"), pot / 100
+    try:
+        found = float(number)
+    except ValueError:
+        kinds = "1e-4 or 0.5mbb" if pot is None else "0.3% of the pot, or chips"
+        raise SolverError(f"until is an exploitability such as {kinds}; got {text!r}") from None
+    if not 0 < found < math.inf:
+        raise SolverError(f"until must be a positive exploitability; got {text!r}")
+    return found * unit

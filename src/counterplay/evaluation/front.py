@@ -5,7 +5,8 @@ A method is where a strategy is measured; the storage of the strategy determines
     method      what is measured                                                 storages
     history     exactly, on the history tree                                     all; lifted from buckets
     public      exactly, on the public tree                                      all; lifted from buckets
-    split       exactly, on the public tree below one first deal at a time       buckets, trivial; can be resumed
+    split       exactly, on the public tree below one first deal at a time, or   buckets, trivial; can be resumed
+                estimated from some of them
     card-free   exactly, by a table of the last round                            trivial; can be resumed
     buckets     inside the bucket game, which is not the real one                buckets
     bounds      a lower and an upper bound from sampled boards                   buckets
@@ -117,7 +118,7 @@ def evaluate(
         ``PublicTree``, or the ``BucketPairs`` or ``RealGame`` of a bucket game.
     method : str
         One of ``METHODS``; ``auto`` takes the form in which the strategy is stored.  Bucket strategies are measured in
-        the real game where it is small enough, and inside the bucket game as well.
+        the real game, by ``split`` where it does not fit (hours in hold'em), and inside the bucket game.
     threads : int
         Number of threads; results are the same to the bit on history trees, below first deals and in buckets.
     memory_limit : int or str, optional
@@ -125,7 +126,8 @@ def evaluate(
     progress : callable or bool, optional
         Called now and then with a ``Progress``; by default notebooks show a bar, with False they do not.
     **settings
-        The fields of ``evaluation.Settings``: boards, bounds, drawn_round, training, seed, checkpoint, resume.
+        The fields of ``evaluation.Settings``: boards, bounds, drawn_round, training, seed, flops, until, valued,
+        checkpoint, resume.
 
     Raises
     ------
@@ -142,7 +144,7 @@ def evaluate(
         trust(game)  # a file may be about the game that the caller names
     chosen = _settings(settings)
     if chosen.resume is not None:
-        strategy, game, method = _resumed(chosen.resume, strategy, game, method)
+        strategy, game, method, chosen = _resumed(chosen, strategy, game, method)
     strategy = opponent_name(strategy) if isinstance(strategy, str) else strategy
     made = READY_MADE.get(strategy) if isinstance(strategy, str) else None
     strategy, game = _resolved(strategy, game, chosen)
@@ -158,6 +160,8 @@ def _measured(task: Task, method: str) -> Measurement:
     storage, settings = _storage(task.strategy), task.settings
     _check_settings(storage, method, settings)
     asked = method
+    if method == "auto" and (settings.splits or (storage == "bucket" and settings.checkpoint is not None)):
+        method = "split"
     if method == "auto":
         method = _open_method(task.game) or ("auto" if (storage, "auto") in _TABLE else _fitting(storage, task))
     if (storage, method) not in _TABLE:
@@ -236,6 +240,12 @@ def _check_settings(storage: str, method: str, settings: Settings) -> None:
         None, None, None, 0,
     ):  # fmt: skip
         raise StrategyError("boards, bounds, drawn_round and training are for strategies by buckets")
+    if settings.splits and method not in ("auto", "split"):
+        raise StrategyError(f"flops, until and valued belong to method split; leave them out or leave out {method}")
+    if settings.splits and settings.bounds is not None:
+        raise StrategyError(
+            "flops, until and valued are about an estimate, not about bounds; leave out the one or the other"
+        )
     if method == "auto" and settings.bounds is None and (settings.drawn_round is not None or settings.training):
         raise StrategyError("drawn_round and training belong to bounds; say how many boards to sample")
 
@@ -275,10 +285,11 @@ def _has_public_rules(task: Task) -> bool:
     return forms.made_from_rules and forms.public_refusal() is None
 
 
-def _resumed(resume: Any, strategy: Any, game: Any, method: str) -> tuple[Any, Any, str]:
-    """The strategy, game and method of an interrupted evaluation; those given must be the same."""
+def _resumed(settings: Settings, strategy: Any, game: Any, method: str) -> tuple[Any, Any, str, Settings]:
+    """The strategy, game, method and settings of an interrupted evaluation; those given must be the same."""
     from counterplay.evaluation.split_evaluation import strategy_text
 
+    resume = settings.resume or ""
     header = read_jobs(resume)
     names = {strategy_text((agent, agent)): name for name, agent in TRIVIAL.items()}
     found, used = names.get(header["strategies"]), _FILE_METHODS.get(header["method"], header["method"])
@@ -286,11 +297,20 @@ def _resumed(resume: Any, strategy: Any, game: Any, method: str) -> tuple[Any, A
         raise StrategyError(f"{resume} resumes by method {used}; leave out {method}")
     if strategy is None and found is None:
         raise StrategyError(f"{resume} is about a strategy without a name; give it again to resume")
-    if isinstance(strategy, str) and strategy != found:
+    if isinstance(strategy, str) and strategy != found and (found is not None or not os.path.exists(strategy)):
         raise StrategyError(f"{resume} is about {found}; leave out the strategy {strategy}")
     if game is not None and open_game(game, "states").spec() != header["game"]:
         raise StrategyError(f"{resume} is about {header['game']}; leave out the game {game}")
-    return found if strategy is None else strategy, header["game"] if game is None else game, used
+    begun = _as_begun(settings, header)
+    return found if strategy is None else strategy, header["game"] if game is None else game, used, begun
+
+
+def _as_begun(settings: Settings, header: Mapping[str, Any]) -> Settings:
+    """The settings of a resumed evaluation: the order of its first deals and what it computes are those of its file."""
+    seed, valued = header.get("seed", settings.seed), header.get("valued", settings.valued)
+    if type(seed) is not int or seed < 0 or not (valued is None or type(valued) is bool):
+        raise StrategyError(f"{settings.resume} does not fit this evaluation; start it anew")
+    return dataclasses.replace(settings, seed=seed, valued=valued)
 
 
 def expected_values(strategy: Any, game: Any = None) -> tuple[float, ...]:

@@ -23,6 +23,7 @@ from counterplay.tree.history.game_tree import GameTree
 
 if TYPE_CHECKING:
     from counterplay.evaluation.board_bounds import ExploitabilityBounds
+    from counterplay.evaluation.first_deal_sample import FirstDealEstimate
     from counterplay.kernels.history.passes import FormArrays
 
 
@@ -44,6 +45,11 @@ class Measurement(Tabulated):
         Inside a bucket game: boards counted.
     exact : bool
         Whether these were all boards; otherwise the numbers are estimates, too high rather than too low.
+    estimate : FirstDealEstimate or None
+        Where only a part of the first deals was walked: the numbers are estimates, with this interval.
+    valued : bool
+        Whether the value was computed; otherwise it is the middle of what both players concede, which does not change
+        the exploitability.
     bounds : ExploitabilityBounds or None
         Of the exploitability, from sampled boards.
     abstract : Measurement or None
@@ -68,6 +74,8 @@ class Measurement(Tabulated):
     pot: float | None = field(default=None, compare=False, repr=False)
     boards: int | None = field(default=None, compare=False, repr=False)
     exact: bool = field(default=True, compare=False, repr=False)
+    estimate: FirstDealEstimate | None = field(default=None, compare=False, repr=False)
+    valued: bool = field(default=True, compare=False, repr=False)
     bounds: ExploitabilityBounds | None = field(default=None, compare=False, repr=False)
     abstract: Measurement | None = field(default=None, compare=False, repr=False)
     locked: tuple[str, ...] = field(default=(), compare=False, repr=False)
@@ -120,6 +128,8 @@ class Measurement(Tabulated):
         if self.big_blind is not None:
             found["exploitability_mbb"] = self.exploitability_mbb
             found["best_response_mbb"] = [1000 * value / self.big_blind for value in self.best_response]
+        if not self.valued:
+            found |= {"value": None, "epsilon": None}
         return found if self.measured else dict.fromkeys(found)
 
     def inside(self) -> dict[str, Any]:
@@ -148,6 +158,8 @@ class Measurement(Tabulated):
         }  # fmt: skip
         if self.boards is not None:
             found |= {"boards": self.boards, "exact": self.exact}
+        if self.estimate is not None:
+            found |= self.estimate.to_dict(self.big_blind or 1.0)
         if self.abstract is not None or "abstraction_information_sets" in self.facts:
             found["abstract"] = None if self.abstract is None else self.abstract.inside()
         if self.unlocked is not None:

@@ -10,6 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from counterplay.errors import AbstractionError, GameError, MemoryLimitError, StrategyError
+from counterplay.evaluation.figures import read_exploitability
 from counterplay.evaluation.measurement import Measurement, measure_strategy
 from counterplay.forms import GameForms, open_game
 from counterplay.game.game import Game
@@ -22,6 +23,7 @@ from counterplay.tree.public.public_tree import PublicTree
 
 if TYPE_CHECKING:
     from counterplay.evaluation.split_evaluation import Pair
+    from counterplay.poker.buckets.bucket_game import BucketGame
     from counterplay.runtime.progress import ProgressCallback
 
 REAL_HISTORIES = 5_000_000
@@ -44,6 +46,12 @@ class Settings:
         ``bounds``: boards on which the player of the lower bound learns to play the earlier rounds.
     seed : int
         Of sampled boards, and of the strategy ``random``.
+    flops : int, optional
+        ``split``: walk only this many first deals (flops, in hold'em), in a random order, for an estimate.
+    until : float or str, optional
+        ``split``: stop when the 95 % interval of the estimate is at most this far on either side: chips, ``"20mbb"``.
+    valued : bool, optional
+        ``split``: compute the value of the strategy too, half as much work again; by default in games of a few minutes.
     checkpoint, resume : path, optional
         ``split`` and ``card-free``: where finished jobs are kept, and the file to resume from.
     """
@@ -53,12 +61,20 @@ class Settings:
     drawn_round: int | str | None = None
     training: int = 0
     seed: int = 0
+    flops: int | None = None
+    until: float | str | None = None
+    valued: bool | None = None
     checkpoint: str | os.PathLike[str] | None = None
     resume: str | os.PathLike[str] | None = None
 
     def __post_init__(self) -> None:
         if self.training < 0:
             raise StrategyError(f"training is a number of boards; got {self.training}")
+
+    @property
+    def splits(self) -> bool:
+        """Whether they are about ``split``."""
+        return self.flops is not None or self.until is not None or self.valued is not None
 
 
 @dataclasses.dataclass
@@ -264,10 +280,14 @@ def bucket_split(task: Task) -> Measurement:
 
 
 def _split(task: Task, pair: Pair) -> Measurement:
-    from counterplay.evaluation.split_evaluation import evaluate_split
+    from counterplay.evaluation.split_evaluation import SplitPlan, evaluate_split
 
     settings, game = task.settings, task.poker()
-    found = evaluate_split(game, pair, task.threads, settings.checkpoint, settings.resume, task.progress)
+    until = settings.until
+    if isinstance(until, str):
+        until = read_exploitability(until, game.spec(), float(game.definition.big_blind))
+    plan = SplitPlan(settings.flops, until, settings.seed, settings.valued, task.memory_limit)
+    found = evaluate_split(game, pair, task.threads, settings.checkpoint, settings.resume, task.progress, plan=plan)
     return _dealt(found, game, "split")
 
 
@@ -324,26 +344,37 @@ def _bucket_facts(task: Task) -> dict[str, Any]:
 
 
 def bucket_auto(task: Task) -> Measurement:
-    """In the real game where it is small enough, inside the bucket game where its players remember, and bounds."""
-    real, notes = _real(task), []
-    if real is None:
-        game = task.strategy.abstract
-        unknown = Measurement.unknown(game.players)
-        real = dataclasses.replace(unknown, game=game.name, method="none", big_blind=game.big_blind)
-        bounded = game.players == 2 and game.definition.hole_cards <= 2 and task.settings.bounds is None
-        advice = "; bounds=100 (--bounds 100) bounds its exploitability from sampled boards" if bounded else ""
-        notes.append(f"not measured exactly: the real game is too large{advice}")
-    abstract, facts = None, {**real.facts, **_bucket_facts(task)}
+    """In the real game, inside the bucket game where its players remember, and bounds.
+
+    Where the real game does not fit it is measured below one first deal at a time, unless bounds are asked for.
+    """
+    game, notes = task.strategy.abstract, []
+    real, abstract = _real(task), None
     try:
         abstract = bucket_buckets(task)
     except (AbstractionError, GameError) as error:
         advice = "; sample some of them (boards)" if "to sample" in str(error) else ""
         notes.append(f"it is not measured in the bucket game: {error}{advice}")
+    if real is None and _splits(game) and task.settings.bounds is None:
+        real = bucket_split(task)
+    if real is None:
+        unknown = Measurement.unknown(game.players)
+        real = dataclasses.replace(unknown, game=game.name, method="none", big_blind=game.big_blind)
+        bounded = game.players == 2 and game.definition.hole_cards <= 2 and task.settings.bounds is None
+        advice = "; bounds=100 (--bounds 100) bounds its exploitability from sampled boards" if bounded else ""
+        notes.insert(0, f"not measured exactly: the real game is too large{advice}")
+    facts = {**real.facts, **_bucket_facts(task)}
     found = dataclasses.replace(real, abstract=abstract, facts=facts, notes=tuple(notes))
     if task.settings.bounds is None:
         return found
     bounded = bucket_bounds(task)
     return dataclasses.replace(found, bounds=bounded.bounds, facts={**found.facts, **bounded.facts})
+
+
+def _splits(game: BucketGame) -> bool:
+    """Whether the real game can be split at its first deal: two players, its own bets, and no board at the start."""
+    boards = game.definition.board_cards
+    return game.players == 2 and game.bets is None and not boards[0] and any(boards)
 
 
 def _real(task: Task) -> Measurement | None:

@@ -14,18 +14,22 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import math
 import os
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError, StrategyError
+from counterplay.evaluation.first_deal_sample import FirstDealEstimate, estimate, visiting_order
 from counterplay.evaluation.lifted_buckets import LiftedStrategy, bucket_places, deal_buckets
 from counterplay.evaluation.measurement import Measurement
 from counterplay.evaluation.public_walker import PublicWalker
-from counterplay.evaluation.public_walks import NO_ROWS, BucketRows, Opponent, Start, plain_tables
+from counterplay.evaluation.public_walks import NO_ROWS, BucketRows, Opponent, Start, plain_tables, scratch_bytes
+from counterplay.evaluation.trunk import Trunk, trunk_reaches
 from counterplay.kernels.public.piece_steps import RESPONSE, VALUE
 from counterplay.poker.betting import build_betting_tree
 from counterplay.poker.board_parts import FirstDeals
@@ -33,7 +37,9 @@ from counterplay.poker.board_tree import DealTree
 from counterplay.poker.poker_game import PokerGame
 from counterplay.poker.poker_public_tree import assemble_betting
 from counterplay.runtime.jobs import JobList, ThreadExecutor
-from counterplay.runtime.progress import ProgressCallback
+from counterplay.runtime.memory import check_memory, format_bytes
+from counterplay.runtime.number_text import duration, figure
+from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.strategy.public_lookup import HandStrategy
 from counterplay.strategy.public_strategy import PublicStrategy, fill_table
 from counterplay.strategy.trivial import CardFree
@@ -44,6 +50,18 @@ Pair = tuple[HandStrategy, HandStrategy]
 
 MOST_ENTRIES = 1 << 28
 """Most entries of tables below one first deal."""
+
+FEWEST = 10
+"""First deals, at least, before an interval is narrow enough to stop."""
+
+SECONDS = 1.8e-9
+"""Of one core of 2023, about, for one walk through one node with one hand."""
+
+SHORT = 300.0
+"""Seconds of a walk below which the value is computed too, unless requested otherwise."""
+
+BYTES = 48
+"""Memory for each class of hands below a first deal."""
 
 _NO_SCALE = np.zeros(0, np.float32)
 
@@ -94,22 +112,15 @@ class SplitGame:
             deal_weight=deals.weight, deal_prob=deals.prob, hands=deals.hands, deal_text=deals.text,
         )  # fmt: skip
 
-    def link_reaches(self, player: int, strategy: HandStrategy) -> dict[int, Vector]:
-        """The reaches of a player's hands at the links of the trunk that some hand reaches."""
-        tree, found = self.tree, {}
-        waiting = [(0, tree.hands[player].root_reach)]
-        while waiting:
-            node, reach = waiting.pop()
-            if tree.kind[node] == LINK:
-                found[node] = reach
-            if tree.kind[node] > 1:
-                continue
-            rows = strategy.matrix(tree, node, 0).T if tree.kind[node] == player else None
-            for a in range(int(tree.num_children[node])):
-                after = reach if rows is None else reach * rows[a]
-                if np.any(after > 0):
-                    waiting.append((int(tree.first_child[node]) + a, after))
-        return found
+    @property
+    def probabilities(self) -> Vector:
+        """How likely each first deal is: how many real deals it stands for, of all."""
+        return np.array([deal.prob for deal in self.first.listed])
+
+    def work(self) -> Vector:
+        """Nodes x hands below each first deal, about: what a walk costs."""
+        nodes = np.bincount(self.level, minlength=len(self.first.rounds) + 1)
+        return np.asarray(self.first.classes() @ nodes[1:])
 
 
 def node_rows(tree: PublicTree, strategies: tuple[CardFree, CardFree]) -> tuple[NDArray[np.int64], Vector]:
@@ -152,6 +163,120 @@ def _card_free(strategies: Pair) -> tuple[CardFree, CardFree] | None:
     return (first, second) if isinstance(first, CardFree) and isinstance(second, CardFree) else None
 
 
+@dataclasses.dataclass(frozen=True)
+class SplitPlan:
+    """When an evaluation stops, and what it computes.
+
+    Attributes
+    ----------
+    flops : int, optional
+        First deals to walk, by default all.
+    until : float, optional
+        Stop when half of the width of the 95 % interval is at most this, in chips.
+    seed : int
+        Of the order in which first deals are walked.
+    valued : bool, optional
+        Compute the value of the strategies too, half as much work again; by default in games of a few minutes.  The
+        exploitability does not depend on it.
+    memory_limit : int, optional
+        Bytes that may be used, by default what is free.
+    """
+
+    flops: int | None = None
+    until: float | None = None
+    seed: int = 0
+    valued: bool | None = None
+    memory_limit: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.flops is not None and self.flops < 2:
+            raise StrategyError(f"an interval needs two first deals or more; got {self.flops}")
+
+
+class _Run:
+    """An evaluation that is running: the order of its first deals, and what is known so far."""
+
+    def __init__(
+        self, split: _Split, jobs: JobList, plan: SplitPlan, progress: ProgressCallback | None, threads: int
+    ) -> None:
+        self.split, self.jobs, self.plan, self.progress, self.threads = split, jobs, plan, progress, threads
+        self.probability = split.game.probabilities
+        self.order = visiting_order(self.probability, plan.seed)[: plan.flops]
+        self.work = split.game.work()
+        self._stop: int | None = None  # the size at which the interval was narrow enough
+        self._tried = FEWEST - 1
+        self._shown, self._known = -math.inf, dict[str, Any]()
+
+    def walked(self) -> int:
+        """How many first deals, counted in their order, are done without a gap: which others are does not matter."""
+        done = self.jobs.done[self.order]
+        return self._stop or (len(done) if done.all() else int(np.argmin(done)))
+
+    def estimate(self, size: int) -> FirstDealEstimate:
+        """From the first ``size`` of the order."""
+        chosen = self.order[:size]
+        return estimate(self.split.trunks, self.jobs.found[chosen], self.probability, chosen)
+
+    def walk(self) -> bool:
+        """Walk the deals that are left; whether that was interrupted."""
+        self._announce()
+        try:
+            with ThreadExecutor(self.threads) as executor:
+                self.jobs.run(
+                    self.split.below, executor, self._report, self._stage, self.order, self.work, self._enough
+                )  # fmt: skip
+        except KeyboardInterrupt:
+            if self.walked() < 2:
+                raise
+            return True
+        finally:
+            self._enough()  # also where nothing was left to walk
+        return False
+
+    @property
+    def _stage(self) -> str:
+        return "flops" if self.split.game.first.rounds[0] == 3 else "first deals"
+
+    def _announce(self) -> None:
+        """Say what it will cost, and refuse what does not fit into memory."""
+        jobs, tree = self.jobs, self.split.game.tree
+        waiting = self.order[~jobs.done[self.order]]
+        hands = self.split.game.first.classes().sum(axis=1).max()
+        needed = self.threads * int(scratch_bytes(tree) + BYTES * hands) + 2 * jobs.found.nbytes
+        check_memory("walking below first deals", needed, self.plan.memory_limit, "fewer threads need less")
+        seconds = len(self.split.walks) * float(self.work[waiting].sum()) * SECONDS
+        if self.progress is not None:
+            cost = f"about {duration(seconds)} of a processor, {duration(seconds / self.threads)} with"
+            threads = f"{self.threads} thread{'s' if self.threads > 1 else ''}"
+            text = f"{len(waiting):,} {self._stage} to walk: {cost} {threads}, and {format_bytes(needed)} of memory"
+            self.progress(Progress(
+                int(jobs.done[self.order].sum()), total=len(self.order), seconds_left=seconds / self.threads,
+                stage=self._stage, detail=text,
+            ))  # fmt: skip
+
+    def _enough(self) -> bool:
+        """Whether the interval is narrow enough: at the same deal, whatever the threads."""
+        while self.plan.until is not None and self._stop is None and self._tried < self.walked():
+            self._tried += 1
+            if self.estimate(self._tried).half <= self.plan.until:
+                self._stop = self._tried
+        return self._stop is not None
+
+    def _report(self, now: Progress) -> None:
+        if self.progress is not None:
+            if now.seconds - self._shown > 1.0 and self.walked() > 1:
+                found = self.estimate(self.walked())
+                low, high = found.exploitability - found.half, found.exploitability + found.half
+                unit = 1000 / float(self.split.game.tree.big_blind or 1000)
+                text = f"{figure(unit * found.exploitability)} ± {figure(unit * found.half, 3)} mbb/g"
+                self._known = {
+                    "exploitability": found.exploitability, "measured_at": found.walked, "lower": low, "upper": high,
+                    "detail": text,
+                }  # fmt: skip
+                self._shown = now.seconds
+            self.progress(dataclasses.replace(now, **self._known))
+
+
 class _Worker(threading.local):
     """The walker of one thread."""
 
@@ -161,7 +286,7 @@ class _Worker(threading.local):
 class _Split:
     """The walks below first deals; one row of values for each walk and link of the trunk."""
 
-    def __init__(self, game: SplitGame, strategies: Pair) -> None:
+    def __init__(self, game: SplitGame, strategies: Pair, valued: bool = True) -> None:
         self.game, self.strategies = game, strategies
         self.free = _card_free(strategies)
         self.base: NDArray[np.int64] | None = None
@@ -176,8 +301,12 @@ class _Split:
         ]
         if self.free is not None:
             self.base, self.rows = node_rows(game.tree, self.free)
-        self.walks = [(0, RESPONSE), (1, RESPONSE)] + ([] if self.free else [(0, VALUE)])
-        self.reaches = [game.link_reaches(1 - player, strategies[1 - player]) for player, _ in self.walks]
+        self.walks = [(0, RESPONSE), (1, RESPONSE)] + ([(0, VALUE)] if valued and not self.free else [])
+        self.trunks, self.reaches = [], []
+        for player, mode in self.walks:
+            reaches = trunk_reaches(game.tree, 1 - player, strategies[1 - player])
+            self.trunks.append(Trunk(game.tree, player, reaches, strategies[player] if mode == VALUE else None))
+            self.reaches.append({node: reach for node, reach in reaches.items() if node in game.links})
         self.worker = _Worker()
 
     @property
@@ -236,25 +365,15 @@ class _Split:
 
     def root_values(self, found: Vector) -> list[float]:
         """The value of each walk, from the sums at the links."""
-        tree = self.game.tree
-        walker = PublicWalker(tree)
-        walker.load(tree, self.base, self._bucket_rows(tree))
-        tables = None if self.free else self.shares or [self._trunk_table(player) for player in (0, 1)]
-        values = []
-        for walk, (player, _) in enumerate(self.walks):
-            at = np.zeros((int(tree.piece_size[0]), self.shape[2]))
-            at[self.game.links] = found[walk]
-            values.append(walker.total(player, self._walk(walker, walk, tables, Start(link_values=at))))
-        return values
+        return [float(trunk.climb(links[None])[0]) for trunk, links in zip(self.trunks, found, strict=True)]
 
-    def _trunk_table(self, player: int) -> Vector:
-        """A table that is filled in for the trunk only, whose entries come first."""
-        tree = self.game.tree
-        nodes = [node for node in range(int(tree.piece_size[0])) if tree.kind[node] == player]
-        table = np.zeros(max((tree.entries(node, 0).stop for node in nodes), default=0))
-        for node in nodes:
-            table[tree.entries(node, 0)] = self.strategies[player].matrix(tree, node, 0).T.ravel()
-        return table
+    def measurement(self, values: Sequence[float]) -> Measurement:
+        """The measurement, from the values of the walks; without a walk for it, the value is in the middle."""
+        middle = (values[0] - values[1]) / 2
+        if self.free is not None:
+            middle = card_free_value(self.game.tree, self.free)
+        value, valued = (values[2], True) if len(values) > 2 else (middle, self.free is not None)
+        return Measurement((value, -value), (values[0], values[1]), valued=valued)
 
 
 def evaluate_split(
@@ -265,8 +384,9 @@ def evaluate_split(
     resume: str | os.PathLike[str] | None = None,
     progress: ProgressCallback | None = None,
     isomorphic: bool = True,
+    plan: SplitPlan | None = None,
 ) -> Measurement:
-    """Measure a pair of strategies exactly, one first deal at a time.
+    """Measure a pair of strategies, one first deal at a time: exactly, or estimated from those walked so far.
 
     Parameters
     ----------
@@ -279,7 +399,9 @@ def evaluate_split(
     checkpoint, resume : path, optional
         Where results are kept, and the file to resume from.
     progress : callable, optional
-        Called after each first deal.
+        Called before the first walk with what they will cost, and after each first deal with the estimate so far.
+    plan : SplitPlan, optional
+        When to stop, and what to compute.
 
     Raises
     ------
@@ -288,17 +410,24 @@ def evaluate_split(
     StrategyError
         If a strategy is a table of the whole game, or its entries below one deal do not fit, or ``resume`` is of
         another evaluation.
+    KeyboardInterrupt
+        If it is interrupted before two first deals are done; after that the estimate is returned.
     """
     if any(isinstance(strategy, PublicStrategy) for strategy in strategies):
         raise StrategyError("a profile holds entries of the whole public tree; measure it there, not split")
-    split = _Split(SplitGame(game, isomorphic), strategies)
+    plan = plan or SplitPlan()
+    whole = SplitGame(game, isomorphic)
+    valued = float(whole.work().sum()) * SECONDS < SHORT if plan.valued is None else plan.valued
+    split = _Split(whole, strategies, valued)
     about = {"strategies": strategy_text(strategies), "method": "general", "isomorphic": isomorphic}
+    about |= {"seed": plan.seed, "valued": valued}
     jobs = JobList(game_header(game) | about, len(split.game.first), split.shape, checkpoint, resume)
-    with ThreadExecutor(threads) as executor:
-        values = split.root_values(jobs.run(split.below, executor, progress, "first deals"))
-    if split.free is not None:
-        values.append(card_free_value(split.game.tree, split.free))
-    return Measurement((values[2], -values[2]), (values[0], values[1]))
+    run = _Run(split, jobs, plan, progress, threads)
+    interrupted = run.walk()
+    if jobs.done.all():
+        return split.measurement(split.root_values(np.add.reduce(jobs.found, axis=0)))
+    found = dataclasses.replace(run.estimate(run.walked()), interrupted=interrupted)
+    return dataclasses.replace(split.measurement(found.values), estimate=found)
 
 
 def _symmetric(tree: PublicTree) -> bool:

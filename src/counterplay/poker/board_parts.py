@@ -12,6 +12,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from counterplay.errors import GameError
 from counterplay.poker.acpc.definition import GameDefinition
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 class FirstDeals:
     """The first public deals of a game of two players in which each can hold every hand.
 
-    ``isomorphic`` merges deals and hands that differ only by a renaming of suits.
+    ``isomorphic`` merges deals and hands that differ only by a renaming of suits.  ``listed`` are the first deals.
 
     Raises GameError if the game deals no board cards, or some before the first action.
     """
@@ -46,16 +47,37 @@ class FirstDeals:
         self._names = Renamings(game.suits, self.holes, (full, full), isomorphic)
         self._start = PublicDeal((), "", np.arange(len(self._names.card)), -1, 1.0, 1.0)
         first = deals_below(self.deck, self._names, [[self._start]], self.rounds[:1], 2 * self.hole_cards)
-        self._first = first[0][1:]
+        self.listed = first[0][1:]
         self._mass = float(len(self.holes) * self.others(0))  # pairs of hands
 
     def __len__(self) -> int:
-        return len(self._first)
+        return len(self.listed)
 
     @property
     def texts(self) -> list[str]:
         """The cards of each first deal."""
-        return [deal.text for deal in self._first]
+        return [deal.text for deal in self.listed]
+
+    def classes(self) -> NDArray[np.float64]:
+        """Classes of deals and hands below each first deal, by level from that deal on; hands of a later deal of
+        several cards about.
+
+        Counted by the lemma of Burnside: the mean over the renamings of what each preserves.
+        """
+        found = np.zeros((len(self.listed), len(self.rounds)))
+        for row, deal in zip(found, self.listed, strict=True):
+            left = np.setdiff1d(np.array(self.deck), deal.cards)
+            renamed = self._names.card[deal.renamings]
+            image = renamed[:, left]
+            fixed = (image == left).sum(axis=1)
+            swapped = ((np.take_along_axis(renamed, image, axis=1) == left).sum(axis=1) - fixed) // 2
+            boards = np.ones(len(fixed))
+            for level, cards in enumerate([0, *self.rounds[1:]]):
+                boards *= [math.comb(max(free, 0), cards) for free in fixed.tolist()]
+                fixed = fixed - cards
+                hands = fixed * (fixed - 1) / 2 + swapped if self.hole_cards == 2 else fixed
+                row[level] = float((boards * hands).mean())
+        return found
 
     def others(self, level: int) -> int:
         """Number of hands that an opponent can hold besides ours at a level of deals."""
@@ -63,7 +85,7 @@ class FirstDeals:
 
     def deals(self, number: int) -> DealTree:
         """The start, one first deal as deal 1, and all deals after it."""
-        levels = [[self._start], [self._first[number]]]
+        levels = [[self._start], [self.listed[number]]]
         deals, starts = deals_below(self.deck, self._names, levels, self.rounds[1:], 2 * self.hole_cards)
         hands = self._hands(deals, starts[-2])
         return deal_tree(deals, starts, (hands, hands))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from counterplay.errors import SolverError
+from counterplay.evaluation.figures import read_exploitability
 from counterplay.forms import FORMS
 from counterplay.runtime.memory import read_memory
 from counterplay.runtime.pacing import Until
@@ -129,25 +129,6 @@ class Target:
     def measures(self) -> bool:
         """Whether the run stops at an exploitability."""
         return self.until is not None and not (isinstance(self.until, Until) and self.until.exploitability is None)
-
-
-def read_exploitability(text: str, game: str, big_blind: float | None, pot: float | None = None) -> float:
-    """An exploitability in chips from text such as ``1e-4``, ``0.5mbb`` or ``0.3%`` of the pot."""
-    number, unit = text.strip().lower(), 1.0
-    if number.endswith("mbb") and pot is None:
-        if big_blind is None:
-            raise SolverError(f"{game} has no big blind; give until in the game's chips instead of {text!r}")
-        number, unit = number.removesuffix("mbb"), big_blind / 1000
-    elif number.endswith("%") and pot is not None:
-        number, unit = number.removesuffix("%"), pot / 100
-    try:
-        found = float(number)
-    except ValueError:
-        kinds = "1e-4 or 0.5mbb" if pot is None else "0.3% of the pot, or chips"
-        raise SolverError(f"until is an exploitability such as {kinds}; got {text!r}") from None
-    if not 0 < found < math.inf:
-        raise SolverError(f"until must be a positive exploitability; got {text!r}")
-    return found * unit
 
 
 def sort_out(

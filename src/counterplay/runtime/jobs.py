@@ -9,6 +9,7 @@ An ``Executor`` runs single jobs and knows nothing of lists or files; ``ThreadEx
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import threading
@@ -181,10 +182,20 @@ class JobList:
         executor: Executor,
         progress: ProgressCallback | None = None,
         stage: str = "",
+        order: NDArray[np.int64] | None = None,
+        cost: NDArray[np.float64] | None = None,
+        enough: Callable[[], bool] | None = None,
     ) -> NDArray[np.float64]:
-        """Do the remaining jobs and return the sum over all.  Whatever stops it, finished jobs are kept."""
+        """Do the remaining jobs and return the sum over all.  Whatever stops it, finished jobs are kept.
+
+        ``order`` are the jobs to do, by default all; ``cost`` what each of all costs, by default the same, from which
+        the time left follows; ``enough`` says before each job whether it and the others can be left out.
+        """
         started = saved = time.monotonic()
-        before, cpu = int(self.done.sum()), time.process_time()
+        chosen = np.arange(len(self.done)) if order is None else order
+        price = np.ones(len(self.done)) if cost is None else cost
+        waiting, cpu = chosen[~self.done[chosen]], time.process_time()
+        owed = float(price[waiting].sum())
 
         def keep(job: int, found: NDArray[np.float64]) -> None:
             self.found[job] = found
@@ -194,15 +205,17 @@ class JobList:
             nonlocal saved
             now = time.monotonic()
             if progress is not None:
-                done, total, spent = int(self.done.sum()), len(self.done), now - started
-                left = spent / (done - before) * (total - done)
+                done, total, spent = int(self.done[chosen].sum()), len(chosen), now - started
+                rest = float(price[waiting[~self.done[waiting]]].sum())
+                left = spent * rest / (owed - rest)
                 progress(Progress(done, spent, time.process_time() - cpu, total=total, seconds_left=left, stage=stage))
             if now - saved > SAVE_SECONDS:
                 self.save()
                 saved = now
 
         try:
-            run_jobs(work, np.flatnonzero(~self.done).tolist(), executor, keep, report)
+            wanted = itertools.takewhile(lambda _: enough is None or not enough(), waiting.tolist())
+            run_jobs(work, wanted, executor, keep, report)
         finally:
             self.save()
         return np.asarray(np.add.reduce(self.found, axis=0))

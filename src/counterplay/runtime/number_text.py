@@ -33,3 +33,11 @@ def chips(value: float, sign: bool = False) -> str:
     """An amount of chips with six decimals, where these show at least three digits: ``2.373611``, ``8.74e-05``."""
     plus = "+" if sign else ""
     return f"{value:{plus}.3g}" if abs(value) < SMALLEST else f"{value:{plus}.6f}"
+
+
+def duration(seconds: float) -> str:
+    """A time with two digits and a unit that suits it: ``0.5 s``, ``42 s``, ``12 min``, ``17 h``, ``3.1 days``."""
+    for unit, size, least in (("days", 86400.0, 72.0 / 24), ("h", 3600.0, 1.5), ("min", 60.0, 1.5)):
+        if seconds >= least * size:
+            return f"{figure(seconds / size, 2)} {unit}"
+    return f"{figure(seconds, 2)} s"
