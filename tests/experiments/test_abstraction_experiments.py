@@ -152,10 +152,12 @@ def test_the_least_exploitable_strategies() -> None:
 
 def test_overfitting_shows() -> None:
     rows = run_experiment("overfitting", quick=True).rows
-    assert [row[3] for row in rows] == ["lowest", "last"] * 2
-    for low, last in zip(rows[::2], rows[1::2], strict=True):
+    assert [row[3] for row in rows] == ["lowest", "last", "CFR-BR, average", "CFR-BR, current"] * 2
+    for low, last, average, current in zip(rows[::4], rows[1::4], rows[2::4], rows[3::4], strict=True):
         assert int(low[4] or 0) < int(last[4] or 0)
         assert float(last[6] or 0) > 1.1 * float(low[6] or 0)  # the real game: ten per cent worse
+        assert float(average[6] or 0) < 0.5 * float(low[6] or 0)  # CFR-BR aims at the real game
+        assert float(current[6] or 0) < 0.7 * float(low[6] or 0)
     assert float(rows[1][5] or 0) < 0.5 * float(rows[0][5] or 0)  # the abstract game: better by half
 
 

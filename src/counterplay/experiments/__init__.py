@@ -49,6 +49,7 @@ EXPERIMENTS = {
     "public-sampling": "CS, OPCS, SPCS and PCS in [2-1] and [2-4] hold'em (Johanson 2016, figure 3.2)",
     "sampling-by-size": "chance sampling against public chance sampling by size of buckets (Johanson 2016, figure 3.3)",
     "sampling-parameters": "ε, τ and β of average strategy sampling (Gibson et al. 2012, figure 1)",
+    "strategies-over-time": "CS, PCS and CFR-BR by CPU time (Johanson 2016, figures 3.4, 4.3, 4.9 and 11.1)",
     "skewed-dice": "skewed die-roll poker (Lanctot et al. 2012, figure 1; Gibson 2014, figure 6.3)",
     "three-player-sampling": "Pure CFR against ES in three-player limit hold'em, by matches (Gibson 2014, figure 5.7c)",
     "trivial-agents": "best responses to players who do not look at their cards (Johanson 2016, table 2.1)",

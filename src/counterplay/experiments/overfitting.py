@@ -2,18 +2,19 @@
 
 Johanson 2016, figures 2.6, 4.6 and 4.7 (sections 2.6 and 4.1): with ten buckets and perfect recall in Texas hold'em,
 exploitability in the real game falls to 277 mbb/g and then rises to 305 while CFR continues; with 9000 buckets and
-imperfect recall it falls to 241 and rises to 289.  Exact best responses in Texas hold'em take days; here the game is
-[2-4] hold'em with 18 cards, where every checkpoint is measured exactly, in the real game and, with perfect recall, in
-the bucket game.
+imperfect recall it falls to 241 and rises to 289.  CFR-BR with the same buckets does not overfit, and ends at 93.539
+and at 60.687 (its average; the current strategy at 92.638 and 61.339).  Exact best responses in Texas hold'em take
+days; here the game is [2-4] hold'em with 18 cards, where every checkpoint is measured exactly, in the real game and,
+with perfect recall, in the bucket game.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from counterplay.experiments.shared.bucket_games import cards_of
+from counterplay.experiments.shared.bucket_games import bucket_game, cards_of
 from counterplay.experiments.shared.experiment import Cell, Curves, Experiment, keeping_rows
-from counterplay.experiments.shared.real_game_checks import Point, follow_cards, growing
+from counterplay.experiments.shared.real_game_checks import Point, cfr_br_trunk, follow_cards, follow_robust, growing
 from counterplay.forms import open_game
 
 BUCKETS = ("PS2/PS12", "IRlossless/KE12")
@@ -22,25 +23,31 @@ BUCKETS = ("PS2/PS12", "IRlossless/KE12")
 PUBLISHED = {"perfect": (277.0, 305.0), "imperfect": (241.0, 289.0)}
 """In Texas hold'em, by recall: the lowest exploitability during the run and the last, mbb/g."""
 
+ROBUST = {"perfect": (93.539, 92.638), "imperfect": (60.687, 61.339)}
+"""The same of CFR-BR: the average strategy and the current one."""
+
 
 def run(
     quick: bool = False, game: str = "holdem_2_4(ranks=6,suits=3)", buckets: tuple[str, ...] = BUCKETS,
-    boards: int | None = None, seeds: int | None = None,
+    boards: int | None = None, seeds: int | None = None, iterations: int | None = None,
 ) -> Experiment:  # fmt: skip
     """Solve bucket games and measure checkpoints.
 
     Parameters
     ----------
     quick : bool
-        4,000 boards and 1 seed instead of 16,000 and 3.
+        4,000 boards, 1 seed and 1,000 iterations of CFR-BR instead of 16,000, 3 and 16,000.
     game : str
         A game of two players whose public tree fits into memory.
     buckets : tuple of str
         Card abstractions, as for ``counterplay abstract --rounds``, with slashes.
     boards, seeds : int, optional
         Boards sampled in each run, and runs of each abstraction.
+    iterations : int, optional
+        Iterations of CFR-BR, with a trunk of half of the rounds.
     """
     boards, seeds = boards or (4000 if quick else 16_000), seeds or (1 if quick else 3)
+    steps = growing(iterations or (1000 if quick else 16_000), 8, 2.0)
     tree = open_game(game, "public")
     marks = growing(boards, int(np.log2(max(boards, 16) / 8)), 2.0)
     rows: list[tuple[Cell, ...]] = []
@@ -55,10 +62,17 @@ def run(
                 rows.append(
                     (text, cards.recall, infosets, name, point.iterations, point.abstract, point.real, published)
                 )
-            xs = [float(point.iterations) for point in mean]
+            xs = [point.cpu_seconds for point in mean]
             curves[f"{text}, real game"] = xs, [point.real for point in mean]
             if cards.recall == "perfect":
                 curves[f"{text}, bucket game"] = xs, [point.abstract or 0.0 for point in mean]
+            solver = cfr_br_trunk(bucket_game(tree.name, cards))
+            robust = list(follow_robust(solver, steps, solver.measure))
+            xs = [point.cpu_seconds for point in robust]
+            for name, published in zip(("average", "current"), ROBUST[cards.recall], strict=True):
+                values = [float(getattr(point, name)) for point in robust]
+                rows.append((text, cards.recall, infosets, f"CFR-BR, {name}", steps[-1], None, values[-1], published))
+                curves[f"{text}, CFR-BR, {name}"] = xs, values
     return Experiment(
         title=f"Exploitability, mbb/g, {game}, {seeds} seeds",
         source="Johanson 2016, figures 2.6, 4.6 and 4.7",
@@ -68,9 +82,10 @@ def run(
         notes=(
             "The source has Texas hold'em with 57 million information sets: compare the shape, not the numbers.",
             "With imperfect recall nothing can be measured inside the bucket game.",
+            "An iteration of CFR-BR samples the board of the first half of the rounds.",
         ),
         curves=curves,
-        xlabel="boards",
+        xlabel="CPU seconds",
     )  # fmt: skip
 
 
