@@ -36,6 +36,7 @@ EXPERIMENTS = {
     "least-exploitable": "CFR-BR and A-vs-U in [2-4] hold'em, several buckets (Johanson 2016, figures 4.4, 4.5, 4.8)",
     "maxmin-games": "Oshi-Zumo and the search game when one player forgets (Čermák 2018, section 4.5, figure 4.8)",
     "maxmin-shares": "maxmin strategies in random games (Čermák 2018, table 4.1, figure 4.7)",
+    "opponent-clusters": "starting hands of hold'em in eight clusters, made again (Johanson 2016, table 5.1)",
     "oshi-zumo-sizes": "Oshi-Zumo with a forgetful player, counted (Čermák 2018, table 4.2)",
     "overfitting": "closer to equilibrium in the bucket game, farther in the real one (Johanson 2016, figure 4.6)",
     "phantom-memory": "phantom tic-tac-toe by what players forget (Lanctot et al. 2012, figure 1)",
