@@ -158,7 +158,9 @@ class Entry:
     def on_buckets(self) -> BucketStrategy | None:
         """The strategy of a bucket game that the entry plays unchanged; None if it is something else."""
         strategy = None if self.settings else self.strategy
-        return strategy if isinstance(strategy, BucketStrategy) else None
+        if isinstance(strategy, BucketStrategy) and strategy.abstract.tilt is None:
+            return strategy
+        return None
 
     def check(self, played: MatchGame) -> None:
         """Refuse an entry that cannot play this game, before anything is played."""

@@ -154,6 +154,8 @@ def count_bucket_pairs(
     """
     if game.players != 2:
         raise GameError(f"best responses over buckets are for two players; {game.name} has {game.players}")
+    if game.tilt is not None:
+        raise GameError(f"best responses over buckets are for zero-sum games; {game.name} is tilted")
     exact = boards is None or not game.definition.board_ends[-1]
     if exact or boards is None:
         shared, weights = every_board(game)

@@ -126,21 +126,24 @@ class RealGame:
         self,
         player: int,
         table: NDArray[Any],
-        opponent: NDArray[np.uint8] | Opponent,
+        opponent: NDArray[np.uint8] | Opponent | None,
         rule: Rule,
         regret: NDArray[np.float64],
         average: NDArray[np.float64],
     ) -> None:
         """Add what a player who plays a ``table`` regrets against an opponent, and what he plays, by bucket.
 
-        The opponent plays a response of ``respond``, or tables of the real game.  Of ``rule`` the weight of what is
-        played in the average matters, and the tie of the opponent's tables; an empty ``average`` takes nothing.
+        The opponent plays a response of ``respond``, tables of the real game, or the same ``table`` (None).  Of
+        ``rule`` the weight of what is played in the average matters, and the tie of the opponent's tables; an empty
+        ``average`` takes nothing.
         """
         rows, tree, shares = self.rows[player], self.tree, self._shares(player, table)
         sums, played, response = row_space(-(-rows.num_sums // WIDE)), Opponent(shares[:0]), NO_RESPONSE
         walker: PublicWalks = self._walker
         if isinstance(opponent, Opponent):
             walker, played = self._beside(player), opponent
+        elif opponent is None:
+            played = Opponent(self._shares(1 - player, table))
         else:
             response = opponent
         own = plain_tables(shares, walker.ones(player))._replace(response=response, learned=sums)

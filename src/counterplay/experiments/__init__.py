@@ -54,6 +54,7 @@ EXPERIMENTS = {
     "skewed-dice": "skewed die-roll poker (Lanctot et al. 2012, figure 1; Gibson 2014, figure 6.3)",
     "three-player-sampling": "Pure CFR against ES in three-player limit hold'em, by matches (Gibson 2014, figure 5.7c)",
     "trivial-agents": "best responses to players who do not look at their cards (Johanson 2016, table 2.1)",
+    "tilt-exploitability": "what strategies of tilted bucket games lose in [2-4] hold'em (Johanson 2016, table 2.3)",
     "tilted-games": "CFR on games that are nearly zero-sum (Gibson 2014, figure 4.5)",
     "two-round-sampling": "sampling algorithms in 2-NL hold'em, five buckets (Gibson et al. 2012, figure 2)",
     "two-round-uniform": "2-NL hold'em in five buckets, sizes and the uniform profile (Gibson et al. 2012, section 5)",

@@ -311,7 +311,7 @@ class GameForms:
         definition, abstractions = self._card_abstractions()
         paths = [os.path.abspath(path) for path in self.cards]
         rounds = [abstraction.rounds for abstraction in abstractions]
-        return BucketGame.build(definition, rounds, self.raises, name=self.name, cards=paths)
+        return BucketGame.build(definition, rounds, self.raises, name=self.name, cards=paths, tilt=self.tilt)
 
     def asymmetric(self) -> AsymmetricGame:
         """The bucket games of an agent in the buckets of ``cards``, and an opponent in those of ``opponent_cards``."""
@@ -330,7 +330,8 @@ class GameForms:
         """The definition and the card abstraction of each player."""
         from counterplay.abstraction.cards.card_abstraction import CardAbstraction
 
-        definition, cards = poker_definition(self.states()), self.cards
+        game, cards = self.states(), self.cards
+        definition = poker_definition(game if self.poker is None else self.poker)
         if not cards:
             raise GameError(f"{self.name} has buckets in a card abstraction only; give its file as cards")
         if len(cards) not in (1, definition.players):

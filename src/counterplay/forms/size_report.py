@@ -12,7 +12,6 @@ from typing import Any
 from counterplay.errors import GameError, MemoryLimitError
 from counterplay.forms.opening import GameForms, GameLike, Paths
 from counterplay.poker.buckets.bucket_game import BucketGame
-from counterplay.poker.poker_game import PokerGame
 from counterplay.poker.poker_public_tree import count_public_tree, public_tree_bytes
 from counterplay.runtime.memory import available_memory, format_bytes
 from counterplay.tree.history.sizes import BUILD_BYTES_PER_HISTORY, estimate_size, tree_bytes
@@ -121,7 +120,7 @@ def _buckets(forms: GameForms) -> FormSize:
     game = forms.opened
     if isinstance(game, BucketGame):
         return FormSize("buckets", True, infosets=game.num_infosets, entries=game.num_entries, bytes=game.tree_bytes)
-    poker = forms.subgame is None and not forms.compiled and isinstance(forms.game, PokerGame)
+    poker = forms.subgame is None and not forms.compiled and forms.poker is not None
     if not poker or forms.forgotten is not None:
         return FormSize("buckets", False, reason="buckets need a poker game and a card abstraction")
     if not forms.cards:

@@ -1,8 +1,8 @@
 """Full-width CFR in card abstractions: CFR, CFR+, linear, discounted and predictive CFR over all boards.
 
 The family and its settings are those of ``solvers/cfr.py``.  An iteration covers all boards, up to renaming suits,
-before regrets change, with the walks of ``kernels/buckets/bucket_pcs.py`` (Johanson 2016, section 3.4): for
-two players and games with few boards.
+before regrets change, with the walks of ``kernels/buckets/bucket_pcs.py`` (Johanson 2016, section 3.4), in tilted games
+with those of ``solvers/tilted_walks.py``: for two players and games with few boards.
 
 Departure: regrets are discounted for both players at once, which does not change the strategies.
 """
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from counterplay.evaluation.lifted_buckets import check_real_game
 from counterplay.kernels.buckets.bucket_pcs import walk_board
 from counterplay.kernels.public.piece_steps import Rule
 from counterplay.kernels.public.public_cfr import iteration_rule
@@ -22,6 +23,8 @@ from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.threads import ThreadPool
 from counterplay.solvers.bucket_tables import BucketTables
 from counterplay.solvers.cfr import ROUNDING, CfrConfig, FullWidthSolver
+from counterplay.solvers.cfr_br_settings import real_game_bytes
+from counterplay.solvers.tilted_walks import TiltedWalks
 
 
 class BucketCfrSolver(BucketTables, FullWidthSolver):
@@ -30,11 +33,17 @@ class BucketCfrSolver(BucketTables, FullWidthSolver):
     kind = "bucket-cfr"
 
     def _check_game(self) -> None:
-        check_hands(self.game)
+        if self.game.tilt is None:
+            check_hands(self.game)
+        else:
+            check_real_game(self.game)
 
     def _allocate(self) -> None:
         game = self.game
         self._allocate_tables()
+        if game.tilt is not None:
+            self._tilted = TiltedWalks(game)
+            return
         self._pieces = betting_pieces(game)
         self._boards = BoardSampler(game, self._pieces)
         rows, stands_for = every_board(game)
@@ -63,6 +72,9 @@ class BucketCfrSolver(BucketTables, FullWidthSolver):
     @classmethod
     def memory_bytes(cls, tree: BucketGame, config: CfrConfig | str | None = None) -> int:
         """Bytes of all tables, and of the work arrays of boards."""
+        if tree.tilt is not None:
+            settings = cls.settings_of(config)
+            return cfr_table_bytes(tree.num_entries, settings) + real_game_bytes(tree, settings.threads)
         pieces = betting_pieces(tree)
         boards = BoardSampler.nbytes(tree, pieces) + sum(piece.nbytes for piece in pieces)
         return cfr_table_bytes(tree.num_entries, cls.settings_of(config)) + boards
@@ -101,6 +113,10 @@ class BucketCfrSolver(BucketTables, FullWidthSolver):
 
     def _walk(self, learners: NDArray[np.int64], weight: float) -> None:
         """Add the regrets of some players to ``_learned``, and what they play to the average."""
+        if self.game.tilt is not None:
+            self._tilted.learn(learners, self.strategy("last"), weight, self._learned, self.average)
+            self.counters[1] += len(learners) * self._tilted.tree.num_public_states
+            return
         boards, seen = self._boards, self._matched()
         for cards, share in zip(*self._every_board, strict=True):
             board = boards.board(cards)

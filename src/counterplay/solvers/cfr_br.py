@@ -36,7 +36,7 @@ from counterplay.poker.poker_game import PokerFile
 from counterplay.poker.poker_public_tree import count_public_tree
 from counterplay.solvers.bucket_cfr import BucketCfrSolver, cfr_table_bytes
 from counterplay.solvers.cfr import CfrConfig
-from counterplay.solvers.cfr_br_settings import CFR_BR_PRESETS, CfrBrConfig, real_game_bytes
+from counterplay.solvers.cfr_br_settings import CFR_BR_PRESETS, CfrBrConfig, check_zero_sum, real_game_bytes
 from counterplay.solvers.cfr_br_trunk import TrunkSolver
 from counterplay.solvers.public_tree_tables import table_type
 from counterplay.solvers.result import RunFacts
@@ -64,6 +64,7 @@ class CfrBrSolver(BucketCfrSolver):
     def _check_game(self) -> None:
         if _trunk(self.config):
             raise SolverError("a trunk is for TrunkSolver; make_solver chooses the class by the settings")
+        check_zero_sum(self.game)
         check_real_game(self.game)
 
     def _allocate(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
-from counterplay.errors import SolverError
+from counterplay.errors import GameError, SolverError
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.poker_public_tree import count_public_tree, public_tree_bytes
 from counterplay.solvers.cfr import CfrConfig
@@ -51,6 +51,12 @@ class CfrBrConfig(CfrConfig):
 
 CFR_BR_PRESETS: Mapping[str, CfrBrConfig] = {"cfr-br": CfrBrConfig(gamma=1.0)}
 """The algorithm by its name."""
+
+
+def check_zero_sum(game: BucketGame) -> None:
+    """Refuse tilted games: what a best response wins is not what the other player loses."""
+    if game.tilt is not None:
+        raise GameError(f"an unabstracted opponent is for zero-sum games; {game.name} is tilted, use cfr+")
 
 
 def real_game_bytes(game: BucketGame, threads: int) -> int:

@@ -23,10 +23,11 @@ from counterplay.kernels.numba_internals import hold
 from counterplay.kernels.public.piece_steps import Tables
 from counterplay.poker.buckets.asymmetric_game import NONE, AsymmetricGame
 from counterplay.poker.buckets.bucket_game import BucketGame
-from counterplay.poker.poker_public_tree import count_public_tree, public_tree_bytes
+from counterplay.poker.poker_public_tree import count_public_tree
 from counterplay.solvers.bucket_cfr import cfr_table_bytes
 from counterplay.solvers.cfr import CFR_PRESETS, ROUNDING, CfrConfig, FullWidthSolver
 from counterplay.solvers.cfr_br import CfrBrSolver
+from counterplay.solvers.cfr_br_settings import real_game_bytes
 from counterplay.solvers.public_cfr import SINGLE_ROUNDING
 from counterplay.solvers.public_tree_tables import table_type
 from counterplay.solvers.settings import Settings
@@ -98,8 +99,6 @@ class UnabstractedOpponentSolver(CfrBrSolver):
     def memory_bytes(cls, tree: BucketGame, config: CfrConfig | str | None = None) -> int:
         """Bytes of the tables, of the real game, of the opponents' regrets and of the buckets of hands."""
         settings = cls.settings_of(config)
-        _, infosets, entries = count_public_tree(tree.definition)
-        kind = table_type(entries, settings.storage)
-        tables = cfr_table_bytes(tree.num_entries, settings) + 16 * (1 + settings.threads) * tree.num_entries
-        opponents = entries * (1 + settings.predictive) * kind.itemsize
-        return tables + public_tree_bytes(tree.definition) + opponents + infosets // 2
+        _, _, entries = count_public_tree(tree.definition)
+        opponents = entries * (1 + settings.predictive) * table_type(entries, settings.storage).itemsize
+        return cfr_table_bytes(tree.num_entries, settings) + real_game_bytes(tree, settings.threads) + opponents

@@ -35,7 +35,8 @@ class AsymmetricGame:
 
         def against(seat: int) -> BucketGame:
             turn = slice(None) if seat == 0 else slice(None, None, -1)
-            return BucketGame.build(own.definition, [mine, tuple(opponent)][turn], own.bets, own.name, files[turn])
+            both = [mine, tuple(opponent)][turn]
+            return BucketGame.build(own.definition, both, own.bets, own.name, files[turn], tilt=own.tilt)
 
         return cls(own, (against(0), against(1)), cards)
 

@@ -256,6 +256,8 @@ def check_hands(game: BucketGame) -> None:
     """Refuse games that ``pcs`` does not support."""
     if game.players != 2:
         raise GameError(f"pcs is for two players; {game.name} has {game.players}, use external-sampling or pure-cfr")
+    if game.tilt is not None:
+        raise GameError(f"pcs is for zero-sum games; {game.name} is tilted, use external-sampling or cfr+")
     if game.definition.hole_cards > 2:
         raise GameError(f"pcs is for hands of one or two cards; {game.name} deals {game.definition.hole_cards}")
 

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from counterplay.errors import AbstractionError, GameError
 from counterplay.game.game import TERMINAL
+from counterplay.game.transforms import Tilt
 from counterplay.poker.acpc.definition import GameDefinition, format_definition, with_article
 from counterplay.poker.betting import BettingTree, build_betting_tree
 from counterplay.poker.evaluator import MAX_HAND
@@ -93,6 +94,7 @@ class BucketGame(Described):
     utility: NDArray[np.float64]  # (Z, players) what each player wins; a showdown has a row for each of ``weak_orders``
     # the files that the buckets are from: one for all players, or one for each; empty if from none
     cards: tuple[str, ...] = ()
+    tilt: Tilt | None = None  # how utilities are tilted away from zero-sum
 
     @classmethod
     def build(
@@ -103,11 +105,13 @@ class BucketGame(Described):
         name: str = "poker",
         cards: Sequence[str] = (),
         max_nodes: int = 100_000_000,
+        tilt: Tilt | None = None,
     ) -> BucketGame:
         """Build the betting tree and number the entries.
 
         ``buckets`` are those of each round, for all players; or such a sequence for each player.  ``cards`` are the
-        files that they are from, to be recorded in checkpoints and strategies.
+        files that they are from, to be recorded in checkpoints and strategies.  With a ``tilt`` players are paid other
+        amounts (``game.transforms``).
 
         Raises AbstractionError if the buckets are for other cards; MemoryLimitError if the betting tree has more than
         ``max_nodes``.
@@ -129,8 +133,8 @@ class BucketGame(Described):
             offset[nodes] = np.cumsum(sizes) - sizes
         kinds = np.array([by_player[number % players][number // players].count for number in range(slots)])
         start = np.concatenate(([0], np.cumsum(width * kinds)[:-1])).astype(np.int64)
-        utility = _number_ends(tree, offset)
-        return cls(name, definition, bets, by_player, tree, offset, start, width, count, utility, tuple(cards))
+        utility = _number_ends(tree, offset, tilt)
+        return cls(name, definition, bets, by_player, tree, offset, start, width, count, utility, tuple(cards), tilt)
 
     # ------------------------------------------------------------------------------------------ properties
 
@@ -238,6 +242,7 @@ class BucketGame(Described):
         """Digest of the rules, the bets and all bucket tables."""
         digest = hashlib.sha256(format_definition(self.definition).encode())
         digest.update((self.bets.text() if self.bets is not None else "all").encode())
+        digest.update(b"" if self.tilt is None else repr(self.tilt).encode())
         met: dict[int, bytes] = {}
         for table in (table for player in self.buckets for table in player):
             if id(table) not in met:
@@ -396,7 +401,7 @@ def _digest(table: RoundBuckets) -> bytes:
     return digest.digest()
 
 
-def _number_ends(tree: BettingTree, offset: NDArray[np.uint32]) -> NDArray[np.float64]:
+def _number_ends(tree: BettingTree, offset: NDArray[np.uint32], tilt: Tilt | None) -> NDArray[np.float64]:
     """Give every terminal node its row of the utilities, which are returned; equal payoffs share rows."""
     end, showdown = tree.player == TERMINAL, tree.showdowns()
     orders = weak_orders(tree.game.players)
@@ -410,8 +415,17 @@ def _number_ends(tree: BettingTree, offset: NDArray[np.uint32]) -> NDArray[np.fl
             betting = Betting(
                 tree.game, tree.game.rounds - 1, spent, max(spent), 0, int(tree.folded[node]), (), 0, 0, TERMINAL
             )  # fmt: skip
-            rows += [tuple(map(float, betting.values(order))) for order in ranks]
+            rows += [_paid(betting, tuple(map(float, betting.values(order))), tilt) for order in ranks]
     return np.array(rows, np.float64).reshape(len(rows), tree.game.players)
+
+
+def _paid(betting: Betting, won: tuple[float, ...], tilt: Tilt | None) -> tuple[float, ...]:
+    """What players are paid who win or lose these amounts."""
+    if tilt is None:
+        return won
+    folded = [bool(betting.folded >> player & 1) for player in range(len(won))]
+    alone = sum(folded) == len(won) - 1
+    return tuple(chips * tilt.factor(chips, out, alone) for chips, out in zip(won, folded, strict=True))
 
 
 def _alike(tree: BettingTree, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
