@@ -279,9 +279,10 @@ class MccfrSolver(ThreadedSolver, SampledSolver):
                 *scratch[5:],
             )  # fmt: skip
         else:
+            others = None if self.sampling.kind == EXTERNAL else True
             iterate_sampled(
-                self.walks, deals, self.sampling, iterations, start, config.linear_average, extra, self.regret,
-                self.average, self.scheme, self._none, state, counters, Stack(*scratch),
+                self.walks, deals, self.sampling, others, iterations, start, config.linear_average, extra or None,
+                self.regret, self.average, self.scheme, self._none, state, counters, Stack(*scratch),
             )  # fmt: skip
 
     def strategy(self, kind: Literal["average", "last"] | None = None) -> NDArray[np.float64]:

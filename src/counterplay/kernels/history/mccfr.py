@@ -79,8 +79,8 @@ def walk_sampled(
     utility: np.ndarray,
     players: int,
     shift: np.ndarray | None,  # IN  the deal, see look
-    kind: int,  # IN  sampling.kind; a constant where the compiler shall leave the rest out
-    once: bool,  # IN  an opponent draws once at an information set in a walk, rather than at every visit; likewise
+    kind: int | None,  # IN  sampling.kind; None where it is EXTERNAL and the compiler shall leave the rest out
+    once: bool,  # IN  an opponent draws once at an information set in a walk, rather than at every visit
     sampling: Sampling,  # IN
     player: int,  # IN  the traverser
     time: float,  # IN  weight of this iteration in the average
@@ -97,7 +97,9 @@ def walk_sampled(
 ) -> int:
     """One walk for one player; how many histories were touched."""
     width = 3 * len(strategy) // len(place)
-    scaled = kind != PROBING  # utilities are divided by the sampling probability, or regrets are
+    scaled = True  # utilities are divided by the sampling probability, or regrets are
+    if kind is not None:
+        scaled = kind != PROBING
     top = -1
     node = i64(0)
     own = 1.0
@@ -130,7 +132,7 @@ def walk_sampled(
             for action in range(count):
                 strategy[low + action] = scaled_share(regret[index + action], scale, count)
             place[3 * top] = node
-            if kind == EXTERNAL:
+            if kind is None:
                 place[3 * top + 1] = 0
                 node = first
                 continue
@@ -153,7 +155,7 @@ def walk_sampled(
                 value_of[low + action] = value
             action += 1
             chance = 1.0
-            if kind != EXTERNAL:
+            if kind is not None:
                 own = weight[3 * top]
                 while action < count:
                     chance = _chance(sampling, weight, strategy, top, low, count, action, index, average, scheme)
@@ -170,7 +172,7 @@ def walk_sampled(
                     action += 1
             if action < count:
                 place[3 * top + 1] = action
-                if kind != EXTERNAL:
+                if kind is not None:
                     own *= min(1.0, chance)
                 node = first + action
                 descend = True
@@ -222,6 +224,8 @@ def _chance(
             return 1.0
         wanted = (sampling.beta + sampling.tau * average[index + action]) / (sampling.beta + known)
         return max(sampling.epsilon, wanted)
+    if sampling.kind == EXTERNAL:
+        return 1.0
     return scheme[index + action]
 
 
@@ -343,10 +347,11 @@ def iterate_sampled(
     arrays: WalkArrays,  # IN
     deals: np.ndarray | None,  # IN  (iterations*n, S) int64: a deal for each walk; None where the tree deals
     sampling: Sampling,  # IN
+    others: bool | None,  # IN  None if ``sampling.kind`` is EXTERNAL, so that walks of all other kinds are left out
     iterations: int,  # IN  how many to do
     start: int,  # IN  iterations done before
     linear: bool,  # IN  iteration t weighs t in the average
-    average_walks: float,  # IN  with which probability an iteration adds walks for the average
+    average_walks: float | None,  # IN  with which probability an iteration adds walks for the average; None: never
     regret: np.ndarray,  # IN OUT (E,)
     average: np.ndarray,  # IN OUT (E,) or (0,)
     scheme: np.ndarray,  # IN  (E,) or (0,)
@@ -367,9 +372,9 @@ def iterate_sampled(
         time = f64(start + 1 + iteration) if linear else 1.0
         for player in range(players):
             shift = deal_of(deals, iteration * players + player)
-            if sampling.kind == EXTERNAL:
+            if others is None:
                 touched += walk_sampled(
-                    nodes, threshold, alias, utility, players, shift, EXTERNAL, False, sampling, player, time, regret,
+                    nodes, threshold, alias, utility, players, shift, None, False, sampling, player, time, regret,
                     regret, average, scheme, none, local, place, weight, strategy, value_of,
                 )  # fmt: skip
             else:
@@ -377,12 +382,13 @@ def iterate_sampled(
                     nodes, threshold, alias, utility, players, shift, sampling.kind, False, sampling, player, time,
                     regret, regret, average, scheme, none, local, place, weight, strategy, value_of,
                 )  # fmt: skip
-        if average_walks > 0.0 and (average_walks >= 1.0 or draw(local) < average_walks):
-            for player in range(players):  # with a deal that this player's regrets have not just learnt from
-                shift = deal_of(deals, iteration * players + (player + 1) % players)
-                touched += walk_average(
-                    nodes, threshold, alias, players, shift, player, time, False, regret, average, local, pending
-                )  # fmt: skip
+        if average_walks is not None:  # noqa: SIM102  where it is None the compiler leaves this out
+            if average_walks >= 1.0 or draw(local) < average_walks:
+                for player in range(players):  # with a deal that this player's regrets have not just learnt from
+                    shift = deal_of(deals, iteration * players + (player + 1) % players)
+                    touched += walk_average(
+                        nodes, threshold, alias, players, shift, player, time, False, regret, average, local, pending
+                    )  # fmt: skip
     state[0] = owner[0]
     counters[0] += iterations
     counters[1] += touched
