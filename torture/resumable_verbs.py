@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
+
 from counterplay.solvers import ALGORITHMS
 
 ITERATIONS = 40
@@ -88,7 +90,7 @@ def instances(shared: Path) -> list[Instance]:
         *_solves(cards),
         *_other_solves(cards),
         *_folders(shared, program),
-        *_evaluations(),
+        *_evaluations(_write_strategy(shared, cards)),
         _dealer(),
     ]
 
@@ -152,14 +154,16 @@ def _folders(shared: Path, program: str) -> Iterator[Instance]:
     yield Instance("tournament", "a program", with_programs, forks=False)
 
 
-def _evaluations() -> Iterator[Instance]:
+def _evaluations(strategy: Path) -> Iterator[Instance]:
+    kept = ("--checkpoint", "jobs", "--json")
     for method, opponent in (("split", "50/50"), ("card-free", "50/50")):
-        yield Instance(
-            "evaluate", method,
-            ("evaluate", "--strategy", opponent, "--game", "leduc_limit_2p", "--method", method, "--checkpoint",
-             "jobs", "--json"),
-            ("evaluate", "--resume", "jobs", "--json"), "jobs",
-        )  # fmt: skip
+        words = ("--strategy", opponent, "--game", "leduc_limit_2p", "--method", method)
+        yield Instance("evaluate", method, ("evaluate", *words, *kept), ("evaluate", "--resume", "jobs", "--json"),
+                       "jobs")  # fmt: skip
+    again = ("evaluate", str(strategy), "--resume", "jobs", "--json")
+    yield Instance("evaluate", "buckets", ("evaluate", str(strategy), "--seed", "3", *kept), again, "jobs")
+    some = ("--flops", "2")
+    yield Instance("evaluate", "some first deals", ("evaluate", str(strategy), *some, *kept), (*again, *some), "jobs")
 
 
 def _dealer() -> Instance:
@@ -204,6 +208,17 @@ def _write_cards(shared: Path) -> Path:
 
     path = shared / "lossless.cpa"
     CardAbstraction.lossless((3, 2), (1, 1)).save(path)
+    return path
+
+
+def _write_strategy(shared: Path, cards: Path) -> Path:
+    """A strategy by buckets."""
+    from counterplay.forms import open_game
+    from counterplay.strategy.bucket_strategy import BucketStrategy
+
+    path = shared / "leduc.strategy"
+    game = open_game("leduc_limit_2p", "buckets", cards=[cards])
+    BucketStrategy.of_game(game, 1.0 + np.arange(game.num_entries) % 3).save(path)
     return path
 
 

@@ -221,7 +221,8 @@ def test_a_lifted_strategy_is_resumed(tmp_path: Path, threads: int) -> None:
         assert evaluate(buckets(), method="split", threads=threads, checkpoint=path, progress=stop).estimate is not None
     assert 0 < seen[-1].iterations < 3
     assert seen[0].stage == "first deals"
-    close(evaluate(buckets(), resume=path, threads=threads), evaluate(buckets(), method="public"))
+    assert evaluate(buckets(), resume=path, threads=threads) == evaluate(buckets(), method="split")  # to the bit
+    close(evaluate(buckets(), resume=path), evaluate(buckets(), method="public"))
     with pytest.raises(StrategyError, match="another evaluation"):
         evaluate(buckets(seed=8), resume=path)
     with pytest.raises(StrategyError, match="without a name; give it again"):
