@@ -24,8 +24,8 @@ from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.solvers.mccfr import MccfrConfig
 from counterplay.solvers.public_tree_tables import table_type
 
-GAME, QUICK = "holdem_4_1(ranks=5,suits=3)", "holdem_4_1(ranks=5,suits=2)"
-"""Limit hold'em with four rounds and fifteen cards; with ten cards."""
+GAME, QUICK = "holdem_4_1(ranks=5,suits=4)", "holdem_4_1(ranks=5,suits=2)"
+"""Limit hold'em with four rounds and twenty cards, 155 million information sets up to suits; with ten cards."""
 
 PUBLISHED = np.array([
     [0, 0, -1, -2, 14, 14, -8, -14, -21, -25, -19, -22, -13, -18, -21, -26, -20, -25],
@@ -59,7 +59,7 @@ def run(
     Parameters
     ----------
     quick : bool
-        Ten cards, 2 buckets and 500 boards instead of fifteen cards, 4 buckets and 32,000 boards.
+        Ten cards, 2 buckets and 500 boards instead of twenty cards, 4 buckets and 32,000 boards.
     families : tuple of str
         Some of the families.
     game : str, optional
