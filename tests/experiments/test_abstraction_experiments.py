@@ -39,7 +39,8 @@ def test_tables_of_the_real_game_are_those_of_its_hands(rounds: str, kind: type)
     real = RealGame(game, tree, kind)
     table = real.table(weights)
     assert table.dtype == kind
-    for player, (bucket, _, row, wide) in enumerate(real.rows):
+    for player, rows_of in enumerate(real.rows):
+        bucket, row, wide = rows_of.bucket, rows_of.row, rows_of.wide
         for node, deal in tree.states_of(player):
             place = game.tree.find(Betting.after(game.definition, tree.node_text[node]))
             board = parse_cards(tree.deal_text[deal])
