@@ -23,7 +23,7 @@ from counterplay.solvers.public_cfr import PublicSolver
 if TYPE_CHECKING:
     from benchmarks.measures import Outcome, Plan
 
-SECONDS = {"leduc": 40e-6, "rhode_island": 0.2, "holdem_2_1": 1.2, "holdem_2_4": 6.0}
+SECONDS = {"leduc": 20e-6, "rhode_island": 0.2, "holdem_2_1": 1.2, "holdem_2_4": 6.0}
 """The most CPU seconds that an iteration should take."""
 GIGABYTES = {"holdem_2_1": 1.5, "holdem_2_4": 4.0}
 LARGEST = "holdem_2_4"

@@ -15,7 +15,7 @@ import counterplay as cp
 from counterplay.analysis import RegretTracker
 from counterplay.analysis import regret_bounds as b
 from counterplay.evaluation.public_walker import PublicWalker
-from counterplay.kernels.public.piece_steps import match_hands
+from counterplay.kernels.regret import match_few, match_hands
 from counterplay.solvers.cfr import config_with
 from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.strategy.public_tables import SplitConverter, TableConverter, table_converter
@@ -24,7 +24,7 @@ from tests.kernel_entry import entry
 from tests.reference.cfr import regret_matching
 
 SUM = 1e-9
-MATCH_HANDS = entry(match_hands)
+MATCH_HANDS, MATCH_FEW = entry(match_hands), entry(match_few)
 
 TREES = ["leduc", "leduc_limit_2p", "die_roll_poker(sides=3)", "bluff(2,2,sides=2)", "holdem_2_4(ranks=4,suits=2)"]
 
@@ -103,11 +103,16 @@ def test_regret_matching(actions: int, hands: int, seed: int) -> None:
     regrets[:, 0] = -np.abs(regrets[:, 0])
     flat, sums, u = np.zeros(actions * hands), np.zeros(hands), np.uint64
     MATCH_HANDS(regrets.ravel(), 1.0, np.zeros(0), u(0), u(hands), u(actions), 0.0, flat, u(0), u(hands), sums)
-    sigma = flat.reshape(actions, hands)
-    assert sigma.sum(axis=0) == pytest.approx(np.ones(hands), abs=1e-12)
-    for hand in range(hands):
-        wanted = regret_matching(dict(enumerate(regrets[:, hand].tolist())))
-        assert sigma[:, hand] == pytest.approx(list(wanted.values()), abs=1e-12)
+    few, reach = np.zeros(actions * hands), np.concatenate((np.arange(hands), np.zeros(actions * hands)))
+    MATCH_FEW(
+        regrets.ravel(), 1.0, u(0), u(hands), u(actions), 0.0, few, u(0), reach, u(0), u(hands), u(hands)
+    )  # fmt: skip
+    for sigma in (flat.reshape(actions, hands), few.reshape(actions, hands)):
+        assert sigma.sum(axis=0) == pytest.approx(np.ones(hands), abs=1e-12)
+        for hand in range(hands):
+            wanted = regret_matching(dict(enumerate(regrets[:, hand].tolist())))
+            assert sigma[:, hand] == pytest.approx(list(wanted.values()), abs=1e-12)
+    assert np.array_equal(reach[hands:].reshape(actions, hands), np.arange(hands) * few.reshape(actions, hands))
 
 
 @pytest.mark.parametrize("name", TREES)

@@ -170,6 +170,29 @@ def match_regrets(
 
 
 @inlined
+def match_few(
+    table: Any, scale: Any, first: Any, n: Any, actions: Any, tie: float, sigma: Any, s: Any, reach: Any, before: Any,
+    after: Any, stride: Any,
+) -> None:  # fmt: skip
+    """``match_hands`` hand by hand, and the reaches after all actions, from ``after`` on."""
+    number = sigma.dtype.type
+    zero, one, least, scale = number(0.0), number(1.0), number(tie), number(scale)
+    share = number(1.0 / np.float64(actions))
+    for h in range(n):
+        total = zero
+        for a in range(actions):
+            positive = number(table[first + a * n + h]) * scale
+            positive = positive if positive > least else zero
+            sigma[s + a * stride + h] = positive
+            total += positive
+        part, rest = (one / total, zero) if total > zero else (zero, share)
+        for a in range(actions):
+            played = sigma[s + a * stride + h] * part + rest
+            sigma[s + a * stride + h] = played
+            reach[after + a * stride + h] = reach[before + h] * played
+
+
+@inlined
 def match_hands(
     table: Any, scale: Any, prediction: Any, first: Any, n: Any, actions: Any, tie: float, sigma: Any, s: Any,
     stride: Any, totals: Any,
@@ -181,22 +204,6 @@ def match_hands(
     number = sigma.dtype.type
     zero, one, least, scale = number(0.0), number(1.0), number(tie), number(scale)
     share = number(1.0 / np.float64(actions))
-    if n <= FEW_HANDS and len(prediction) == 0:
-        for h in range(n):
-            total = zero
-            for a in range(actions):
-                positive = number(table[first + a * n + h]) * scale
-                positive = positive if positive > least else zero
-                sigma[s + a * stride + h] = positive
-                total += positive
-            if total > zero:
-                total = one / total
-                for a in range(actions):
-                    sigma[s + a * stride + h] *= total
-            else:
-                for a in range(actions):
-                    sigma[s + a * stride + h] = share
-        return
     for h in range(n):
         totals[h] = zero
     for a in range(actions):

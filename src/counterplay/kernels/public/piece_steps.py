@@ -34,7 +34,7 @@ from counterplay.kernels.public.terminal import (
     showdown_values,
     tilted_values,
 )  # fmt: skip
-from counterplay.kernels.regret import FEW_HANDS, match_hands
+from counterplay.kernels.regret import FEW_HANDS, match_few, match_hands
 
 UPDATE, RESPONSE, VALUE = 0, 1, 2
 """Modes: CFR, best response, expected value."""
@@ -224,6 +224,21 @@ def go_forward(
                         reach[after + h] = reach[before + h] * share
             continue
         first = np.uint64(tree.base[node] + tree.num_children[node] * (own.start[deal] if mine else opp.start[deal]))
+        if n <= FEW_HANDS and len(opp_prediction) == 0 and len(tables.prediction) == 0:
+            out = reach_at + child * stride
+            if mine:
+                match_few(tables.regret, tables.regret_scale[block], first, n, actions, rule.tie, sigma, at, reach,
+                          before, out, stride)  # fmt: skip
+            else:
+                match_few(opp_table, opp_scale[block], first, n, actions, rule.tie, sigma, at, reach, before, out,
+                          stride)  # fmt: skip
+            for a in range(actions):
+                after, some = out + a * stride, False
+                for h in range(n):
+                    some |= reach[after + h] != 0.0
+                alive[level, child + a, 1 - kind] = alive[level, j, 1 - kind]
+                alive[level, child + a, kind] = some
+            continue
         if mine:
             match_hands(tables.regret, tables.regret_scale[block], tables.prediction, first, n, actions, rule.tie,
                         sigma, at, stride, scratch.totals)  # fmt: skip
@@ -439,7 +454,17 @@ def go_backward(
         actions = np.uint64(tree.num_children[node])
         child = np.uint64(tree.first_child[node] - root)
         first = value_at + child * stride
-        if kind != me:
+        if n <= FEW_HANDS and (kind != me or mode != RESPONSE or locked[node]):
+            for h in range(n):
+                total = value.dtype.type(0.0)
+                if kind == me:
+                    for a in range(actions):
+                        total += sigma[first + a * stride + h] * value[first + a * stride + h]
+                else:
+                    for a in range(actions):
+                        total += value[first + a * stride + h]
+                value[here + h] = total
+        elif kind != me:
             for h in range(n):
                 value[here + h] = value[first + h]
             for a in range(np.uint64(1), actions):
@@ -461,10 +486,10 @@ def go_backward(
                 row = first + a * stride
                 for h in range(n):
                     value[here + h] += sigma[row + h] * value[row + h]
-            if mode == UPDATE:
-                entry = np.uint64(tree.base[node] + tree.num_children[node] * own.start[deal])
-                r = reach_at + np.uint64(tree.reach_slot[me, node]) * stride
-                update_tables(tables, rule, locked[node], tree.block[node] + deal, entry, n, actions, reach, r, sigma,
+        if kind == me and mode == UPDATE:
+            entry = np.uint64(tree.base[node] + tree.num_children[node] * own.start[deal])
+            r = reach_at + np.uint64(tree.reach_slot[me, node]) * stride
+            update_tables(tables, rule, locked[node], tree.block[node] + deal, entry, n, actions, reach, r, sigma,
                         first, value, first, here, stride)  # fmt: skip
 
 
