@@ -22,8 +22,8 @@ from counterplay.kernels.public.bucketed_hands import (
     rows_of_piece,
     watch_leaves,
 )
-from counterplay.kernels.public.integer_tables import store_integers
 from counterplay.kernels.public.runouts import runout_values
+from counterplay.kernels.public.table_updates import update_tables
 from counterplay.kernels.public.terminal import (
     additive_values,
     factored_values,
@@ -331,70 +331,6 @@ def terminals_of_piece(
                    scratch.mine)  # fmt: skip
         for h in range(np.uint64(0), n, wide):
             vectors_from_rows(value, scratch.value_place, h, scratch.mine, h * wide)
-
-
-@inlined
-def update_tables(
-    tables: Tables, rule: Rule, locked: Any, block: Any, first: Any, n: Any, actions: Any, reach: Any, r: Any,
-    sigma: Any, s: Any, value: Any, v: Any, here: Any, stride: Any,
-) -> None:  # fmt: skip
-    """Add an iteration's regrets and strategy; the vectors of the children in ``sigma`` and ``value`` are used up.
-
-    ``r``, ``s``, ``v`` and ``here`` say where our reach, our strategy, the values of the children and the value of
-    the node begin.  Where the strategy is locked both tables hold it, and stay.
-    """
-    averaged = len(tables.average) > 0 and rule.weight > 0.0 and not locked
-    number = value.dtype.type
-    zero, share = number(0.0), number(rule.weight)
-    keep_positive, keep_negative = number(rule.keep_positive), number(rule.keep_negative)
-    if n <= FEW_HANDS and len(tables.prediction) == 0 and not rule.quantised:
-        for h in range(n):
-            weight, base = rule.weight * reach[r + h], value[here + h]
-            for a in range(actions):
-                entry = first + a * n + h
-                if averaged:
-                    tables.average[entry] += weight * sigma[s + a * stride + h]
-                if not locked:
-                    old = tables.regret[entry]
-                    keep = rule.keep_positive if old > 0.0 else rule.keep_negative
-                    new = old * keep + (value[v + a * stride + h] - base)
-                    tables.regret[entry] = 0.0 if rule.floor and new < 0.0 else new
-        return
-    if averaged:
-        if rule.quantised:
-            scale = number(tables.average_scale[block])
-            for a in range(actions):
-                row, play = first + a * n, s + a * stride
-                for h in range(n):
-                    sigma[play + h] = number(tables.average[row + h]) * scale + share * reach[r + h] * sigma[play + h]
-            store_integers(tables.average, tables.average_scale, block, first, n, actions, sigma, s, stride, rule.salt)
-        else:
-            for a in range(actions):
-                row, play = first + a * n, s + a * stride
-                for h in range(n):
-                    tables.average[row + h] += share * reach[r + h] * sigma[play + h]
-    if locked:
-        return
-    scale = number(tables.regret_scale[block])
-    for a in range(actions):
-        row, gain = first + a * n, v + a * stride
-        if len(tables.prediction) > 0:
-            for h in range(n):
-                tables.prediction[row + h] = value[gain + h] - value[here + h]
-        if rule.floor:
-            for h in range(n):
-                new = number(tables.regret[row + h]) * scale * keep_positive + (value[gain + h] - value[here + h])
-                value[gain + h] = new if new > zero else zero
-        else:
-            for h in range(n):
-                old = number(tables.regret[row + h]) * scale
-                keep = keep_positive if old > zero else keep_negative
-                value[gain + h] = old * keep + (value[gain + h] - value[here + h])
-        if not rule.quantised:
-            for h in range(n):
-                tables.regret[row + h] = value[gain + h]
-    if rule.quantised:
-        store_integers(tables.regret, tables.regret_scale, block, first, n, actions, value, v, stride, rule.salt + 1)
 
 
 @inlined

@@ -30,10 +30,10 @@ from counterplay.kernels.public.piece_steps import (
     Tables,
     any_above,
     hands_at,
-    update_tables,
 )
 from counterplay.kernels.public.sampled_terminal import share_a_card, terminal_of_all, terminal_of_one
-from counterplay.kernels.regret import match_hands, match_row
+from counterplay.kernels.public.table_updates import update_tables
+from counterplay.kernels.regret import FEW_HANDS, match_few, match_hands, match_row
 from counterplay.kernels.walks import chance_outcome, draw
 
 _LINK = 2
@@ -124,14 +124,17 @@ def _forward(
         table = tables.regret if mine else opp_tables.regret
         hand = drawn.own_at[level] if mine else drawn.opp_at[level]
         s = sigma_at + child * stride
+        before = reach_at + np.uint64(tree.reach_slot[kind, node]) * stride
         if hand >= 0:
             match_row(table, first + np.uint64(hand), n, actions, rule.tie, sigma, s, stride)
             n = np.uint64(1)
+        elif n <= FEW_HANDS:
+            match_few(table, np.float32(1.0), first, n, actions, rule.tie, sigma, s, reach, before,
+                      reach_at + child * stride, stride)  # fmt: skip
         else:
             match_hands(
                 table, np.float32(1.0), tables.prediction, first, n, actions, rule.tie, sigma, s, stride, scratch.totals
             )
-        before = reach_at + np.uint64(tree.reach_slot[kind, node]) * stride
         for a in range(actions):
             after, row = reach_at + (child + a) * stride, s + a * stride
             for h in range(n):
