@@ -136,18 +136,20 @@ def test_five_buckets_lose_in_real_holdem_what_is_published() -> None:
 
 def test_the_least_exploitable_strategies() -> None:
     """A-vs-U and CFR-BR find the same, which is less exploitable than A-vs-A and loses to it."""
-    found = run_experiment("least-exploitable", True, families="PS2/PS2", game=SMALL, iterations=200, points=2)
-    plain, unabstracted, response = found.rows
-    assert [row[1] for row in found.rows] == ["A-vs-A", "A-vs-U", "CFR-BR"]
+    found = run_experiment("least-exploitable", True, families="PS2/PS2", game=SMALL, iterations=120, points=2)
+    plain, unabstracted, response, trunk = found.rows
+    assert [row[1] for row in found.rows] == ["A-vs-A", "A-vs-U", "CFR-BR", "CFR-BR-trunk"]
+    assert [row[3] for row in found.rows] == [120, 120, 120, 3840]
     for row in found.rows:
         assert row[5] == found.curves[f"PS2/PS2, {row[1]}, average"][1][-1]
         assert row[6] == found.curves[f"PS2/PS2, {row[1]}, current"][1][-1]
         assert row[7] is None
-    assert float(unabstracted[5] or 0) <= float(response[5] or 0) <= 1.25 * float(unabstracted[5] or 0)
+    for row in (response, trunk):
+        assert float(unabstracted[5] or 0) <= float(row[5] or 0) <= 1.25 * float(unabstracted[5] or 0)
     assert float(response[5] or 0) < 0.9 * float(plain[5] or 0)
     assert plain[8] is None
-    assert max(float(row[8] or 0) for row in (unabstracted, response)) < 0.0
-    with pytest.raises(CounterplayError, match="methods are A-vs-A, A-vs-U, CFR-BR; got 'A'"):
+    assert max(float(row[8] or 0) for row in (unabstracted, response, trunk)) < 0.0
+    with pytest.raises(CounterplayError, match="methods are A-vs-A, A-vs-U, CFR-BR, CFR-BR-trunk; got 'A'"):
         run_experiment("least-exploitable", methods="A")
 
 
