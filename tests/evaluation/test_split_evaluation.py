@@ -13,12 +13,9 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from counterplay.abstraction.cards.card_abstraction import BucketTable
 from counterplay.cli.main import main
 from counterplay.errors import GameError, StrategyError
 from counterplay.evaluation.card_free import _Betting, evaluate_card_free
-from counterplay.evaluation.first_deal_sample import visiting_order
-from counterplay.evaluation.lifted_buckets import LiftedStrategy, RealGame, bucket_places
 from counterplay.evaluation.measurement import Measurement
 from counterplay.evaluation.split_evaluation import SplitGame, SplitPlan, _Split, evaluate_split, measure_pair
 from counterplay.game.registry import make
@@ -26,13 +23,10 @@ from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.standard import STANDARD
 from counterplay.poker.board_parts import FirstDeals
 from counterplay.poker.board_tree import deal_cards, hole_hands
-from counterplay.poker.buckets.bucket_game import BucketGame
-from counterplay.poker.isomorphism import HandIndexer
 from counterplay.poker.poker_game import PokerGame, poker_game
 from counterplay.poker.poker_public_tree import build_public_tree
 from counterplay.runtime.jobs import read_jobs
 from counterplay.runtime.progress import Progress
-from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.public_strategy import FunctionStrategy, PublicStrategy
 from counterplay.strategy.trivial import TRIVIAL, CardFree
 from counterplay.tree.public.public_tree import Hands, PublicTree
@@ -144,7 +138,9 @@ class TestFirstDeals:
             assert counted[number].tolist() == np.diff(starts)[1:].tolist()
 
     def test_number_of_flops(self) -> None:
-        assert len(FirstDeals(poker("holdem_limit_2p").definition)) == 1755
+        first = FirstDeals(poker("holdem_limit_2p").definition)
+        assert len(first) == 1755
+        assert first.classes().sum(axis=0).tolist() == [1_286_792, 55_190_538, 2_428_287_420]  # hands of each round
 
     def test_games_that_cannot_be_split(self) -> None:
         with pytest.raises(GameError, match="measure other games as a whole"):
@@ -356,6 +352,24 @@ class TestCommandLine:
         assert "645.4724; best responses +645.4724 (player 1), +645.4724 (player 2)" in out
         assert "left" in err or not err
 
+    def test_some_first_deals(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        """An estimate, with its interval, and the command that resumes; then the rest, which is exact."""
+        words = ["--game", "leduc_limit_2p", "--strategy", "50/50"]
+        kept = ["--checkpoint", str(tmp_path / "kept")]
+        code, out, err = self.run(capsys, *words, "--flops", "2", "--seed", "6", *kept)
+        assert code == 0
+        assert "mbb/g, an estimate with its 95 % interval" in out
+        assert "2 of 3 first deals, drawn at random" in out
+        assert "2 first deals to walk: about" in err
+        assert f"resume with: counterplay evaluate --resume {kept[1]}" in err
+        _, out, _ = self.run(capsys, *words, "--flops", "2", "--seed", "6", "--json")
+        told = json.loads(out)
+        assert (told["exact"], told["first_deals"], told["first_deals_total"]) == (False, 2, 3)
+        assert told["exploitability_mbb_95"] == pytest.approx(1000 * told["exploitability_95"])
+        _, out, _ = self.run(capsys, "--resume", kept[1], "--json")
+        assert json.loads(out)["exploitability"] == pytest.approx(2.15, abs=1e-12)
+        assert "exact" not in json.loads(out)
+
     def test_without_a_board_the_whole_tree_is_walked(self, capsys: pytest.CaptureFixture[str]) -> None:
         _, out, _ = self.run(capsys, "--game", "kuhn_limit_2p", "--strategy", "always-call", "--json")
         told = json.loads(out)
@@ -401,88 +415,3 @@ class TestCommandLine:
         code, _, err = self.run(capsys, *words)
         assert code == 2
         assert message in err
-
-
-def drawn_buckets(game: PokerGame, count: int = 2) -> BucketGame:
-    """Buckets of hands, whatever their order of cards, drawn at random in each round."""
-    rules, dice = game.definition, np.random.default_rng(11)
-    rounds = []
-    for end in rules.board_ends:
-        shape = (2, end) if end else (2,)
-        size = HandIndexer(shape, rules.ranks, rules.suits).size()
-        rounds.append(BucketTable(shape, count, dice.integers(count, size=size, dtype=np.uint8)))
-    return BucketGame.build(rules, rounds, name=game.spec())
-
-
-def as_buckets(abstract: BucketGame, tree: PublicTree, agent: CardFree) -> LiftedStrategy:
-    """A player who does not look at the cards, stored as one who plays by buckets."""
-    weights = np.zeros(abstract.num_entries)
-    for player in (0, 1):
-        row, step, buckets, *_ = bucket_places(abstract, tree, player)
-        for node in np.flatnonzero(tree.kind == player).tolist():
-            for bucket in range(int(buckets[node])):
-                first = int(row[node] + bucket * step[node])
-                weights[first : first + int(tree.num_children[node])] = agent.row(tree.actions_of(node))
-    return LiftedStrategy(BucketStrategy.of_game(abstract, weights))
-
-
-STORED = {name: TRIVIAL[name] for name in ("always-call", "always-raise", "50/50")}
-
-
-class TestBuckets:
-    """Strategies by buckets take no table of a first deal: nodes and buckets alone."""
-
-    def check(self, game: PokerGame, threads: int = 1) -> None:
-        """The closed forms of players who do not look at their cards, stored as buckets."""
-        abstract, tree = drawn_buckets(game), SplitGame(game).tree
-        for agent in STORED.values():
-            lifted = as_buckets(abstract, tree, agent)
-            found = evaluate_split(game, (lifted, lifted), threads, plan=SplitPlan(valued=True))
-            close(found, evaluate_card_free(game, [(agent, agent)])[0])
-
-    def test_closed_forms(self) -> None:
-        self.check(poker("four rounds"))
-
-    def test_the_whole_walk(self) -> None:
-        game = poker("four rounds")
-        abstract = drawn_buckets(game, 3)
-        profile = BucketStrategy.of_game(abstract, np.random.default_rng(1).random(abstract.num_entries))
-        lifted = LiftedStrategy(profile)
-        expected = RealGame(abstract, whole("four rounds")).measure(profile.weights)
-        close(evaluate_split(game, (lifted, lifted)), expected)
-        unvalued = evaluate_split(game, (lifted, lifted), plan=SplitPlan(valued=False))
-        assert unvalued.exploitability == pytest.approx(expected.exploitability, abs=SAME)
-        assert unvalued.to_dict()["value"] is None
-        assert not unvalued.valued
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("ranks", [6, 8])
-    def test_24_and_32_cards(self, ranks: int) -> None:
-        """Four rounds with one bet in each, so that the whole tree fits."""
-        rules = dataclasses.replace(LIMIT, max_raises=(1, 1, 1, 1), ranks=ranks)
-        game = poker_game(rules, f"{4 * ranks} cards")
-        self.check(game, 2)
-        abstract = drawn_buckets(game, 3)
-        profile = BucketStrategy.of_game(abstract, np.random.default_rng(1).random(abstract.num_entries))
-        lifted = LiftedStrategy(profile)
-        tree = build_public_tree(rules, name=game.spec())
-        expected = RealGame(abstract, tree, threads=2).measure(profile.weights)
-        close(evaluate_split(game, (lifted, lifted), 2, plan=SplitPlan(valued=True)), expected)
-        assert expected.exploitability > 0.1
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("agent", STORED)
-    def test_20_flops_of_the_whole_game(self, agent: str) -> None:
-        """Below each flop and link, the walks of a stored strategy and the table of the last round give the same."""
-        game = SplitGame(poker("holdem_limit_2p"))
-        lifted = as_buckets(drawn_buckets(poker("holdem_limit_2p")), game.tree, STORED[agent])
-        pair = STORED[agent], STORED[agent]
-        split, betting = _Split(game, (lifted, lifted), valued=False), _Betting(game, [pair])
-        for flop in visiting_order(game.probabilities, 17)[:20].tolist():
-            walked, summed = split.below(flop), betting.below(flop)
-            for seat in (0, 1):
-                for link, reach in split.reaches[seat].items():
-                    step = betting._node(int(game.tree.first_child[link]), seat, pair[1 - seat])
-                    column = reach[0] * summed[:, betting.rounds[1].roots[step]]
-                    assert walked[seat, game.links.index(link)] == pytest.approx(column, abs=SAME)
-            assert np.abs(walked).max() > 1
