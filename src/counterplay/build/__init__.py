@@ -15,6 +15,7 @@ from counterplay.abstraction.cards import default_cache
 from counterplay.build.build_report import markdown_build
 from counterplay.build.pipeline import Pipeline
 from counterplay.build.presets import make_plan
+from counterplay.build.unexploitable import UnexploitablePipeline
 from counterplay.runtime.lazy import callable_package
 from counterplay.runtime.memory import read_memory
 from counterplay.runtime.notebook_progress import notebook_progress
@@ -45,13 +46,14 @@ def build(
     preset : str
         tiny (seconds), laptop (ten minutes on two cores) or evening (two hours).
     out : path, optional
-        The folder; by default GAME-PRESET.
+        The folder; by default GAME-PRESET, with the objective unless it is equilibrium.
     cache : path, optional
         Folder for features of cards; by default $COUNTERPLAY_CACHE or the user's cache.
     memory_limit, progress
         As in ``Pipeline``.
     **changes
-        In place of the preset's: ``rounds``, ``bets``, ``seed``, and those of ``make_plan``.
+        In place of the preset's: ``rounds``, ``bets``, ``seed``, ``objective`` (equilibrium or unexploitable), and
+        those of ``make_plan``.
 
     Returns
     -------
@@ -60,10 +62,12 @@ def build(
     """
     plan = make_plan(game, preset, **changes)
     name = re.sub(r"[^A-Za-z0-9_]+", "_", Path(game).stem).strip("_")
-    folder = Path(f"{name}-{plan.preset}") if out is None else Path(out)
+    ending = "" if plan.objective == "equilibrium" else f"-{plan.objective}"
+    folder = Path(f"{name}-{plan.preset}{ending}") if out is None else Path(out)
     limit = read_memory(memory_limit)
     with notebook_progress(progress) as shown:
-        report = Pipeline(plan, folder, default_cache() if cache is None else cache, limit, shown).run()
+        pipeline = UnexploitablePipeline if plan.objective == "unexploitable" else Pipeline
+        report = pipeline(plan, folder, default_cache() if cache is None else cache, limit, shown).run()
     write_text(folder / "report.json", json.dumps(report, indent=1) + "\n")
     write_text(folder / "report.md", markdown_build(report))
     return {**report, "folder": str(folder)}

@@ -14,9 +14,13 @@ def build_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows = [("cards", f"{report['rounds']}, {report['abstraction_information_sets']:,} information sets")]
     if report["bets"] is not None:
         rows.append(("bets", report["bets"]))
-    rows.append(("solved by", f"{report['algorithm']}, {report['iterations']:,} iterations"))
-    abstract = report["abstract"]
-    if abstract is None:
+    both = report.get("equilibrium")
+    trunk = f", trunk of {report['trunk']} rounds" if both and report["trunk"] else ""
+    rows.append(("solved by", f"{report['algorithm']}, {report['iterations']:,} iterations{trunk}"))
+    abstract = report["abstract"] if both is None else None
+    if both is not None:
+        pass  # the curve is that of the equilibrium
+    elif abstract is None:
         rows.append(("in the bucket game", f"not measured: {report['abstract_reason'] or report['reason']}"))
     else:
         how = "all boards" if abstract["exact"] else f"{abstract['boards']:,} sampled boards"
@@ -26,12 +30,9 @@ def build_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
                 f"exploitability {figure(abstract['exploitability_mbb'], 3)} mbb/g, counted over {how}",
             )
         )
-    if report["exploitability"] is None and report["bounds"] is not None:
-        rows += bound_rows(report["bounds"])
-    elif report["exploitability"] is None:
-        rows.append(("in the real game", f"not measured: {report['reason']}"))
-    else:
-        rows.append(("in the real game", f"exploitability {figure(report['exploitability_mbb'])} mbb/g, exactly"))
+    rows += _real_rows(report)
+    if both is not None:
+        rows += _equilibrium_rows(both)
     for name, row in report["matches"].items():
         margin = "" if row["mbb_95"] is None else f" ± {figure(row['mbb_95'], 3)}"
         won = f"{figure(row['mbb'], sign=True)}{margin} mbb/g"
@@ -41,10 +42,27 @@ def build_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     return rows
 
 
+def _real_rows(found: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What a strategy loses in the real game."""
+    if found.get("exploitability") is not None:
+        return [("in the real game", f"exploitability {figure(found['exploitability_mbb'])} mbb/g, exactly")]
+    if found["bounds"] is not None:
+        return bound_rows(found["bounds"])
+    return [("in the real game", f"not measured: {found['reason']}")]
+
+
+def _equilibrium_rows(both: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The equilibrium of the bucket game, beside which the agent was made."""
+    rows = [("equilibrium", f"{both['algorithm']}, {both['iterations']:,} iterations")]
+    rows += [(f"equilibrium {name}", text) for name, text in _real_rows(both)]
+    margin = "exactly" if both["mbb_95"] is None else f"± {figure(both['mbb_95'], 3)}, {both['hands']:,} hands"
+    return [*rows, ("against the equilibrium", f"{figure(both['mbb'], sign=True)} mbb/g, {margin}")]
+
+
 def markdown_build(report: Mapping[str, Any]) -> str:
     """The report as a page."""
     lines = [
-        f"# {report['game']}, preset {report['preset']}",
+        f"# {report['game']}, preset {report['preset']}, objective {report['objective']}",
         "",
         f"Strategy: `agent.strategy`; {report['seconds']:.0f} seconds, {report['cpu_seconds']:.0f} of processors.",
         "Winnings with 95 % confidence intervals over deals; every deal is played in all seatings.",
@@ -57,7 +75,8 @@ def markdown_build(report: Mapping[str, Any]) -> str:
     lines += [f"| {name} | {row['seconds']:.1f} | {row['cpu_seconds']:.1f} |" for name, row in report["stages"].items()]
     points = [point for point in report["curve"] if point["exploitability"] is not None]
     if points:
-        lines += ["", "## Exploitability in the bucket game", "", "![the curve](curve.png)", ""]
+        whose = ", of the equilibrium" if "equilibrium" in report else ""
+        lines += ["", f"## Exploitability in the bucket game{whose}", "", "![the curve](curve.png)", ""]
         lines += ["| iterations | seconds | CPU seconds | chips per game | mbb/g |", "|---|---|---|---|---|"]
         factor = report["abstract"]["exploitability_mbb"] / max(report["abstract"]["exploitability"], 1e-300)
         lines += [

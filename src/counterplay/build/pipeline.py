@@ -43,6 +43,7 @@ from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.runtime.signals import uninterrupted
 from counterplay.solvers import resume_solver
 from counterplay.solvers.bucket_mccfr import BucketSolver
+from counterplay.solvers.solver import Solver
 from counterplay.storage import is_unused, lock_folder, read_container, write_text
 from counterplay.strategy.bucket_strategy import KIND as PROFILE_KIND
 from counterplay.strategy.bucket_strategy import BucketStrategy
@@ -92,6 +93,12 @@ class Pipeline:
         "real": "exploitability in the real game",
     }
     """The stages in order, with their titles."""
+
+    MADE: ClassVar[Mapping[str, tuple[str, str]]] = {"cards": (CARDS, CARD_KIND), "solve": (AGENT, PROFILE_KIND)}
+    """What stages leave in the folder: files and their kinds."""
+
+    RUNS: ClassVar[Mapping[str, str]] = {"solve": CHECKPOINT}
+    """The checkpoints of stages that solve."""
 
     def __init__(
         self,
@@ -167,6 +174,7 @@ class Pipeline:
         return {
             "game": self.plan.game,
             "preset": self.plan.preset,
+            "objective": self.plan.objective,
             "rounds": self.plan.rounds,
             "bets": self.plan.bets,
             "abstraction_information_sets": done.get("cards", {}).get("information_sets"),
@@ -249,7 +257,7 @@ class Pipeline:
         curve: list[dict[str, Any]] = part["curve"]
         spent = self._clock("solve")
         for goal in part["goals"][len(curve) :]:
-            if solver.advance(_until(plan, goal), self._watch(solver, part["goals"][-1])) == "interrupted":
+            if solver.advance(_until(plan, goal), self._watch("solve", solver, part["goals"][-1])) == "interrupted":
                 with uninterrupted():
                     solver.save(self.folder / CHECKPOINT)
                 raise KeyboardInterrupt
@@ -259,7 +267,7 @@ class Pipeline:
             solver.save(self.folder / CHECKPOINT)
             part |= spent()
             self._save()
-        solver.profile().save(self.folder / AGENT)
+        solver.profile().save(self.folder / self.MADE["solve"][0])
         return {"iterations": solver.iterations, "nodes": solver.nodes, "curve": curve, "goals": part["goals"]}
 
     def _shares(self) -> tuple[float, ...]:
@@ -289,23 +297,24 @@ class Pipeline:
         histories = open_game(self.plan.game, "states").num_histories()
         return histories is not None and histories <= FEW_HISTORIES
 
-    def _real(self) -> dict[str, Any]:
-        """The exploitability in the real game, if its public tree is small enough."""
+    def _real(self, profile: BucketStrategy | None = None) -> dict[str, Any]:
+        """The exploitability of the agent, or of another, in the real game, if its public tree is small enough."""
+        profile = profile or self.profile()
         try:
-            found = self._in_the_real_game(self.profile())
+            found = self._in_the_real_game(profile)
         except GameError as error:
-            return {"reason": str(error), "bounds": self._bounds()}
+            return {"reason": str(error), "bounds": self._bounds(profile)}
         return {
             "reason": None, "bounds": None, "value": list(found.value), "exploitability": found.exploitability,
             "exploitability_mbb": found.exploitability_mbb,
         }  # fmt: skip
 
-    def _bounds(self) -> dict[str, Any] | None:
+    def _bounds(self, profile: BucketStrategy) -> dict[str, Any] | None:
         """Bounds on the exploitability in a real game of two players, from sampled boards."""
         boards = max(FEWEST_BOARDS, self.plan.boards // BOARD_COST)
         report = self._boards_of("real")
         try:
-            found = evaluate(self.profile(), method="bounds", bounds=boards, seed=self.plan.seed, progress=report)
+            found = evaluate(profile, method="bounds", bounds=boards, seed=self.plan.seed, progress=report)
         except GameError:
             return None
         return None if found.bounds is None else found.bounds.to_dict(float(self.definition.big_blind))
@@ -326,9 +335,9 @@ class Pipeline:
         """The bucket game."""
         return open_game(self.plan.game, "buckets", cards=[self.folder / CARDS], bets=self.plan.bets)
 
-    def profile(self) -> BucketStrategy:
-        """The strategy that was found."""
-        profile = load_strategy(self.folder / AGENT, self.game)
+    def profile(self, file: str = AGENT) -> BucketStrategy:
+        """The strategy that was found, or another one of the bucket game."""
+        profile = load_strategy(self.folder / file, self.game)
         assert isinstance(profile, BucketStrategy)
         return profile
 
@@ -338,13 +347,13 @@ class Pipeline:
         if os.path.isfile(path) and "goals" in self._part("solve"):
             solver = resume_solver(path, None, self.memory_limit, [self.folder / CARDS])
         else:
-            options = RunOptions([self.folder / CARDS], plan.bets, memory_limit=self.memory_limit)
+            options = RunOptions([self.folder / CARDS], bets=plan.bets, memory_limit=self.memory_limit)
             settings = {**plan.settings, "seed": plan.seed, "threads": plan.threads}
             solver = prepare(plan.game, plan.algorithm, Target(), options, settings).solver
         assert isinstance(solver, BucketSolver)
         return solver
 
-    def _watch(self, solver: BucketSolver, budget: float) -> ProgressCallback:
+    def _watch(self, stage: str, solver: Solver, budget: float) -> ProgressCallback:
         saved = time.monotonic()
 
         def tick(now: Progress) -> None:
@@ -352,10 +361,10 @@ class Pipeline:
             share = (now.iterations if self.plan.seconds is None else now.seconds) / budget
             total = max(now.iterations, round(now.iterations / max(share, 1e-9)))
             text = f"{now.iterations:,} iterations"
-            self._report(self.TITLES["solve"], dataclasses.replace(now, total=total), text)
+            self._report(self.TITLES[stage], dataclasses.replace(now, total=total), text)
             if time.monotonic() - saved > CHECKPOINT_SECONDS:
                 with uninterrupted():
-                    solver.save(self.folder / CHECKPOINT)
+                    solver.save(self.folder / self.RUNS[stage])
                 saved = time.monotonic()
 
         return tick
@@ -406,6 +415,12 @@ class Pipeline:
             raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}; remove the folder") from None
         check_header(path, self.state, BuildState)
         plan, self.done = self.state["plan"], self.state["done"]
+        different = self.plan.differences(plan)
+        if different:
+            raise GameError(
+                f"{self.folder} holds a build with other settings: {', '.join(different)}; "
+                "give the same settings to resume, or another folder with --out"
+            )
         for name, found in self.done.items():
             if name not in self.TITLES:
                 raise StrategyError(f"{path} is damaged: builds have no stage {name!r}; remove the folder")
@@ -415,12 +430,6 @@ class Pipeline:
         missing = [name for name in list(self.TITLES)[: len(self.done)] if name not in self.done]
         if missing:
             raise StrategyError(f"{path} is damaged: stage {missing[0]!r} is missing before others; remove the folder")
-        different = self.plan.differences(plan)
-        if different:
-            raise GameError(
-                f"{self.folder} holds a build with other settings: {', '.join(different)}; "
-                "give the same settings to resume, or another folder with --out"
-            )
 
     def _save(self) -> None:
         """Write ``build.json``."""
@@ -441,7 +450,7 @@ class Pipeline:
 
     def _check(self, name: str) -> None:
         """Refuse to resume if the files of a finished stage are missing or damaged."""
-        made = {"cards": (CARDS, CARD_KIND), "solve": (AGENT, PROFILE_KIND)}.get(name)
+        made = self.MADE.get(name)
         if name == "pairs" and self.done[name]["counted"]:
             made = PAIRS, PAIRS_KIND
         if made is None:

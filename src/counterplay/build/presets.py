@@ -18,6 +18,7 @@ from counterplay.abstraction.cards import CardRecipe, RoundRecipe, deck_shape, p
 from counterplay.abstraction.cards.card_abstraction import Recall
 from counterplay.abstraction.cards.recipe import Family
 from counterplay.errors import GameError, MemoryLimitError
+from counterplay.evaluation.lifted_buckets import PUBLIC_INFOSETS, real_infosets
 from counterplay.forms import poker_definition
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.betting import count_betting
@@ -81,6 +82,19 @@ PRESETS: Mapping[str, Preset] = {
 ITERATIONS = (20_000, 2_000_000)
 """The fewest and the most iterations of a preset without a time: the second take less than a minute in hold'em."""
 
+OBJECTIVES: Mapping[str, str] = {
+    "equilibrium": "an equilibrium of the bucket game",
+    "unexploitable": "the strategy by buckets that is least exploitable in the real game, beside the equilibrium",
+}
+"""What a build looks for."""
+
+TRUNK = 2
+"""Rounds of the trunk of CFR-BR, where best responses in the whole real game take too long."""
+
+RESPONSES, TRUNK_RESPONSES = (100, 2000, 100), (20, 2000, 50_000)
+"""Iterations of CFR-BR in a plan without a time: the fewest, the most, and for how many of the equilibrium one is done;
+without and with a trunk, where an iteration in limit hold'em takes seconds."""
+
 EXTENSIONS = 3
 """How often the solver's time is doubled while the agent loses to one of ``OPPONENTS``."""
 
@@ -103,6 +117,9 @@ class Plan:
     threads: int
     seed: int
     extensions: int
+    objective: str = "equilibrium"
+    trunk: int = 0  # of CFR-BR, for the objective unexploitable
+    responses: int | None = None  # its iterations, if there is no time
 
     def recipe(self) -> CardRecipe:
         """The buckets of each round."""
@@ -110,13 +127,15 @@ class Plan:
 
     def differences(self, other: Mapping[str, Any]) -> list[str]:
         """The settings in which another plan differs, as texts."""
-        own = dataclasses.asdict(self)
-        return [f"{name} is {other.get(name)!r} there" for name in own if own[name] != other.get(name)]
+        own, new = dataclasses.asdict(self), {"objective": "equilibrium", "trunk": 0, "responses": None}
+        there = {name: other.get(name, new.get(name)) for name in own}
+        return [f"{name} is {there[name]!r} there" for name in own if own[name] != there[name]]
 
 
 def make_plan(
-    game: str, preset: str = "laptop", rounds: str | None = None, bets: str | None = None, seed: int = 0, **changes: Any
-) -> Plan:
+    game: str, preset: str = "laptop", rounds: str | None = None, bets: str | None = None, seed: int = 0,
+    objective: str = "equilibrium", **changes: Any,
+) -> Plan:  # fmt: skip
     """The plan of a preset for a game.
 
     Parameters
@@ -131,6 +150,8 @@ def make_plan(
         A betting abstraction; no-limit games need one.
     seed : int
         Of everything random.
+    objective : str
+        One of ``OBJECTIVES``.
     **changes
         Other values for ``seconds``, ``iterations``, ``boards``, ``deals``, ``threads``; those that are None change
         nothing.
@@ -138,7 +159,7 @@ def make_plan(
     Raises
     ------
     GameError
-        If there is no such preset, or the betting is too large.
+        If there is no such preset or objective, the betting is too large, or the objective is not for the game.
     """
     found = find_name(preset, PRESETS)
     if found is None:
@@ -161,10 +182,28 @@ def make_plan(
         infosets = _infosets(recipe.counts(deck, shape), decisions)
         wanted.setdefault("iterations", min(max(ITERATIONS[0], chosen.visits * infosets), ITERATIONS[1]))
     fields = {name: getattr(chosen, name) for name in ("seconds", "reserve", "boards", "deals", "threads")}
-    return Plan(
+    plan = Plan(
         game=game, preset=found, rounds=str(recipe), bets=bets, algorithm=chosen.algorithm,
         settings=dict(chosen.settings), seed=seed, **{"iterations": None, **fields, **wanted},
     )  # fmt: skip
+    return _with_objective(plan, definition, objective)
+
+
+def _with_objective(plan: Plan, definition: GameDefinition, objective: str) -> Plan:
+    """The plan for an objective: CFR-BR is exact where best responses in the real game are, or has a trunk."""
+    found = find_name(objective, OBJECTIVES)
+    if found is None:
+        raise GameError(f"unknown objective {objective!r}; {did_you_mean(objective, OBJECTIVES)}")
+    if found == "equilibrium":
+        return plan
+    if definition.players != 2:
+        raise GameError(f"the objective {found} is for two players; {plan.game} has {definition.players}")
+    if plan.bets is not None or not definition.limit:
+        raise GameError(f"the objective {found} needs best responses to all bets; {plan.game} is no limit game")
+    trunk = 0 if real_infosets(definition) <= PUBLIC_INFOSETS else min(TRUNK, definition.rounds)
+    fewest, most, share = TRUNK_RESPONSES if trunk else RESPONSES
+    responses = None if plan.iterations is None else min(max(fewest, plan.iterations // share), most)
+    return dataclasses.replace(plan, objective=found, extensions=0, trunk=trunk, responses=responses)
 
 
 def _decisions(game: GameDefinition, bets: str | None) -> tuple[int, ...]:

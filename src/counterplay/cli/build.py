@@ -24,6 +24,9 @@ QUIET_SECONDS = 30.0
 """How often a line is written where there is no terminal."""
 
 
+OBJECTIVE_HELP = "equilibrium, or unexploitable: what loses least in the real game (CFR-BR), beside the equilibrium."
+
+
 def command(
     game: o.GameName,
     preset: Annotated[
@@ -36,6 +39,7 @@ def command(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The folder; by default GAME-PRESET.  A build there is resumed.")
     ] = None,
+    objective: Annotated[str, typer.Option(help=OBJECTIVE_HELP)] = "equilibrium",
     rounds: Annotated[str | None, typer.Option(help=f"In place of the preset's cards. {ROUNDS_HELP}")] = None,
     bets: Annotated[
         str | None, typer.Option(help="Betting abstraction of a no-limit game, such as fcpa or 0.5,1,allin.")
@@ -63,7 +67,7 @@ def command(
 
     chosen: dict[str, Any] = {
         "rounds": rounds, "bets": bets, "seconds": seconds, "iterations": iterations, "boards": boards, "deals": deals,
-        "threads": threads, "cache": cache,
+        "threads": threads, "cache": cache, "objective": objective,
     }  # fmt: skip
     with interruptible(), _progress(quiet or as_json) as draw:
         try:
@@ -99,14 +103,15 @@ def _plot(folder: Path, report: dict[str, Any]) -> bool:
     line = [point["seconds"] for point in points], [factor * point["exploitability"] for point in points]
     title = f"{report['game']}: {report['rounds']}"
     label = "exploitability in the bucket game (mbb/g)"
-    plot_lines(folder / "curve.png", {report["algorithm"]: line}, title, "seconds of solving", label)
+    name = report.get("equilibrium", report)["algorithm"]
+    plot_lines(folder / "curve.png", {name: line}, title, "seconds of solving", label)
     return True
 
 
 def _summarise(report: dict[str, Any], folder: Path, plot: bool) -> None:
     from counterplay.build.build_report import build_rows
 
-    say(f"{report['game']}: an agent by the preset {report['preset']}")
+    say(f"{report['game']}: an agent by the preset {report['preset']}, objective {report['objective']}")
     files = ["report.md", "report.json", *(["curve.png"] if plot else [])]
     table([
         *build_rows(report),
