@@ -20,8 +20,8 @@ from counterplay.evaluation.lifted_buckets import RealGame
 from counterplay.evaluation.measurement import Measurement
 from counterplay.experiments.shared.bucket_games import bucket_game
 from counterplay.poker.buckets.bucket_game import BucketGame
-from counterplay.solvers.bucket_cfr import BucketCfrSolver
 from counterplay.solvers.bucket_mccfr import BucketSolver
+from counterplay.solvers.bucket_tables import BucketTables
 from counterplay.solvers.cfr_br import CfrBrSolver
 from counterplay.solvers.cfr_br_settings import CFR_BR_PRESETS
 from counterplay.solvers.cfr_br_trunk import TrunkSolver
@@ -91,7 +91,7 @@ def cfr_br_trunk(game: BucketGame, threads: int = 1, trunk: int | None = None) -
 
 
 def follow_robust(
-    solver: BucketCfrSolver | TrunkSolver, marks: Iterable[int], measure: Callable[[Kind], Measurement]
+    solver: BucketTables, marks: Iterable[int], measure: Callable[[Kind], Measurement]
 ) -> Iterator[Robust]:
     """Run a fresh solver, and measure its strategies after given numbers of iterations, ascending."""
     unit, spent = 1000.0 / (solver.game.big_blind or 1.0), 0.0
