@@ -124,6 +124,8 @@ def _other_solves(cards: Path) -> Iterator[Instance]:
     yield _solve("solve holdem", "a lock", "holdem", *SPOT, "--lock", "check=check 0.3; bet45 rest")
     yield _solve("solve history", "forgetting", "leduc", "--forget", "match=^.", "--map-out", "run.cpa")
     yield _solve("solve history", "exact", "kuhn", "--algorithm", "lp", "--exact", forks=False)
+    trunk = ("leduc_limit_2p", "--cards", str(cards), "--algorithm", "cfr-br", "--set", "trunk=1")
+    yield _solve("solve buckets", "cfr-br with a trunk", *trunk)
     yield _solve("solve buckets", "measured", "leduc_limit_2p", "--cards", str(cards), "--boards", "all")
     for form, algorithm in (("history", "external-sampling"), ("public", "pcs")):
         words = (GAMES[form], "--algorithm", algorithm, "--representation", form, "--threads", "2")

@@ -170,3 +170,13 @@ def test_nothing_overfits_without_buckets() -> None:
     game = BucketGame.build(poker_definition(SMALL), cards.rounds, name=SMALL)
     for point in follow(BucketSolver(game, "pcs-boards"), [20, 80], count_bucket_pairs(game), RealGame(game, tree)):
         assert point.abstract == pytest.approx(point.real, rel=1e-9)
+
+
+def test_memory_of_a_hybrid() -> None:
+    """Johanson 2016, table 4.1: within 8 per cent, since the published trunks have more hands than there are."""
+    rows = run_experiment("hybrid-memory").rows
+    assert [row[0] for row in rows] == [1, 2, 3, 4]
+    assert all(0.92 < float(row[3] or 0) < 1.01 for row in rows)
+    assert all(0.98 < float(row[6] or 0) < 1.01 for row in rows[:3])
+    assert rows[3][6] is None
+    assert rows[1][7:] == ("1.00 GB", "893.40 MB", "84.38 MB")

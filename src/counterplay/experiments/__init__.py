@@ -32,6 +32,7 @@ EXPERIMENTS = {
     "forgetful-sizes": "memory saved by forgetting, counted (Lanctot et al. 2012, table 1)",
     "hand-distances": "distances between four starting hands by three measures (Johanson 2016, figures 5.2 and 5.3)",
     "heuristic-failure": "a game on which the heuristic update of CFR+IRA alone fails (Čermák 2018, table 5.1)",
+    "hybrid-memory": "memory of the opponent of CFR-BR with a trunk in limit hold'em (Johanson 2016, table 4.1)",
     "kuhn-tournament": "what avoiding dominated actions is worth in Kuhn poker (Gibson 2014, table 4.1)",
     "least-exploitable": "CFR-BR and A-vs-U in [2-4] hold'em, several buckets (Johanson 2016, figures 4.4, 4.5, 4.8)",
     "maxmin-games": "Oshi-Zumo and the search game when one player forgets (Čermák 2018, section 4.5, figure 4.8)",

@@ -27,7 +27,7 @@ from counterplay.kernels.buckets.hybrid_walks import answer_plan, follow_plan, g
 from counterplay.kernels.numba_internals import WIDE
 from counterplay.poker.buckets.board_sampler import BoardSampler, response_scratch
 from counterplay.poker.buckets.bucket_game import BucketGame
-from counterplay.poker.buckets.trunk_sampler import TrunkSampler
+from counterplay.poker.buckets.trunk_sampler import TrunkSampler, continuations
 
 Vectors = NDArray[np.float64]
 Cards = NDArray[np.uint8]
@@ -115,7 +115,7 @@ class HybridWalker:
         boards, count = 1, 0
         for turn in range(self.game.rounds):
             if turn > self.trunk:
-                boards *= _continuations(self.game, turn)
+                boards *= continuations(self.game, turn)
             nodes = int(self.pieces.nodes[self._trunk.members[turn]].sum())
             count += 4 * boards * nodes
         return count
@@ -222,12 +222,6 @@ class HybridWalker:
             yield whole, child, places[self._number[child.card[:, 0], child.card[:, 1]]], chance
 
 
-def _continuations(game: BucketGame, turn: int) -> int:
-    """How many boards of a round follow one of the round before."""
-    rules = game.definition
-    return math.comb(len(rules.deck) - rules.board_ends[turn - 1], rules.board_cards[turn])
-
-
 def _places(pieces: Pieces, members: dict[int, NDArray[np.int64]]) -> NDArray[np.int64]:
     place = np.zeros(len(pieces.turn), np.int64)
     for some in members.values():
@@ -262,7 +256,7 @@ def plan_bytes(game: BucketGame, part: Part, trunk: int) -> int:
     """Bytes of the plan of a part: all boards that follow one."""
     rules, boards, total = game.definition, 1, 0
     for turn in range(trunk, game.rounds):
-        boards *= _continuations(game, turn) if turn > trunk else 1
+        boards *= continuations(game, turn) if turn > trunk else 1
         hands = math.comb(len(rules.deck) - rules.board_ends[turn], rules.hole_cards)
         total += boards * part.rows[turn] * hands
     return total

@@ -55,6 +55,12 @@ def trunk_rows(game: BucketGame, trunk: int, player: int) -> list[HandRows]:
     return found
 
 
+def continuations(game: BucketGame, turn: int) -> int:
+    """How many boards of a round follow one of the round before."""
+    rules = game.definition
+    return math.comb(len(rules.deck) - rules.board_ends[turn - 1], rules.board_cards[turn])
+
+
 class TrunkSampler(BoardSampler):
     """Samples boards of the round at which a trunk is left; of the last round where the trunk has all rounds."""
 
