@@ -34,7 +34,7 @@ from scipy.stats import t as student
 
 from counterplay.errors import GameError
 from counterplay.evaluation.bucket_pairs import sample_boards
-from counterplay.kernels.buckets.board_response import choose_actions, reach_links, respond_round
+from counterplay.kernels.buckets.board_response import Hands, choose_actions, reach_links, respond_round
 from counterplay.kernels.buckets.bucket_pcs import Board
 from counterplay.poker.buckets.board_sampler import BoardSampler, betting_pieces, every_board, response_scratch
 from counterplay.poker.buckets.bucket_game import BucketGame
@@ -214,12 +214,15 @@ class _Level:
 
 
 class _Place(NamedTuple):
-    """The state of a walk: the round, the board with the buckets of its hands, and the player who is evaluated."""
+    """The state of a walk: the round, the board with the buckets of its hands, the player who is evaluated, and where
+    the hands are among those of the board before.
+    """
 
     turn: int
     board: Board
     level: _Level
     me: int
+    hands: Hands
 
 
 class BoardWalker:
@@ -267,50 +270,52 @@ class BoardWalker:
         level = self.levels[self.drawn]
         board = level.sampler.board(cards)
         reaches = [np.full((1, level.sampler.hands), 1.0 / level.sampler.pairs)]
+        hands = Hands(np.arange(level.sampler.hands), 1.0)
         for turn in range(self.drawn):
-            reaches.append(self._links(_Place(turn, board, level, me), reaches[turn]))
-        upper = lower = self._values(self.drawn, cards, board, me, reaches[-1])
+            reaches.append(self._links(_Place(turn, board, level, me, hands), reaches[turn]))
+        upper = lower = np.zeros_like(reaches[-1])
+        self._values(_Place(self.drawn, board, level, me, hands), cards, reaches[-1], upper)
         for turn in range(self.drawn - 1, -1, -1):
-            here = _Place(turn, board, level, me)
-            upper = self._respond(here, reaches[turn], upper, _NONE, _NONE)
-            lower = self._respond(here, reaches[turn], lower, own, learned)
+            here, (best, plain) = _Place(turn, board, level, me, hands), np.zeros((2, *reaches[turn].shape))
+            self._respond(here, reaches[turn], upper, _NONE, _NONE, best)
+            self._respond(here, reaches[turn], lower, own, learned, plain)
+            upper, lower = best, plain
         return float(lower.sum()), float(upper.sum())
 
-    def _values(self, turn: int, cards: Cards, board: Board, me: int, reach: Vector) -> Vector:
-        """The values of hands at the roots of a round's pieces for a player who best responds from there on."""
-        here = _Place(turn, board, self.levels[turn], me)
-        if turn == self.game.rounds - 1:
-            return self._respond(here, reach, np.zeros((0, 0)), _NONE, _NONE)
-        after = self._links(here, reach)
-        below = np.zeros_like(after)
-        where = np.full(self.holes, -1)
-        where[self._numbers(board)] = np.arange(len(board.card))
-        later = self.levels[turn + 1]
-        left = sorted(set(self.game.definition.deck) - set(cards.tolist()))
-        for dealt in itertools.combinations(left, later.cards):
-            whole = np.concatenate((cards, np.array(dealt, np.uint8)))
-            child = later.sampler.board(whole)
-            place = where[self._numbers(child)]
-            found = self._values(turn + 1, whole, child, me, np.ascontiguousarray(after[:, place]))
-            below[:, place] += later.chance * found
-        return self._respond(here, reach, below, _NONE, _NONE)
+    def _values(self, here: _Place, cards: Cards, reach: Vector, values: Vector) -> None:
+        """Add the values of hands at the roots of a round's pieces, for a player who best responds from there on."""
+        turn, board, _, me, _ = here
+        below = np.zeros((0, 0))
+        if turn < self.game.rounds - 1:
+            after = self._links(here, reach)
+            below = np.zeros_like(after)
+            where = np.full(self.holes, -1)
+            where[self._numbers(board)] = np.arange(len(board.card))
+            later = self.levels[turn + 1]
+            left = sorted(set(self.game.definition.deck) - set(cards.tolist()))
+            for dealt in itertools.combinations(left, later.cards):
+                whole = np.concatenate((cards, np.array(dealt, np.uint8)))
+                child = later.sampler.board(whole)
+                hands = Hands(where[self._numbers(child)], later.chance)
+                self._values(_Place(turn + 1, child, later, me, hands), whole, after, below)
+        self._respond(here, reach, below, _NONE, _NONE, values)
 
     def _numbers(self, board: Board) -> NDArray[np.int64]:
         return np.asarray(self.number[board.card[:, 0], board.card[:, 1]])
 
     def _links(self, here: _Place, reach: Vector) -> Vector:
-        turn, board, level, me = here
-        after = np.zeros((len(self.members[turn + 1]), reach.shape[1]))
+        turn, board, level, me, hands = here
+        after = np.zeros((len(self.members[turn + 1]), level.sampler.hands))
         reach_links(
-            self.pieces, self.members[turn], self.place, board, me, self.weights, reach, after, level.scratch
+            self.pieces, self.members[turn], self.place, board, me, self.weights, hands, reach, after, level.scratch
         )  # fmt: skip
         return after
 
-    def _respond(self, here: _Place, reach: Vector, below: Vector, own: NDArray[np.generic], learned: Vector) -> Vector:
-        turn, board, level, me = here
-        values = np.zeros_like(reach)
+    def _respond(
+        self, here: _Place, reach: Vector, below: Vector, own: NDArray[np.generic], learned: Vector, values: Vector
+    ) -> None:
+        turn, board, level, me, hands = here
         respond_round(
-            self.pieces, self.members[turn], self.place, board, me, self.weights, own, reach, below,
-            values, learned, _NO_PLAN, level.scratch, self.work,
+            self.pieces, self.members[turn], self.place, board, me, self.weights, own, hands, reach, below, values,
+            learned, _NO_PLAN, level.scratch, self.work,
         )  # fmt: skip
-        return values

@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.kernels.buckets.board_response import reach_links, respond_round
+from counterplay.kernels.buckets.board_response import Hands, reach_links, respond_round
 from counterplay.kernels.buckets.bucket_pcs import Board, Pieces
-from counterplay.kernels.buckets.hybrid_walks import answer_plan, follow_plan, give_hands, learn_trunk, take_hands
+from counterplay.kernels.buckets.hybrid_walks import answer_plan, follow_plan, learn_trunk
 from counterplay.kernels.numba_internals import WIDE
 from counterplay.poker.buckets.board_sampler import BoardSampler, response_scratch
 from counterplay.poker.buckets.bucket_game import BucketGame
@@ -76,6 +76,15 @@ class _Seat(NamedTuple):
     update: Update
 
 
+class _Place(NamedTuple):
+    """A board: its round, its cards, its hands, and where these are among those of the board before."""
+
+    turn: int
+    cards: Cards
+    board: Board
+    hands: Hands
+
+
 class HybridWalker:
     """Walks over boards for both seats; each thread needs its own.
 
@@ -100,7 +109,9 @@ class HybridWalker:
         for number, hole in enumerate(itertools.combinations(sorted(deck), held)):
             cards = (*hole, 52)[:2]
             self._number[cards], self._number[cards[::-1]] = number, number
-        self._where = np.zeros(math.comb(len(deck), held), np.int64)
+        self._holes = math.comb(len(deck), held)
+        self._same = Hands(np.arange(self.sampler.hands), 1.0)
+        self._kept: tuple[Any, list[_Place]] = None, []
 
     def walk(self, cards: Cards, tables: HybridTables, update: Update) -> int:
         """Learn on a board, for both seats; how many nodes of the betting were touched."""
@@ -128,13 +139,20 @@ class HybridWalker:
             after = np.empty((2, len(members[turn + 1]), sampler.hands))
             for player, table, into in ((1 - seat, tables.regret, 0), (seat, trunk, 1)):
                 reach_links(
-                    self.pieces, members[turn], place, board, player, table, reaches[turn][into], after[into],
-                    sampler.scratch,
+                    self.pieces, members[turn], place, board, player, table, self._same, reaches[turn][into],
+                    after[into], sampler.scratch,
                 )  # fmt: skip
             reaches.append(after)
         values = np.zeros((2, 0, 0))
         if self.trunk < self.game.rounds:
-            values = self._below(seat, cards, board, reaches[self.trunk], tables, update)
+            values = np.zeros_like(reaches[-1])
+            for part in self.parts:
+                some, walk = slice(part.first, part.last), _Seat(seat, part, tables, update)
+                here = _Place(self.trunk, cards, board, self._same)
+                self._at = 0
+                self._respond(walk, here, reaches[-1][0, some], values[1, some])
+                self._at = 0
+                self._answer(walk, here, reaches[-1][:, some], values[0, some])
         for turn in range(self.trunk - 1, -1, -1):
             found = np.empty_like(reaches[turn])
             learn_trunk(
@@ -144,62 +162,45 @@ class HybridWalker:
             )  # fmt: skip
             values = found
 
-    def _below(
-        self, seat: int, cards: Cards, board: Board, reach: Vectors, tables: HybridTables, update: Update
-    ) -> Vectors:
-        """Values of both players where the trunk is left."""
-        values = np.empty_like(reach)
-        for part in self.parts:
-            some = slice(part.first, part.last)
-            walk = _Seat(seat, part, tables, update)
-            self._at = 0
-            values[1, some] = self._respond(walk, self.trunk, cards, board, reach[0, some])
-            self._at = 0
-            values[0, some] = self._answer(walk, self.trunk, cards, board, reach[:, some])
-        return values
-
-    def _respond(self, walk: _Seat, turn: int, cards: Cards, board: Board, reach: Vectors) -> Vectors:
-        """The hybrid's best response to the player's reaches from a round on: its values, and the plan."""
+    def _respond(self, walk: _Seat, here: _Place, reach: Vectors, values: Vectors) -> None:
+        """The hybrid's best response to the player's reaches from a round on: adds its values, and makes the plan."""
+        turn, _, board, hands = here
         plan, part, scratch = self._plan_of(walk, turn), walk.part, self._samplers[turn].scratch
         regret, hybrid = walk.tables.regret, 1 - walk.seat
         below = _NO_VALUES
         if turn + 1 < self.game.rounds:
-            after = np.empty((len(part.members[turn + 1]), reach.shape[1]))
-            reach_links(self.pieces, part.members[turn], part.place, board, hybrid, regret, reach, after, scratch)
+            after = np.empty((len(part.members[turn + 1]), len(board.card)))
+            reach_links(
+                self.pieces, part.members[turn], part.place, board, hybrid, regret, hands, reach, after, scratch
+            )  # fmt: skip
             below = np.zeros_like(after)
-            for whole, child, spots, chance in self._continued(turn, cards, board):
-                down = np.empty((len(after), len(spots)))
-                take_hands(after, spots, chance, down)
-                give_hands(self._respond(walk, turn + 1, whole, child, down), spots, below)
-        values = np.empty_like(reach)
+            for later in self._continued(here):
+                self._respond(walk, later, after, below)
         respond_round(
-            self.pieces, part.members[turn], part.place, board, hybrid, regret, _NONE, reach, below, values, _NONE,
-            plan, scratch, self._work,
+            self.pieces, part.members[turn], part.place, board, hybrid, regret, _NONE, hands, reach, below, values,
+            _NONE, plan, scratch, self._work,
         )  # fmt: skip
-        return values
 
-    def _answer(self, walk: _Seat, turn: int, cards: Cards, board: Board, reach: Vectors) -> Vectors:
-        """The player's regrets against the plan from a round on; its values."""
+    def _answer(self, walk: _Seat, here: _Place, reach: Vectors, values: Vectors) -> None:
+        """The player's regrets against the plan from a round on; adds its values."""
+        turn, _, board, hands = here
         plan, part, scratch = self._plan_of(walk, turn), walk.part, self._samplers[turn].scratch
         members, place, tables, update = part.members[turn], part.place, walk.tables, walk.update
         own, other = reach
         below = _NO_VALUES
         if turn + 1 < self.game.rounds:
-            after = np.empty((2, len(part.members[turn + 1]), reach.shape[2]))
-            reach_links(self.pieces, members, place, board, 1 - walk.seat, tables.regret, own, after[0], scratch)
-            follow_plan(self.pieces, members, place, plan, other, after[1])
+            after = np.empty((2, len(part.members[turn + 1]), len(board.card)))
+            reach_links(
+                self.pieces, members, place, board, 1 - walk.seat, tables.regret, hands, own, after[0], scratch
+            )  # fmt: skip
+            follow_plan(self.pieces, members, place, plan, hands, other, after[1])
             below = np.zeros_like(after[0])
-            for whole, child, spots, chance in self._continued(turn, cards, board):
-                down = np.empty((2, after.shape[1], len(spots)))
-                for source, into in zip(after, down, strict=True):
-                    take_hands(source, spots, chance, into)
-                give_hands(self._answer(walk, turn + 1, whole, child, down), spots, below)
-        values: Vectors = np.empty_like(own)
+            for later in self._continued(here):
+                self._answer(walk, later, after, below)
         answer_plan(
             self.pieces, members, place, board, walk.seat, update.weight, update.floor, tables.regret, tables.learned,
-            tables.average, own, other, plan, self._bits, below, values, scratch,
+            tables.average, hands, own, other, plan, self._bits, below, values, scratch,
         )  # fmt: skip
-        return values
 
     def _plan_of(self, walk: _Seat, turn: int) -> NDArray[np.uint8]:
         """The place of the plan for the next board, in the order in which boards are visited."""
@@ -207,19 +208,35 @@ class HybridWalker:
         start, self._at = self._at, self._at + rows * hands
         return self._plan[start : self._at].reshape(rows, hands)
 
-    def _continued(
-        self, turn: int, cards: Cards, board: Board
-    ) -> Iterator[tuple[Cards, Board, NDArray[np.int64], float]]:
-        """The boards that follow: cards, hands, where these are among the hands before, and how likely they are."""
+    def _continued(self, here: _Place) -> Iterator[_Place]:
+        """The boards that follow one; those of the last round are made once for both seats and both passes."""
+        key = here.turn, here.cards.tobytes()
+        if here.turn + 2 < self.game.rounds:
+            yield from self._make_boards(here)
+            return
+        if self._kept[0] != key:
+            self._kept = key, [_copied(later) for later in self._make_boards(here)]
+        yield from self._kept[1]
+
+    def _make_boards(self, here: _Place) -> Iterator[_Place]:
+        turn, cards, board, _ = here
         rules, later = self.game.definition, self._samplers[turn + 1]
-        places = np.full(len(self._where), -1)
+        places = np.full(self._holes, -1)
         places[self._number[board.card[:, 0], board.card[:, 1]]] = np.arange(len(board.card))
         left = sorted(set(rules.deck) - set(cards.tolist()))
         chance = 1.0 / math.comb(len(left) - 2 * rules.hole_cards, rules.board_cards[turn + 1])
         for dealt in itertools.combinations(left, rules.board_cards[turn + 1]):
             whole = np.concatenate((cards, np.array(dealt, np.uint8)))
             child = later.board(whole)
-            yield whole, child, places[self._number[child.card[:, 0], child.card[:, 1]]], chance
+            hands = Hands(places[self._number[child.card[:, 0], child.card[:, 1]]], chance)
+            yield _Place(turn + 1, whole, child, hands)
+
+
+def _copied(here: _Place) -> _Place:
+    """A board of its own, which the sampler does not overwrite."""
+    board = here.board
+    arrays = (board.card.copy(), board.group.copy(), board.kind.copy(), board.row.copy(), board.kinds.copy())
+    return here._replace(board=Board(*arrays, board.pairs, board.twin))
 
 
 def _places(pieces: Pieces, members: dict[int, NDArray[np.int64]]) -> NDArray[np.int64]:

@@ -44,6 +44,30 @@ class ResponseScratch(NamedTuple):
     lanes: np.ndarray  # (WIDE,) int64
 
 
+class Hands(NamedTuple):
+    """How the hands of a board relate to those of the board before, N hands on which reaches and values are given."""
+
+    above: np.ndarray  # (n,) int64: the place of a hand among those of the board before
+    chance: float  # of the board, given the one before and two hands
+
+
+@inlined
+def take_hands(hands: Hands, above: Any, reach: Any) -> bool:
+    """The reaches of hands from those on the board before; whether there are any."""
+    some = False
+    for h in range(len(reach)):
+        reach[h] = hands.chance * above[hands.above[h]]
+        some |= reach[h] != 0.0
+    return some
+
+
+@inlined
+def give_hands(hands: Hands, values: Any, above: Any) -> None:
+    """Add values of hands to those on the board before."""
+    for h in range(len(values)):
+        above[hands.above[h]] += values[h]
+
+
 @kernel
 def reach_links(
     pieces: Pieces,  # IN
@@ -52,22 +76,25 @@ def reach_links(
     board: Board,  # IN
     me: int,  # IN  the player
     weights: np.ndarray,  # IN  (E,) numbers: the opponent plays in proportion to these
-    reach: np.ndarray,  # IN  (m, n) float64: of his hands at the roots of the pieces
+    hands: Hands,  # IN
+    reach: np.ndarray,  # IN  (m, N) float64: of his hands at the roots of the pieces
     after: np.ndarray,  # OUT (later pieces, n) float64: at the roots of the pieces that follow
     scratch: BoardScratch,  # scratch
 ) -> None:
     """The opponent's reaches where the cards of the next round are dealt."""
-    pieces, board, scratch = borrow(pieces), borrow(board), borrow(scratch)
+    pieces, board, scratch, hands = borrow(pieces), borrow(board), borrow(scratch), borrow(hands)
     weights, reach, after = borrow(weights), borrow(reach), borrow(after)
     for m in range(len(members)):
         piece = members[m]
         turn, exits = pieces.turn[piece], row_size(pieces.exit_start, piece)
         kind, at = board.kind[1 - me, turn], scratch.at[turn]
         play_against(pieces, board, scratch, piece, me, weights)
+        theirs = scratch.reach[1 - me, turn]
+        take_hands(hands, reach[m], theirs)
         for e in range(pieces.terminals[piece], exits):
             row = place[pieces.link[pieces.exit_start[piece] + e]]
             for h in range(len(kind)):
-                after[row, h] = reach[m, h] * scratch.opp[at + kind[h] * exits + e]
+                after[row, h] = theirs[h] * scratch.opp[at + kind[h] * exits + e]
 
 
 @inlined
@@ -85,9 +112,10 @@ def respond_round(
     me: int,  # IN  the player
     weights: np.ndarray,  # IN  (E,) numbers: the opponent plays in proportion to these
     own: np.ndarray,  # IN  (E,) numbers: so does the player; (0,) where he responds best
-    reach: np.ndarray,  # IN  (m, n) float64: of the opponent's hands at the roots of the pieces
+    hands: Hands,  # IN
+    reach: np.ndarray,  # IN  (m, N) float64: of the opponent's hands at the roots of the pieces
     below: np.ndarray,  # IN  (later pieces, n) float64: values of the player's hands at the pieces that follow
-    values: np.ndarray,  # OUT (m, n) float64: of the player's hands at the roots of the pieces
+    values: np.ndarray,  # IN OUT (m, N) float64: of the player's hands at the roots of the pieces, added to
     learned: np.ndarray,  # IN OUT (E,) float64: by bucket and action, what exits with no action of the player between
     # are worth, added to; (0,) for nothing
     plan: np.ndarray,  # OUT (all rows of the pieces, n) uint8: the exits to which a best response leads; (0, n) for
@@ -98,38 +126,36 @@ def respond_round(
     """Values of the player's hands in all pieces of a round."""
     pieces, board, scratch, work = borrow(pieces), borrow(board), borrow(scratch), borrow(work)
     weights, own, learned, plan = borrow(weights), borrow(own), borrow(learned), borrow(plan)
-    reach, below, values = borrow(reach), borrow(below), borrow(values)
+    reach, below, values, hands = borrow(reach), borrow(below), borrow(values), borrow(hands)
     n, rows = len(board.card), 0
     span = _span(n)
     for m in range(len(members)):
         piece = members[m]
-        some = False
-        for h in range(n):
-            values[m, h] = 0.0
-            some |= reach[m, h] != 0.0
-        exits = row_size(pieces.exit_start, piece)
-        if not some:
+        turn, exits = pieces.turn[piece], row_size(pieces.exit_start, piece)
+        theirs, mine = scratch.reach[1 - me, turn], scratch.value[turn]
+        if not take_hands(hands, reach[m], theirs):
             if len(plan) > 0:
                 work.worth[: exits * span] = 0.0
-                _respond_back(pieces, work, piece, me, span, values[m])
+                _respond_back(pieces, work, piece, me, span, mine)
                 _keep_plan(pieces, work, piece, me, span, plan, rows)
                 rows += plan_rows(pieces, piece)
             continue
         play_against(pieces, board, scratch, piece, me, weights)
-        _evaluate(pieces, board, scratch, piece, me, reach[m], work)
+        _evaluate(pieces, board, scratch, piece, me, theirs, work)
         for e in range(pieces.terminals[piece], exits):
             row = below[place[pieces.link[pieces.exit_start[piece] + e]]]
             for h in range(n):
                 work.worth[e * span + h] = row[h]
         if len(own) > 0:
-            _play_back(pieces, board, scratch, piece, me, own, work, values[m])
+            _play_back(pieces, board, scratch, piece, me, own, work, mine)
             if len(learned) > 0:
                 _note(pieces, board, piece, me, work, learned)
         else:
-            _respond_back(pieces, work, piece, me, span, values[m])
+            _respond_back(pieces, work, piece, me, span, mine)
             if len(plan) > 0:
                 _keep_plan(pieces, work, piece, me, span, plan, rows)
                 rows += plan_rows(pieces, piece)
+        give_hands(hands, mine, values[m])
 
 
 @inlined
@@ -223,6 +249,8 @@ def _play_back(
     turn, exits, span = pieces.turn[piece], row_size(pieces.exit_start, piece), _span(len(values))
     kind, at = board.kind[me, turn], scratch.at[turn]
     play_buckets(pieces, board, scratch, piece, me, own, scratch.mass[:0], 0.0)
+    for h in range(len(values)):
+        values[h] = 0.0
     for e in range(exits):
         for h in range(len(values)):
             values[h] += scratch.own[at + kind[h] * exits + e] * work.worth[e * span + h]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.kernels.buckets.board_response import plan_rows
+from counterplay.kernels.buckets.board_response import Hands, give_hands, plan_rows, take_hands
 from counterplay.kernels.buckets.bucket_pcs import (
     Board,
     BoardScratch,
@@ -29,41 +29,17 @@ from counterplay.kernels.numba_internals import WIDE, borrow, load_row, spread_r
 
 
 @kernel
-def take_hands(
-    above: np.ndarray,  # IN  (m, n) float64
-    place: np.ndarray,  # IN  (k,) int64: where the hands of a later board are among those of the board before
-    chance: float,  # IN  of the later board
-    reach: np.ndarray,  # OUT (m, k) float64
-) -> None:
-    """Reaches on a board from those on the board before."""
-    for m in range(len(above)):
-        for h in range(len(place)):
-            reach[m, h] = chance * above[m, place[h]]
-
-
-@kernel
-def give_hands(
-    values: np.ndarray,  # IN  (m, k) float64
-    place: np.ndarray,  # IN  (k,) int64: where the hands of a later board are among those of the board before
-    above: np.ndarray,  # IN OUT (m, n) float64: added to
-) -> None:
-    """Values on a board, added to those on the board before."""
-    for m in range(len(above)):
-        for h in range(len(place)):
-            above[m, place[h]] += values[m, h]
-
-
-@kernel
 def follow_plan(
     pieces: Pieces,  # IN
     members: np.ndarray,  # IN  (m,) int64: the pieces of a round
     place: np.ndarray,  # IN  (P,) int64: the place of a piece among those of its round
     plan: np.ndarray,  # IN  (rows, n) uint8: the exits to which the hybrid's actions lead
-    reach: np.ndarray,  # IN  (m, n) float64: of his hands at the roots of the pieces
+    hands: Hands,  # IN
+    reach: np.ndarray,  # IN  (m, N) float64: of his hands at the roots of the pieces
     after: np.ndarray,  # OUT (later pieces, n) float64: at the roots of the pieces that follow
 ) -> None:
     """The hybrid's reaches where the cards of the next round are dealt."""
-    pieces, plan, reach, after = borrow(pieces), borrow(plan), borrow(reach), borrow(after)
+    pieces, plan, reach, after, hands = borrow(pieces), borrow(plan), borrow(reach), borrow(after), borrow(hands)
     row = 0
     for m in range(len(members)):
         piece = members[m]
@@ -71,7 +47,7 @@ def follow_plan(
             to = place[pieces.link[pieces.exit_start[piece] + e]]
             bits, bit = plan[row + e // WIDE], np.uint8(1 << e % WIDE)
             for h in range(len(bits)):
-                after[to, h] = reach[m, h] if bits[h] & bit else 0.0
+                after[to, h] = hands.chance * reach[m, hands.above[h]] if bits[h] & bit else 0.0
         row += plan_rows(pieces, piece)
 
 
@@ -126,30 +102,32 @@ def answer_plan(
     regret: np.ndarray,  # IN  (E,) floats: what is played
     learned: np.ndarray,  # IN OUT (E,) floats: what regrets are added to, which may be the same
     average: np.ndarray,  # IN OUT (E,) floats, or (0,) where no average is kept
-    reach: np.ndarray,  # IN  (m, n) float64: of his hands at the roots of the pieces
-    other: np.ndarray,  # IN  (m, n) float64: of the hybrid's
+    hands: Hands,  # IN
+    reach: np.ndarray,  # IN  (m, N) float64: of his hands at the roots of the pieces
+    other: np.ndarray,  # IN  (m, N) float64: of the hybrid's
     plan: np.ndarray,  # IN  (rows, n) uint8: the exits to which the hybrid's actions lead
     bits: np.ndarray,  # IN  (256 * WIDE,) float64: the bits of each byte, as numbers
     below: np.ndarray,  # IN  (later pieces, n) float64: values of the player's hands at the pieces that follow
-    values: np.ndarray,  # OUT (m, n) float64: at the roots of the pieces
+    values: np.ndarray,  # IN OUT (m, N) float64: at the roots of the pieces, added to
     scratch: BoardScratch,  # scratch
 ) -> None:
     """Regrets of the player against the hybrid's plan, and values of his hands, in all pieces of a round."""
     pieces, board, scratch, plan, bits = borrow(pieces), borrow(board), borrow(scratch), borrow(plan), borrow(bits)
     regret, learned, average = borrow(regret), borrow(learned), borrow(average)
-    reach, other, below, values = borrow(reach), borrow(other), borrow(below), borrow(values)
+    reach, other, below, values, hands = borrow(reach), borrow(other), borrow(below), borrow(values), borrow(hands)
     row = 0
     for m in range(len(members)):
         piece = members[m]
         turn = pieces.turn[piece]
-        _set_reach(scratch, turn, me, reach[m], other[m])
+        take_hands(hands, reach[m], scratch.reach[me, turn])
+        take_hands(hands, other[m], scratch.reach[1 - me, turn])
         some = begin_piece(pieces, board, scratch, piece, me, regret, average, weight)
         if some == 2:
             _evaluate_plan(pieces, board, scratch, piece, me, plan, row, bits)
         if some > 0:
             _count_links(pieces, board, scratch, piece, me, place, below)
             learn_piece(pieces, board, scratch, piece, me, floor, learned)
-        values[m] = scratch.value[turn]
+            give_hands(hands, scratch.value[turn], values[m])
         row += plan_rows(pieces, piece)
 
 
