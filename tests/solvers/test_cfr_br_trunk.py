@@ -28,12 +28,18 @@ from counterplay.solvers.cfr_br_trunk import TrunkSolver
 from counterplay.solvers.hybrid_walker import HybridTables, Update
 from tests.poker.test_bucket_game import LEDUC, TWO_HOLES, coarse, forgetting, lossless, remembered, remembering
 from tests.reference.cfr_br import Hybrid
+from tests.solvers.test_cfr_br import least
 
 SHORT = dataclasses.replace(LEDUC, max_raises=(1, 1))
 THREE_ROUNDS = GameDefinition(
     limit=True, players=2, rounds=3, blinds=(2, 1), raise_sizes=(2, 2, 2), max_raises=(1, 1, 1), suits=2, ranks=3,
     hole_cards=1, board_cards=(0, 1, 1), first_players=(1, 0, 0),
 )  # fmt: skip
+TWELVE = GameDefinition(
+    limit=True, players=2, rounds=3, blinds=(2, 1), raise_sizes=(2, 2, 4), max_raises=(1, 1, 1), suits=2, ranks=6,
+    hole_cards=2, board_cards=(0, 1, 1), first_players=(1, 0, 0),
+)  # fmt: skip
+"""Hold'em with 12 cards, and with fewer cards and raises."""
 RULES: dict[Any, Any] = {forgetting: coarse, remembering: remembered}
 
 
@@ -100,7 +106,7 @@ def test_iterates_are_those_of_the_twin(game: GameDefinition, buckets: Any, trun
     walker = fast._walkers[0]
     for cards, (_, share) in zip((rows[0], rows[-1]), boards, strict=True):
         update = Update(share, 3.0 * walker.sampler.pairs, False)
-        walker._walk_seat(seat, cards, walker.sampler.seats(cards)[seat], tables, update)
+        walker.walk_seat(seat, cards, walker.sampler.seats(cards)[seat], tables, update)
     regret, average, hybrid = twin_rows(fast, slow)
     np.testing.assert_allclose(tables.learned, regret, atol=1e-10)
     np.testing.assert_allclose(tables.average, average, atol=1e-10)
@@ -131,7 +137,7 @@ def test_a_trunk_of_all_rounds_is_public_chance_sampling(game: GameDefinition) -
         tables = HybridTables(table, table.copy(), np.zeros_like(table), (trunk, trunk), (trunk.copy(), trunk.copy()))
         walker = solver._walkers[0]
         update = Update(1.0, 2.0 * walker.sampler.pairs, False)
-        walker._walk_seat(seat, cards, walker.sampler.seats(cards)[seat], tables, update)
+        walker.walk_seat(seat, cards, walker.sampler.seats(cards)[seat], tables, update)
         np.testing.assert_allclose(tables.learned[mine], learned[own], atol=1e-12)
         np.testing.assert_allclose(tables.trunk_learned[seat], learned[other], atol=1e-12)
         np.testing.assert_allclose(tables.average[mine], average[own], atol=1e-12)
@@ -144,6 +150,58 @@ def parts_of(game: BucketGame, seat: int) -> np.ndarray:
         first = int(game.slot_start[slot])
         parts.append(np.arange(first, first + int(game.slot_width[slot] * game.slot_buckets[slot])))
     return np.concatenate(parts)
+
+
+@pytest.mark.parametrize(("game", "trunk"), [(LEDUC, 1), (LEDUC, 2), (TWELVE, 1), (TWELVE, 2)])
+def test_a_hybrid_becomes_the_exact_best_response(game: GameDefinition, trunk: int) -> None:
+    """Against a player who does not learn it wins in the end what the responder of the exact form wins.
+
+    So both forms look for the strategy from which the same is won least.  With sampled boards it wins as much in the
+    mean, up to three standard errors.
+    """
+    abstract = BucketGame.build(game, remembering(game))
+    exact = CfrBrSolver(abstract)
+    solver: Any = make_solver(abstract, "cfr-br", trunk=trunk)
+    exact.regret[:] = solver.regret[:] = np.random.default_rng(2).normal(size=abstract.num_entries)
+    best = exact.measure("last").best_response
+    rows, stands_for = every_board(abstract, min(trunk, game.rounds - 1))
+    for seat in (0, 1):
+        walker, learned = solver._walkers[0], np.zeros_like(solver.trunk[seat])
+        for _ in range(14):
+            won = 0.0
+            for cards, share in zip(rows, stands_for / stands_for.sum(), strict=True):
+                update = Update(float(share), 0.0, False)
+                tables = HybridTables(solver.regret, np.zeros_like(solver.regret), np.zeros(0), solver.trunk,
+                                      (learned, learned))  # fmt: skip
+                won += walker.walk_seat(seat, cards, walker.sampler.seats(cards)[seat], tables, update)
+            solver.trunk[seat][:] = solver.trunk[seat] / 2 + learned  # forgets what it did first
+            learned[:] = 0.0
+        assert won == pytest.approx(best[1 - seat], abs=1e-9)
+        sample = []
+        for _ in range(100):
+            cards = walker.sampler.draw_cards(solver.deal_state[0]).copy()
+            board = walker.sampler.seats(cards)[seat]
+            sample.append(walker.walk_seat(seat, cards, board, tables, Update(1.0, 0.0, False)))
+        error = np.std(sample, ddof=1) / np.sqrt(len(sample))
+        assert abs(np.mean(sample) - won) <= 3.0 * error + 1e-12
+
+
+@pytest.mark.parametrize(("settings", "iterations", "gap"), [
+    ({"every_board": True, "regret_floor": True}, 1000, 0.13), ({}, 5000, 0.13),
+    ({"alpha": 1.0, "beta": 1.0}, 5000, 0.18),
+], ids=["all boards", "sampled", "linear"])  # fmt: skip
+def test_it_finds_the_least_exploitable_strategy(settings: dict[str, Any], iterations: int, gap: float) -> None:
+    """No strategy concedes less than the linear program says; the average comes close to it, the last one nearly.
+
+    What the hybrids win tells how exploitable the average is, up to what they still regret.
+    """
+    solver: Any = make_solver(BucketGame.build(LEDUC, remembering(LEDUC)), "cfr-br", trunk=1, **settings)
+    solver.step(iterations)
+    for kind, share in (("average", 1.0), ("last", 2.5)):
+        best = solver.measure(kind).best_response
+        assert all(one >= bound - 1e-9 for one, bound in zip(best, least(remembering), strict=True))
+        assert sum(best) - sum(least(remembering)) <= share * gap
+    assert solver.hybrid_wins == pytest.approx(solver.measure("average").exploitability, abs=gap)
 
 
 def test_a_plan_in_parts_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

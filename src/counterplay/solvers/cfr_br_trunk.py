@@ -8,6 +8,10 @@ needs one subgame of the best response, and no table of the real game below the 
 The hybrid has no regret in the long run, so that the average strategy approaches the least exploitable one of the
 abstraction (theorem 7).  For the current strategy nothing is proven, but it does nearly as well.
 
+What the hybrid wins estimates exploitability where it cannot be measured: the mean over iterations, with the weights
+of the average, is at least what a best response wins from the average strategy less the regret that the hybrid still
+has in its trunk, for players who recall.
+
 The hybrid's tables have a row for each hand up to renaming suits.  Threads share all tables, without locks, and each
 holds the plan of one subgame.  With a trunk of all rounds this is public chance sampling against an opponent without
 abstraction.  With ``every_board`` the boards of the trunk are enumerated as well, for small games.
@@ -80,6 +84,9 @@ class TrunkSolver(BucketTables, ThreadedSolver, FullWidthSolver):
         seeds = np.random.SeedSequence(config.seed).spawn(1)[0].generate_state(1, np.uint64)
         self.deal_state = spaced_rows(random_state(int(seeds[0]), config.threads))
         pieces = betting_pieces(game)
+        self.won = spaced_rows(
+            np.zeros((config.threads, 2))
+        )  # by the hybrids: the sum over iterations, and its weights
         self._walkers = [HybridWalker(game, pieces, config.trunk) for _ in range(config.threads)]
         self._pool = ThreadPool(config.threads)
         self._tie = ROUNDING * float(np.abs(game.utility).max(initial=0.0))
@@ -133,17 +140,25 @@ class TrunkSolver(BucketTables, ThreadedSolver, FullWidthSolver):
         """An iteration on one sampled board."""
         config, walker = self.config, self._walkers[thread]
         share = 1.0 if config.alpha is None else float(time)
-        weight = self._rule(time).weight / share * walker.sampler.pairs  # reaches are divided by these
+        weight = self._rule(time).weight
         cards = walker.sampler.draw_cards(self.deal_state[thread]).copy()
-        touched = walker.walk(cards, self._tables, Update(share, weight, config.regret_floor))
-        self.counters[thread, 1] += touched
+        update = Update(
+            share, weight / share * walker.sampler.pairs, config.regret_floor
+        )  # reaches are divided by these
+        won = walker.walk(cards, self._tables, update)
+        self.won[thread] += weight * won / share, weight
+        self.counters[thread, 1] += walker.touched
 
     def _iterate(self, time: int) -> None:
         """An iteration on all boards."""
         rule, walker, tables = self._rule(time), self._walkers[0], self._tables
         weight = rule.weight * walker.sampler.pairs
-        for cards, share in zip(*self._every_board, strict=True):
-            self.counters[0, 1] += walker.walk(cards, tables, Update(float(share), weight, False))
+        won = sum(
+            walker.walk(cards, tables, Update(float(share), weight, False))
+            for cards, share in zip(*self._every_board, strict=True)
+        )
+        self.won[0] += rule.weight * won, rule.weight
+        self.counters[0, 1] += walker.touched * len(self._every_board[0])
         for table, learned in zip((self.regret, *self.trunk), (tables.learned, *tables.trunk_learned), strict=True):
             if rule.keep_positive != 1.0 or rule.keep_negative != 1.0:
                 table *= np.where(table > 0.0, rule.keep_positive, rule.keep_negative)
@@ -160,6 +175,7 @@ class TrunkSolver(BucketTables, ThreadedSolver, FullWidthSolver):
             "average": self.average,
             "trunk_0": self.trunk[0],
             "trunk_1": self.trunk[1],
+            "won": self.won,
             "counters": self.counters,
             "deal_state": self.deal_state.view(np.int64),
         }
@@ -186,8 +202,16 @@ class TrunkSolver(BucketTables, ThreadedSolver, FullWidthSolver):
         return self._real.measure(self.strategy(), valued=False) if self.measures else Measurement.unknown(2)
 
     def details(self) -> dict[str, Any]:
-        """The bucket game, and the hybrid's table."""
-        return {**super().details(), "trunk": self.config.trunk, "trunk_entries": sum(map(len, self.trunk))}
+        """The bucket game, the hybrid's tables, and what the hybrids win."""
+        found = {"trunk": self.config.trunk, "trunk_entries": sum(map(len, self.trunk))}
+        won = {} if self.hybrid_wins is None else {"hybrid_wins": self.hybrid_wins}
+        return {**super().details(), **found, **won}
+
+    @property
+    def hybrid_wins(self) -> float | None:
+        """What the hybrids win in the mean over iterations, weighted as in the average, in chips; None at the start."""
+        total, weights = self.won.sum(axis=0)
+        return float(total / weights) if weights > 0.0 else None
 
     def facts(self) -> RunFacts:
         """What reports say about the game and the tables."""

@@ -13,6 +13,7 @@ Below the trunk only what follows some of the links is done at a time, so that a
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Iterator
@@ -113,14 +114,12 @@ class HybridWalker:
         self._same = Hands(np.arange(self.sampler.hands), 1.0)
         self._kept: tuple[Any, list[_Place]] = None, []
 
-    def walk(self, cards: Cards, tables: HybridTables, update: Update) -> int:
-        """Learn on a board, for both seats; how many nodes of the betting were touched."""
+    def walk(self, cards: Cards, tables: HybridTables, update: Update) -> float:
+        """Learn on a board, for both seats; what the hybrids win from the players, the mean over both seats."""
         boards = self.sampler.seats(cards)
-        for seat in range(2):
-            self._walk_seat(seat, cards, boards[seat], tables, update)
-        return self.touched
+        return sum(self.walk_seat(seat, cards, boards[seat], tables, update) for seat in range(2)) / 2.0
 
-    @property
+    @functools.cached_property
     def touched(self) -> int:
         """Nodes of the betting that a walk touches, each as often as it does."""
         boards, count = 1, 0
@@ -131,7 +130,8 @@ class HybridWalker:
             count += 4 * boards * nodes
         return count
 
-    def _walk_seat(self, seat: int, cards: Cards, board: Board, tables: HybridTables, update: Update) -> None:
+    def walk_seat(self, seat: int, cards: Cards, board: Board, tables: HybridTables, update: Update) -> float:
+        """Learn on a board, as one seat; what the hybrid wins from it, times the share of the board."""
         sampler, members, place = self.sampler, self._trunk.members, self._trunk.place
         trunk, learned = tables.trunk[seat], tables.trunk_learned[seat]
         reaches = [np.full((2, 1, sampler.hands), update.share / sampler.pairs)]
@@ -161,6 +161,7 @@ class HybridWalker:
                 sampler.hybrid_scratch,
             )  # fmt: skip
             values = found
+        return float(values[1].sum())
 
     def _respond(self, walk: _Seat, here: _Place, reach: Vectors, values: Vectors) -> None:
         """The hybrid's best response to the player's reaches from a round on: adds its values, and makes the plan."""
