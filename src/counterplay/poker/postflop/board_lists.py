@@ -7,13 +7,14 @@ A weight says how many boards one stands for.  Boards that differ only by a rena
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from collections import Counter
 
 import numpy as np
 
 from counterplay.errors import GameError
-from counterplay.poker.cards import cards_text, parse_cards
+from counterplay.poker.cards import MAX_SUITS, cards_text, parse_cards
 from counterplay.poker.isomorphism import HandIndexer
 from counterplay.storage import read_lines
 
@@ -133,11 +134,21 @@ def _board(word: str) -> tuple[tuple[int, ...], float | None]:
 
 def _weighted(found: list[tuple[tuple[int, ...], float | None]]) -> list[WeightedBoard]:
     """Boards without a weight share what is like them."""
-    streets = [HandIndexer((FLOP, *[1] * (len(cards) - FLOP))) for cards, _ in found]
-    kinds = [(street.rounds, street.index(cards)) for street, (cards, _) in zip(streets, found, strict=True)]
-    counts = Counter(kinds)
+    alike = [_renamed(cards) for cards, _ in found]
+    counts = Counter(alike)
+    return [
+        WeightedBoard(cards_text(cards), len(same) / counts[same] if weight is None else weight)
+        for same, (cards, weight) in zip(alike, found, strict=True)
+    ]
+
+
+def _renamed(cards: tuple[int, ...]) -> frozenset[tuple[frozenset[int], tuple[int, ...]]]:
+    """The boards that differ from one by the names of suits alone.
+
+    ``HandIndexer`` numbers them, which takes two seconds to compile when it is used for the first time.
+    """
     boards = []
-    for street, kind, (cards, weight) in zip(streets, kinds, found, strict=True):
-        alike = int(street.orbits(np.array([kind[1]]))[0])
-        boards.append(WeightedBoard(cards_text(cards), alike / counts[kind] if weight is None else weight))
-    return boards
+    for names in itertools.permutations(range(MAX_SUITS)):
+        board = [card - card % MAX_SUITS + names[card % MAX_SUITS] for card in cards]
+        boards.append((frozenset(board[:FLOP]), tuple(board[FLOP:])))
+    return frozenset(boards)
