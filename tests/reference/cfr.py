@@ -50,6 +50,8 @@ class ReferenceCfr:
         Any number of players and any kind of recall.
     alternating : bool
         Players are updated in turn, the later seeing the earlier ones' updates; else all from one frozen profile.
+    reverse : bool
+        The turns are from the last player to the first.
     regret_floor : bool
         Regrets are kept from falling below 0 (CFR+).
     alpha, beta : float or None
@@ -76,6 +78,7 @@ class ReferenceCfr:
         *,
         alternating: bool,
         regret_floor: bool,
+        reverse: bool = False,
         alpha: float | None = None,
         beta: float | None = None,
         gamma: float = 0.0,
@@ -90,6 +93,7 @@ class ReferenceCfr:
             raise ValueError("give both alpha and beta, or neither")
         self.game = game
         self.alternating = alternating
+        self.reverse = reverse
         self.regret_floor = regret_floor
         self.alpha = alpha
         self.beta = beta
@@ -138,7 +142,7 @@ class ReferenceCfr:
         """Do n iterations."""
         for _ in range(n):
             self.iteration += 1
-            everyone = list(range(self.game.players))
+            everyone = list(range(self.game.players))[:: -1 if self.reverse else 1]
             for players in [[player] for player in everyone] if self.alternating else [everyone]:
                 self._update(players)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ from typer.testing import CliRunner
 import counterplay as cp
 from counterplay.abstraction.cards import CardAbstraction
 from counterplay.cli.main import app
-from counterplay.errors import GameError, SolverError
+from counterplay.errors import CounterplayError, GameError, SolverError
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs
 from counterplay.evaluation.lifted_buckets import LiftedStrategy
+from counterplay.experiments import run_experiment
 from counterplay.forms import open_game
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.poker_public_tree import build_public_tree
@@ -70,6 +72,37 @@ def test_lossless_iterates_are_those_of_the_public_tree(game: str, algorithm: st
         found = fill_table(tree, player, lifted)
         expected = fill_table(tree, player, slow.profile())
         np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+def test_the_last_player_may_be_updated_first_on_every_form() -> None:
+    config = dataclasses.replace(CFR_PRESETS["cfr+"], reverse=True)
+    abstract, tree = BucketGame.build(LEDUC, lossless(LEDUC)), build_public_tree(LEDUC)
+    by_buckets, forwards = BucketCfrSolver(abstract, config), PublicSolver(tree, "cfr+")
+    small, large = PublicSolver(tree, config), PublicSolver(tree, config)
+    for solver in (by_buckets, forwards, small):
+        solver.step(20)
+    for _ in range(20):
+        large._step_by_walks()
+    lifted = LiftedStrategy(BucketStrategy.of_game(abstract, by_buckets.strategy()))
+    for player in range(2):
+        averages = [solver.player_tables[player].average for solver in (small, large)]
+        np.testing.assert_allclose(*averages, atol=1e-12)
+        expected = fill_table(tree, player, small.profile())
+        np.testing.assert_allclose(fill_table(tree, player, lifted), expected, atol=1e-10)
+        assert np.abs(fill_table(tree, player, forwards.profile()) - expected).max() > 1e-3
+
+
+def test_averages_of_cfr_plus_side_by_side() -> None:
+    found = run_experiment("plus-averaging", games=("kuhn",), marks=(4, 9))
+    for row, iterations in zip(found.rows, (4, 9), strict=False):
+        expected = [
+            cp.solve("kuhn", "cfr+", iterations=iterations, representation="history", **settings).exploitability
+            for settings in ({"delay": 0}, {"delay": 1}, {"delay": 0, "reverse": True}, {"delay": 1, "reverse": True},
+                             {"delay": 0, "gamma": 2.0}, {"delay": 1, "gamma": 2.0})
+        ]  # fmt: skip
+        assert row[2:] == pytest.approx(expected, abs=1e-12)
+    with pytest.raises(CounterplayError, match="marks must be ascending"):
+        run_experiment("plus-averaging", marks=(9, 4))
 
 
 def test_it_converges() -> None:

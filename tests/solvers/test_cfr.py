@@ -35,6 +35,8 @@ VARIANTS: dict[str, cp.CfrConfig] = {
     "cfr+ delayed": cp.CfrConfig(regret_floor=True, gamma=1.0, delay=5),
     "cfr+ delayed, from the start": cp.CfrConfig(regret_floor=True, gamma=1.0, delay=5, shifted=False),
     "cfr delayed": cp.CfrConfig(alternating=False, delay=7),
+    "cfr+ from the last player": cp.CfrConfig(regret_floor=True, gamma=1.0, reverse=True),
+    "cfr from the last player, simultaneous": cp.CfrConfig(alternating=False, reverse=True),
     "dcfr other powers": cp.CfrConfig(alpha=2.0, beta=-1.0, gamma=3.0),
 }
 
@@ -52,7 +54,8 @@ GAMES: dict[str, Callable[[], Game]] = {
 
 
 def twin_of(game: Game, config: cp.CfrConfig, one: Any = 1.0) -> ReferenceCfr:
-    names = ("alternating", "regret_floor", "alpha", "beta", "gamma", "delay", "shifted", "predictive", "fallback")
+    names = ("alternating", "reverse", "regret_floor", "alpha", "beta", "gamma", "delay", "shifted", "predictive",
+             "fallback")  # fmt: skip
     return ReferenceCfr(game, **{name: getattr(config, name) for name in names}, one=one)
 
 

@@ -45,6 +45,7 @@ EXPERIMENTS = {
     "refining-memory": "what self-refining algorithms store (Čermák 2018, figures 5.6, 5.7, 5.9 and 5.10)",
     "refining-sizes": "information sets that self-refining algorithms use (Čermák 2018, figures 5.5, 5.8 and 5.11)",
     "refining-times": "CPU seconds of self-refining algorithms (Čermák 2018, figures 5.12 and 5.13)",
+    "plus-averaging": "averages of CFR+ and who is updated first, at equal iterations (Johanson 2016, section 9.3)",
     "plus-sampling": "the floor of CFR+ with and without sampling (Johanson 2016, section 9.3)",
     "probing-convergence": "probing against MCCFR in Goofspiel and Bluff (Gibson 2014, figures 5.3b and c)",
     "probing-variance": "probing against MCCFR, variance of estimates (Gibson 2014, figure 5.3a)",

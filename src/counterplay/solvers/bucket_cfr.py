@@ -88,7 +88,7 @@ class BucketCfrSolver(BucketTables, FullWidthSolver):
         rule, turns = self._rule(), np.arange(2)
         if rule.keep_positive != 1.0 or rule.keep_negative != 1.0:
             self.regret *= np.where(self.regret > 0.0, rule.keep_positive, rule.keep_negative)
-        for learners in (turns[:1], turns[1:]) if self.config.alternating else (turns,):
+        for learners in (turns[:1], turns[1:])[self.config.turns] if self.config.alternating else (turns,):
             self._learn(learners, float(rule.weight))
         self.counters[0] += 1
 

@@ -63,6 +63,7 @@ class CfrConfig(Settings):
 
     * ``alternating``: players are updated in turn, each against the updated others; otherwise all from one frozen
       profile
+    * ``reverse``: the turns are from the last player to the first
     * ``regret_floor``: negative regrets become 0 (regret matching plus)
     * ``alpha``, ``beta``: discount exponents of positive and negative regrets; None for no discount
     * ``gamma``: iteration t has weight t^gamma in the average: 0 uniform, 1 linear, 2 quadratic
@@ -78,6 +79,7 @@ class CfrConfig(Settings):
     """
 
     alternating: bool = True
+    reverse: bool = False
     regret_floor: bool = False
     alpha: float | None = None
     beta: float | None = None
@@ -127,6 +129,11 @@ class CfrConfig(Settings):
             raise SolverError("in buckets predictive is without alpha and beta; use --representation history")
         if form == "public" and self.storage == "auto":
             self._check_gamma(MAX_GAMMA["float32"])
+
+    @property
+    def turns(self) -> slice:
+        """The order in which players are updated, as a part of all players."""
+        return slice(None, None, -1) if self.reverse and self.alternating else slice(None)
 
     @property
     def table_type(self) -> str:
@@ -216,7 +223,7 @@ class CfrSolver(FullWidthSolver):
         config = self.config
         iterate_cfr(
             self.form, self.tree.infoset_offset, self.tree.player_infosets,
-            config.alternating, config.regret_floor,
+            config.alternating, config.reverse, config.regret_floor,
             *self._exponents, config.delay, config.shifted, config.fallback == "argmax-uniform", self._tie,
             float(config.tremble), int(iterations), self._clock, self.regret, self.average, self.prediction,
             self._current, self._reach, self._value, self._step,

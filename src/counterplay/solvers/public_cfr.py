@@ -94,9 +94,9 @@ class PublicSolver(PublicTreeTables, FullWidthSolver):
         config, walker, tree = self.config, self.walker, self.tree
         iterate_public(
             walker.nodes, walker.hands[0], walker.hands[1], tree.pair_hands, *self.player_tables, self._frozen,
-            self._frozen_scale, self._frozen_prediction, self.locked, config.alternating, config.regret_floor,
-            *self._exponents, config.delay, config.shifted, self._tie, self.quantised, tree.hands[0].root_reach,
-            tree.hands[1].root_reach, int(iterations), self._clock, walker.scratch, self._out,
+            self._frozen_scale, self._frozen_prediction, self.locked, config.alternating, config.reverse,
+            config.regret_floor, *self._exponents, config.delay, config.shifted, self._tie, self.quantised,
+            tree.hands[0].root_reach, tree.hands[1].root_reach, int(iterations), self._clock, walker.scratch, self._out,
         )  # fmt: skip
 
     @property
@@ -117,8 +117,9 @@ class PublicSolver(PublicTreeTables, FullWidthSolver):
             self._frozen_prediction[:] = first.prediction
             seen = Opponent(self._frozen, self._frozen_scale, self._frozen_prediction)
         other = Opponent(second.regret, second.regret_scale, second.prediction)
-        self.walker.walk(0, UPDATE, first, other, locked=self.locked, rule=rule)
-        self.walker.walk(1, UPDATE, second, seen, locked=self.locked, rule=rule)
+        for player in range(2)[config.turns]:
+            tables, opponent = (first, other) if player == 0 else (second, seen)
+            self.walker.walk(player, UPDATE, tables, opponent, locked=self.locked, rule=rule)
         self._clock[0] = time
 
     def lock(self, node: int, deal: int, probabilities: NDArray[np.float64]) -> None:

@@ -104,6 +104,7 @@ def iterate_cfr(
     offset: np.ndarray,  # IN  (I+1,) int64: infoset_offset
     player_infosets: np.ndarray,  # IN  (n+1,) int64
     alternating: bool,  # IN  each player sees the updates of those before
+    reverse: bool,  # IN  from the last player to the first
     floor: bool,  # IN  regret matching plus
     alpha: float,  # IN  discount exponent of positive regrets; NaN: none
     beta: float,  # IN  discount exponent of negative regrets; NaN: none
@@ -133,7 +134,8 @@ def iterate_cfr(
         weight = 0.0
         if time > delay:
             weight = np.float64(time - delay if shifted else time) ** gamma
-        for player in range(players):
+        for turn in range(players):
+            player = players - 1 - turn if reverse else turn
             leaf_values(form, player, reach, value)
             backward_values(form, player, strategy, value, step)
             if alternating:

@@ -191,7 +191,8 @@ def iterate_public(
     frozen_scale: np.ndarray,  # scratch: their scales
     frozen_prediction: np.ndarray,  # scratch, as ``first.prediction``, or (0,)
     locked: np.ndarray,  # IN  (N,) bool
-    alternating: bool,  # IN  player 1 sees the update of player 0
+    alternating: bool,  # IN  the second of them sees the update of the first
+    reverse: bool,  # IN  player 1 is updated first, if they alternate
     floor: bool,  # IN  regret matching plus
     alpha: float,  # IN  discount exponent of positive regrets; NaN: none
     beta: float,  # IN  discount exponent of negative regrets; NaN: none
@@ -225,7 +226,8 @@ def iterate_public(
                 frozen_scale[block] = first.regret_scale[block]
             for entry in range(len(frozen_prediction)):
                 frozen_prediction[entry] = first.prediction[entry]
-        for me in range(2):
+        for number in range(2):
+            me = 1 - number if reverse and alternating else number
             turn = me == 0
             behind = not turn and not alternating
             other = second if turn else first
