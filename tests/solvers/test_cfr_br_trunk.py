@@ -20,13 +20,22 @@ from counterplay.kernels.buckets.bucket_pcs import walk_board
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.buckets.board_sampler import BoardSampler, betting_pieces, every_board
 from counterplay.poker.buckets.bucket_game import BucketGame
-from counterplay.poker.buckets.trunk_sampler import round_indexer
+from counterplay.poker.buckets.trunk_sampler import check_trunk, round_indexer
 from counterplay.poker.rules import Betting
 from counterplay.solvers import make_solver, resume_solver
 from counterplay.solvers.cfr_br import CfrBrSolver
 from counterplay.solvers.cfr_br_trunk import TrunkSolver
 from counterplay.solvers.hybrid_walker import HybridTables, Update
-from tests.poker.test_bucket_game import LEDUC, TWO_HOLES, coarse, forgetting, lossless, remembered, remembering
+from tests.poker.test_bucket_game import (
+    LEDUC,
+    NO_LIMIT,
+    TWO_HOLES,
+    coarse,
+    forgetting,
+    lossless,
+    remembered,
+    remembering,
+)
 from tests.reference.cfr_br import Hybrid
 from tests.solvers.test_cfr_br import least
 
@@ -218,7 +227,7 @@ def test_a_plan_in_parts_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_a_trunk_does_not_take() -> None:
-    abstract = BucketGame.build(LEDUC, forgetting(LEDUC))
+    abstract, no_limit = (BucketGame.build(game, forgetting(game)) for game in (LEDUC, NO_LIMIT))
     with pytest.raises(GameError, match="has 2 rounds; a trunk cannot have 3"):
         make_solver(abstract, "cfr-br", trunk=3)
     with pytest.raises(SolverError, match="predictive is not available; use trunk=0"):
@@ -229,6 +238,8 @@ def test_what_a_trunk_does_not_take() -> None:
         make_solver(abstract, "cfr-br", every_board=True)
     with pytest.raises(SolverError, match="there is one thread; got threads=2"):
         make_solver(abstract, "cfr-br", trunk=1, every_board=True, threads=2)
+    with pytest.raises(GameError, match="all in before the last cards; use a trunk of 1 or 2 rounds"):
+        check_trunk(no_limit, 0, betting_pieces(no_limit))
     with pytest.raises(SolverError, match="make_solver chooses"):
         CfrBrSolver(abstract, dataclasses.replace(CfrBrSolver.presets["cfr-br"], trunk=1))
 

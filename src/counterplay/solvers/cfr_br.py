@@ -26,8 +26,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import SolverError
-from counterplay.evaluation.lifted_buckets import RealGame, check_real_game
+from counterplay.errors import GameError, SolverError
+from counterplay.evaluation.lifted_buckets import PUBLIC_INFOSETS, RealGame, check_real_game, real_infosets
 from counterplay.evaluation.measurement import Measurement
 from counterplay.evaluation.public_walks import FIXED
 from counterplay.forms import open_game
@@ -65,6 +65,11 @@ class CfrBrSolver(BucketCfrSolver):
         if _trunk(self.config):
             raise SolverError("a trunk is for TrunkSolver; make_solver chooses the class by the settings")
         check_zero_sum(self.game)
+        if isinstance(self.config, CfrBrConfig) and real_infosets(self.game.definition) > PUBLIC_INFOSETS:
+            raise GameError(
+                f"the real game of {self.name} is too large for an exact best response; "
+                "let the opponent learn in a trunk: --set trunk=2"
+            )
         check_real_game(self.game)
 
     def _allocate(self) -> None:

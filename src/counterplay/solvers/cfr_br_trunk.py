@@ -43,7 +43,7 @@ from counterplay.runtime.threads import ThreadPool, spaced_rows
 from counterplay.solvers.bucket_tables import BucketTables
 from counterplay.solvers.cfr import ROUNDING, CfrConfig, FullWidthSolver
 from counterplay.solvers.cfr_br_settings import CFR_BR_PRESETS, CfrBrConfig, real_game_bytes
-from counterplay.solvers.hybrid_walker import HybridTables, HybridWalker, Update, plan_bytes, plan_parts
+from counterplay.solvers.hybrid_walker import HybridTables, HybridWalker, Update, plan_bytes, plan_parts, vector_bytes
 from counterplay.solvers.public_tree_tables import table_type
 from counterplay.solvers.result import RunFacts
 from counterplay.solvers.threaded_solver import ThreadedSolver
@@ -57,6 +57,7 @@ class TrunkSolver(BucketTables, ThreadedSolver, FullWidthSolver):
     presets: ClassVar = CFR_BR_PRESETS
     default_preset = "cfr-br"
     check_ratio = 2.0
+    memory_advice = "try a shorter trunk, fewer threads or storage float32"
     real_game = True
     config: CfrBrConfig
 
@@ -92,10 +93,19 @@ class TrunkSolver(BucketTables, ThreadedSolver, FullWidthSolver):
         self._tie = ROUNDING * float(np.abs(game.utility).max(initial=0.0))
         self._tables = HybridTables(self.regret, self.regret, self.average, self.trunk, self.trunk)
         if config.every_board:
-            rows, stands_for = every_board(game, min(config.trunk, game.rounds - 1))
-            self._every_board = rows, stands_for / stands_for.sum()
+            self._every_board = self._boards()
             fresh = np.zeros_like(self.trunk[0]), np.zeros_like(self.trunk[1])
             self._tables = self._tables._replace(learned=np.zeros(game.num_entries), trunk_learned=fresh)
+
+    def _boards(self) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+        """All boards of the trunk, and what each weighs."""
+        try:
+            rows, stands_for = every_board(self.game, min(self.config.trunk, self.game.rounds - 1))
+        except GameError:
+            raise GameError(
+                f"{self.name} has too many boards for every_board with a trunk of {self.config.trunk}; leave it out"
+            ) from None
+        return rows, stands_for / stands_for.sum()
 
     @classmethod
     def memory_bytes(cls, tree: BucketGame, config: CfrConfig | str | None = None) -> int:
@@ -108,7 +118,8 @@ class TrunkSolver(BucketTables, ThreadedSolver, FullWidthSolver):
         tables += sizes * table_type(sizes, settings.storage).itemsize * (1 + settings.every_board)
         each = TrunkSampler.trunk_bytes(tree, pieces, trunk)
         each += max((plan_bytes(tree, part, trunk) for part in plan_parts(tree, pieces, trunk)), default=0)
-        each += (tree.rounds - trunk - 1) * BoardSampler.nbytes(tree, pieces) if trunk < tree.rounds else 0
+        each += max(0, tree.rounds - trunk - 1) * BoardSampler.nbytes(tree, pieces)
+        each += vector_bytes(tree, pieces, trunk)
         real = real_game_bytes(tree, settings.threads) if _measurable(tree) else 0
         return int(tables + settings.threads * each + sum(piece.nbytes for piece in pieces) + real)
 
@@ -204,7 +215,10 @@ class TrunkSolver(BucketTables, ThreadedSolver, FullWidthSolver):
     def details(self) -> dict[str, Any]:
         """The bucket game, the hybrid's tables, and what the hybrids win."""
         found = {"trunk": self.config.trunk, "trunk_entries": sum(map(len, self.trunk))}
-        won = {} if self.hybrid_wins is None else {"hybrid_wins": self.hybrid_wins}
+        wins, blind = self.hybrid_wins, self.game.big_blind
+        won = {} if wins is None else {"hybrid_wins": wins}
+        if wins is not None and blind:
+            won["hybrid_wins_mbb"] = 1000.0 * wins / blind
         return {**super().details(), **found, **won}
 
     @property

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from counterplay.forms import FormSize, GameForms
+from counterplay.forms import FormSize, GameForms, poker_definition
 from counterplay.kernels.walks import walk_bytes
+from counterplay.poker.buckets.bucket_counts import BucketGameSize
+from counterplay.poker.buckets.trunk_sampler import round_indexer
 from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, predicted_tables
 from counterplay.solvers.cfr import CFR_PRESETS, CfrSolver
 from counterplay.solvers.mccfr import MCCFR_PRESETS, MccfrSolver
@@ -52,4 +54,19 @@ def _buckets(forms: GameForms) -> dict[str, int]:
         for profile in ("average", "last"):
             title = name if profile == "average" else f"{name}, last"
             memory[title] = predicted_tables(size, name, {"profile": profile})
+    if forms.game.players == 2 and forms.raises is None:
+        memory |= _trunks(forms, size)
+    return memory
+
+
+def _trunks(forms: GameForms, size: BucketGameSize) -> dict[str, int]:
+    """CFR-BR with a trunk of each number of rounds but all: tables by buckets, and those of both hybrids."""
+    rules = poker_definition(forms.states() if forms.poker is None else forms.poker)
+    hands = [round_indexer(rules, turn).size() for turn in range(rules.rounds)]
+    memory = {}
+    for trunk in range(1, rules.rounds):
+        kept = tuple(hands[:trunk] + [0] * (rules.rounds - trunk))
+        entries = BucketGameSize(size.betting, (kept, kept)).entries
+        table = entries * table_type(entries, "auto").itemsize
+        memory[f"cfr-br trunk={trunk}"] = table + predicted_tables(size, "cfr-br", {})
     return memory

@@ -278,3 +278,12 @@ def plan_bytes(game: BucketGame, part: Part, trunk: int) -> int:
         hands = math.comb(len(rules.deck) - rules.board_ends[turn], rules.hole_cards)
         total += boards * part.rows[turn] * hands
     return total
+
+
+def vector_bytes(game: BucketGame, pieces: Pieces, trunk: int) -> int:
+    """About how many bytes a walk takes for reaches and values, and for the boards of the last round that it keeps."""
+    rules, counts = game.definition, np.bincount(pieces.turn, minlength=game.rounds)
+    hands = [math.comb(len(rules.deck) - end, rules.hole_cards) for end in rules.board_ends]
+    vectors = sum(5 * 8 * int(counts[turn]) * hands[max(turn, trunk) - 1] for turn in range(1, game.rounds))
+    kept = continuations(game, game.rounds - 1) * hands[-1] * 8 * (2 * game.rounds + 3)
+    return vectors + (kept if trunk < game.rounds - 1 else 0)

@@ -190,6 +190,8 @@ def _respond_back(pieces: Pieces, work: ResponseScratch, piece: int, me: int, ha
         found[place] = 0.0
     for e in range(exits):
         to, source = u64(pieces.led[me, first + e]) * span, e * span
+        if pieces.amount[me, first + e] == 0.0:  # a filler
+            continue
         for h in range(span):
             found[to + h] += worth[source + h]
     last = sequences
@@ -235,7 +237,7 @@ def _keep_plan(
         if bit == 1:
             for h in range(u64(len(bits))):
                 bits[h] = live[source + h] & bit
-        else:
+        elif pieces.amount[me, first + e] != 0.0:
             for h in range(u64(len(bits))):
                 bits[h] |= live[source + h] & bit
 

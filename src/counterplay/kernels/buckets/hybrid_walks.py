@@ -124,7 +124,6 @@ def answer_plan(
         some = begin_piece(pieces, board, scratch, piece, me, regret, average, weight)
         if some == 2:
             _evaluate_plan(pieces, board, scratch, piece, me, plan, row, bits)
-        if some > 0:
             _count_links(pieces, board, scratch, piece, me, place, below)
             learn_piece(pieces, board, scratch, piece, me, floor, learned)
             give_hands(hands, scratch.value[turn], values[m])
