@@ -126,6 +126,9 @@ def _other_solves(cards: Path) -> Iterator[Instance]:
     yield _solve("solve history", "exact", "kuhn", "--algorithm", "lp", "--exact", forks=False)
     trunk = ("leduc_limit_2p", "--cards", str(cards), "--algorithm", "cfr-br", "--set", "trunk=1")
     yield _solve("solve buckets", "cfr-br with a trunk", *trunk)
+    for algorithm in ("cfr+", "external-sampling"):
+        against = ("leduc_limit_2p", "--cards", str(cards), "--algorithm", algorithm, "--opponent-cards", "none")
+        yield _solve("solve buckets", f"{algorithm} against an unabstracted opponent", *against)
     yield _solve("solve buckets", "measured", "leduc_limit_2p", "--cards", str(cards), "--boards", "all")
     for form, algorithm in (("history", "external-sampling"), ("public", "pcs")):
         words = (GAMES[form], "--algorithm", algorithm, "--representation", form, "--threads", "2")
@@ -134,11 +137,12 @@ def _other_solves(cards: Path) -> Iterator[Instance]:
 
 def _folders(shared: Path, program: str) -> Iterator[Instance]:
     cache = ("--cache", str(shared / "features"), "--quiet")
-    yield Instance(
-        "build", "leduc",
-        ("build", "leduc_limit_2p", "--preset", "tiny", "--rounds", "3,KE3", "--iterations", "200", "--deals", "5",
-         "--threads", "1", "--out", "agent", *cache),
-    )  # fmt: skip
+    for objective in ("equilibrium", "unexploitable"):
+        yield Instance(
+            "build", f"leduc, {objective}",
+            ("build", "leduc_limit_2p", "--preset", "tiny", "--rounds", "3,KE3", "--iterations", "200", "--deals", "5",
+             "--threads", "1", "--objective", objective, "--out", "agent", *cache),
+        )  # fmt: skip
     yield Instance(
         "abstract", "leduc",
         ("abstract", "leduc_limit_2p", "--rounds", "3,KE3", "--out", "x.cpa", "--cache", "features", "--json"),
