@@ -43,8 +43,9 @@ def command(
         if as_json:
             print_json({"experiments": EXPERIMENTS})
             return 0
+        width = max(map(len, EXPERIMENTS))
         for known, summary in EXPERIMENTS.items():
-            say(f"{known:<20} {summary}")
+            say(f"{known:<{width}}  {summary}")
         return 0
     check_writable(out, plot)
     started = time.perf_counter()
