@@ -173,3 +173,19 @@ def test_workers_stop_when_their_parent_is_killed(tmp_path: Path) -> None:
         time.sleep(0.1)
     assert workers
     assert not [worker for worker in workers if Path(f"/proc/{worker}").exists()]
+
+
+def test_jobs_that_take_long_can_be_abandoned() -> None:
+    stopped, kept = threading.Event(), []
+
+    def work(job: int) -> int:
+        if job and stopped.wait(60):
+            raise RuntimeError("interrupted")
+        return job
+
+    def report() -> None:
+        raise KeyboardInterrupt
+
+    with ThreadExecutor(2) as executor, pytest.raises(KeyboardInterrupt):
+        run_jobs(work, range(4), executor, lambda job, _: kept.append(job), report, stopped.set)
+    assert kept == [0]

@@ -308,6 +308,7 @@ class _Split:
             self.trunks.append(Trunk(game.tree, player, reaches, strategies[player] if mode == VALUE else None))
             self.reaches.append({node: reach for node, reach in reaches.items() if node in game.links})
         self.worker = _Worker()
+        self.abandoned = threading.Event()
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -357,6 +358,8 @@ class _Split:
             up = own.parent[own.slice(1)]
             part = deals.weight[1] * own.multiplicity[own.slice(1)] / own.multiplicity[up]
             for link, reach in self.reaches[walk].items():
+                if self.abandoned.is_set():
+                    raise RuntimeError("interrupted")  # nobody sees it
                 root = int(tree.first_child[link])
                 reaches = (np.ones(own.count(1)), reach[other.parent[other.slice(1)]])
                 values = self._walk(walker, walk, tables, Start(root, 1, reaches))
@@ -422,6 +425,7 @@ def evaluate_split(
     about = {"strategies": strategy_text(strategies), "method": "general", "isomorphic": isomorphic}
     about |= {"seed": plan.seed, "valued": valued}
     jobs = JobList(game_header(game) | about, len(split.game.first), split.shape, checkpoint, resume)
+    jobs.abandon = split.abandoned.set
     run = _Run(split, jobs, plan, progress, threads)
     interrupted = run.walk()
     if jobs.done.all():

@@ -94,6 +94,7 @@ def run_jobs(
     executor: Executor,
     keep: Callable[[Job, Result], None],
     report: Callable[[], None] | None = None,
+    abandon: Callable[[], None] | None = None,
 ) -> None:
     """Run jobs in any order.
 
@@ -106,6 +107,8 @@ def run_jobs(
         are waited for and kept.
     report : callable, optional
         Called after results were kept.
+    abandon : callable, optional
+        Called when the run is interrupted: lets jobs that take long fail, so that nobody waits for them.
     """
     waiting = iter(jobs)
     running: dict[Future[Result], Job] = {}
@@ -123,6 +126,10 @@ def run_jobs(
                 keep(job, future.result())
             if report is not None:
                 report()
+    except KeyboardInterrupt:
+        if abandon is not None:
+            abandon()
+        raise
     finally:
         for future, job in running.items():
             if not future.cancel() and future.exception() is None:
@@ -154,6 +161,7 @@ class JobList:
         self.path = path if path is not None else resume
         self.found = np.zeros((total, *shape))
         self.done = np.zeros(total, np.bool_)
+        self.abandon: Callable[[], None] | None = None  # see ``run_jobs``
         if resume is not None:
             self._load(resume)
 
@@ -215,7 +223,7 @@ class JobList:
 
         try:
             wanted = itertools.takewhile(lambda _: enough is None or not enough(), waiting.tolist())
-            run_jobs(work, wanted, executor, keep, report)
+            run_jobs(work, wanted, executor, keep, report, self.abandon)
         finally:
             self.save()
         return np.asarray(np.add.reduce(self.found, axis=0))
