@@ -137,9 +137,9 @@ def _other_solves(cards: Path) -> Iterator[Instance]:
 
 def _folders(shared: Path, program: str) -> Iterator[Instance]:
     cache = ("--cache", str(shared / "features"), "--quiet")
-    for objective in ("equilibrium", "unexploitable"):
+    for name, objective in (("leduc", "equilibrium"), ("leduc, unexploitable", "unexploitable")):
         yield Instance(
-            "build", f"leduc, {objective}",
+            "build", name,
             ("build", "leduc_limit_2p", "--preset", "tiny", "--rounds", "3,KE3", "--iterations", "200", "--deals", "5",
              "--threads", "1", "--objective", objective, "--out", "agent", *cache),
         )  # fmt: skip
