@@ -29,7 +29,7 @@ def use_one_core() -> None:
 
 def main() -> int:
     use_one_core()
-    from benchmarks import matches, measures, report, threads
+    from benchmarks import cold, matches, measures, report, threads
 
     known = list(measures.PARTS)
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed beside OpenSpiel and LiteEFG.")
@@ -46,6 +46,9 @@ def main() -> int:
     parser.add_argument(
         "--server", type=Path, metavar="DIR", help="of the part matches: the competition's server, if it is built there"
     )
+    parser.add_argument(
+        "--uses", metavar="NAME;NAME;...", help="of the part cold: some first uses, in the order of its table"
+    )
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="where results are written")
     arguments = parser.parse_args()
     unknown = sorted(set(arguments.parts) - set(known))
@@ -53,6 +56,7 @@ def main() -> int:
         parser.error(f"there is no part {unknown[0]!r}; there are {', '.join(known)}")
     parts = [name for name in known if name in arguments.parts] or [name for name in known if name != threads.PART]
     matches.choose(arguments.server)
+    cold.choose(arguments.uses)
     threads.choose(arguments.threads, arguments.seconds, arguments.cards)
     started = time.perf_counter()
     plan = measures.QUICK if arguments.quick else measures.FULL

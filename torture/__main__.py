@@ -1,6 +1,7 @@
 """``python -m torture [PART ...] [--minutes M] [--json]``: kills, fuzzed inputs, hostile clients and races.
 
     kills     every resumable verb is killed and continued to the same bits
+    compile   commands are killed while they compile kernels, and typed again
     fuzz      changed texts and files for every parser
     clients   hostile players at our dealer, hostile dealers for our agent
     races     two processes in one folder
@@ -21,11 +22,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-PARTS = ("kills", "fuzz", "clients", "races")
-SHARES = {"kills": 0.4, "fuzz": 0.4, "clients": 0.1, "races": 0.1}
+PARTS = ("kills", "compile", "fuzz", "clients", "races")
+SHARES = {"kills": 0.3, "compile": 0.1, "fuzz": 0.4, "clients": 0.1, "races": 0.1}
 """How the time is divided, if it is limited."""
-FULL = {"kills": 1000, "inputs": 200_000, "lines": 1_000_000, "races": 200}
-QUICK = {"kills": 12, "inputs": 1000, "lines": 20_000, "races": 3}
+FULL = {"kills": 1000, "compile-kills": 40, "inputs": 200_000, "lines": 1_000_000, "races": 200}
+QUICK = {"kills": 12, "compile-kills": 1, "inputs": 1000, "lines": 20_000, "races": 3}
 QUICK_RUNS = (
     "solve history cfr+ on history", "solve states external-sampling on states", "solve buckets pure-cfr on buckets",
     "flops two rivers", "tournament three agents", "dealer transactions",
@@ -58,6 +59,7 @@ def main() -> int:
 def _run(part: str, place: Path, arguments: argparse.Namespace, deadline: float) -> tuple[list[dict[str, Any]], Any]:
     """One part: its table, and what went wrong."""
     from torture import report
+    from torture.compile_kills import CompileKills
     from torture.fuzz import Fuzz
     from torture.hostile_clients import HostileClients
     from torture.kills import Kills
@@ -71,6 +73,10 @@ def _run(part: str, place: Path, arguments: argparse.Namespace, deadline: float)
         kills = Kills(place, seed, _among(QUICK_RUNS) if quick else None)
         kills.run(arguments.kills, deadline, say)
         return report.kill_rows(kills), kills.failures
+    if part == "compile":
+        compiling = CompileKills(place, seed)
+        compiling.run(arguments.compile_kills, deadline, say)
+        return report.kill_rows(compiling), compiling.failures
     if part == "fuzz":
         fuzz = Fuzz(place, seed, quick=quick)
         fuzz.run(arguments.inputs, deadline, say)
@@ -105,8 +111,9 @@ def _arguments() -> argparse.Namespace:
     if unknown:
         parser.error(f"there is no part {unknown[0]!r}; there are {', '.join(PARTS)}")
     for name, count in (QUICK if arguments.quick else FULL).items():
-        if getattr(arguments, name) is None:
-            setattr(arguments, name, count)
+        attribute = name.replace("-", "_")
+        if getattr(arguments, attribute) is None:
+            setattr(arguments, attribute, count)
     return arguments
 
 

@@ -171,3 +171,13 @@ def test_what_many_first_uses_start_with_does_not_say_how_long_they_take(capsys:
         for file, kernel in (("card_features", "choose_cards"), ("evaluator", "rank_holes"), ("range_equity", "x")):
             announce(file, kernel)
     assert capsys.readouterr().err == "compiling kernels, once, about 2 s (counterplay warm compiles all)\n"
+
+
+def test_a_walk_over_a_public_tree_is_announced_though_regrets_are_matched_first(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """CFR-BR and the evaluation of agents begin with a small kernel and compile the large walk after it."""
+    with listening(_announcement(["solve"])):
+        for file, kernel in (("evaluator", "rank_holes"), ("regret", "match_regrets"), ("public_cfr", "walk_public")):
+            announce(file, kernel)
+    assert capsys.readouterr().err == "compiling kernels, once, about 10 s (counterplay warm compiles all)\n"
