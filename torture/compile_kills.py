@@ -1,8 +1,9 @@
 """Kills while kernels are being compiled: a command with an empty cache of kernels is killed, and typed again.
 
-Each case has a cache of its own.  The command is killed up to three times, at random moments of a run that compiles;
-each time the next one begins with what the cache has by then.  The last one is left alone: it must succeed and write
-the strategy of a run that was never stopped, and so must one more, which finds all kernels in the cache.
+Each case has a cache of its own.  The command is killed up to three times, when the cache has got a random number of
+files, or a little later; each time the next one begins with what the cache has by then.  The last one is left alone: it
+must succeed and write the strategy of a run that was never stopped, and so must one more, which finds all kernels in
+the cache.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ COMMANDS = {
     for name, seed in (("cfr+", ()), ("chance-sampling", ("--seed", "1")), ("external-sampling", ("--seed", "1")))
 }
 """Those that compile for a few seconds only."""
+LATER = 0.3
+"""Seconds until a kill after a file of the cache was written; kernels take as long."""
 
 
 class CompileKills:
@@ -38,7 +41,7 @@ class CompileKills:
         folder.mkdir(parents=True)
         self.rows = {name: Row(f"compiling {name}") for name in COMMANDS}
         self.failures: list[str] = []
-        self._wholes: dict[str, tuple[dict[str, Any], float]] = {}
+        self._wholes: dict[str, tuple[dict[str, Any], int]] = {}
 
     @property
     def killed(self) -> int:
@@ -56,20 +59,21 @@ class CompileKills:
     def case(self, name: str, number: int) -> None:
         """Kill a command up to three times while it compiles, let it end, and compare."""
         if name not in self._wholes:
-            started, place = time.monotonic(), self.folder / f"whole {name}"
-            code = self._attempt(name, place, None)
-            self._wholes[name] = contents(place), time.monotonic() - started
+            place = self.folder / f"whole {name}"
+            code = self._attempt(name, place)
+            self._wholes[name] = contents(place), _files(_kernels(place))
             if code != 0:
                 self.failures.append(f"{name}: without a kill: exit code {code} [{place}]")
                 return
-        whole, seconds = self._wholes[name]
+        whole, files = self._wholes[name]
         rng, row, place = random.Random(f"{self.seed} {number}"), self.rows[name], self.folder / f"case{number}"
         done: list[str] = []
         wrong: list[str] = []
         for _ in range(rng.choice((1, 2, 3))):
             stop = signal.SIGKILL if rng.random() < 0.5 else rng.choice(children.STOPPING)
-            code = self._attempt(name, place, stop, rng.uniform(0.0, seconds))
-            done.append(f"{stop.name} (exit code {code})")
+            at = rng.randint(min(_files(_kernels(place)), files - 1), files - 1)
+            code = self._attempt(name, place, stop, at, rng.uniform(0.0, LATER))
+            done.append(f"{stop.name} at {at} of {files} files (exit code {code})")
             row.kills += code == -signal.SIGKILL
             row.signals += code != -signal.SIGKILL and code != 0
             wrong += damages(place)
@@ -77,7 +81,7 @@ class CompileKills:
                 wrong.append(f"exit code {code}")
         row.runs += 1
         for again in ("typed again", "with all kernels"):
-            code = self._attempt(name, place, None)
+            code = self._attempt(name, place)
             wrong += [f"{again}: exit code {code}"] if code != 0 else []
             wrong += damages(place, ended=True)
             wrong += differences({STRATEGY: contents(place).get(STRATEGY)}, {STRATEGY: whole[STRATEGY]})
@@ -88,22 +92,26 @@ class CompileKills:
             self.failures.append(f"{name}: {'; '.join(done)}: {'; '.join(wrong)} [{place}]")
         else:
             shutil.rmtree(place)
-            shutil.rmtree(place.with_name(f"{place.name} kernels"), ignore_errors=True)
+            shutil.rmtree(_kernels(place), ignore_errors=True)
 
-    def _attempt(self, name: str, place: Path, stop: signal.Signals | None, seconds: float = 0.0) -> int | str:
-        """Run a command, perhaps stop it after some seconds; its exit code, minus the signal that ended it."""
+    def _attempt(
+        self, name: str, place: Path, stop: signal.Signals | None = None, files: int = 0, later: float = 0.0
+    ) -> int | str:
+        """Run a command; stop it, perhaps, when its cache has so many files.  Gives its exit code, minus the signal
+        that ended it."""
         place.mkdir(exist_ok=True)
-        kernels = place.with_name(f"{place.name} kernels")
         words = [sys.executable, "-m", "counterplay", *COMMANDS[name]]
         with open(place.with_name(f"{place.name}.output"), "ab") as output:
             process = subprocess.Popen(
-                words, cwd=place, env={**os.environ, "NUMBA_CACHE_DIR": str(kernels)}, stdin=subprocess.DEVNULL,
-                stdout=output, stderr=output,
+                words, cwd=place, env={**os.environ, "NUMBA_CACHE_DIR": str(_kernels(place))},
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output,
             )  # fmt: skip
         try:
             if stop is not None:
+                while _files(_kernels(place)) < files and process.poll() is None:
+                    time.sleep(0.01)
                 try:
-                    return process.wait(seconds)
+                    return process.wait(later)
                 except subprocess.TimeoutExpired:
                     process.send_signal(stop)
             return process.wait(PATIENCE)
@@ -111,3 +119,12 @@ class CompileKills:
             process.kill()
             process.wait()
             return "hangs"
+
+
+def _kernels(place: Path) -> Path:
+    """The cache of a folder."""
+    return place.with_name(f"{place.name} kernels")
+
+
+def _files(cache: Path) -> int:
+    return sum(path.is_file() for path in cache.rglob("*"))

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from torture.compile_kills import CompileKills
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="children are forked, their memory is read in /proc")
 
@@ -31,6 +34,16 @@ def test_kills(figures: dict[str, Any]) -> None:
     rows = figures["kills"]
     assert sum(row["kills"] + row["signals"] for row in rows) >= 12
     assert all(row["runs"] == row["ended"] == row["comparable"] == row["identical"] > 0 for row in rows)
+
+
+@pytest.mark.slow
+def test_kills_while_kernels_are_compiled(tmp_path: Path) -> None:
+    """Typed again, the command ends, with the strategy of a run that was never stopped."""
+    found = CompileKills(tmp_path / "compile")
+    found.run(3, time.monotonic() + 300)
+    assert found.failures == []
+    assert found.killed >= 3
+    assert all(row.runs == row.identical for row in found.rows.values())
 
 
 def test_inputs(figures: dict[str, Any]) -> None:
