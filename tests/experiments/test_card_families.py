@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -93,3 +95,19 @@ def test_families_by_both_algorithms() -> None:
         assert low <= cfr
         assert robust < 0.7 * cfr
         assert row[8:] == family_exploitability.PUBLISHED[str(row[0])]
+
+
+def test_pairs_that_were_finished_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C in the third family: the table of the first two is what they have alone."""
+    alone = run_experiment("family-crosstable", True, families=",".join(PAIR), game=SMALL, boards=5)
+    solvers = iter((BucketSolver, BucketSolver))
+
+    def stopped(*words: Any) -> BucketSolver:
+        for solver in solvers:
+            return solver(*words)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(family_crosstable, "BucketSolver", stopped)
+    found = run_experiment("family-crosstable", True, families=f"{','.join(PAIR)},PR-KE-KO", game=SMALL, boards=5)
+    assert found.interrupted
+    assert (found.rows, found.columns) == (alone.rows, alone.columns)
