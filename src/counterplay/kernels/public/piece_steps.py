@@ -224,14 +224,11 @@ def go_forward(
                         reach[after + h] = reach[before + h] * share
             continue
         first = np.uint64(tree.base[node] + tree.num_children[node] * (own.start[deal] if mine else opp.start[deal]))
-        if n <= FEW_HANDS and len(opp_prediction) == 0 and len(tables.prediction) == 0:
+        table, scales = (tables.regret, tables.regret_scale) if mine else (opp_table, opp_scale)
+        prediction = tables.prediction if mine else opp_prediction
+        if n <= FEW_HANDS and len(prediction) == 0:
             out = reach_at + child * stride
-            if mine:
-                match_few(tables.regret, tables.regret_scale[block], first, n, actions, rule.tie, sigma, at, reach,
-                          before, out, stride)  # fmt: skip
-            else:
-                match_few(opp_table, opp_scale[block], first, n, actions, rule.tie, sigma, at, reach, before, out,
-                          stride)  # fmt: skip
+            match_few(table, scales[block], first, n, actions, rule.tie, sigma, at, reach, before, out, stride)
             for a in range(actions):
                 after, some = out + a * stride, False
                 for h in range(n):
@@ -239,12 +236,7 @@ def go_forward(
                 alive[level, child + a, 1 - kind] = alive[level, j, 1 - kind]
                 alive[level, child + a, kind] = some
             continue
-        if mine:
-            match_hands(tables.regret, tables.regret_scale[block], tables.prediction, first, n, actions, rule.tie,
-                        sigma, at, stride, scratch.totals)  # fmt: skip
-        else:
-            match_hands(opp_table, opp_scale[block], opp_prediction, first, n, actions, rule.tie, sigma, at, stride,
-                   scratch.totals)  # fmt: skip
+        match_hands(table, scales[block], prediction, first, n, actions, rule.tie, sigma, at, stride, scratch.totals)
         for a in range(actions):
             after, row = reach_at + (child + a) * stride, at + a * stride
             for h in range(n):
