@@ -153,6 +153,18 @@ def test_the_least_exploitable_strategies() -> None:
         run_experiment("least-exploitable", methods="A")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("family", "published", "off"), [("PS5/PS5:river", 81.0, 5.0), ("IR169/KE570:river", 25.0, 4.0)]
+)
+def test_a_trunk_reaches_what_is_published_in_real_holdem(family: str, published: float, off: float) -> None:
+    """Johanson 2016, figures 4.4 and 4.5, in two CPU minutes each: the average and the current strategy."""
+    options = {"methods": "CFR-BR-trunk", "families": family, "iterations": 1563, "points": 1}
+    (row,) = run_experiment("least-exploitable", **options).rows
+    assert float(row[4] or 0) < 1800.0  # CPU seconds
+    assert [float(row[place] or 0) for place in (5, 6)] == pytest.approx([published] * 2, abs=off)
+
+
 def test_overfitting_shows() -> None:
     rows = run_experiment("overfitting", quick=True).rows
     assert [row[3] for row in rows] == ["lowest", "last", "CFR-BR, average", "CFR-BR, current"] * 2

@@ -197,8 +197,8 @@ def test_a_hybrid_becomes_the_exact_best_response(game: GameDefinition, trunk: i
 
 @pytest.mark.parametrize(("settings", "iterations", "gap"), [
     ({"every_board": True, "regret_floor": True}, 1000, 0.13), ({}, 5000, 0.13),
-    ({"alpha": 1.0, "beta": 1.0}, 5000, 0.18),
-], ids=["all boards", "sampled", "linear"])  # fmt: skip
+    ({"alpha": 1.0, "beta": 1.0}, 5000, 0.18), ({"threads": 2}, 5000, 0.18),
+], ids=["all boards", "sampled", "linear", "two threads"])  # fmt: skip
 def test_it_finds_the_least_exploitable_strategy(settings: dict[str, Any], iterations: int, gap: float) -> None:
     """No strategy concedes less than the linear program says; the average comes close to it, the last one nearly.
 
