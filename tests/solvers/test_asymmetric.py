@@ -122,9 +122,11 @@ def test_what_it_does_not_take(cards: list[str]) -> None:
     refused("give cards once", "leduc_limit_2p", "cfr+", cards=cards, opponent_cards=NONE)
     refused("name one with cards", "leduc_limit_2p", "cfr+", opponent_cards=NONE)
     refused("there is no file missing.cpa", "leduc_limit_2p", "cfr+", cards=cards[0], opponent_cards="missing.cpa")
+    whole = against(LEDUC, forgetting, lossless)
     with pytest.raises(GameError, match=r"for two players; .* has 3"):
         against(THREE, forgetting, lossless)
-    with pytest.raises(SolverError, match="float64 or float32; got 'int16'"):
-        make_solver(against(LEDUC, forgetting, lossless), "cfr+", storage="int16")
+    for game, algorithm in ((whole, "cfr+"), (whole.own, "cfr-br")):
+        with pytest.raises(SolverError, match="float64 or float32; got 'int16'"):
+            make_solver(game, algorithm, storage="int16")
     with pytest.raises(SolverError, match="average or last; got 'best'"):
-        make_solver(against(LEDUC, forgetting, lossless), "cfr+", profile="best")
+        make_solver(whole, "cfr+", profile="best")

@@ -322,7 +322,14 @@ class GameForms:
         if path is None or len(own.cards) > 1:
             raise AbstractionError("an opponent with other cards needs one card abstraction of each; give cards once")
         if path == NONE:
-            return AsymmetricGame.build(own, CardAbstraction.lossless(*deck_shape(own.definition)).rounds, NONE)
+            try:
+                cards = CardAbstraction.lossless(*deck_shape(own.definition))
+            except AbstractionError as error:
+                raise AbstractionError(
+                    f"an unabstracted opponent has too many hands ({error}); use cfr-br with a trunk, or give the "
+                    "opponent a card abstraction"
+                ) from None
+            return AsymmetricGame.build(own, cards.rounds, NONE)
         cards = CardAbstraction.load(path, own.definition)
         return AsymmetricGame.build(own, cards.rounds, os.path.abspath(path))
 

@@ -33,7 +33,7 @@ class CfrBrConfig(CfrConfig):
 
     def check_form(self, form: str) -> None:
         """Refuse settings that bucket games do not have; threads and float32 are for the best response."""
-        CfrConfig.check_form(dataclasses.replace(self, threads=1, storage="auto"), form)
+        check_beside_buckets(self, form)
         if self.trunk == 0:
             if self.every_board:
                 raise SolverError("every_board is for a trunk; without one all boards count in every iteration anyway")
@@ -51,6 +51,13 @@ class CfrBrConfig(CfrConfig):
 
 CFR_BR_PRESETS: Mapping[str, CfrBrConfig] = {"cfr-br": CfrBrConfig(gamma=1.0)}
 """The algorithm by its name."""
+
+
+def check_beside_buckets(config: CfrConfig, form: str) -> None:
+    """Refuse settings that bucket games do not have, but threads and float32: these are for an opponent without."""
+    if config.storage == "int16":
+        raise SolverError("with an unabstracted opponent storage is float64 or float32; got 'int16'")
+    CfrConfig.check_form(dataclasses.replace(config, threads=1, storage="auto"), form)
 
 
 def check_zero_sum(game: BucketGame) -> None:

@@ -11,13 +11,11 @@ Both runs advance together: in an iteration each seat is updated by buckets in t
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import SolverError
 from counterplay.evaluation.public_walks import FIXED, NO_RESPONSE, Opponent
 from counterplay.kernels.numba_internals import hold
 from counterplay.kernels.public.piece_steps import Tables
@@ -27,7 +25,7 @@ from counterplay.poker.poker_public_tree import count_public_tree
 from counterplay.solvers.bucket_cfr import cfr_table_bytes
 from counterplay.solvers.cfr import CFR_PRESETS, ROUNDING, CfrConfig, FullWidthSolver
 from counterplay.solvers.cfr_br import CfrBrSolver
-from counterplay.solvers.cfr_br_settings import real_game_bytes
+from counterplay.solvers.cfr_br_settings import check_beside_buckets, real_game_bytes
 from counterplay.solvers.public_cfr import SINGLE_ROUNDING
 from counterplay.solvers.public_tree_tables import table_type
 from counterplay.solvers.settings import Settings
@@ -50,9 +48,7 @@ class UnabstractedOpponentSolver(CfrBrSolver):
     def settings_of(cls, config: Settings | str | None) -> CfrConfig:
         """The settings; threads and float32 are for the unabstracted player."""
         settings: CfrConfig = super(FullWidthSolver, cls).settings_of(config)
-        if settings.storage == "int16":
-            raise SolverError("against an unabstracted opponent storage is float64 or float32; got 'int16'")
-        dataclasses.replace(settings, threads=1, storage="auto").check_form(cls.form_name)
+        check_beside_buckets(settings, cls.form_name)
         return settings
 
     def _opened(self, game: Any, memory_limit: int | None) -> BucketGame:
