@@ -107,7 +107,7 @@ def run(
     Parameters
     ----------
     quick : bool
-        Fewer cards, 1 CPU second for each run and 20 iterations of the agent instead of 240 and 60.
+        Fewer cards, 1 CPU second for each run and 20 iterations of the agent instead of 240 and 200.
     figures : tuple of str
         Which, see above.
     game : str, optional
@@ -122,10 +122,11 @@ def run(
     for name in figures:
         if name not in FIGURES:
             raise CounterplayError(f"figures are {', '.join(FIGURES)}; got {name!r}")
-    limit, strong = seconds or (1.0 if quick else 240.0), iterations or (20 if quick else 60)
+    limit, strong = seconds or (1.0 if quick else 240.0), iterations or (20 if quick else 200)
     rows: list[tuple[Cell, ...]] = []
     curves: Curves = {}
     said: list[str] = []
+    agents: dict[str, Callable[[AnySolver, Kind], float]] = {}
     with keeping_rows():
         for name in figures:
             plan = FIGURES[name]
@@ -133,8 +134,11 @@ def run(
             tree = open_game(game or plan.games[quick], "public")
             text = family_recipe(plan.family, tree.name, 2 if quick else 4) if plan.family else "lossless/lossless"
             abstract = bucket_game(tree.name, cards_of(tree.name, text, threads=threads))
-            score = _against(tree, strong, threads) if plan.against else _exploitability(abstract, tree, threads)
+            if plan.against and tree.name not in agents:
+                agents[tree.name] = _against(tree, strong, threads)
+            score = agents[tree.name] if plan.against else _exploitability(abstract, tree, threads)
             for label, make in plan.solvers.items():
+                make(abstract, threads).step(1)  # kernels are compiled before the clock starts
                 found[label] = list(_follow(make(abstract, threads), limit, score))
                 last = found[label][-1]
                 rows.append((name, label, tree.name, abstract.num_infosets, *last))
@@ -153,7 +157,6 @@ def run(
 
 def _follow(solver: AnySolver, seconds: float, score: Callable[[AnySolver, Kind], float]) -> Iterator[Point]:
     """Run for some CPU seconds; the score of the average, and of the current strategy where there is one."""
-    solver.step(0)  # kernels are compiled before the clock starts
     steps = PacedSteps(solver)
     for doubling in range(POINTS - 1, -1, -1):
         steps.advance("cpu_seconds", seconds / 2**doubling)
