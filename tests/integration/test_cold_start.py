@@ -173,11 +173,14 @@ def test_what_many_first_uses_start_with_does_not_say_how_long_they_take(capsys:
     assert capsys.readouterr().err == "compiling kernels, once, about 2 s (counterplay warm compiles all)\n"
 
 
+@pytest.mark.parametrize(
+    ("kernel", "seconds"), [("public_cfr.walk_public", 10), ("bucketed_hands.spread_strategy", 13)]
+)
 def test_a_walk_over_a_public_tree_is_announced_though_regrets_are_matched_first(
-    capsys: pytest.CaptureFixture[str],
+    kernel: str, seconds: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """CFR-BR and the evaluation of agents begin with a small kernel and compile the large walk after it."""
+    """CFR-BR and the evaluation of agents begin with small kernels and compile the large walk after them."""
     with listening(_announcement(["solve"])):
-        for file, kernel in (("evaluator", "rank_holes"), ("regret", "match_regrets"), ("public_cfr", "walk_public")):
-            announce(file, kernel)
-    assert capsys.readouterr().err == "compiling kernels, once, about 10 s (counterplay warm compiles all)\n"
+        for name in ("evaluator.rank_holes", "isomorphism.index_hands", "regret.match_regrets", kernel):
+            announce(*name.split("."))
+    assert capsys.readouterr().err == f"compiling kernels, once, about {seconds} s (counterplay warm compiles all)\n"
