@@ -382,17 +382,7 @@ def go_backward(
         actions = np.uint64(tree.num_children[node])
         child = np.uint64(tree.first_child[node] - root)
         first = value_at + child * stride
-        if n <= FEW_HANDS and (kind != me or mode != RESPONSE or locked[node]):
-            for h in range(n):
-                total = value.dtype.type(0.0)
-                if kind == me:
-                    for a in range(actions):
-                        total += sigma[first + a * stride + h] * value[first + a * stride + h]
-                else:
-                    for a in range(actions):
-                        total += value[first + a * stride + h]
-                value[here + h] = total
-        elif kind != me:
+        if kind != me:
             for h in range(n):
                 value[here + h] = value[first + h]
             for a in range(np.uint64(1), actions):
