@@ -29,12 +29,12 @@ def use_one_core() -> None:
 
 def main() -> int:
     use_one_core()
-    from benchmarks import cold, matches, measures, report, threads
+    from benchmarks import cold, flops, matches, measures, report, threads
 
     known = list(measures.PARTS)
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed beside OpenSpiel and LiteEFG.")
     parser.add_argument(
-        "parts", nargs="*", metavar="PART", help=f"some of {', '.join(known)}; without one, all but threads"
+        "parts", nargs="*", metavar="PART", help=f"some of {', '.join(known)}; without one, all but flops and threads"
     )
     parser.add_argument("--quick", action="store_true", help="short and rough: a look, not a result")
     parser.add_argument(
@@ -54,7 +54,9 @@ def main() -> int:
     unknown = sorted(set(arguments.parts) - set(known))
     if unknown:
         parser.error(f"there is no part {unknown[0]!r}; there are {', '.join(known)}")
-    parts = [name for name in known if name in arguments.parts] or [name for name in known if name != threads.PART]
+    parts = [name for name in known if name in arguments.parts] or [
+        name for name in known if name not in (flops.PART, threads.PART)
+    ]
     matches.choose(arguments.server)
     cold.choose(arguments.uses)
     threads.choose(arguments.threads, arguments.seconds, arguments.cards)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import counterplay
-from benchmarks import cards, cold, exact, holdem, matches, ours, postflop, public, sampled, startup, threads
+from benchmarks import cards, cold, exact, flops, holdem, matches, ours, postflop, public, sampled, startup, threads
 from benchmarks.rivals import GAMES, Rival, find_rivals
 from benchmarks.timing import calibrate, cpu_seconds, median, rates_in_turn, ratios, rotated
 
@@ -91,7 +91,7 @@ def measure_all(plan: Plan, parts: Sequence[str], tell: Callable[[str], None]) -
     rivals, outcome.remarks = find_rivals()
     for remark in outcome.remarks:
         tell(remark)
-    solvers = not set(parts) <= {threads.PART, matches.PART}
+    solvers = not set(parts) <= {threads.PART, matches.PART, flops.PART}
     if solvers:
         tell("do the solvers agree?")
         check_agreement(outcome, rivals)
@@ -282,6 +282,7 @@ PARTS: dict[str, tuple[str, Measure]] = {
     "cards": ("hands and their numbers", lambda outcome, rivals, plan: card_speed(outcome, plan)),
     "holdem": ("limit hold'em in buckets", lambda outcome, rivals, plan: holdem.holdem_speed(outcome, plan)),
     "postflop": ("a hold'em subgame", lambda outcome, rivals, plan: postflop.postflop_speed(outcome, plan)),
+    flops.PART: ("flops of limit hold'em", lambda outcome, rivals, plan: flops.flop_speed(outcome, plan)),
     threads.PART: ("threads", lambda outcome, rivals, plan: threads.thread_scaling(outcome, plan)),
     "startup": ("start-up", lambda outcome, rivals, plan: startup_times(outcome, plan)),
     matches.PART: ("matches", lambda outcome, rivals, plan: matches.match_speed(outcome, plan)),
