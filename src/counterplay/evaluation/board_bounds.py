@@ -23,7 +23,6 @@ fixed.  Boards used for learning do not count.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -36,8 +35,15 @@ from counterplay.errors import GameError
 from counterplay.evaluation.bucket_pairs import sample_boards
 from counterplay.kernels.buckets.board_response import Hands, choose_actions, reach_links, respond_round
 from counterplay.kernels.buckets.bucket_pcs import Board
-from counterplay.poker.buckets.board_sampler import BoardSampler, betting_pieces, every_board, response_scratch
+from counterplay.poker.buckets.board_sampler import (
+    BoardSampler,
+    betting_pieces,
+    every_board,
+    piece_places,
+    response_scratch,
+)
 from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.poker.buckets.later_boards import LaterBoards
 from counterplay.runtime.number_text import figure
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.strategy.bucket_strategy import BucketStrategy
@@ -201,18 +207,6 @@ def _learn(walker: BoardWalker, lessons: Cards) -> Vector:
     return own
 
 
-class _Level:
-    """The boards of one round: their sampler, and how likely two hands see each of those that follow a board."""
-
-    def __init__(self, game: BucketGame, turn: int, sampler: BoardSampler) -> None:
-        self.sampler = sampler
-        self.scratch = sampler.scratch
-        size = game.definition.board_ends[turn]
-        self.cards = game.definition.board_cards[turn]
-        left = len(game.definition.deck) - size
-        self.chance = 1.0 / math.comb(left + self.cards - 2 * game.definition.hole_cards, self.cards)
-
-
 class _Place(NamedTuple):
     """The state of a walk: the round, the board with the buckets of its hands, the player who is evaluated, and where
     the hands are among those of the board before.
@@ -220,7 +214,7 @@ class _Place(NamedTuple):
 
     turn: int
     board: Board
-    level: _Level
+    sampler: BoardSampler
     me: int
     hands: Hands
 
@@ -240,23 +234,15 @@ class BoardWalker:
         self.weights = np.asarray(profile.weights)
         turns = range(game.rounds)
         self.members = [np.flatnonzero(pieces.turn == turn) for turn in turns]
-        self.place = np.zeros(len(pieces.turn), np.int64)
-        for members in self.members:
-            self.place[members] = np.arange(len(members))
+        self.place = piece_places(pieces, self.members)
         early = (pieces.terminals > pieces.folds) & (pieces.turn < game.rounds - 1)
         if drawn < game.rounds - 1 and early.any():  # a showdown needs all cards
             raise GameError(
                 f"players of {game.name} can be all in before the last cards; sample the board of its last round"
             )
-        self.levels = {
-            turn: _Level(game, turn, BoardSampler(game, pieces, turn)) for turn in turns if turn >= drawn
-        }  # fmt: skip
-        self.work = response_scratch(pieces, max(level.sampler.hands for level in self.levels.values()))
-        self.number = np.zeros((64, 64), np.int64)  # of a hand among all
-        for number, hole in enumerate(itertools.combinations(sorted(game.definition.deck), game.definition.hole_cards)):
-            cards = (*hole, 52)[:2]
-            self.number[cards], self.number[cards[::-1]] = number, number
-        self.holes = math.comb(len(game.definition.deck), game.definition.hole_cards)
+        self.samplers = {turn: BoardSampler(game, pieces, turn) for turn in turns if turn >= drawn}
+        self.work = response_scratch(pieces, max(sampler.hands for sampler in self.samplers.values()))
+        self.later = LaterBoards(game, self.samplers)
 
     def measure(self, cards: Cards, own: NDArray[np.generic], learned: Vector = _NONE) -> tuple[float, float]:
         """What the players of the lower and of the upper bound win on a board, the mean over both seats."""
@@ -267,16 +253,16 @@ class BoardWalker:
         return lower, upper
 
     def _seat(self, cards: Cards, me: int, own: NDArray[np.generic], learned: Vector) -> tuple[float, float]:
-        level = self.levels[self.drawn]
-        board = level.sampler.board(cards)
-        reaches = [np.full((1, level.sampler.hands), 1.0 / level.sampler.pairs)]
-        hands = Hands(np.arange(level.sampler.hands), 1.0)
+        sampler = self.samplers[self.drawn]
+        board = sampler.board(cards)
+        reaches = [np.full((1, sampler.hands), 1.0 / sampler.pairs)]
+        hands = Hands(np.arange(sampler.hands), 1.0)
         for turn in range(self.drawn):
-            reaches.append(self._links(_Place(turn, board, level, me, hands), reaches[turn]))
+            reaches.append(self._links(_Place(turn, board, sampler, me, hands), reaches[turn]))
         upper = lower = np.zeros_like(reaches[-1])
-        self._values(_Place(self.drawn, board, level, me, hands), cards, reaches[-1], upper)
+        self._values(_Place(self.drawn, board, sampler, me, hands), cards, reaches[-1], upper)
         for turn in range(self.drawn - 1, -1, -1):
-            here, (best, plain) = _Place(turn, board, level, me, hands), np.zeros((2, *reaches[turn].shape))
+            here, (best, plain) = _Place(turn, board, sampler, me, hands), np.zeros((2, *reaches[turn].shape))
             self._respond(here, reaches[turn], upper, _NONE, _NONE, best)
             self._respond(here, reaches[turn], lower, own, learned, plain)
             upper, lower = best, plain
@@ -289,33 +275,23 @@ class BoardWalker:
         if turn < self.game.rounds - 1:
             after = self._links(here, reach)
             below = np.zeros_like(after)
-            where = np.full(self.holes, -1)
-            where[self._numbers(board)] = np.arange(len(board.card))
-            later = self.levels[turn + 1]
-            left = sorted(set(self.game.definition.deck) - set(cards.tolist()))
-            for dealt in itertools.combinations(left, later.cards):
-                whole = np.concatenate((cards, np.array(dealt, np.uint8)))
-                child = later.sampler.board(whole)
-                hands = Hands(where[self._numbers(child)], later.chance)
-                self._values(_Place(turn + 1, child, later, me, hands), whole, after, below)
+            for whole, child, hands in self.later.after(turn, cards, board):
+                self._values(_Place(turn + 1, child, self.samplers[turn + 1], me, hands), whole, after, below)
         self._respond(here, reach, below, _NONE, _NONE, values)
 
-    def _numbers(self, board: Board) -> NDArray[np.int64]:
-        return np.asarray(self.number[board.card[:, 0], board.card[:, 1]])
-
     def _links(self, here: _Place, reach: Vector) -> Vector:
-        turn, board, level, me, hands = here
-        after = np.zeros((len(self.members[turn + 1]), level.sampler.hands))
+        turn, board, sampler, me, hands = here
+        after = np.zeros((len(self.members[turn + 1]), sampler.hands))
         reach_links(
-            self.pieces, self.members[turn], self.place, board, me, self.weights, hands, reach, after, level.scratch
+            self.pieces, self.members[turn], self.place, board, me, self.weights, hands, reach, after, sampler.scratch
         )  # fmt: skip
         return after
 
     def _respond(
         self, here: _Place, reach: Vector, below: Vector, own: NDArray[np.generic], learned: Vector, values: Vector
     ) -> None:
-        turn, board, level, me, hands = here
+        turn, board, sampler, me, hands = here
         respond_round(
             self.pieces, self.members[turn], self.place, board, me, self.weights, own, hands, reach, below, values,
-            learned, _NO_PLAN, level.scratch, self.work,
+            learned, _NO_PLAN, sampler.scratch, self.work,
         )  # fmt: skip

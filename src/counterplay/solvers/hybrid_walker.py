@@ -26,8 +26,9 @@ from counterplay.kernels.buckets.board_response import Hands, reach_links, respo
 from counterplay.kernels.buckets.bucket_pcs import Board, Pieces
 from counterplay.kernels.buckets.hybrid_walks import answer_plan, follow_plan, learn_trunk
 from counterplay.kernels.numba_internals import WIDE
-from counterplay.poker.buckets.board_sampler import BoardSampler, response_scratch
+from counterplay.poker.buckets.board_sampler import BoardSampler, piece_places, response_scratch
 from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.poker.buckets.later_boards import LaterBoards
 from counterplay.poker.buckets.trunk_sampler import TrunkSampler, continuations
 
 Vectors = NDArray[np.float64]
@@ -99,18 +100,13 @@ class HybridWalker:
         self._samplers: dict[int, BoardSampler] = {trunk: self.sampler}
         self._samplers |= {turn: BoardSampler(game, pieces, turn) for turn in range(trunk + 1, rounds)}
         every = {turn: np.flatnonzero(pieces.turn == turn) for turn in range(rounds)}
-        self._trunk = Part(0, 0, every, _places(pieces, every), {})
+        self._trunk = Part(0, 0, every, piece_places(pieces, every.values()), {})
         self.parts = plan_parts(game, pieces, trunk)
         self._plan = np.zeros(max((plan_bytes(game, part, trunk) for part in self.parts), default=0), np.uint8)
         self._at = 0
         self._work = response_scratch(pieces, self.sampler.hands)
         self._bits = (np.arange(256)[:, None] >> np.arange(WIDE) & 1).astype(np.float64).ravel()
-        self._number = np.zeros((64, 64), np.int64)  # of a hand among all
-        deck, held = game.definition.deck, game.definition.hole_cards
-        for number, hole in enumerate(itertools.combinations(sorted(deck), held)):
-            cards = (*hole, 52)[:2]
-            self._number[cards], self._number[cards[::-1]] = number, number
-        self._holes = math.comb(len(deck), held)
+        self._later = LaterBoards(game, self._samplers)
         self._same = Hands(np.arange(self.sampler.hands), 1.0)
         self._kept: tuple[Any, list[_Place]] = None, []
 
@@ -220,17 +216,8 @@ class HybridWalker:
         yield from self._kept[1]
 
     def _make_boards(self, here: _Place) -> Iterator[_Place]:
-        turn, cards, board, _ = here
-        rules, later = self.game.definition, self._samplers[turn + 1]
-        places = np.full(self._holes, -1)
-        places[self._number[board.card[:, 0], board.card[:, 1]]] = np.arange(len(board.card))
-        left = sorted(set(rules.deck) - set(cards.tolist()))
-        chance = 1.0 / math.comb(len(left) - 2 * rules.hole_cards, rules.board_cards[turn + 1])
-        for dealt in itertools.combinations(left, rules.board_cards[turn + 1]):
-            whole = np.concatenate((cards, np.array(dealt, np.uint8)))
-            child = later.board(whole)
-            hands = Hands(places[self._number[child.card[:, 0], child.card[:, 1]]], chance)
-            yield _Place(turn + 1, whole, child, hands)
+        for cards, board, hands in self._later.after(here.turn, here.cards, here.board):
+            yield _Place(here.turn + 1, cards, board, hands)
 
 
 def _copied(here: _Place) -> _Place:
@@ -238,13 +225,6 @@ def _copied(here: _Place) -> _Place:
     board = here.board
     arrays = (board.card.copy(), board.group.copy(), board.kind.copy(), board.row.copy(), board.kinds.copy())
     return here._replace(board=Board(*arrays, board.pairs, board.twin))
-
-
-def _places(pieces: Pieces, members: dict[int, NDArray[np.int64]]) -> NDArray[np.int64]:
-    place = np.zeros(len(pieces.turn), np.int64)
-    for some in members.values():
-        place[some] = np.arange(len(some))
-    return place
 
 
 def plan_parts(game: BucketGame, pieces: Pieces, trunk: int) -> list[Part]:
@@ -267,7 +247,7 @@ def _part(game: BucketGame, pieces: Pieces, trunk: int, first: int, last: int) -
         ]
         members[turn] = np.concatenate([np.zeros(0, np.int64), *exits])
     rows = {turn: int((-(-np.diff(pieces.exit_start)[some] // WIDE)).sum()) for turn, some in members.items()}
-    return Part(first, last, members, _places(pieces, members), rows)
+    return Part(first, last, members, piece_places(pieces, members.values()), rows)
 
 
 def plan_bytes(game: BucketGame, part: Part, trunk: int) -> int:

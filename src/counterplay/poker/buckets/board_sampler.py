@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,6 +90,14 @@ def betting_pieces(game: BucketGame) -> Pieces:
         np.where(root[order], 0, led[tree.player[order], order]), actions, game.node_offset[order].astype(np.int64),
         exits.start, exits.size[:, 0].copy(), exits.size[:, :2].sum(axis=1), exits.led, exits.amount, exits.link,
     )  # fmt: skip
+
+
+def piece_places(pieces: Pieces, members: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """The place of each piece among the ``members`` of its round."""
+    place = np.zeros(len(pieces.turn), np.int64)
+    for some in members:
+        place[some] = np.arange(len(some))
+    return place
 
 
 def _sequences(tree: BettingTree, root: NDArray[np.bool_], first: NDArray[np.int64]) -> NDArray[np.int64]:
