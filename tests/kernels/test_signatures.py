@@ -51,7 +51,7 @@ COMPILED_FOR = {
     "iterate_cfr": 1,
     "match_regrets": 1,
     "measure": 1,
-    "iterate_sampled": 1,
+    "iterate_sampled": 2,  # external sampling is compiled without the walks of the others
     "iterate_pure": 1,
     "iterate_public": 1,
     "walk_public": 1,

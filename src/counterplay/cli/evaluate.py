@@ -56,7 +56,7 @@ def command(
     training: Annotated[int, typer.Option(help=TRAINING_HELP)] = 0,
     flops: Annotated[int | None, typer.Option(help=FLOPS_HELP)] = None,
     until: Annotated[str | None, typer.Option(help=UNTIL_HELP)] = None,
-    value: Annotated[bool | None, typer.Option("--value/--no-value", help=VALUE_HELP)] = None,
+    valued: Annotated[bool | None, typer.Option("--value/--no-value", help=VALUE_HELP)] = None,
     method: Annotated[str, typer.Option(help=METHOD_HELP)] = "auto",
     threads: Annotated[int, typer.Option(help="Threads that share the work; results are the same.")] = 1,
     checkpoint: Annotated[Path | None, typer.Option(help=CHECKPOINT_HELP)] = None,
@@ -85,7 +85,7 @@ def command(
             found = evaluate(
                 strategy if profile is None else str(profile), game, method, threads=threads, memory_limit=memory_limit,
                 progress=None if draw is None else _announcing(draw, kept), boards=boards, bounds=bounds,
-                drawn_round=drawn_round, training=training, seed=seed, flops=flops, until=until, valued=value,
+                drawn_round=drawn_round, training=training, seed=seed, flops=flops, until=until, valued=valued,
                 checkpoint=checkpoint, resume=resume,
             )  # fmt: skip
         except KeyboardInterrupt:

@@ -40,6 +40,7 @@ class Algorithm:
     * ``seeded``: it makes random choices, from the setting ``seed``
     * ``one_sided``: it finishes with a maxmin strategy of one player, the setting ``player``, of a two-player zero-sum
       game with any recall but absent-mindedness; the other player's strategy is a best response
+    * ``by_settings``: solvers that some of its settings choose in place of those of ``forms``
     """
 
     summary: str
@@ -49,6 +50,7 @@ class Algorithm:
     sampled: bool = False
     seeded: bool = False
     one_sided: bool = False
+    by_settings: tuple[str, ...] = ()
 
     @property
     def full_width(self) -> bool:
@@ -64,7 +66,7 @@ class Algorithm:
         return dict.fromkeys(("cards", NONE), "asymmetric") if sampled else {}
 
 
-def _on_histories(summary: str, kind: str, **traits: bool) -> Algorithm:
+def _on_histories(summary: str, kind: str, **traits: Any) -> Algorithm:
     return Algorithm(summary, {"history": kind}, **traits)
 
 
@@ -119,6 +121,7 @@ ALGORITHMS: dict[str, Algorithm] = {
         {"buckets": "cfr-br"},
         sampled=True,
         seeded=True,
+        by_settings=("cfr-br-trunk",),
     ),
 }
 """Every algorithm by name."""
