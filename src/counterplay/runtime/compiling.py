@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 SECONDS = {
     "cfr": 3, "passes": 3, "mccfr": 4, "chance_sampling": 3, "pure_cfr": 3, "changing_sets": 5, "cfr_ira": 5,
-    "fpira": 5, "public_cfr": 10, "bucketed_hands": 13, "public_sampling": 14, "runouts": 10, "card_free": 4,
+    "fpira": 5, "public_cfr": 9, "bucketed_hands": 13, "public_sampling": 14, "runouts": 9, "card_free": 4,
     "bucket_pcs": 7, "board_response": 7, "bucket_response": 8, "card_features": 7, "continuations": 7, "clustering": 4,
     "evaluator": 1, "hand_classes": 1, "isomorphism": 1, "deal_batches": 1, "walks": 1, "matches": 1, "regret": 1,
     "card_features.choose_cards": 1,
