@@ -173,9 +173,7 @@ def test_what_many_first_uses_start_with_does_not_say_how_long_they_take(capsys:
     assert capsys.readouterr().err == "compiling kernels, once, about 2 s (counterplay warm compiles all)\n"
 
 
-@pytest.mark.parametrize(
-    ("kernel", "seconds"), [("public_cfr.walk_public", 9), ("bucketed_hands.spread_strategy", 13)]
-)
+@pytest.mark.parametrize(("kernel", "seconds"), [("public_cfr.walk_public", 9), ("bucketed_hands.spread_strategy", 13)])
 def test_a_walk_over_a_public_tree_is_announced_though_regrets_are_matched_first(
     kernel: str, seconds: int, capsys: pytest.CaptureFixture[str]
 ) -> None:

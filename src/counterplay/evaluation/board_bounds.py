@@ -23,13 +23,11 @@ fixed.  Boards used for learning do not count.
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t as student
 
 from counterplay.errors import GameError
 from counterplay.evaluation.bucket_pairs import sample_boards
@@ -44,14 +42,13 @@ from counterplay.poker.buckets.board_sampler import (
 )
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.buckets.later_boards import LaterBoards
+from counterplay.runtime.intervals import interval
 from counterplay.runtime.number_text import figure
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.strategy.bucket_strategy import BucketStrategy
 
 Vector = NDArray[np.float64]
 Cards = NDArray[np.uint8]
-
-CONFIDENCE = 0.95
 
 _NONE = np.zeros(0)
 _NO_PLAN = np.zeros((0, 0), np.uint8)
@@ -179,8 +176,7 @@ def _mean(found: Vector, weight: Vector | None) -> Bound:
     """The mean over boards; with weights these are all boards."""
     if weight is not None:
         return Bound(float(found @ weight / weight.sum()), 0.0)
-    spread = float(student.ppf((1 + CONFIDENCE) / 2, len(found) - 1))
-    return Bound(float(found.mean()), spread * float(found.std(ddof=1)) / math.sqrt(len(found)))
+    return Bound(*interval(found))
 
 
 def _boards(game: BucketGame, drawn: int, boards: int | None, seed: int) -> tuple[Cards, Vector | None]:

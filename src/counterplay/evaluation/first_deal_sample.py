@@ -25,13 +25,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t as student
 
 from counterplay.evaluation.trunk import Trunk
+from counterplay.runtime.intervals import student_factor
 
 Vector = NDArray[np.float64]
-
-CONFIDENCE = 0.95
 
 DISTURBED = 64
 """Disturbed means from which choices are made again."""
@@ -125,5 +123,5 @@ def estimate(
         values.append(value)
     middle = (values[0] + values[1]) / 2
     error = math.hypot(math.sqrt(float(((each - weight @ each) ** 2 * spread**2).sum())), optimism / 2)
-    half = float(student.ppf((1 + CONFIDENCE) / 2, max(size - 1, 1))) * error
+    half = student_factor(max(size - 1, 1)) * error
     return FirstDealEstimate(size, len(probability), tuple(values), middle, half, optimism)

@@ -8,9 +8,9 @@ number of the iteration; the source has the floor alone, so both are tried, toge
 from __future__ import annotations
 
 from counterplay.errors import CounterplayError
-from counterplay.experiments.shared.comparison import interval
 from counterplay.experiments.shared.experiment import Cell, Experiment, keeping_rows
 from counterplay.forms import open_game
+from counterplay.runtime.intervals import interval
 from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.solvers.public_sampling import PublicSamplingSolver
 from counterplay.tree.public.public_tree import PublicTree

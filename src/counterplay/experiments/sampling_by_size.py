@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs
 from counterplay.experiments.shared.bucket_games import bucket_game, cards_of
-from counterplay.experiments.shared.comparison import interval
 from counterplay.experiments.shared.experiment import Cell, Curves, Experiment, keeping_rows
 from counterplay.experiments.shared.sampler_races import mean_curves, race_samplers
+from counterplay.runtime.intervals import interval
 
 SAMPLERS = {"CS": "chance-sampling", "PCS": "pcs-boards"}
 

@@ -12,7 +12,6 @@ same.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -53,6 +52,7 @@ class BucketSolver(BucketTables, MccfrSolver):
     """Monte Carlo CFR on a bucket game."""
 
     kind = "mccfr-abstract"
+    works_apart = True
     presets = BUCKET_PRESETS
 
     def _check_game(self) -> None:
@@ -92,13 +92,6 @@ class BucketSolver(BucketTables, MccfrSolver):
         else:
             deals = settings.threads * (DealSampler.nbytes(tree, BATCH * tree.players) + 8)
         return super().memory_bytes(tree, settings) + deals
-
-    def step(self, iterations: int = 1) -> None:
-        """Advance by some iterations, divided among the threads; dealt cards are walked before Ctrl-C takes effect."""
-        if self.config.threads == 1:
-            self._pool.call(functools.partial(super().step, iterations))
-        else:
-            super().step(iterations)
 
     def _advance(self, thread: int, iterations: int, start: int) -> None:
         """Deal and walk in batches."""

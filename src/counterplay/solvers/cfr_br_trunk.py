@@ -53,6 +53,7 @@ class TrunkSolver(BucketTables, ThreadedSolver, FullWidthSolver):
     """CFR-BR with a trunk on a bucket game of two players."""
 
     kind = "cfr-br-trunk"
+    works_apart = True
     config_class = CfrBrConfig
     presets: ClassVar = CFR_BR_PRESETS
     default_preset = "cfr-br"
@@ -124,13 +125,6 @@ class TrunkSolver(BucketTables, ThreadedSolver, FullWidthSolver):
         return int(tables + settings.threads * each + sum(piece.nbytes for piece in pieces) + real)
 
     # ------------------------------------------------------------------------------------------ iterations
-
-    def step(self, iterations: int = 1) -> None:
-        """Advance by some iterations, divided among the threads; a board is done before Ctrl-C takes effect."""
-        if self.config.threads == 1:
-            self._pool.call(functools.partial(super().step, iterations))
-        else:
-            super().step(iterations)
 
     def _advance(self, thread: int, iterations: int, start: int) -> None:
         for done in range(iterations):

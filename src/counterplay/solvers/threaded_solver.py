@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,9 @@ class ThreadedSolver(Solver):
     """A row for each thread: iterations, histories or public states touched, and what else is counted."""
 
     _pool: ThreadPool
+
+    works_apart: ClassVar[bool] = False
+    """Whether one thread works apart from that of the caller too: Python code between kernels is not cut by Ctrl-C."""
 
     @property
     def iterations(self) -> int:
@@ -36,7 +41,11 @@ class ThreadedSolver(Solver):
 
     def step(self, iterations: int = 1) -> None:
         """Advance by some iterations, divided among the threads."""
-        self._pool.share(iterations, self.iterations, self._advance, self.deadline)
+        work = functools.partial(self._pool.share, iterations, self.iterations, self._advance, self.deadline)
+        if self.works_apart and self.config.threads == 1:
+            self._pool.call(work)
+        else:
+            work()
 
     @abstractmethod
     def _advance(self, thread: int, iterations: int, start: int) -> None:

@@ -23,6 +23,7 @@ from counterplay.evaluation.bucket_pairs import BucketPairs, measure_buckets
 from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.runtime.intervals import interval
 from counterplay.runtime.pacing import PacedSteps
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.solvers import ALGORITHMS, Solver, find_algorithm, make_solver
@@ -192,16 +193,6 @@ class Comparison:
                 for run in self.runs
             ],
         }  # fmt: skip
-
-
-def interval(values: Sequence[float]) -> tuple[float, float]:
-    """Mean of some numbers and half the width of its 95 % interval by Student's t; NaN for a single number."""
-    mean = float(np.mean(values))
-    if len(values) < 2:
-        return mean, math.nan
-    from scipy.stats import t
-
-    return mean, float(t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / math.sqrt(len(values)))
 
 
 def parse_algorithms(text: str) -> dict[str, tuple[str, dict[str, Any]]]:

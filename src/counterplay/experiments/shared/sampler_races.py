@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from counterplay.evaluation.bucket_pairs import BucketPairs
-from counterplay.experiments.shared.comparison import Run, interval, read_off
+from counterplay.experiments.shared.comparison import Run, read_off
 from counterplay.experiments.shared.experiment import Cell, Curves
 from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.runtime.intervals import interval
 from counterplay.runtime.pacing import PacedSteps
 from counterplay.runtime.progress import Progress
 from counterplay.solvers import Solver, make_solver
