@@ -30,15 +30,16 @@ if TYPE_CHECKING:
     from counterplay.solvers.maxmin import MaxminConfig, MaxminSolver
     from counterplay.solvers.mccfr import MCCFR_PRESETS, MccfrConfig, MccfrSolver
     from counterplay.solvers.public_cfr import PublicSolver
+    from counterplay.solvers.restriction import Restriction
     from counterplay.solvers.sampling_schemes import SCHEMES, scheme_array
     from counterplay.solvers.state_mccfr import StateSampler
     from counterplay.solvers.word_counts import memory_words
 
 __all__ = [
-    "ALGORITHMS", "CFR_PRESETS", "DEFAULT_ALGORITHM", "MCCFR_PRESETS", "SCHEMES", "SOLVERS",
-    "AbstractResult", "Algorithm", "CfrConfig", "CfrIra", "CfrIraConfig", "CfrSolver", "DoubleOracle",
-    "DoubleOracleConfig", "FictitiousPlay", "FictitiousPlayConfig", "Fpira", "FpiraConfig", "LinearProgram",
-    "LinearProgramConfig", "MaxminConfig", "MaxminSolver", "MccfrConfig", "MccfrSolver", "PublicSolver", "RunFacts",
+    "ALGORITHMS", "CFR_PRESETS", "DEFAULT_ALGORITHM", "MCCFR_PRESETS", "SCHEMES", "SOLVERS", "AbstractResult",
+    "Algorithm", "CfrConfig", "CfrIra", "CfrIraConfig", "CfrSolver", "DoubleOracle", "DoubleOracleConfig",
+    "FictitiousPlay", "FictitiousPlayConfig", "Fpira", "FpiraConfig", "LinearProgram", "LinearProgramConfig",
+    "MaxminConfig", "MaxminSolver", "MccfrConfig", "MccfrSolver", "PublicSolver", "Restriction", "RunFacts",
     "SolveResult", "Solver", "StateSampler", "checkpoint_header", "find_algorithm", "form_of", "make_solver",
     "memory_words", "resume_solver", "scheme_array", "solve_matrix", "solver_class",
 ]  # fmt: skip
@@ -54,6 +55,7 @@ __getattr__ = lazy_names(__name__, {
     "maxmin": ("MaxminConfig", "MaxminSolver"),
     "mccfr": ("MCCFR_PRESETS", "MccfrConfig", "MccfrSolver"),
     "public_cfr": ("PublicSolver",),
+    "restriction": ("Restriction",),
     "sampling_schemes": ("SCHEMES", "scheme_array"),
     "state_mccfr": ("StateSampler",),
     "word_counts": ("memory_words",),
