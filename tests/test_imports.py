@@ -31,7 +31,7 @@ FORBIDDEN = ("pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve")
 
 BY_NAME = {"game/registry.py", "experiments/__init__.py", "solvers/__init__.py", "solvers/registry.py",
            "tree/__init__.py", "abstraction/__init__.py", "analysis/__init__.py", "evaluation/__init__.py",
-           "forms/__init__.py", "poker/__init__.py", "strategy/__init__.py",
+           "forms/__init__.py", "modelling/__init__.py", "poker/__init__.py", "strategy/__init__.py",
            "runtime/lazy.py", "__init__.py"}  # fmt: skip
 """Modules that may import parts of the package by a name made at run time."""
 

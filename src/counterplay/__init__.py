@@ -61,6 +61,7 @@ __all__ = [
     "load",
     "make",
     "match",
+    "modelling",
     "nash_conv",
     "open_game",
     "parameter",
@@ -91,13 +92,14 @@ _HOME = {
     "game_forms": "forms", "open_game": "forms",
     "best_response": "evaluation", "evaluate": "evaluation", "expected_values": "evaluation",
     "exploitability": "evaluation", "infoset_table": "evaluation", "nash_conv": "evaluation",
-    "equity": "poker.range_equity", "match": "agents", "build": "build",
+    "equity": "poker.range_equity", "match": "agents", "build": "build", "modelling": ":",
     "warm": "warming", "plot_run": "plots.convergence",
     "AbstractionError": "errors", "CounterplayError": "errors", "GameError": "errors", "MemoryLimitError": "errors",
     "SolverError": "errors", "StrategyError": "errors", "UnknownInfosetError": "errors", "trust": "trusted_code",
 }  # fmt: skip
 
 if TYPE_CHECKING:
+    from counterplay import modelling
     from counterplay.abstraction import Abstraction
     from counterplay.agents import match
     from counterplay.build import build
@@ -151,6 +153,8 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'counterplay' has no attribute {name!r}")
+    if _HOME[name] == ":":  # a package whose names are not offered here
+        return importlib.import_module(f"counterplay.{name}")
     module, _, attribute = _HOME[name].partition(":")
     value = getattr(importlib.import_module(f"counterplay.{module}"), attribute or name)
     globals()[name] = value

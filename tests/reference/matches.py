@@ -45,9 +45,10 @@ def alias_table(chances: Sequence[float]) -> tuple[list[float], list[int]]:
 
 
 def play_deal(
-    game: Game, profiles: Sequence[Profile], seatings: Sequence[Sequence[int]], seeds: tuple[int, int], index: int
-) -> list[float]:
-    """What each agent wins in one deal, mean over seatings."""
+    game: Game, profiles: Sequence[Profile], seatings: Sequence[Sequence[int]], seeds: tuple[int, int], index: int,
+    noted: list[tuple[int, int, str, str]] | None = None,
+) -> list[float]:  # fmt: skip
+    """What each agent wins in one deal, mean over seatings; agent, player, infoset and action are ``noted``."""
     chance, play = Stream(seeds[0], index), Stream(seeds[1], index)
     dice: list[float] = []
     won = [0.0] * len(profiles)
@@ -69,6 +70,8 @@ def play_deal(
                 for action, probability in row.items():
                     if probability > 0.0 and left >= 0.0:
                         pick, left = action, left - probability
+                if noted is not None:
+                    noted.append((seating[state.player], state.player, str(state.infoset()), str(pick)))
                 state = state.child(pick)
         for position, value in enumerate(state.utilities()):
             won[seating[position]] += value

@@ -253,7 +253,7 @@ def _on_tree(
     chance, play, walks = np.uint64(seeds.deal), np.uint64(seeds.play), walk_arrays(tree)
     for start in range(first, first + deals, CHUNK):
         scores = np.empty((min(CHUNK, first + deals - start), len(profiles)))
-        play_deals(walks, None, strategies, table, chance, play, start, dice, scores)
+        play_deals(walks, None, strategies, table, chance, play, start, dice, scores, -1, None)
         yield scores
 
 
@@ -279,7 +279,7 @@ def _on_buckets(
     for start in range(0, deals, BATCH):
         some = dealt[start : start + BATCH]
         scores = np.empty((len(some), len(profiles)))
-        play_deals(walks, sampler.shifts(some), strategies, table, chance, play, first + start, none, scores)
+        play_deals(walks, sampler.shifts(some), strategies, table, chance, play, first + start, none, scores, -1, None)
         yield scores
 
 

@@ -16,6 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError
+from counterplay.poker.betting import FOLD as FOLDED
+from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
@@ -66,8 +69,28 @@ class CardFree:
     def tabular(self, tree: GameTree) -> TabularStrategy:
         """The strategy of a compiled game that plays so in all seats."""
         rows = [self.row(tree.actions_of(infoset)) for infoset in range(tree.num_infosets)]
-        name = next((name for name, strategy in TRIVIAL.items() if strategy == self), repr(self))
-        return TabularStrategy.from_tree(tree, np.concatenate([np.zeros(0), *rows]), Provenance(name))
+        return TabularStrategy.from_tree(tree, np.concatenate([np.zeros(0), *rows]), Provenance(self._name()))
+
+    def buckets(self, game: BucketGame) -> BucketStrategy:
+        """The strategy of a bucket game that plays so in all seats."""
+        tree, weights = game.tree, np.empty(game.num_entries)
+        decisions = np.flatnonzero(tree.num_children)
+        slots = tree.round[decisions].astype(np.int64) * game.players + tree.player[decisions]
+        facing = tree.action[tree.first_child[decisions]] == FOLDED
+        for slot in range(len(game.slot_width)):
+            block = np.empty(int(game.slot_width[slot]))
+            for fold in (False, True):
+                alike = decisions[(slots == slot) & (facing == fold)]
+                for count in np.unique(tree.num_children[alike]).tolist():
+                    some = alike[tree.num_children[alike] == count]  # with the same actions but for sizes of raises
+                    places = game.node_offset[some].astype(np.int64)[:, None] + np.arange(count)
+                    block[places] = self.row(tree.actions(int(some[0])))
+            start, kinds = int(game.slot_start[slot]), int(game.slot_buckets[slot])
+            weights[start : start + kinds * len(block)] = np.tile(block, kinds)
+        return BucketStrategy.of_game(game, weights, Provenance(self._name()))
+
+    def _name(self) -> str:
+        return next((name for name, strategy in TRIVIAL.items() if strategy == self), repr(self))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,7 +3,8 @@
 On a tree of histories the k-th chance event of a deal is drawn with the same random number in every seating, so that
 positions hold the same cards as long as the events before were the same; on a betting tree the cards were dealt before
 (``counterplay.kernels.buckets.deal_batches``).  Actions are drawn anew in each seating.  Every deal has random numbers
-of its own that follow from its index: what a deal brings does not depend on which deals are played with it.
+of its own that follow from its index: what a deal brings does not depend on which deals are played with it.  What one
+of the agents does can be counted.
 """
 
 from __future__ import annotations
@@ -36,6 +37,14 @@ def stream(seed: np.uint64, index: np.uint64) -> np.uint64:
     return now ^ (now >> U31)
 
 
+@inlined
+def note(counts: np.ndarray | None, entry: int) -> None:
+    """Count a decision, if decisions are counted."""
+    if counts is None:
+        return
+    counts[entry] += 1
+
+
 @kernel
 def play_deals(
     walk: WalkArrays,  # IN
@@ -47,6 +56,8 @@ def play_deals(
     first: int,  # IN  index of the first deal
     dice: np.ndarray,  # scratch (D,) float64: the random number of each chance event on a line
     scores: np.ndarray,  # OUT (deals, n) float64: mean over seatings of what each agent has won
+    watched: int,  # IN  the agent whose decisions are counted
+    counts: np.ndarray | None,  # IN OUT (E,) int64: how often it has chosen each action; None to count nothing
 ) -> None:
     """Play deals ``first``, ``first + 1``, ... in all seatings."""
     nodes, threshold, alias, utility, players = walk
@@ -72,8 +83,10 @@ def play_deals(
                     pick = chance_outcome(threshold, alias, place, count, dice[events])
                     events += 1
                 else:
-                    own = seatings[seating, mover] * entries
-                    pick = matched_action(strategies, own + place, count, draw(action_state))
+                    agent = seatings[seating, mover]
+                    pick = matched_action(strategies, agent * entries + place, count, draw(action_state))
+                    if agent == watched:
+                        note(counts, place + pick)
                 mover, child, count, place = look(nodes, child + pick, shift)
             for position in range(players):
                 scores[deal, seatings[seating, position]] += utility[place * players + position]

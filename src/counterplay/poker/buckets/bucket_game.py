@@ -239,10 +239,18 @@ class BucketGame(Described):
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """Digest of the rules, the bets and all bucket tables."""
+        """Digest of the rules, the bets and all bucket tables, and of the tilt if there is one."""
+        return self.layout if self.tilt is None else self._digested(repr(self.tilt))
+
+    @functools.cached_property
+    def layout(self) -> str:
+        """Digest of the rules, the bets and all bucket tables: games that agree in it have the same tables."""
+        return self._digested("")
+
+    def _digested(self, tilt: str) -> str:
         digest = hashlib.sha256(format_definition(self.definition).encode())
         digest.update((self.bets.text() if self.bets is not None else "all").encode())
-        digest.update(b"" if self.tilt is None else repr(self.tilt).encode())
+        digest.update(tilt.encode())
         met: dict[int, bytes] = {}
         for table in (table for player in self.buckets for table in player):
             if id(table) not in met:
