@@ -4,6 +4,7 @@ The server is not part of this repository.  ``--server DIR`` names a folder wher
 ``example_player`` and its ``.game`` files are; its players then play at both dealers, in turn.  Without it two of our
 agents play at ours.  Both dealers write a log and no transactions, as is their default.  Counted is the CPU time of the
 dealer process alone, from its first to its last hand; players are processes of their own, and all may run on any core.
+A match is measured twice: on the machine as it is, and with processors kept awake (``timing.processors_awake``).
 Beside them stands a process that only sends and receives as many messages, to and from processes that send them back,
 and writes a line for each hand: what system calls take from Python on this machine.
 
@@ -12,6 +13,7 @@ and writes a line for each hand: what system calls take from Python on this mach
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import socket
@@ -22,7 +24,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.timing import all_cores, cpu_seconds, median, ratios, rotated
+from benchmarks.timing import all_cores, cpu_seconds, median, processors_awake, ratios, rotated
 from counterplay.agents import match, open_match_game
 from counterplay.agents.dealer import LOOPBACK, Dealer, DealerConfig
 from counterplay.poker.acpc.match_state import rank_cards
@@ -65,18 +67,27 @@ def match_speed(outcome: Outcome, plan: Plan) -> None:
     what = "match in one process, Leduc hands per CPU second"
     outcome.lines.append(Line(what, rates, "/s", target=IN_PROCESS_TARGET))
     hands = max(500, round(HANDS * min(1.0, plan.seconds)))
-    with all_cores():
-        spent = dealer_microseconds(hands, plan.turns)
-    outcome.raw["dealer, microseconds of CPU a hand"] = {"game": GAME, "hands": hands, **spent}
+    for condition in ("", ", processors awake"):
+        with all_cores(), processors_awake() if condition else contextlib.nullcontext():
+            spent = dealer_microseconds(hands, plan.turns)
+        outcome.raw[f"dealer, microseconds of CPU a hand{condition}"] = {"game": GAME, "hands": hands, **spent}
+        _dealer_lines(outcome, condition, spent)
+    if not _SERVER:
+        outcome.remarks.append("dealer: no --server, so two agents of ours played at our dealer alone")
+
+
+def _dealer_lines(outcome: Outcome, condition: str, spent: dict[str, list[float]]) -> None:
+    """The dealer, system calls and the server under one condition."""
+    from benchmarks.measures import Line
+
     what = "dealer, CPU time of a limit hand"
-    outcome.lines.append(Line(what, spent[OURS], "µs", target=MICROSECONDS_TARGET, at_least=False))
-    outcome.lines.append(Line(f"{BARE}, CPU time of {DECISIONS} messages there and back", spent[BARE], "µs"))
+    outcome.lines.append(Line(what + condition, spent[OURS], "µs", target=MICROSECONDS_TARGET, at_least=False))
+    messages = f"{BARE}, CPU time of {DECISIONS} messages there and back"
+    outcome.lines.append(Line(messages + condition, spent[BARE], "µs"))
     if THEIRS in spent:
         both = [f"{median(spent[name]):.0f} µs" for name in (OURS, THEIRS)]
-        line = Line(f"{what}, beside {THEIRS}", ratios(spent[OURS], spent[THEIRS]), "x", *both, RATIO_TARGET, False)
-        outcome.lines.append(line)
-    else:
-        outcome.remarks.append("dealer: no --server, so two agents of ours played at our dealer alone")
+        beside = f"{what}, beside {THEIRS}{condition}"
+        outcome.lines.append(Line(beside, ratios(spent[OURS], spent[THEIRS]), "x", *both, RATIO_TARGET, at_least=False))
 
 
 def dealer_microseconds(hands: int, turns: int) -> dict[str, list[float]]:

@@ -120,4 +120,4 @@ def test_coverage(
             print(f"\n{name}: {size} of {len(game.found)} first deals, coverage {share:.3f}, exact {game.exact:.4f}, "
                   f"mean error {error:+.4f}, of the largest means {plain:+.4f}")  # fmt: skip
         assert 0.9 <= share <= 0.995
-        assert abs(error) < 0.5 * plain
+        assert abs(error) < max(0.5 * plain, 1e-3 * game.exact)  # the largest means are no higher in the small deck
