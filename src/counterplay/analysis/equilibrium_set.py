@@ -13,20 +13,15 @@ import dataclasses
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, vstack
 
-from counterplay.errors import GameError, SolverError
-from counterplay.lp.highs import LinearModel, solve_model
-from counterplay.lp.zero_sum import require_zero_sum, sequence_program
+from counterplay.errors import GameError
+from counterplay.lp.safe_response import SafePlans, sequence_values
+from counterplay.lp.treeplex import strategy_of
 from counterplay.strategy.strategy import Provenance
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
-from counterplay.tree.sequence.matrices import behavioural_strategy, payoff_matrix, payoff_scale, realisation_plan
 
 Float64 = NDArray[np.float64]
-
-VALUE_SLACK = 1e-10
-"""Tolerance of an equilibrium strategy's value, relative to the largest payoff, for rounding errors."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -53,23 +48,9 @@ class Equilibria:
     """
 
     def __init__(self, tree: GameTree) -> None:
-        require_zero_sum(tree, "the linear program")
         self.tree = tree
-        self._programs = [self._polytope(player) for player in range(2)]
-
-    def _polytope(self, player: int) -> LinearModel:
-        """The program of a player with the objective as its last row."""
-        scale = payoff_scale(self.tree.sequences.leaf_payoff)
-        model = sequence_program(self.tree, player, scale=scale)
-        solution = solve_model(model)
-        assert solution is not None  # there is no time limit
-        if player == 0:
-            self.value = solution.value / scale * self.tree.sequences.unit
-        slack = VALUE_SLACK * max(1.0, float(np.abs(model.matrix.data).max()))
-        return dataclasses.replace(
-            model, cost=np.zeros_like(model.cost), matrix=vstack([model.matrix, csr_array(model.cost[None, :])], "csr"),
-            row_lower=np.append(model.row_lower, solution.value - slack), row_upper=np.append(model.row_upper, np.inf),
-        )  # fmt: skip
+        self._plans = [SafePlans(tree, player) for player in range(2)]
+        self.value = self._plans[0].value
 
     def extreme(self, player: int, objective: Float64, largest: bool = True) -> ExtremeEquilibrium:
         """The equilibrium strategy of a player that is best by a linear measure of its realisation plan.
@@ -83,33 +64,15 @@ class Equilibria:
         largest : bool
             Maximise, or else minimise.
         """
-        form = self.tree.sequences
         if player not in (0, 1):
             raise GameError(f"{self.tree.name} has players 0 and 1; got {player}")
-        if objective.shape != (form.sequences_of(player),):
-            raise SolverError(
-                f"the objective needs a number for each of the {form.sequences_of(player)} sequences of player "
-                f"{player + 1}; got an array of shape {objective.shape}"
-            )
-        program = self._programs[player]
-        cost = np.zeros_like(program.cost)
-        scale = payoff_scale(objective)
-        cost[: len(objective)] = scale * objective
-        solution = solve_model(dataclasses.replace(program, cost=cost, maximise=largest))
-        assert solution is not None
-        plan = np.zeros(form.num_sequences)
-        first = int(form.sequence_start[player])
-        plan[first : first + len(objective)] = solution.primal[: len(objective)]
-        profile = TabularStrategy.from_tree(self.tree, behavioural_strategy(self.tree, plan), Provenance("equilibrium"))
-        return ExtremeEquilibrium(player, solution.value / scale, profile)
+        best, plan = self._plans[player].best(objective, largest=largest)
+        table = strategy_of(self.tree, player, plan, TabularStrategy.uniform(self.tree).table)
+        return ExtremeEquilibrium(player, best, TabularStrategy.from_tree(self.tree, table, Provenance("equilibrium")))
 
     def against(self, player: int, opponent: TabularStrategy, largest: bool = True) -> ExtremeEquilibrium:
         """The equilibrium strategy of a player that earns most (or least) against a given strategy of the other."""
-        form = self.tree.sequences
-        plan = realisation_plan(self.tree, opponent.for_tree(self.tree))
-        other = 1 - player
-        low, high = form.sequence_start[other], form.sequence_start[other + 1]
-        return self.extreme(player, np.asarray(payoff_matrix(form, player) @ plan[low:high]), largest)
+        return self.extreme(player, sequence_values(self.tree, player, opponent.for_tree(self.tree)), largest)
 
     def reach_range(self, player: int, infoset: str, action: str) -> tuple[float, float]:
         """The smallest and largest own reach of an action over all equilibrium strategies: probability of reaching the
