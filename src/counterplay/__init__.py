@@ -65,6 +65,7 @@ __all__ = [
     "nash_conv",
     "open_game",
     "parameter",
+    "plot_responses",
     "plot_run",
     "register",
     "resume",
@@ -93,7 +94,7 @@ _HOME = {
     "best_response": "evaluation", "evaluate": "evaluation", "expected_values": "evaluation",
     "exploitability": "evaluation", "infoset_table": "evaluation", "nash_conv": "evaluation",
     "equity": "poker.range_equity", "match": "agents", "build": "build", "modelling": ":",
-    "warm": "warming", "plot_run": "plots.convergence",
+    "warm": "warming", "plot_responses": "plots.exploitation", "plot_run": "plots.convergence",
     "AbstractionError": "errors", "CounterplayError": "errors", "GameError": "errors", "MemoryLimitError": "errors",
     "SolverError": "errors", "StrategyError": "errors", "UnknownInfosetError": "errors", "trust": "trusted_code",
 }  # fmt: skip
@@ -138,6 +139,7 @@ if TYPE_CHECKING:
         terminal,
     )  # fmt: skip
     from counterplay.plots.convergence import plot_run
+    from counterplay.plots.exploitation import plot_responses
     from counterplay.poker.range_equity import equity
     from counterplay.runs import resume, solve, solve_flops, solve_spot
     from counterplay.runtime.pacing import Until

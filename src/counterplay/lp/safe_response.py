@@ -62,6 +62,7 @@ class SafePlans:
         self._chip = scale / form.unit
         self.value = solution.value / self._chip
         slack = VALUE_SLACK * max(1.0, float(np.abs(model.matrix.data).max()))
+        self._guaranteed = model.cost  # the objective: what a plan is sure of
         self._program = dataclasses.replace(
             model, cost=np.zeros_like(model.cost), matrix=vstack([model.matrix, csr_array(model.cost[None, :])], "csr"),
             row_lower=np.append(model.row_lower, solution.value - slack), row_upper=np.append(model.row_upper, np.inf),
@@ -87,15 +88,32 @@ class SafePlans:
         assert solution is not None
         return solution.value / scale, solution.primal[:sequences]
 
-    def response(self, opponent: Float64, epsilon: float = 0.0) -> tuple[float, Float64]:
-        """What an epsilon-safe best response wins from a strategy (E,), and that strategy (E,) with the response."""
-        won, plan = self.best(sequence_values(self.tree, self.player, opponent), epsilon)
-        return won, strategy_of(self.tree, self.player, plan, opponent)
+    def response(self, opponent: Float64, epsilon: float = np.inf) -> tuple[float, Float64]:
+        """What an epsilon-safe best response wins from a strategy (E,), and that strategy (E,) with the response.
+
+        Of all that win as much, it is one that gives away least; by default a best response, whatever it gives away.
+        """
+        values = sequence_values(self.tree, self.player, opponent)
+        won, _ = self.best(values, epsilon)
+        scale = payoff_scale(values)
+        cost = np.zeros_like(self._program.cost)
+        cost[: len(values)] = scale * values
+        slack = VALUE_SLACK * max(1.0, scale * float(np.abs(values).max(initial=0.0)))
+        lower = np.append(self._program.row_lower, scale * won - slack)
+        lower[-2] = -np.inf
+        rows = vstack([self._program.matrix, csr_array(cost[None, :])], "csr")
+        safest = dataclasses.replace(
+            self._program, cost=self._guaranteed, matrix=rows, row_lower=lower,
+            row_upper=np.append(self._program.row_upper, np.inf),
+        )  # fmt: skip
+        solution = solve_model(safest)
+        assert solution is not None
+        return won, strategy_of(self.tree, self.player, solution.primal[: len(values)], opponent)
 
 
 def check_epsilon(epsilon: float) -> None:
     """Refuse what a strategy cannot give away."""
-    if not epsilon >= 0.0 or epsilon == np.inf:
+    if not epsilon >= 0.0:
         raise SolverError(f"epsilon is what a response may give away, in chips: 0 or more; got {epsilon:g}")
 
 

@@ -10,16 +10,22 @@ if TYPE_CHECKING:
     from counterplay.modelling.confidence import CONFIDENCES, Confidence
     from counterplay.modelling.models import DirichletModel, FrequencyModel, Model, model_table
     from counterplay.modelling.observations import DataReport, Observations, pooled
+    from counterplay.modelling.response import GRID, KINDS, Response
+    from counterplay.modelling.response_curves import ResponseCurve, response_curve
+    from counterplay.modelling.response_runs import respond
     from counterplay.modelling.sampled_play import observe_play
 
 __all__ = [
-    "CONFIDENCES", "Confidence", "DataReport", "DirichletModel", "FrequencyModel", "Model", "Observations",
-    "model_table", "observe_play", "pooled",
+    "CONFIDENCES", "GRID", "KINDS", "Confidence", "DataReport", "DirichletModel", "FrequencyModel", "Model",
+    "Observations", "Response", "ResponseCurve", "model_table", "observe_play", "pooled", "respond", "response_curve",
 ]  # fmt: skip
 
 __getattr__ = lazy_names(__name__, {
     "confidence": ("CONFIDENCES", "Confidence"),
     "models": ("DirichletModel", "FrequencyModel", "Model", "model_table"),
     "observations": ("DataReport", "Observations", "pooled"),
+    "response_curves": ("ResponseCurve", "response_curve"),
+    "response_runs": ("respond",),
+    "response": ("GRID", "KINDS", "Response"),
     "sampled_play": ("observe_play",),
 })  # fmt: skip

@@ -39,7 +39,7 @@ def plot_curves(
     target: float | None = None,
 ) -> None:  # fmt: skip
     """Draw exploitability for each named curve, one panel for each of ``axes``, on logarithmic scales, and save it."""
-    _save(_drawn(_panels(curves, axes), title, EXPLOITABILITY, target), path)
+    save_figure(_drawn(_panels(curves, axes), title, EXPLOITABILITY, target), path)
 
 
 def plot_run(result: SolveResult, path: str | os.PathLike[str] | None = None, target: float | None = None) -> Figure:
@@ -71,7 +71,7 @@ def plot_run(result: SolveResult, path: str | os.PathLike[str] | None = None, ta
     title = f"{result.facts.title or result.game}: {result.algorithm}"
     figure = _drawn(_panels({result.algorithm: result.curve}, axes), title, EXPLOITABILITY, target)
     if path is not None:
-        _save(figure, path)
+        save_figure(figure, path)
     return figure
 
 
@@ -80,7 +80,7 @@ def plot_lines(
     target: float | None = None,
 ) -> None:  # fmt: skip
     """Draw lines, each an (x, y), and save them; scales are logarithmic unless some y is negative."""
-    _save(_drawn([(xlabel, lines)], title, ylabel, target), path)
+    save_figure(_drawn([(xlabel, lines)], title, ylabel, target), path)
 
 
 def plot_bands(
@@ -91,7 +91,7 @@ def plot_bands(
     lines = [(LABELS[axis], {name: (band.x, band.mean) for name, band in bands.items()}) for axis, bands in panels]
     shades = [{name: (band.low, band.high) for name, band in bands.items()} for _, bands in panels]
     value = None if reference is None else reference[1]
-    _save(_drawn(lines, title, EXPLOITABILITY, value, shades, reference and reference[0]), path)
+    save_figure(_drawn(lines, title, EXPLOITABILITY, value, shades, reference and reference[0]), path)
 
 
 def _panels(curves: Mapping[str, Sequence[Progress]], axes: Sequence[Axis]) -> list[Panel]:
@@ -142,7 +142,8 @@ def _drawn(
     return figure
 
 
-def _save(figure: Figure, path: str | os.PathLike[str]) -> None:
+def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
+    """Write a picture to a file."""
     try:
         figure.savefig(path, dpi=150)
     except (OSError, ValueError) as error:
