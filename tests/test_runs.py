@@ -227,9 +227,7 @@ def test_the_registry_names_a_solver_for_every_form() -> None:
             solver = make_solver(games[form], name, form=form)
             assert type(solver) is solver_class(kind)
             assert (solver.form_name, solver.algorithm, solver.kind) == (form, name, kind)
-    found = {
-        kind for one in ALGORITHMS.values() for kind in (*one.forms.values(), *one.against.values(), *one.by_settings)
-    }
+    found = {kind for one in ALGORITHMS.values() for kind in (*one.forms.values(), *one.against.values(), *one.instead)}
     assert found == set(SOLVERS)
 
 

@@ -96,7 +96,7 @@ def interrupted(solver: Solver, calls: int) -> None:
 
 
 def test_every_solver_has_an_algorithm() -> None:
-    others = {kind for known in ALGORITHMS.values() for kind in (*known.against.values(), *known.by_settings)}
+    others = {kind for known in ALGORITHMS.values() for kind in (*known.against.values(), *known.instead)}
     assert {ALGORITHMS[algorithm].forms[form] for algorithm, form in CASES} | others == set(SOLVERS)
     for kind in SOLVERS:
         solver = solver_class(kind)

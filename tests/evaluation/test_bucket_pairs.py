@@ -65,10 +65,12 @@ def test_what_is_refused() -> None:
         count_bucket_pairs(BucketGame.build(LEDUC, mixed(LEDUC)))
     with pytest.raises(GameError, match="two players"):
         count_bucket_pairs(BucketGame.build(THREE, remembering(THREE)))
-    abstract = BucketGame.build(LEDUC, forgetting(LEDUC))
-    pairs = count_bucket_pairs(BucketGame.build(LEDUC, remembering(LEDUC)))
+    abstract = BucketGame.build(LEDUC, remembering(LEDUC))
+    pairs = count_bucket_pairs(abstract)
     with pytest.raises(StrategyError, match="entries"):
         measure_buckets(abstract, pairs, np.zeros(3))
+    with pytest.raises(StrategyError, match="of another card abstraction"):
+        measure_buckets(BucketGame.build(LEDUC, forgetting(LEDUC)), pairs)
     holdem = cp.make("holdem_limit_2p").definition  # type: ignore[attr-defined]
     single = CardAbstraction.single((13, 4), (2, 3, 1, 1))
     small = [BucketTable(table.shape, 1, np.zeros(len(table.table), np.uint8)) for table in single.rounds[:3]]  # type: ignore[arg-type]

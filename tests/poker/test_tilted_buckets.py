@@ -12,7 +12,6 @@ import counterplay as cp
 from counterplay.abstraction.cards import build_cards, parse_recipe
 from counterplay.abstraction.cards.bucket_games import bucket_abstraction
 from counterplay.errors import CounterplayError
-from counterplay.evaluation.bucket_pairs import count_bucket_pairs
 from counterplay.experiments import run_experiment
 from counterplay.forms import open_game
 from counterplay.game.transforms import Tilt, TiltedGame
@@ -88,8 +87,6 @@ def test_what_takes_no_tilt() -> None:
     for algorithm in ("pcs-boards", "cfr-br"):
         with pytest.raises(CounterplayError, match=r"for zero-sum games; .* is tilted"):
             make_solver(abstract, algorithm)
-    with pytest.raises(CounterplayError, match="is tilted"):
-        count_bucket_pairs(abstract)
 
 
 def test_the_experiment() -> None:

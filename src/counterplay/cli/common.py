@@ -86,11 +86,15 @@ def check_plot(path: Path | None) -> None:
 
 @contextlib.contextmanager
 def compile_status(name: str, quiet: bool) -> Iterator[ProgressCallback | None]:
-    """A live count of the histories compiled so far, on a terminal: what ``open_game`` takes as progress."""
+    """A live count of what is compiled or counted so far, on a terminal: what ``open_game`` takes as progress."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
 
     with Console(stderr=True).status("compiling") as status:
-        yield lambda now: status.update(f"compiling {name}: {now.iterations:,} histories")
+        yield lambda now: status.update(
+            f"{now.stage}: {now.iterations:,} of {now.total or 0:,}"
+            if now.stage
+            else f"compiling {name}: {now.iterations:,} histories"
+        )

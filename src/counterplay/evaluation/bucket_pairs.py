@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from counterplay.errors import AbstractionError, GameError, StrategyError
 from counterplay.evaluation.measurement import Measurement
-from counterplay.kernels.buckets.bucket_response import BucketMatrices, count_pairs, respond
+from counterplay.evaluation.pair_walks import PairMatrices, PairWalks, transposed
+from counterplay.kernels.buckets.bucket_response import count_pairs
 from counterplay.poker.buckets.board_sampler import every_board
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.buckets.hand_lookup import hand_buckets
@@ -36,6 +37,9 @@ from counterplay.storage import Arrays, read_container, write_container
 
 KIND = "bucket-pairs"
 """The kind in the header of a file."""
+
+MATRICES = ("likely", "ahead", "tied")
+"""The matrices of a round by name."""
 
 
 class PairsHeader(TypedDict):
@@ -52,8 +56,9 @@ class BucketPairs:
 
     Attributes
     ----------
-    likely, ahead : tuple of (B1, B2) float64
-        By round: the probability of each pair of buckets, and that of a win minus that of a loss of the first player.
+    likely, ahead, tied : tuple of (B1, B2) float64
+        By round: the probability of each pair of buckets, that of a win minus that of a loss of the first player, and
+        that of a tie.
     before : tuple of pairs of (B,) int64
         By round: the previous round's bucket for each bucket of the first and of the second player.
     boards : int
@@ -64,6 +69,7 @@ class BucketPairs:
 
     likely: tuple[NDArray[np.float64], ...]
     ahead: tuple[NDArray[np.float64], ...]
+    tied: tuple[NDArray[np.float64], ...]
     before: tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]
     boards: int
     exact: bool
@@ -71,11 +77,15 @@ class BucketPairs:
     def save(self, path: str | os.PathLike[str], game: BucketGame) -> None:
         """Write the counts of a game to a file, atomically."""
         header = {"fingerprint": game.fingerprint, "boards": self.boards, "exact": self.exact}
-        arrays: dict[str, NDArray[Any]] = {}
-        for turn, (likely, ahead) in enumerate(zip(self.likely, self.ahead, strict=True)):
-            arrays |= {f"likely_{turn}": likely, f"ahead_{turn}": ahead}
-            arrays |= {f"before_{turn}_{who}": row for who, row in enumerate(self.before[turn])}
-        write_container(path, KIND, header, arrays)
+        write_container(path, KIND, header, self.arrays())
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All arrays by name, as files have them."""
+        found: dict[str, NDArray[Any]] = {}
+        for turn, rows in enumerate(self.before):
+            found |= {f"{name}_{turn}": getattr(self, name)[turn] for name in MATRICES}
+            found |= {f"before_{turn}_{who}": row for who, row in enumerate(rows)}
+        return found
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], game: BucketGame) -> BucketPairs:
@@ -84,43 +94,42 @@ class BucketPairs:
         check_header(path, header, PairsHeader)
         if header["fingerprint"] != game.fingerprint:
             raise StrategyError(f"{path} belongs to another card abstraction")
-        counts = [[game.buckets[player][turn].count for player in range(2)] for turn in range(game.rounds)]
-        likely, ahead, before = [], [], []
         try:
-            for turn, shape in enumerate(counts):
-                likely.append(_matrix(f"likely_{turn}", arrays, shape))
-                ahead.append(_matrix(f"ahead_{turn}", arrays, shape))
-                rows = [arrays[f"before_{turn}_{who}"] for who in range(2)]
-                for who, row in enumerate(rows):
-                    check_like(f"before_{turn}_{who}", row, (shape[who],), np.int64)
-                    check_limits(f"before_{turn}_{who}", row, 0, counts[turn - 1][who] - 1 if turn else 0)
-                before.append((np.asarray(rows[0]), np.asarray(rows[1])))
-            return cls(tuple(likely), tuple(ahead), tuple(before), header["boards"], header["exact"])
+            return cls.of_arrays(game, arrays, header["boards"], header["exact"])
         except (KeyError, TypeError, ValueError) as error:
             raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}") from None
 
-    def seen_by(self, player: int) -> BucketMatrices:
-        """The same as the kernel takes it."""
-        rounds = len(self.likely)
-        widest = max(max(matrix.shape) for matrix in self.likely)
-        likely, ahead = np.zeros((2, rounds, widest, widest))
-        kinds, before = np.zeros((rounds, 2), np.int64), np.zeros((rounds, 2, widest), np.int64)
-        for turn in range(rounds):
-            here, won = self.likely[turn], self.ahead[turn]
-            here, won = (here.T, won.T) if player == 0 else (here, -won)
-            kinds[turn] = here.shape[::-1]
-            likely[turn, : kinds[turn, 1], : kinds[turn, 0]] = here
-            ahead[turn, : kinds[turn, 1], : kinds[turn, 0]] = won
-            for place, who in enumerate((player, 1 - player)):
-                before[turn, place, : kinds[turn, place]] = self.before[turn][who]
-        return BucketMatrices(likely, ahead, kinds, before)
+    @classmethod
+    def of_arrays(cls, game: BucketGame, arrays: Arrays, boards: int, exact: bool) -> BucketPairs:
+        """The counts of a game from ``arrays`` in a file.  Raises KeyError or ValueError if they cannot be."""
+        counts = game.slot_buckets.reshape(-1, 2).tolist()
+        rounds, before = [], []
+        for turn, shape in enumerate(counts):
+            rounds.append([_matrix(f"{name}_{turn}", arrays, shape) for name in MATRICES])
+            rows = [arrays[f"before_{turn}_{who}"] for who in range(2)]
+            for who, row in enumerate(rows):
+                check_like(f"before_{turn}_{who}", row, (shape[who],), np.int64)
+                check_limits(f"before_{turn}_{who}", row, 0, counts[turn - 1][who] - 1 if turn else 0)
+            before.append((np.array(rows[0]), np.array(rows[1])))
+        if boards < 1:
+            raise ValueError(f"{boards} boards were counted")
+        likely, ahead, tied = zip(*rounds, strict=True)
+        return cls(likely, ahead, tied, tuple(before), int(boards), bool(exact))
+
+    def walks(self, game: BucketGame) -> PairWalks:
+        """Walks over a game with these buckets.  Raises StrategyError if it has others."""
+        if [list(one.shape) for one in self.likely] != game.slot_buckets.reshape(-1, 2).tolist():
+            raise StrategyError(f"these bucket pairs are of another card abstraction than {game.name}")
+        rows = zip(self.likely, self.ahead, self.tied, strict=True)
+        first = [PairMatrices(likely, ahead, likely - tied) for likely, ahead, tied in rows]
+        return PairWalks(game, (first, [transposed(one) for one in first]), self.before)
 
 
 def _matrix(name: str, arrays: Arrays, shape: list[int]) -> NDArray[np.float64]:
     """A matrix of a file, by pairs of buckets.  Raises ValueError if it is none."""
     check_like(name, arrays[name], tuple(shape), np.float64)
     check_weights(name, arrays[name].reshape(-1), ("float64",), verify=True)
-    return np.asarray(arrays[name])
+    return np.array(arrays[name])
 
 
 def count_bucket_pairs(
@@ -154,8 +163,6 @@ def count_bucket_pairs(
     """
     if game.players != 2:
         raise GameError(f"best responses over buckets are for two players; {game.name} has {game.players}")
-    if game.tilt is not None:
-        raise GameError(f"best responses over buckets are for zero-sum games; {game.name} is tilted")
     exact = boards is None or not game.definition.board_ends[-1]
     if exact or boards is None:
         shared, weights = every_board(game)
@@ -172,25 +179,23 @@ def count_bucket_pairs(
     with ThreadPool(threads) as pool:
         pool.chunks(work, len(shared), 1 + len(shared) // max(64, 8 * threads), progress, "counting boards")
     whole = functools.reduce(_Counts.joined, parts.values())
-    total = whole.likely.sum()
-    return _marginals(whole.likely / total, whole.ahead / total, whole.before, len(shared), exact)
+    return _marginals(whole.matrices / whole.matrices[0].sum(), whole.before, len(shared), exact)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Counts:
     """Pairs of buckets in the last round, and where buckets come from, on some of the boards."""
 
-    likely: NDArray[np.float64]
-    ahead: NDArray[np.float64]
+    matrices: NDArray[np.float64]  # (3, B1, B2), see ``MATRICES``
     before: list[list[NDArray[np.int64]]]
     names: list[str]  # of the rounds
 
     @classmethod
     def empty(cls, game: BucketGame) -> _Counts:
         kinds = [[table.count for table in tables] for tables in game.buckets]
-        likely, ahead = np.zeros((2, kinds[0][-1], kinds[1][-1]))
+        matrices = np.zeros((len(MATRICES), kinds[0][-1], kinds[1][-1]))
         before = [[np.full(row[turn], -1) for row in kinds] for turn in range(game.rounds)]
-        return cls(likely, ahead, before, [game.definition.round_name(turn) for turn in range(game.rounds)])
+        return cls(matrices, before, [game.definition.round_name(turn) for turn in range(game.rounds)])
 
     def joined(self, other: _Counts) -> _Counts:
         """The counts of both; buckets must come from the same ones."""
@@ -198,7 +203,7 @@ class _Counts:
             for who, known in enumerate(pair):
                 now = np.flatnonzero(known >= 0)
                 _remember(self.before[turn][who], now, known[now], who, self.names[turn])
-        return _Counts(self.likely + other.likely, self.ahead + other.ahead, self.before, self.names)
+        return _Counts(self.matrices + other.matrices, self.before, self.names)
 
 
 class _Counter:
@@ -229,27 +234,12 @@ class _Counter:
             wide = np.zeros(len(holes), np.int64)
             wide[held] = found[-1]
             last.append(wide)
-        count_pairs(self.sets, rank, last[0], last[1], weight, counts.likely, counts.ahead)
+        count_pairs(self.sets, rank, last[0], last[1], weight, *counts.matrices)
 
 
 def measure_buckets(game: BucketGame, pairs: BucketPairs, strategy: NDArray[np.float64] | None = None) -> Measurement:
     """Value and best responses of a profile inside a bucket game, by default of the uniform one."""
-    if strategy is not None and strategy.shape != (game.num_entries,):
-        raise StrategyError(f"{game.name} has {game.num_entries} entries; got an array of {strategy.shape}")
-    chances = np.zeros(0) if strategy is None else np.ascontiguousarray(strategy, dtype=np.float64)
-    walks = game.walks()
-    rows = game.depth + game.rounds + 2
-    found: list[list[float]] = [[], []]
-    for player in range(2):
-        cards = pairs.seen_by(player)
-        for place, best in enumerate((False, True)):
-            reach, value = np.ones((2, rows, cards.likely.shape[1]))
-            respond(
-                walks.nodes, walks.utility, game.slot_start, game.slot_width, cards, player, best, chances, 0, 0, 0,
-                reach, value,
-            )  # fmt: skip
-            found[place].append(float(value[0, : cards.kinds[0, 0]].sum()))
-    return Measurement(tuple(found[0]), tuple(found[1]))
+    return pairs.walks(game).measure(strategy)
 
 
 def sample_boards(game: BucketGame, turn: int, boards: int, seed: int) -> NDArray[np.uint8]:
@@ -273,16 +263,16 @@ def _remember(known: NDArray[np.int64], now: NDArray[np.int64], then: NDArray[np
 
 
 def _marginals(
-    likely: NDArray[np.float64], ahead: NDArray[np.float64], before: list[list[NDArray[np.int64]]], boards: int,
-    exact: bool,
-) -> BucketPairs:  # fmt: skip
+    last: NDArray[np.float64], before: list[list[NDArray[np.int64]]], boards: int, exact: bool
+) -> BucketPairs:
     """The matrices of all rounds from those of the last."""
     parents = [(np.maximum(one, 0), np.maximum(other, 0)) for one, other in before]  # weight 0 where there is none
-    every = [(likely, ahead)]
+    every = [last]
     for turn in range(len(before) - 1, 0, -1):
         one, other = parents[turn]
-        fewer = np.zeros((2, len(before[turn - 1][0]), len(before[turn - 1][1])))
+        fewer = np.zeros((len(last), len(before[turn - 1][0]), len(before[turn - 1][1])))
         for found, matrix in zip(fewer, every[0], strict=True):
             np.add.at(found, (one[:, None], other[None, :]), matrix)
-        every.insert(0, (fewer[0], fewer[1]))
-    return BucketPairs(tuple(row[0] for row in every), tuple(row[1] for row in every), tuple(parents), boards, exact)
+        every.insert(0, fewer)
+    matrices = {name: tuple(one[number] for one in every) for number, name in enumerate(MATRICES)}
+    return BucketPairs(**matrices, before=tuple(parents), boards=boards, exact=exact)

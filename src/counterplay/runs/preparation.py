@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from counterplay.abstraction.infosets.by_name import split_name
 from counterplay.errors import MemoryLimitError, SolverError
 from counterplay.forms import GameForms, GameLike
+from counterplay.poker.buckets.board_sampler import count_boards
 from counterplay.poker.postflop import SUBGAME
 from counterplay.runs.options import RunOptions, Target
 from counterplay.runs.run import Run
@@ -62,7 +63,8 @@ def prepare(
     needs = _needs(target, options, own, forget)
     if form == "history":
         form = _form_that_fits(forms, chosen, options, needs, own)
-    _check_needs(form, _kind(chosen, form, options), options, needs)
+    measured = options.boards is not None or solver_class(_kind(chosen, form, options)).real_game
+    _check_needs(form, measured, options, needs)
     own = {**_common_settings(chosen, form, options), **own}
     try:
         solver = _SOLVERS[form](forms, algorithm, own, options)
@@ -112,7 +114,7 @@ def prepare_resume(
     elif form == "buckets":
         opened = None
     solver = resume_solver(path, opened, options.memory_limit, options.cards, options.opponent_cards)
-    _check_needs(form, solver.kind, options, _needs(target, options, {}, ()))
+    _check_needs(form, options.boards is not None or solver.measures, options, _needs(target, options, {}, ()))
     _count_pairs(solver, options)
     return _ready(solver, target, options, forms)
 
@@ -199,7 +201,7 @@ def _kind(algorithm: str, form: str, options: RunOptions) -> str:
     return solver_kind(algorithm, form, None if opponent is None or form != "buckets" else os.fspath(opponent))
 
 
-def _check_needs(form: str, kind: str, options: RunOptions, needs: Mapping[str, bool]) -> None:
+def _check_needs(form: str, measured: bool, options: RunOptions, needs: Mapping[str, bool]) -> None:
     for name in ("bets", "opponent_cards"):
         if getattr(options, name) is not None and form != "buckets":
             raise SolverError(f"{name} is for card abstractions; name one with cards")
@@ -207,7 +209,6 @@ def _check_needs(form: str, kind: str, options: RunOptions, needs: Mapping[str, 
         for name in ("forget", "map_out", "exact"):
             if needs[name]:
                 raise SolverError(f"{name} needs the histories of the game; use representation history")
-    measured = options.boards is not None or solver_class(kind).real_game
     if form == "states" or (form == "buckets" and not measured):
         for name in ("until", "plot"):
             if needs[name]:
@@ -306,7 +307,16 @@ _SOLVERS = {"history": _history_solver, "public": _public_solver, "buckets": _bu
 
 
 def _count_pairs(solver: Solver, options: RunOptions) -> None:
-    """The bucket pair counts, if a run is to be measured in the bucket game."""
+    """The bucket pair counts, if a run is to be measured in the bucket game, or solves it by them."""
+    from counterplay.solvers.bucket_pairs_cfr import BucketPairsSolver
+
+    if isinstance(solver, BucketPairsSolver) and (solver.pairs is None) == (options.boards is None):
+        if options.boards is not None:
+            raise SolverError("a checkpoint has its own boards; leave out boards")
+        raise SolverError(
+            f"{solver.name} has {count_boards(solver.game):,} different boards, too many for {solver.algorithm} to "
+            "walk all; say how many to sample: boards=10000 (--boards 10000), or use a sampling algorithm"
+        )
     if options.boards is None:
         return
     from counterplay.evaluation.bucket_pairs import count_bucket_pairs
@@ -315,7 +325,8 @@ def _count_pairs(solver: Solver, options: RunOptions) -> None:
     if not isinstance(solver, BucketTables):
         raise SolverError("boards is for card abstractions; name one with cards")
     count = None if options.boards == "all" else int(options.boards)
-    solver.pairs = count_bucket_pairs(solver.game, count, getattr(solver.config, "seed", options.seed or 0))
+    seed = getattr(solver.config, "seed", options.seed or 0)
+    solver.pairs = count_bucket_pairs(solver.game, count, seed, options.opening)
 
 
 def _lock(solver: Solver, text: str) -> None:

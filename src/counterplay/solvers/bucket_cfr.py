@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from counterplay.evaluation.lifted_buckets import check_real_game
 from counterplay.kernels.buckets.bucket_pcs import walk_board
+from counterplay.kernels.buckets.bucket_response import add_regrets
 from counterplay.kernels.public.piece_steps import Rule
 from counterplay.kernels.public.public_cfr import iteration_rule
 from counterplay.poker.buckets.board_sampler import BoardSampler, betting_pieces, check_hands, every_board
@@ -104,10 +105,7 @@ class BucketCfrSolver(BucketTables, FullWidthSolver):
         """Walk the game for some players, then change their regrets."""
         self._learned[:] = 0.0
         self._walk(learners, weight)
-        self.regret += self._learned
-        self.regret[np.abs(self.regret) <= self._tie] = 0.0
-        if self.config.regret_floor:
-            np.maximum(self.regret, 0.0, out=self.regret)
+        add_regrets(self._learned, self._tie, self.config.regret_floor, self.regret)
         if self.config.predictive:
             self.prediction[learners[0]] = self._learned
 

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import SolverError, StrategyError
-from counterplay.evaluation.bucket_pairs import BucketPairs, measure_buckets
+from counterplay.evaluation.bucket_pairs import BucketPairs
 from counterplay.evaluation.measurement import Measurement
+from counterplay.evaluation.pair_walks import PairWalks
 from counterplay.forms import open_game
 from counterplay.kernels.regret import match_regrets
 from counterplay.poker.buckets.bucket_game import BucketGame
@@ -43,6 +44,7 @@ class BucketTables(Solver):
 
     def __init__(self, *args: Any, pairs: BucketPairs | None = None, **kwargs: Any) -> None:
         self.pairs = pairs
+        self._walked: tuple[BucketPairs, PairWalks] | None = None
         super().__init__(*args, **kwargs)
 
     def _opened(self, game: Any, memory_limit: int | None) -> BucketGame:
@@ -67,9 +69,15 @@ class BucketTables(Solver):
 
     def measure(self) -> Measurement:
         """Measure the profile inside the bucket game; every number is NaN without ``pairs``."""
-        if self.pairs is None:
-            return Measurement.unknown(self.game.players)
-        return measure_buckets(self.game, self.pairs, self.strategy())
+        walks = self.pair_walks
+        return Measurement.unknown(self.game.players) if walks is None else walks.measure(self.strategy())
+
+    @property
+    def pair_walks(self) -> PairWalks | None:
+        """Walks over ``pairs``, made when they are first needed."""
+        if self.pairs is not None and (self._walked is None or self._walked[0] is not self.pairs):
+            self._walked = self.pairs, self.pairs.walks(self.game)
+        return None if self.pairs is None or self._walked is None else self._walked[1]
 
     def details(self) -> dict[str, Any]:
         """The bucket game."""

@@ -17,6 +17,8 @@ from typing import Any
 from counterplay.errors import SolverError
 from counterplay.forms import GameLike
 from counterplay.poker.buckets.asymmetric_game import NONE, AsymmetricGame
+from counterplay.poker.buckets.board_sampler import MOST_BOARDS, count_boards
+from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.header_checks import check_header
 from counterplay.runtime.suggestions import did_you_mean, find_name
 from counterplay.solvers.checkpoint_header import CheckpointHeader
@@ -40,7 +42,7 @@ class Algorithm:
     * ``seeded``: it makes random choices, from the setting ``seed``
     * ``one_sided``: it finishes with a maxmin strategy of one player, the setting ``player``, of a two-player zero-sum
       game with any recall but absent-mindedness; the other player's strategy is a best response
-    * ``by_settings``: solvers that some of its settings choose in place of those of ``forms``
+    * ``instead``: solvers that its settings, or the size of the game, choose in place of those of ``forms``
     """
 
     summary: str
@@ -50,7 +52,7 @@ class Algorithm:
     sampled: bool = False
     seeded: bool = False
     one_sided: bool = False
-    by_settings: tuple[str, ...] = ()
+    instead: tuple[str, ...] = ()
 
     @property
     def full_width(self) -> bool:
@@ -70,20 +72,24 @@ def _on_histories(summary: str, kind: str, **traits: Any) -> Algorithm:
     return Algorithm(summary, {"history": kind}, **traits)
 
 
+def _full_width(summary: str) -> Algorithm:
+    forms = {"history": "cfr", "public": "public", "buckets": "bucket-cfr"}
+    return Algorithm(summary, forms, instead=("bucket-pairs-cfr",))
+
+
 def _sampled(summary: str, **forms: str) -> Algorithm:
     return Algorithm(summary, forms, sampled=True, seeded=True)
 
 
-_FULL = {"history": "cfr", "public": "public", "buckets": "bucket-cfr"}
 _DEALT = {"history": "mccfr", "buckets": "mccfr-abstract"}
 _WALKED = {**_DEALT, "states": "mccfr-states"}
 
 ALGORITHMS: dict[str, Algorithm] = {
-    "cfr": Algorithm("vanilla counterfactual regret minimisation, all players at once", _FULL),
-    "cfr+": Algorithm("CFR+ : regret matching plus, alternating, linear averaging", _FULL),
-    "linear": Algorithm("linear CFR : iteration t has weight t in regrets and average", _FULL),
-    "dcfr": Algorithm("discounted CFR : positive and negative regrets are discounted differently", _FULL),
-    "pcfr+": Algorithm("predictive CFR+ : the last regret predicts the next", _FULL),
+    "cfr": _full_width("vanilla counterfactual regret minimisation, all players at once"),
+    "cfr+": _full_width("CFR+ : regret matching plus, alternating, linear averaging"),
+    "linear": _full_width("linear CFR : iteration t has weight t in regrets and average"),
+    "dcfr": _full_width("discounted CFR : positive and negative regrets are discounted differently"),
+    "pcfr+": _full_width("predictive CFR+ : the last regret predicts the next"),
     "fictitious-play": _on_histories("fictitious play : best responses to averages", "fictitious-play"),
     "lp": _on_histories("linear program of the sequence form, two-player constant-sum games", "lp", exact=True),
     "double-oracle": _on_histories(
@@ -121,7 +127,7 @@ ALGORITHMS: dict[str, Algorithm] = {
         {"buckets": "cfr-br"},
         sampled=True,
         seeded=True,
-        by_settings=("cfr-br-trunk",),
+        instead=("cfr-br-trunk",),
     ),
 }
 """Every algorithm by name."""
@@ -145,6 +151,7 @@ SOLVERS: dict[str, str] = {
     "mccfr-states": "state_mccfr:StateSampler",
     "mccfr-abstract": "bucket_mccfr:BucketSolver",
     "bucket-cfr": "bucket_cfr:BucketCfrSolver",
+    "bucket-pairs-cfr": "bucket_pairs_cfr:BucketPairsSolver",
     "cfr-br": "cfr_br:CfrBrSolver",
     "cfr-br-trunk": "cfr_br_trunk:TrunkSolver",
     "asymmetric": "asymmetric:AsymmetricSolver",
@@ -219,6 +226,9 @@ def make_solver(
 ) -> Solver:
     """A solver by the name of its algorithm, on the form in which the game is.
 
+    Full-width algorithms in a bucket game with too many boards to walk solve it by its bucket pairs, which must be set
+    before the first step: ``solver.pairs = count_bucket_pairs(game, boards)``.
+
     Parameters
     ----------
     game : GameTree, PublicTree, BucketGame, AsymmetricGame, Game or str
@@ -237,6 +247,8 @@ def make_solver(
     form = form or form_of(game, algorithm)
     algorithm = find_algorithm(algorithm or DEFAULT_ALGORITHM[form], form)
     kind = solver_kind(algorithm, form, game.opponent if isinstance(game, AsymmetricGame) else None)
+    if kind == "bucket-cfr" and isinstance(game, BucketGame) and count_boards(game) > MOST_BOARDS:
+        kind = "bucket-pairs-cfr"
     return solver_class(kind).named(game, algorithm, memory_limit, settings)
 
 

@@ -1,8 +1,20 @@
-"""Best responses inside a bucket game of two players: a walk over the betting tree with vectors over buckets.
+"""Walks inside a bucket game of two players with vectors over buckets, given how often pairs of buckets occur.
 
-A walk carries the reach of each of the opponent's buckets and returns the value of each bucket of the player
-(Johanson 2016, section 3.4, with the vector form of the public tree).  The cards are two matrices for each round: how
-likely each pair of buckets is, and how much more likely one of the pair wins at the showdown than loses.
+Johanson 2016, section 3.4, with the vector form of the public tree.  All that matters of the cards is three matrices
+for each round, by pairs of buckets: how likely a pair is, how much more likely its first hand wins a showdown than
+loses it, and how likely one of the two wins.
+
+The betting tree is taken in *pieces*: the decisions of one round that follow one another.  Within a piece what a player
+does is a sequence of his, and every entry of his row of a table is one: the place of a sequence is the place of its
+last action in the row.  Behind the row there is a sequence for each piece: before he acts.  A round takes three steps:
+
+1. ``descend`` multiplies the probabilities of the opponent's sequences, bucket by bucket, and leaves at each terminal,
+   a *column*, what the player would win times the opponent's reach;
+2. a product with a matrix turns columns into what the player's buckets win;
+3. ``ascend`` adds these up from the last decision to the first: values, best responses, regrets.
+
+The product is the only step that costs more than a pass over the tables, so that it is left to BLAS, many columns at a
+time (``evaluation/pair_walks.py``).
 """
 
 from __future__ import annotations
@@ -12,16 +24,24 @@ from typing import NamedTuple
 import numpy as np
 
 from counterplay.kernels.jit import kernel
-from counterplay.kernels.walks import MOVER_MASK, SLOT_BITS, f64, i64
+from counterplay.kernels.walks import f64, u64
+
+NO_CHOICE = 1e-12
+"""Up to this probability a player has no choice: the rest of the least probabilities is a rounding error."""
 
 
-class BucketMatrices(NamedTuple):
-    """The joint distribution of buckets and results, seen by one player.  R rounds, at most B buckets."""
+class BettingSlot(NamedTuple):
+    """The decisions of a player in a round, piece by piece.  D decisions, P pieces, L links to the next round."""
 
-    likely: np.ndarray  # (R, B, B) float64: the probability of an opponent's bucket (the row) with an own one
-    ahead: np.ndarray  # (R, B, B) float64: the same times the probability of a win minus that of a loss
-    kinds: np.ndarray  # (R, 2) int64: how many buckets the player has, and the opponent
-    before: np.ndarray  # (R, 2, B) int64: from which bucket of the round before one comes, by player and opponent
+    start: int  # the first entry of the table
+    width: int  # entries of a bucket
+    first: np.ndarray  # (P+1,) int64: where the decisions of a piece begin, each after those that lead to it
+    offset: np.ndarray  # (D,) int64: the sequence of a decision's first action
+    actions: np.ndarray  # (D,) int64: how many actions there are
+    above: np.ndarray  # (D,) int64: the sequence that leads to a decision
+    first_link: np.ndarray  # (P+1,) int64: where the links of a piece begin
+    link: np.ndarray  # (L,) int64: the sequence that leads to a piece of the next round
+    before: np.ndarray  # (B,) int64: the bucket of the previous round for each bucket; 0 in the first round
 
 
 @kernel
@@ -33,6 +53,7 @@ def count_pairs(
     weight: float,  # IN  how many boards this one stands for
     likely: np.ndarray,  # IN OUT (B1, B2) float64
     ahead: np.ndarray,  # IN OUT (B1, B2) float64
+    tied: np.ndarray,  # IN OUT (B1, B2) float64
 ) -> None:
     """Add all pairs of hands on one board."""
     for first in range(len(holes)):
@@ -48,77 +69,114 @@ def count_pairs(
                 ahead[row, column] += weight
             elif rank[first] < rank[second]:
                 ahead[row, column] -= weight
+            else:
+                tied[row, column] += weight
 
 
 @kernel
-def respond(
-    nodes: np.ndarray,  # IN  (4N,) uint32: see WalkArrays
-    utility: np.ndarray,  # IN  (2Z,) float64
-    slot_start: np.ndarray,  # IN  (S,) int64
-    slot_width: np.ndarray,  # IN  (S,) int64
-    cards: BucketMatrices,  # IN
-    player: int,  # IN
-    best: bool,  # IN  respond best, or play the profile
+def descend(
+    slot: BettingSlot,  # IN
+    low: int,  # IN  the first piece
+    high: int,  # IN  the last piece + 1
     strategy: np.ndarray,  # IN  (E,) float64, or (0,) for the uniform profile
-    node: int,  # IN  where to start: 0
-    turn: int,  # IN  its round
-    depth: int,  # IN  actions before it
-    reach: np.ndarray,  # scratch (D, B) float64: row ``depth`` has the opponent's reach
-    value: np.ndarray,  # OUT (D, B) float64: row ``depth`` gets what each bucket is worth
-) -> int:
-    """What a player's buckets are worth against a profile; how many nodes were visited."""
-    word = i64(nodes[4 * node])
-    who, slot = word & MOVER_MASK, word >> SLOT_BITS
-    first, count, index = i64(nodes[4 * node + 1]), i64(nodes[4 * node + 2]), i64(nodes[4 * node + 3])
-    mine, theirs = cards.kinds[turn, 0], cards.kinds[turn, 1]
-    if who > 2:
-        showdown = slot == len(slot_start)
-        # of the three orders of two hands the third, or the second, is the player's win; see weak_orders
-        row = index + (2 - player if showdown else 0)
-        stake = utility[2 * row + player]
-        matrix = cards.ahead[turn] if showdown else cards.likely[turn]
-        own = value[depth]
-        own[:mine] = 0.0
-        for other in range(theirs):
-            weight = stake * reach[depth, other]
-            if weight != 0.0:
-                row = matrix[other]
-                for bucket in range(mine):
-                    own[bucket] += row[bucket] * weight
-        return 1
-    now = slot >> 1
-    if now > turn:  # the board of the next round is dealt
-        for other in range(cards.kinds[now, 1]):
-            reach[depth + 1, other] = reach[depth, cards.before[now, 1, other]]
-        seen = respond(
-            nodes, utility, slot_start, slot_width, cards, player, best, strategy, node, now, depth + 1, reach, value
-        )  # fmt: skip
-        for bucket in range(mine):
-            value[depth, bucket] = 0.0
-        for bucket in range(cards.kinds[now, 0]):
-            value[depth, cards.before[now, 0, bucket]] += value[depth + 1, bucket]
-        return seen
-    for bucket in range(mine):
-        value[depth, bucket] = -np.inf if best and who == player else 0.0
-    seen = i64(1)
-    for action in range(count):
-        base = slot_start[slot] + index + action
-        for other in range(theirs):
-            share = 1.0
-            if who != player:
-                share = strategy[base + other * slot_width[slot]] if len(strategy) > 0 else 1.0 / f64(count)
-            reach[depth + 1, other] = reach[depth, other] * share
-        seen += respond(
-            nodes, utility, slot_start, slot_width, cards, player, best, strategy, first + action, turn, depth + 1,
-            reach, value,
-        )  # fmt: skip
-        for bucket in range(mine):
-            found = value[depth + 1, bucket]
-            if who != player:
-                value[depth, bucket] += found
-            elif best:
-                value[depth, bucket] = max(value[depth, bucket], found)
+    came: np.ndarray,  # IN  (B of the previous round, P) float64: how likely a bucket comes to a piece
+    led: np.ndarray,  # IN  (C,) int64: the sequence that leads to a column
+    amount: np.ndarray,  # IN  (C,) float64: what is won there
+    weight: float,  # IN  what the strategy weighs in the average
+    sequence: np.ndarray,  # scratch (width + P,) float64
+    columns: np.ndarray,  # IN OUT (B, C) float64: the reach times the amount is added
+    gone: np.ndarray,  # OUT (B, L) float64: how likely a bucket comes to a piece of the next round, or (0, 0)
+    average: np.ndarray,  # IN OUT (E,) float64: reaches are added, or (0,)
+) -> None:
+    """How likely a player's buckets play towards the terminals and the links of some pieces."""
+    roots, uniform = u64(slot.width), len(strategy) == 0
+    for bucket in range(len(slot.before)):
+        row, before = u64(slot.start + bucket * slot.width), slot.before[bucket]
+        for piece in range(low, high):
+            sequence[roots + u64(piece)] = came[before, piece]
+        for decision in range(slot.first[low], slot.first[high]):
+            base, place = sequence[u64(slot.above[decision])], u64(slot.offset[decision])
+            actions = slot.actions[decision]
+            for action in range(u64(actions)):
+                share = 1.0 / f64(actions) if uniform else strategy[row + place + action]
+                sequence[place + action] = base * share
+                if len(average) > 0:
+                    average[row + place + action] += weight * (base * share)
+        if len(gone) > 0:
+            for link in range(slot.first_link[low], slot.first_link[high]):
+                gone[bucket, link] = sequence[u64(slot.link[link])]
+        for column in range(len(led)):
+            columns[bucket, column] += amount[column] * sequence[u64(led[column])]
+
+
+@kernel
+def ascend(
+    slot: BettingSlot,  # IN
+    low: int,  # IN  the first piece
+    high: int,  # IN  the last piece + 1
+    strategy: np.ndarray,  # IN  (E,) float64, or (0,) for the uniform profile
+    best: bool,  # IN  respond best, or play the strategy
+    least: np.ndarray,  # IN  (E,) float64: the least probability of each action, or (0,)
+    led: np.ndarray,  # IN  (C,) int64: the sequence that leads to a column
+    columns: np.ndarray,  # IN  (B, C) float64: what the columns are worth to a bucket
+    below: np.ndarray,  # IN  (B, L) float64: what the pieces of the next round are worth
+    sequence: np.ndarray,  # scratch (width + P,) float64
+    worth: np.ndarray,  # IN OUT (B of the previous round, P) float64: what each piece is worth is added
+    learned: np.ndarray,  # IN OUT (E,) float64: regrets are added, or (0,)
+) -> None:
+    """What some pieces are worth to a player's buckets, and what is regretted there.
+
+    With least probabilities only the rest of the strategy is the player's choice: a best response makes the best of
+    that rest, and an action is regretted against it.
+    """
+    roots, uniform, bound = u64(slot.width), len(strategy) == 0, len(least) > 0
+    for bucket in range(len(slot.before)):
+        row, before = u64(slot.start + bucket * slot.width), slot.before[bucket]
+        for piece in range(low, high):
+            sequence[roots + u64(piece)] = 0.0
+        for decision in range(slot.first[low], slot.first[high]):
+            place = u64(slot.offset[decision])
+            for action in range(u64(slot.actions[decision])):
+                sequence[place + action] = 0.0
+        for column in range(len(led)):
+            sequence[u64(led[column])] += columns[bucket, column]
+        for link in range(slot.first_link[low], slot.first_link[high]):
+            sequence[u64(slot.link[link])] += below[bucket, link]
+        for decision in range(slot.first[high] - 1, slot.first[low] - 1, -1):
+            place, actions = u64(slot.offset[decision]), u64(slot.actions[decision])
+            forced = rest = 0.0
+            if bound:
+                for action in range(actions):
+                    forced += least[row + place + action] * sequence[place + action]
+                    rest += least[row + place + action]
+            rest = 1.0 - rest
+            if best:
+                total = sequence[place]
+                for action in range(u64(1), actions):
+                    total = max(total, sequence[place + action])
+                total = forced + rest * total if bound else total
             else:
-                share = strategy[base + bucket * slot_width[slot]] if len(strategy) > 0 else 1.0 / f64(count)
-                value[depth, bucket] += share * found
-    return seen
+                total = 0.0
+                for action in range(actions):
+                    share = 1.0 / f64(actions) if uniform else strategy[row + place + action]
+                    total += share * sequence[place + action]
+            if len(learned) > 0:
+                chosen = (total - forced) / rest if bound and rest > NO_CHOICE else total
+                for action in range(actions if rest > NO_CHOICE else u64(0)):
+                    learned[row + place + action] += sequence[place + action] - chosen
+            sequence[u64(slot.above[decision])] += total
+        for piece in range(low, high):
+            worth[before, piece] += sequence[roots + u64(piece)]
+
+
+@kernel
+def add_regrets(
+    learned: np.ndarray,  # IN  (E,) float64: what an iteration adds
+    tie: float,  # IN  regrets up to this are rounding errors of 0
+    floor: bool,  # IN  regrets stay at 0 or above
+    regret: np.ndarray,  # IN OUT (E,) float64
+) -> None:
+    """Add the regrets of an iteration."""
+    for entry in range(len(regret)):
+        new = regret[entry] + learned[entry]
+        regret[entry] = 0.0 if abs(new) <= tie or (floor and new < 0.0) else new

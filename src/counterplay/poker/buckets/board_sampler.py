@@ -33,6 +33,7 @@ from counterplay.poker.betting import BettingTree
 from counterplay.poker.buckets.bucket_game import BucketGame, hand_indexer, node_levels
 from counterplay.poker.buckets.deal_sampler import plain_tables
 from counterplay.poker.evaluator import hand_tables
+from counterplay.poker.isomorphism import HandIndexer
 from counterplay.poker.three_cards import showdown_tables
 from counterplay.runtime.threads import spaced_zeros
 
@@ -40,21 +41,31 @@ MOST_BOARDS = 50_000
 """Most boards up to a permutation of suits that are enumerated; each costs a millisecond or more."""
 
 
+def count_boards(game: BucketGame, last: int | None = None) -> int:
+    """The number of boards of a round, by default the last, up to renaming suits."""
+    indexer = _board_indexer(game, last)
+    return 1 if indexer is None else int(indexer.size())
+
+
+def _board_indexer(game: BucketGame, last: int | None) -> HandIndexer | None:
+    """What numbers the boards of a round; None where no card is dealt."""
+    rules = game.definition
+    shape = tuple(count for count in rules.board_cards[: rules.rounds if last is None else last + 1] if count)
+    return hand_indexer(shape, rules.ranks, rules.suits) if shape else None
+
+
 def every_board(game: BucketGame, last: int | None = None) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
     """All boards of a round, by default the last, up to renaming suits, and how many each represents.
 
     Raises GameError if there are more than ``MOST_BOARDS``.
     """
-    rules = game.definition
-    shape = tuple(count for count in rules.board_cards[: rules.rounds if last is None else last + 1] if count)
-    if not shape:
+    boards = count_boards(game, last)
+    if boards > MOST_BOARDS:
+        raise GameError(f"{game.name} has {boards:,} different boards, too many for all; say how many to sample")
+    indexer = _board_indexer(game, last)
+    if indexer is None:
         return np.zeros((1, 0), np.uint8), np.ones(1)
-    indexer = hand_indexer(shape, rules.ranks, rules.suits)
-    if indexer.size() > MOST_BOARDS:
-        raise GameError(
-            f"{game.name} has {indexer.size():,} different boards, too many for all; say how many to sample"
-        )
-    every = np.arange(indexer.size())
+    every = np.arange(boards)
     return indexer.hands(every), indexer.orbits(every).astype(np.float64)
 
 
