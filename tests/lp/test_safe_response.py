@@ -11,7 +11,8 @@ import counterplay as cp
 from counterplay.errors import GameError, SolverError
 from counterplay.evaluation import evaluate
 from counterplay.evaluation.responses import best_response
-from counterplay.lp.safe_response import SafePlans, restricted_response
+from counterplay.lp.safe_response import SafePlans, restricted_response, safe_profile, sequence_values
+from counterplay.lp.treeplex import strategy_of
 from counterplay.tree.history.game_tree import GameTree
 from tests.reference import response_lp
 from tests.reference.walks import Profile, random_profile
@@ -82,22 +83,54 @@ def test_the_frontier_of_kuhn_and_the_points_of_restricted_nash_on_it(player: in
     game, tree = cp.make("kuhn"), cp.compile_game("kuhn")
     fixed = random_profile(game, 3)
     table, plans = on_tree(tree, fixed).table, SafePlans(tree, player)
+    values = sequence_values(tree, player, table)
     for epsilon in (0.0, 0.01, 0.05, 0.1, 0.3, 1.0):
-        won, strategy = plans.response(table, epsilon)
+        won, plan = plans.best(values, epsilon)
         assert won == pytest.approx(response_lp.safe_response(game, fixed, player, epsilon)[0], abs=1e-8)
-        found, sure = both_numbers(tree, player, strategy)
+        found, sure = both_numbers(tree, player, strategy_of(tree, player, plan, table))
         assert found == pytest.approx(won, abs=1e-8)
         assert sure >= plans.value - epsilon - 1e-8
     for p in GRID[1:-1]:
         won, sure = both_numbers(tree, player, restricted_response(tree, player, table, p)[1])
-        assert plans.response(table, max(0.0, plans.value - sure))[0] == pytest.approx(won, abs=1e-8)
+        assert plans.best(values, max(0.0, plans.value - sure))[0] == pytest.approx(won, abs=1e-8)
+
+
+def test_both_seats_share_what_may_be_given_away() -> None:
+    game, tree = cp.make("kuhn"), cp.compile_game("kuhn")
+    fixed = random_profile(game, 3)
+    table, value = on_tree(tree, fixed).table, SafePlans(tree, 0).value
+    for epsilon in (0.0, 0.02, 0.1, 0.5):
+        found = safe_profile(tree, table, epsilon)
+        (first, sure), (second, certain) = (
+            both_numbers(tree, seat, seated(tree, seat, found, table)) for seat in (0, 1)
+        )
+        lost = value - sure, -value - certain
+        assert sum(lost) <= 2 * epsilon + 1e-8
+        best = [response_lp.safe_response(game, fixed, seat, max(lost[seat], 0.0))[0] for seat in range(2)]
+        assert first + second == pytest.approx(sum(best), abs=1e-7)
+        for share in (0.0, 0.3, 0.5, 1.0):  # no other division wins more
+            parts = (2 * epsilon * share, 2 * epsilon * (1 - share))
+            other = [response_lp.safe_response(game, fixed, seat, parts[seat])[0] for seat in range(2)]
+            assert first + second >= sum(other) - 1e-8
+    boldest = safe_profile(tree, table)
+    for seat in range(2):
+        won, _ = both_numbers(tree, seat, seated(tree, seat, boldest, table))
+        assert won == pytest.approx(best_response(on_tree(tree, fixed), seat, tree).value, abs=1e-8)
+
+
+def seated(tree: GameTree, seat: int, own: np.ndarray, opponent: np.ndarray) -> np.ndarray:
+    """One strategy in a seat, another in the other."""
+    found = opponent.copy()
+    low, high = tree.infoset_offset[tree.player_infosets[[seat, seat + 1]]]
+    found[low:high] = own[low:high]
+    return found
 
 
 def test_what_cannot_be_asked() -> None:
     tree = cp.compile_game("kuhn")
     model = cp.TabularStrategy.uniform(tree).table
-    with pytest.raises(SolverError, match="epsilon is what a response may give away, in chips: 0 or more; got -1"):
-        SafePlans(tree, 0).response(model, -1.0)
+    with pytest.raises(SolverError, match="epsilon is what may be given away, in chips, 0 or more; got -1"):
+        safe_profile(tree, model, -1.0)
     with pytest.raises(GameError, match="players 0 and 1; got 2"):
         SafePlans(tree, 2)
     with pytest.raises(GameError, match="is for two players; kuhn"):

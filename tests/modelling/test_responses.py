@@ -14,7 +14,6 @@ import counterplay as cp
 from counterplay.errors import CounterplayError
 from counterplay.modelling import GRID, Response, respond, response_curve
 from counterplay.modelling.response_runs import ResponseRun
-from tests.reference import response_lp
 from tests.reference.best_response import best_response
 from tests.reference.walks import Profile, expected_values, random_profile, uniform_profile
 
@@ -78,12 +77,13 @@ def test_a_mixture_plays_like_a_choice_before_the_game() -> None:
     assert mixed.exploitability <= 0.3 * bold.exploitability + 1e-9
 
 
-def test_safe_gives_away_what_it_may_and_no_more() -> None:
-    game = cp.make("kuhn")
+def test_safe_gives_away_what_it_may_and_lies_on_the_points_of_restricted_nash() -> None:
     found = respond("kuhn", "uniform", "safe", epsilon=0.05)
-    expected = sum(response_lp.safe_response(game, uniform_profile(game), seat, 0.05)[0] for seat in range(2)) / 2
-    assert found.value_against_model == pytest.approx(expected, abs=1e-8)
     assert found.exploitability == pytest.approx(0.05, abs=1e-8)
+    for p in (0.3, 0.5, 0.8):
+        bold = respond("kuhn", "uniform", "rnr", p)
+        frontier = respond("kuhn", "uniform", "safe", epsilon=bold.exploitability)
+        assert frontier.value_against_model == pytest.approx(bold.value_against_model, abs=1e-8)
 
 
 class Pennies(cp.Game):
@@ -167,7 +167,7 @@ def test_a_curve_as_table_and_picture(tmp_path: Path) -> None:
         (("kuhn", "uniform", "rnr"), "rnr needs a probability p, from 0 to 1"),
         (("kuhn", "uniform", "dbr"), "dbr needs the cap Pmax of the confidence, from 0 to 1"),
         (("kuhn", "uniform", "best", 0.5), "p is for rnr, dbr and mixture; best has none"),
-        (("kuhn", "uniform", "safe"), "safe needs epsilon, the chips that it may give away"),
+        (("kuhn", "uniform", "safe"), "safe needs epsilon, the exploitability that it may have, in chips"),
         (("kuhn", "uniform", "data-biased", 0.5), "there is no kind of response 'data-biased'; did you mean 'dbr'?"),
         (("kuhn", "unifrm", "rnr", 0.5), "there is no opponent 'unifrm'; did you mean 'uniform'?"),
         (("kuhn(players=3)", "uniform", "rnr", 0.5), "responses are for two players; kuhn(players=3) has 3"),

@@ -35,6 +35,13 @@ def complete_opponent(incomplete: str) -> list[str]:
     return _starting(incomplete, READY_MADE)
 
 
+def complete_kind(incomplete: str) -> list[str]:
+    """Kinds of response."""
+    from counterplay.modelling import KINDS
+
+    return _starting(incomplete, KINDS)
+
+
 def complete_preset(incomplete: str) -> list[str]:
     """Names of presets of builds."""
     from counterplay.build.presets import PRESETS

@@ -32,6 +32,7 @@ from counterplay.cli import (
     info,
     match,
     play,
+    respond,
     show,
     solve,
     tournament,
@@ -48,7 +49,7 @@ from counterplay.trusted_code import trust, trusting
 
 VERBS = (
     listing, games, algorithms, info, solve, compare, evaluate, abstract, build, experiment, dominated, draw, show,
-    equity, flops, play, match, dealer, agent, tournament, warm,
+    equity, flops, respond, play, match, dealer, agent, tournament, warm,
 )  # fmt: skip
 """In the order of the help."""
 
@@ -62,7 +63,8 @@ MISUSE = 2
 MEANT = {
     "ls": "list", "export": "show", "print": "show", "view": "show",
     "run": "solve", "train": "solve", "solver": "solve", "exploitability": "evaluate",
-    "best-response": "evaluate", "size": "info", "odds": "equity", "plot": "draw", "simulate": "match",
+    "best-response": "respond evaluate", "exploit": "respond", "model": "respond", "counter": "respond",
+    "rnr": "respond", "dbr": "respond", "size": "info", "odds": "equity", "plot": "draw", "simulate": "match",
     "server": "dealer", "benchmark": "compare", "compile": "warm", "precompile": "warm",
 }  # fmt: skip
 """The verb that somebody means who writes it so."""

@@ -17,7 +17,7 @@ import dataclasses
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, hstack, vstack
+from scipy.sparse import block_diag, csr_array, hstack, vstack
 
 from counterplay.errors import GameError, SolverError
 from counterplay.lp.highs import LinearModel, solve_model
@@ -62,7 +62,6 @@ class SafePlans:
         self._chip = scale / form.unit
         self.value = solution.value / self._chip
         slack = VALUE_SLACK * max(1.0, float(np.abs(model.matrix.data).max()))
-        self._guaranteed = model.cost  # the objective: what a plan is sure of
         self._program = dataclasses.replace(
             model, cost=np.zeros_like(model.cost), matrix=vstack([model.matrix, csr_array(model.cost[None, :])], "csr"),
             row_lower=np.append(model.row_lower, solution.value - slack), row_upper=np.append(model.row_upper, np.inf),
@@ -88,33 +87,51 @@ class SafePlans:
         assert solution is not None
         return solution.value / scale, solution.primal[:sequences]
 
-    def response(self, opponent: Float64, epsilon: float = np.inf) -> tuple[float, Float64]:
-        """What an epsilon-safe best response wins from a strategy (E,), and that strategy (E,) with the response.
-
-        Of all that win as much, it is one that gives away least; by default a best response, whatever it gives away.
-        """
-        values = sequence_values(self.tree, self.player, opponent)
-        won, _ = self.best(values, epsilon)
-        scale = payoff_scale(values)
-        cost = np.zeros_like(self._program.cost)
-        cost[: len(values)] = scale * values
-        slack = VALUE_SLACK * max(1.0, scale * float(np.abs(values).max(initial=0.0)))
-        lower = np.append(self._program.row_lower, scale * won - slack)
-        lower[-2] = -np.inf
-        rows = vstack([self._program.matrix, csr_array(cost[None, :])], "csr")
-        safest = dataclasses.replace(
-            self._program, cost=self._guaranteed, matrix=rows, row_lower=lower,
-            row_upper=np.append(self._program.row_upper, np.inf),
-        )  # fmt: skip
-        solution = solve_model(safest)
-        assert solution is not None
-        return won, strategy_of(self.tree, self.player, solution.primal[: len(values)], opponent)
-
 
 def check_epsilon(epsilon: float) -> None:
     """Refuse what a strategy cannot give away."""
     if not epsilon >= 0.0:
-        raise SolverError(f"epsilon is what a response may give away, in chips: 0 or more; got {epsilon:g}")
+        raise SolverError(f"epsilon is what may be given away, in chips, 0 or more; got {epsilon:g}")
+
+
+def safe_profile(tree: GameTree, opponent: Float64, epsilon: float = np.inf) -> Float64:
+    """The strategy (E,) of both seats that wins most from ``opponent`` (E,) with an exploitability of at most epsilon.
+
+    Exploitability is the mean of both seats, so that what is given away is divided between them as it pays.  Of all
+    that win as much, it is one that gives away least; by default a best response, whatever it gives away.
+    """
+    require_zero_sum(tree, "the linear program")
+    check_epsilon(epsilon)
+    form = tree.sequences
+    chip = payoff_scale(form.leaf_payoff) / form.unit
+    seats = [sequence_program(tree, seat, scale=chip * form.unit) for seat in range(2)]
+    plans = [form.sequences_of(seat) for seat in range(2)]
+    values = [sequence_values(tree, seat, opponent) for seat in range(2)]
+    scale = payoff_scale(np.concatenate(values))
+    won = np.concatenate([_padded(scale * one, len(seat.cost)) for one, seat in zip(values, seats, strict=True)])
+    sure = np.concatenate([seat.cost for seat in seats])
+    slack = [VALUE_SLACK * max(1.0, float(np.abs(row).max())) for row in (np.append(seats[0].matrix.data, chip), won)]
+    lower = np.concatenate([seat.row_lower for seat in seats])
+    upper = np.concatenate([seat.row_upper for seat in seats])
+    rows = [block_diag([seat.matrix for seat in seats]), csr_array(sure[None, :]), csr_array(won[None, :])]
+    model = LinearModel(
+        won, vstack(rows, "csr"),
+        np.concatenate((lower, [-2.0 * epsilon * chip - slack[0], -np.inf])), np.append(upper, (np.inf, np.inf)),
+        np.concatenate([seat.lower for seat in seats]), np.concatenate([seat.upper for seat in seats]), maximise=True,
+    )  # fmt: skip
+    most = solve_model(model)
+    assert most is not None
+    bounds = model.row_lower.copy()
+    bounds[-2:] = -np.inf, most.value - slack[1]
+    safest = solve_model(dataclasses.replace(model, cost=sure, row_lower=bounds))
+    assert safest is not None
+    first = safest.primal[: plans[0]]
+    second = safest.primal[len(seats[0].cost) :][: plans[1]]
+    return strategy_of(tree, 1, second, strategy_of(tree, 0, first, opponent))
+
+
+def _padded(values: Float64, size: int) -> Float64:
+    return np.concatenate((values, np.zeros(size - len(values))))
 
 
 def sequence_values(tree: GameTree, player: int, opponent: Float64) -> Float64:

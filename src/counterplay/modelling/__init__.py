@@ -8,9 +8,9 @@ from counterplay.runtime.lazy import lazy_names
 
 if TYPE_CHECKING:
     from counterplay.modelling.confidence import CONFIDENCES, Confidence
+    from counterplay.modelling.counter_strategy import GRID, KINDS, Response
     from counterplay.modelling.models import DirichletModel, FrequencyModel, Model, model_table
     from counterplay.modelling.observations import DataReport, Observations, pooled
-    from counterplay.modelling.response import GRID, KINDS, Response
     from counterplay.modelling.response_curves import ResponseCurve, response_curve
     from counterplay.modelling.response_runs import respond
     from counterplay.modelling.sampled_play import observe_play
@@ -26,6 +26,6 @@ __getattr__ = lazy_names(__name__, {
     "observations": ("DataReport", "Observations", "pooled"),
     "response_curves": ("ResponseCurve", "response_curve"),
     "response_runs": ("respond",),
-    "response": ("GRID", "KINDS", "Response"),
+    "counter_strategy": ("GRID", "KINDS", "Response"),
     "sampled_play": ("observe_play",),
 })  # fmt: skip

@@ -1,9 +1,9 @@
 """Curves of exploitation against exploitability: several kinds of response, each for a grid of p.
 
 Johanson 2016, figures 6.1 and 6.2: a point for each value of p (restricted Nash, mixtures) or Pmax (data biased).  The
-point of ``safe`` at p gives away at most p times what the safest best response does, which makes its curve the frontier
-that no strategy passes; it has its own grid.  Points are independent jobs: a curve that was stopped continues with the
-points that it lacks.
+point of ``safe`` at p has at most p times the exploitability of the safest best response, which makes its curve the
+frontier that no strategy passes; it has its own grid.  Points are independent jobs: a curve that was stopped continues
+with the points that it lacks.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 import counterplay
 from counterplay.errors import SolverError
 from counterplay.forms import GameLike
-from counterplay.modelling.response import GRID, ResponseKind, find_kind
+from counterplay.modelling.counter_strategy import GRID, ResponseKind, find_kind
 from counterplay.modelling.response_runs import ResponseRun, prepare_response
 from counterplay.runtime.data_frames import Tabulated
 from counterplay.runtime.jobs import JobList, SerialExecutor

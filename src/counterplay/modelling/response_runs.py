@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from counterplay.errors import GameError, SolverError, StrategyError
 from counterplay.forms import GameForms, GameLike
-from counterplay.lp.safe_response import SafePlans, restricted_response
+from counterplay.lp.safe_response import restricted_response, safe_profile
+from counterplay.modelling.counter_strategy import Response, ResponseKind
 from counterplay.modelling.models import model_table, policy_table
 from counterplay.modelling.observations import Form, Observations
-from counterplay.modelling.response import Response, ResponseKind
 from counterplay.modelling.response_forms import HistoryResponses, ResponseForm, open_response_form
 from counterplay.runs.options import RunOptions, Target, sort_out
 from counterplay.runtime.notebook_progress import notebook_progress
+from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import ProgressCallback
 from counterplay.runtime.suggestions import did_you_mean
 from counterplay.solvers.registry import find_algorithm
@@ -76,6 +77,11 @@ class ResponseRun:
     settings: Mapping[str, Any]
     observations: Observations | None = None
 
+    @property
+    def goal(self) -> Until:
+        """Where the run stops; a linear program is one iteration."""
+        return Until(iterations=1)
+
     def run(self, progress: ProgressCallback | None = None) -> Response:
         """Solve it."""
         started = time.perf_counter()
@@ -84,7 +90,8 @@ class ResponseRun:
         play, table = self.play, found.table
         origin = {"kind": self.asked.kind, "p": self.asked.p, "epsilon": self.asked.epsilon}
         settings = {name: value for name, value in origin.items() if value is not None}
-        provenance = Provenance(found.algorithm, settings, self.options.seed, found.iterations, seconds)
+        name = f"{self.asked.short_title}, {found.algorithm}"
+        provenance = Provenance(name, settings, self.options.seed, found.iterations, seconds)
         strategy = play.strategy(table, provenance)
         if self.options.out is not None:
             strategy.save(self.options.out)
@@ -119,17 +126,13 @@ class ResponseRun:
     def _safe(self, epsilon: float) -> Found:
         tree = self.play.form
         assert isinstance(tree, GameTree)
-        first, second = (SafePlans(tree, seat).response(self.prediction, epsilon)[1] for seat in range(2))
-        return Found(self.play.seated(first, second), "lp")
+        return Found(safe_profile(tree, self.prediction, epsilon), "lp")
 
     def most_given_away(self) -> float:
-        """What the safest best response to the model gives away in a seat, in chips; of small games."""
+        """The exploitability of the safest best response to the model; of small games."""
         tree = self.play.form
         assert isinstance(tree, GameTree)
-        plans = [SafePlans(tree, seat) for seat in range(2)]
-        table = self.play.seated(*(one.response(self.prediction)[1] for one in plans))
-        best = self.play.measure(table).best_response
-        return max(plans[0].value + best[1], plans[1].value + best[0])
+        return self.play.measure(safe_profile(tree, self.prediction)).exploitability
 
     def _restricted(self, confidence: float | Float64) -> Found:
         """The response in the restricted game: an equilibrium of it."""
@@ -223,7 +226,7 @@ def respond(
         What the opponent is believed to play: a strategy or its file, a ready-made opponent by name, or a model, see
         ``modelling.models``.
     kind : {"dbr", "rnr", "mixture", "best", "safe"}
-        See the module ``modelling.response``.
+        See the module ``modelling.counter_strategy``.
     p, epsilon : float, optional
         See ``ResponseKind``.
     true : Strategy, path or str, optional

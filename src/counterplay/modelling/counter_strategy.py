@@ -8,7 +8,8 @@ Johanson 2016, chapter 6.  The kinds of response, from the boldest to the most c
               each game, and is free otherwise
     dbr       data biased response: the same with a coin for each information set, of the model's confidence there, at
               most p (the source's Pmax)
-    safe      epsilon-safe best response: the most that can be won by giving away at most epsilon; small games
+    safe      epsilon-safe best response: the most that can be won with an exploitability of at most epsilon (small
+              games)
 
 A counter-strategy has both seats.  *Exploitation* is what it wins from the model, or from the opponent itself where
 that is known; *exploitability* what a best response to it wins, in the mean of both seats.
@@ -54,6 +55,16 @@ GRID = (0.0, 0.5, 0.7, 0.8, 0.9, 0.93, 0.97, 0.99, 1.0)
 """The values of p and Pmax that the source draws its curves from."""
 
 
+def read_grid(text: str) -> tuple[float, ...]:
+    """The values of p of a curve: numbers separated by commas, or ``grid`` for ``GRID``."""
+    if text.strip().lower() == "grid":
+        return GRID
+    try:
+        return tuple(float(word) for word in text.split(",") if word.strip())
+    except ValueError:
+        raise SolverError(f"a curve has values of p separated by commas, as 0,0.5,1, or grid; got {text!r}") from None
+
+
 def find_kind(text: str) -> str:
     """A kind of response as it is written, whatever its case."""
     found = find_name(text, KINDS) if isinstance(text, str) else None
@@ -74,7 +85,7 @@ class ResponseKind:
         The probability of the coin (``rnr``), the cap of the confidence (``dbr``), or the share of the best response
         (``mixture``), from 0 to 1.
     epsilon : float, optional
-        What ``safe`` may give away in each seat, in chips.
+        The exploitability that ``safe`` may have, in chips.
 
     Raises
     ------
@@ -98,9 +109,9 @@ class ResponseKind:
             raise SolverError(f"p is for rnr, dbr and mixture; {self.kind} has none")
         if self.kind == "safe":
             if self.epsilon is None:
-                raise SolverError("safe needs epsilon, the chips that it may give away")
+                raise SolverError("safe needs epsilon, the exploitability that it may have, in chips")
             if not _is_number(self.epsilon) or not 0.0 <= self.epsilon < math.inf:
-                raise SolverError(f"epsilon is what a response may give away, in chips: 0 or more; got {self.epsilon}")
+                raise SolverError(f"epsilon is an exploitability in chips, 0 or more; got {self.epsilon}")
         elif self.epsilon is not None:
             raise SolverError(f"epsilon is for safe; {self.kind} has none")
 
@@ -112,10 +123,18 @@ class ResponseKind:
     @property
     def title(self) -> str:
         """In words, with its number."""
-        if self.kind == "safe":
-            return f"{TITLES[self.kind]}, epsilon {figure(self.epsilon or 0.0)}"
-        name = "Pmax" if self.kind == "dbr" else "p"
-        return TITLES[self.kind] + (f", {name} = {figure(self.p or 0.0)}" if self.takes_p else "")
+        return TITLES[self.kind] + (f", {self._number}" if self._number else "")
+
+    @property
+    def short_title(self) -> str:
+        """The kind with its number."""
+        return self.kind + (f" with {self._number}" if self._number else "")
+
+    @property
+    def _number(self) -> str:
+        names = {"safe": "epsilon", "dbr": "Pmax", "rnr": "p", "mixture": "p"}
+        value = self.epsilon if self.kind == "safe" else self.p
+        return "" if value is None else f"{names[self.kind]} = {figure(value)}"
 
 
 def _is_number(value: object) -> bool:
