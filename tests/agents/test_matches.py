@@ -15,7 +15,6 @@ import pytest
 from counterplay.agents import Agent, Decision, Estimate, MatchGame, Tally, match, open_match_game
 from counterplay.agents.agent import Seen, policy_profile
 from counterplay.agents.entries import make_entries
-from counterplay.agents.infoset_names import namer
 from counterplay.agents.matches import Seeds, _by_agents, _on_tree, seatings_of
 from counterplay.agents.rule_agent import RuleAgent
 from counterplay.agents.strategy_agent import StrategyAgent
@@ -24,6 +23,7 @@ from counterplay.errors import CounterplayError, GameError, StrategyError
 from counterplay.game import make
 from counterplay.poker.acpc.dealing import Deal, deals
 from counterplay.poker.acpc.definition import GameDefinition, format_definition
+from counterplay.poker.acpc.infoset_names import namer
 from counterplay.poker.acpc.match_state import MatchState, hand_values
 from counterplay.poker.acpc.standard import STANDARD
 from counterplay.poker.evaluator import rank_hand, rank_hands

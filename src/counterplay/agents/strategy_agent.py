@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.agents.agent import Decision, Policy, Seen
-from counterplay.agents.infoset_names import Namer, namer, same_rules
 from counterplay.errors import GameError, StrategyError
 from counterplay.forms import open_game
 from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.acpc.infoset_names import Namer, namer, same_rules
 from counterplay.poker.acpc.match_state import MatchState
 from counterplay.poker.postflop import SUBGAME
 from counterplay.strategy.bucket_strategy import BucketStrategy
