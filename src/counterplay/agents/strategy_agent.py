@@ -21,15 +21,13 @@ from counterplay.agents.agent import Decision, Policy, Seen
 from counterplay.errors import GameError, StrategyError
 from counterplay.forms import open_game
 from counterplay.poker.acpc.definition import GameDefinition
-from counterplay.poker.acpc.infoset_names import Namer, namer, same_rules
+from counterplay.poker.acpc.infoset_names import LETTERS, Namer, namer, same_rules
 from counterplay.poker.acpc.match_state import MatchState
 from counterplay.poker.postflop import SUBGAME
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.strategy import Strategy
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.strategy.translation import RULES, Rule, real_action, translated_node
-
-_PROTOCOL = {"fold": "f", "check": "c", "call": "c", "bet": "r", "raise": "r"}
 
 
 class StrategyAgent(Policy):
@@ -88,7 +86,7 @@ class StrategyAgent(Policy):
         if not row:  # not visited by the run
             actions = seen.betting.legal_actions()
             return [(action, 1.0 / len(actions)) for action in actions]
-        return [(_PROTOCOL.get(action, action), probability) for action, probability in row]
+        return [(LETTERS.get(action, action), probability) for action, probability in row]
 
     def _row(self, player: int, infoset: str, actions: Sequence[str]) -> list[tuple[str, float]]:
         try:

@@ -57,17 +57,31 @@ def translated_node(
     ``uniform`` gives a number in [0, 1) for a betting string, with which the probabilistic rule chooses; it must be the
     same for the same string throughout a hand, so that a raise is always translated equally.
     """
-    node = 0
-    real = Betting.start(betting.game)
-    for action in (action for actions in betting.actions for action in actions):
-        if tree.num_children[node] == 0 or tree.player[node] != real.player:
-            return None
-        child = _child(tree, node, real, action, rule, uniform)
-        if child is None:
-            return None
-        real, node = real.act(action), child
+    node = translated_path(tree, betting, rule, uniform)[-1]
+    if node is None:
+        return None
     together = tree.player[node] == betting.player and (betting.finished or tree.round[node] == betting.round)
     return node if together else None
+
+
+def translated_path(
+    tree: BettingTree, betting: Betting, rule: Rule, uniform: Callable[[str], float] = lambda _: 0.0
+) -> list[int | None]:
+    """The nodes of a betting tree to which a betting is translated, from the start to its last action.
+
+    At each node the same player acts as in the real hand, in the same round; None from where the hands have diverged.
+    """
+    path: list[int | None] = [0]
+    node: int | None = 0
+    real = Betting.start(betting.game)
+    for action in (action for actions in betting.actions for action in actions):
+        if node is not None:
+            node = _child(tree, node, real, action, rule, uniform)
+        real = real.act(action)
+        if node is not None and not real.finished:
+            node = node if (tree.player[node], tree.round[node]) == (real.player, real.round) else None
+        path.append(node)
+    return path
 
 
 def _child(

@@ -18,6 +18,9 @@ from counterplay.poker.poker_game import definition_for
 Namer = Callable[[MatchState], str]
 """From what the acting player sees to the key of the information set."""
 
+LETTERS = {"fold": "f", "check": "c", "call": "c", "bet": "r", "raise": "r"}
+"""The actions of the protocol by the words of games; those of poker from a definition are the same."""
+
 
 def namer(game: Game, played: GameDefinition) -> Namer:
     """The names of the states of a match in a solved game; raises GameError if another game is played."""
