@@ -23,7 +23,7 @@ from counterplay.errors import GameError
 from counterplay.poker.acpc.dealing import Deal
 from counterplay.poker.acpc.definition import UNLIMITED, GameDefinition
 from counterplay.poker.acpc.match_log import HandRecord
-from counterplay.poker.acpc.match_state import hand_values
+from counterplay.poker.acpc.match_state import MatchState
 from counterplay.poker.cards import cards_text, parse_cards
 from counterplay.poker.rules import Betting
 
@@ -248,8 +248,16 @@ def _shown(record: HandRecord, first: int) -> list[str]:
 def to_record(hand: HandHistory) -> HandRecord:
     """A hand of limit or no-limit hold'em as a record of a log, its values computed.
 
-    Raises GameError if the variant is another, amounts are not integers, antes are paid, or the actions break the
-    rules.
+    Raises GameError if the variant is another, amounts are not integers, antes are paid, the actions break the rules,
+    or cards at a showdown are unknown.
+    """
+    return HandRecord.of(*replay(hand))
+
+
+def replay(hand: HandHistory) -> tuple[MatchState, tuple[str, ...]]:
+    """A finished hand of limit or no-limit hold'em with the cards that are known, and the names of its players.
+
+    Raises GameError as ``to_record``, but for unknown cards.
     """
     if hand.variant not in ("FT", "NT"):
         raise GameError(f"hands of variant {hand.variant!r} cannot be converted to records; FT and NT can")
@@ -268,8 +276,7 @@ def to_record(hand: HandHistory) -> HandRecord:
     betting, deal = _play(game, hand.actions)
     names = hand.fields.get("players") or [f"p{number + 1}" for number in range(hand.players)]
     number = hand.fields.get("hand", 0)
-    values = hand_values(betting, deal)
-    return HandRecord(number if isinstance(number, int) else 0, betting, deal, values, tuple(names))
+    return MatchState(number if isinstance(number, int) else 0, betting, deal), tuple(names)
 
 
 def _play(game: GameDefinition, actions: Iterable[str]) -> tuple[Betting, Deal]:
