@@ -69,18 +69,18 @@ def translated_path(
 ) -> list[int | None]:
     """The nodes of a betting tree to which a betting is translated, from the start to its last action.
 
-    At each node the same player acts as in the real hand, in the same round; None from where the hands have diverged.
+    Each is a child of the one before it, and None from the first action after the hands have diverged: where it is not
+    the same player's turn in the same round.
     """
     path: list[int | None] = [0]
     node: int | None = 0
     real = Betting.start(betting.game)
     for action in (action for actions in betting.actions for action in actions):
-        if node is not None:
-            node = _child(tree, node, real, action, rule, uniform)
-        real = real.act(action)
-        if node is not None and not real.finished:
-            node = node if (tree.player[node], tree.round[node]) == (real.player, real.round) else None
+        if node is not None and (tree.player[node], tree.round[node]) != (real.player, real.round):
+            node = None
+        node = None if node is None else _child(tree, node, real, action, rule, uniform)
         path.append(node)
+        real = real.act(action)
     return path
 
 
