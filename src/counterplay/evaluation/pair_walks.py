@@ -20,6 +20,7 @@ from counterplay.evaluation.measurement import Measurement
 from counterplay.game.game import TERMINAL
 from counterplay.kernels.buckets.bucket_response import BettingSlot, ascend, descend
 from counterplay.poker.buckets.bucket_game import BucketGame, node_levels, walk_order
+from counterplay.runtime.blas_threads import single_blas_thread
 
 Float64 = NDArray[np.float64]
 
@@ -66,6 +67,7 @@ class Goal(NamedTuple):
     best: bool = False  # whether he responds best instead
     least: Float64 = NONE  # the least probability of each action; empty for none
     learned: Float64 = NONE  # regrets are added; empty for none
+    response: Float64 = NONE  # OUT his best response; empty for none
 
 
 class PairWalks:
@@ -130,14 +132,14 @@ class PairWalks:
         found = [self.walk(player, [Part(table)], [Goal(table), Goal(best=True)]) for player in range(2)]
         return Measurement(tuple(one[0] for one in found), tuple(one[1] for one in found))
 
-    def learn(
-        self, learners: NDArray[np.int64], strategy: Float64, weight: float, regret: Float64, average: Float64
-    ) -> None:
-        """Add what some players regret when both play a strategy, and what they play, times ``weight``."""
-        for player in learners.tolist():
-            self.walk(player, [Part(strategy)], [Goal(strategy, learned=regret)])
-            if len(average):
-                self._reach(player, strategy, average=average, weight=weight)
+    def best_response(self, player: int, opponent: Float64, table: Float64) -> float:
+        """Write a player's best response to a strategy into a table (E,); what it wins."""
+        (won,) = self.walk(player, [Part(opponent)], [Goal(best=True, response=table)])
+        return won
+
+    def add_play(self, player: int, strategy: Float64, weight: float, average: Float64) -> None:
+        """Add what a player plays, his own reach times the probability of each action, to an average (E,)."""
+        self._reach(player, strategy, average=average, weight=weight)
 
     def walk(self, player: int, opponent: Sequence[Part], goals: Sequence[Goal]) -> list[float]:
         """Walk the game for a player, against an opponent who plays in one of some ways; the value of each goal."""
@@ -156,15 +158,11 @@ class PairWalks:
                         self._sequence, columns, NO_ROWS, NONE,
                     )  # fmt: skip
                 worth = self._room(self._worth, len(own[turn].before), chunk)
-                first = 0
-                for matrix, last in zip(self.cards[player][turn], chunk.ends, strict=True):
-                    if last > first:
-                        np.matmul(matrix, columns[:, first:last], out=worth[:, first:last])
-                    first = last
+                _multiply(self.cards[player][turn], chunk, columns, worth)
                 for goal, later, here in zip(goals, below, above, strict=True):
                     ascend(
                         own[turn], chunk.low, chunk.high, goal.strategy, goal.best, goal.least, chunk.own, worth, later,
-                        self._sequence, here, goal.learned,
+                        self._sequence, here, goal.learned, goal.response,
                     )  # fmt: skip
             below = above
         return [float(one[0, 0]) for one in below]
@@ -187,6 +185,16 @@ class PairWalks:
     @staticmethod
     def _room(space: Float64, rows: int, chunk: Chunk) -> Float64:
         return space[: rows * len(chunk.own)].reshape(rows, len(chunk.own))
+
+
+def _multiply(matrices: PairMatrices, chunk: Chunk, columns: Float64, worth: Float64) -> None:
+    """What the columns of a chunk are worth."""
+    first = 0
+    with single_blas_thread():
+        for matrix, last in zip(matrices, chunk.ends, strict=True):
+            if last > first:
+                np.matmul(matrix, columns[:, first:last], out=worth[:, first:last])
+            first = last
 
 
 def _chunk_columns(game: BucketGame, turn: int) -> int:

@@ -11,19 +11,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import GameError, SolverError, StrategyError
+from counterplay.errors import SolverError, StrategyError
+from counterplay.evaluation.bucket_pairs import BucketPairs, count_bucket_pairs
+from counterplay.evaluation.figures import read_exploitability
 from counterplay.forms import GameForms, GameLike
 from counterplay.lp.safe_response import restricted_response, safe_profile
 from counterplay.modelling.counter_strategy import Response, ResponseKind
 from counterplay.modelling.models import model_table, policy_table
 from counterplay.modelling.observations import Form, Observations
-from counterplay.modelling.response_forms import HistoryResponses, ResponseForm, open_response_form
+from counterplay.modelling.response_forms import BucketResponses, HistoryResponses, ResponseForm
+from counterplay.modelling.response_solvers import (
+    continue_from,
+    equilibrium_solver,
+    find_response_algorithm,
+    response_solver,
+)
+from counterplay.poker.buckets.board_sampler import MOST_BOARDS, count_boards
+from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runs.options import RunOptions, Target, sort_out
+from counterplay.runs.run import Run
 from counterplay.runtime.notebook_progress import notebook_progress
 from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import ProgressCallback
 from counterplay.runtime.suggestions import did_you_mean
-from counterplay.solvers.registry import find_algorithm
+from counterplay.solvers.registry import ALGORITHMS
+from counterplay.solvers.restricted_solver import check_zero_sum
+from counterplay.solvers.solver import Solver
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import load_strategy
 from counterplay.strategy.ready_made import MEANT, READY_MADE, opponent_name
@@ -31,6 +44,12 @@ from counterplay.strategy.strategy import Provenance, Strategy
 from counterplay.tree.history.game_tree import GameTree
 
 Float64 = NDArray[np.float64]
+
+BUCKET_TARGET = "5mbb"
+"""The gap at which a response in a bucket game is near enough by default."""
+
+EXACT = ("best", "safe")
+"""Kinds of response that are not iterated."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -42,6 +61,8 @@ class Found:
     gap: float = 0.0
     iterations: int = 0
     status: str = "solved"
+    cpu_seconds: float = 0.0
+    checkpoint: str | os.PathLike[str] | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -64,6 +85,10 @@ class ResponseRun:
         As those of ``runs.prepare``.
     observations : Observations, optional
         What the model was made from.
+    resume : path, optional
+        The checkpoint to continue.
+    known : dict
+        What several responses to the same opponent have in common, once it is found.
     """
 
     asked: ResponseKind
@@ -76,16 +101,29 @@ class ResponseRun:
     options: RunOptions
     settings: Mapping[str, Any]
     observations: Observations | None = None
+    resume: str | os.PathLike[str] | None = None
+    known: dict[str, Found] = dataclasses.field(default_factory=dict)
 
     @property
     def goal(self) -> Until:
-        """Where the run stops; a linear program is one iteration."""
-        return Until(iterations=1)
+        """Where the run stops, exploitability being the gap; a linear program is one iteration."""
+        if self.asked.kind in EXACT or self.algorithm == "lp":
+            return Until(iterations=1)
+        target, form = self.target, self.play.form
+        if isinstance(target.until, Until):
+            return target.until
+        until, iterations = target.until, target.iterations
+        if until is None and iterations is None and target.seconds is None:
+            until = BUCKET_TARGET if isinstance(form, BucketGame) else None
+            iterations = Solver.default_iterations if until is None else None
+        if isinstance(until, str):
+            until = read_exploitability(until, form.name, form.big_blind)
+        return Until(iterations, target.seconds, until)
 
     def run(self, progress: ProgressCallback | None = None) -> Response:
-        """Solve it."""
+        """Solve it, until Ctrl-C at most: a response that was interrupted is the one so far, and has a checkpoint."""
         started = time.perf_counter()
-        found = self._solved()
+        found = self._solved(progress)
         seconds = time.perf_counter() - started
         play, table = self.play, found.table
         origin = {"kind": self.asked.kind, "p": self.asked.p, "epsilon": self.asked.epsilon}
@@ -95,33 +133,41 @@ class ResponseRun:
         strategy = play.strategy(table, provenance)
         if self.options.out is not None:
             strategy.save(self.options.out)
+        measured, won = play.judge(table, [self.prediction, *([] if self.true is None else [self.true])])
         return Response(
-            strategy, self.asked, play.won(table, self.prediction),
-            None if self.true is None else play.won(table, self.true), play.measure(table), found.algorithm,
-            found.status, found.iterations, seconds, found.gap, self._facts(), self._notes(),
-            {"profile": self.options.out},
+            strategy, self.asked, won[0], None if self.true is None else won[1], measured, found.algorithm,
+            found.status, found.iterations, seconds, found.gap, self._facts(found), self._notes(),
+            {"profile": self.options.out, "checkpoint": found.checkpoint},
         )  # fmt: skip
 
-    def _facts(self) -> dict[str, Any]:
-        seen = self.observations
-        return {} if seen is None else {"hands": seen.hands, "data": seen.data_report().to_dict()}
+    def _facts(self, found: Found) -> dict[str, Any]:
+        seen, spent = self.observations, {"cpu_seconds": found.cpu_seconds} if found.iterations else {}
+        return spent if seen is None else {**spent, "hands": seen.hands, "data": seen.data_report().to_dict()}
 
     def _notes(self) -> tuple[str, ...]:
         return () if self.observations is None else tuple(self.observations.data_report().warnings())
 
-    def _solved(self) -> Found:
+    def _solved(self, progress: ProgressCallback | None) -> Found:
         kind, p = self.asked.kind, self.asked.p or 0.0
         if kind == "best":
-            return Found(self.play.best(self.prediction), "best response")
+            return self._best()
         if kind == "safe":
             return self._safe(self.asked.epsilon or 0.0)
         if kind == "rnr":
-            return self._restricted(p)
+            return self._restricted(p, progress)
         if kind == "dbr":
-            return self._restricted(p * self.confidence)
-        equilibrium = self._restricted(0.0)
-        tables = (self.play.best(self.prediction), equilibrium.table)
-        return dataclasses.replace(equilibrium, table=self.play.mixed(tables, (p, 1.0 - p)))
+            return self._restricted(p * self.confidence, progress)
+        if p == 1.0 and self.algorithm != "lp":
+            return self._best()
+        equilibrium = self._restricted(0.0, progress)
+        return dataclasses.replace(
+            equilibrium, table=self.play.mixed((self._best().table, equilibrium.table), (p, 1.0 - p))
+        )  # fmt: skip
+
+    def _best(self) -> Found:
+        if "best" not in self.known:
+            self.known["best"] = Found(self.play.best(self.prediction), "best response")
+        return self.known["best"]
 
     def _safe(self, epsilon: float) -> Found:
         tree = self.play.form
@@ -134,13 +180,44 @@ class ResponseRun:
         assert isinstance(tree, GameTree)
         return self.play.measure(safe_profile(tree, self.prediction)).exploitability
 
-    def _restricted(self, confidence: float | Float64) -> Found:
+    def _restricted(self, confidence: float | Float64, progress: ProgressCallback | None) -> Found:
         """The response in the restricted game: an equilibrium of it."""
-        tree = self.play.form
-        assert isinstance(tree, GameTree)
-        each = [restricted_response(tree, seat, self.prediction, confidence) for seat in range(2)]
-        table = self.play.seated(each[0][1], each[1][1])
-        return Found(table, "lp")
+        form = self.play.form
+        if self.algorithm == "lp":
+            assert isinstance(form, GameTree)
+            each = [restricted_response(form, seat, self.prediction, confidence) for seat in range(2)]
+            return Found(self.play.seated(each[0][1], each[1][1]), "lp")
+        if np.all(confidence == 1.0):
+            return self._best()
+        pairs = self.play.pairs if isinstance(self.play, BucketResponses) else None
+        settings, limit = self.settings, self.options.memory_limit
+        if np.any(confidence):
+            models = self.prediction, confidence
+            return self._iterated(response_solver(form, self.algorithm, models, settings, pairs, limit), progress)
+        if "equilibrium" not in self.known:
+            found = self._iterated(equilibrium_solver(form, self.algorithm, settings, pairs, limit), progress)
+            if found.status == "interrupted":
+                return found
+            self.known["equilibrium"] = found
+        return self.known["equilibrium"]
+
+    def _iterated(self, solver: Solver, progress: ProgressCallback | None) -> Found:
+        """Run a solver to the goal; an interrupted one always leaves a checkpoint."""
+        if self.resume is not None:
+            continue_from(solver, self.resume)
+        keeper = Run(solver, self.goal, self.options, GameForms(self.play.form))
+        status = solver.advance(self.goal, keeper.watched(progress))
+        checkpoint = self.options.checkpoint
+        if status == "interrupted" and checkpoint is None:
+            checkpoint = "respond.checkpoint" if self.options.out is None else f"{self.options.out}.checkpoint"
+        if checkpoint is not None:
+            checkpoint = keeper.keep(checkpoint)
+        last = solver.curve[-1] if solver.curve else None
+        measured = last is not None and last.iterations == solver.iterations
+        gap = last.exploitability if last is not None and measured else solver.measure().exploitability
+        return Found(
+            solver.strategy(), solver.algorithm, gap, solver.iterations, status, solver.cpu_seconds, checkpoint
+        )  # fmt: skip
 
 
 def prepare_response(
@@ -148,16 +225,48 @@ def prepare_response(
 ) -> ResponseRun:
     """A response that can be started: everything is checked, the game is open, the model laid out."""
     given = dict(settings or {})
-    algorithm = given.pop("algorithm", None)
+    algorithm, resume, pairs = (given.pop(name, None) for name in ("algorithm", "resume", "pairs"))
     target, options, own = sort_out(given.pop("until", None), given)
     model, true = read_opponent(model, game), None if true is None else read_opponent(true, game)
     form = _opened(game, model, options)
-    play = open_response_form(form)
-    chosen = _algorithm(algorithm, asked, play)
+    chosen = _algorithm(algorithm, asked, form)
     prediction, confidence = model_table(model, form)
     known = None if true is None else policy_table(true, form)
     seen = getattr(model, "observations", None)
-    return ResponseRun(asked, play, prediction, confidence, known, chosen, target, options, own, seen)
+    play = (
+        BucketResponses(form, _pairs(form, pairs, options)) if isinstance(form, BucketGame) else HistoryResponses(form)
+    )
+    own = _with_common(chosen, options, own)
+    run = ResponseRun(asked, play, prediction, confidence, known, chosen, target, options, own, seen, resume)
+    _ = run.goal  # refuses what it cannot read
+    return run
+
+
+def _pairs(game: BucketGame, given: BucketPairs | str | os.PathLike[str] | None, options: RunOptions) -> BucketPairs:
+    """The bucket pairs: as given, from a file, or counted, which makes that file."""
+    check_zero_sum(game)
+    if isinstance(given, BucketPairs):
+        return given
+    if given is not None and os.path.exists(given):
+        return BucketPairs.load(given, game)
+    if options.boards is None and count_boards(game) > MOST_BOARDS:
+        raise SolverError(
+            f"{game.name} has {count_boards(game):,} different boards, too many to count all; say how many to sample: "
+            "boards=10000 (--boards 10000)"
+        )
+    boards = None if options.boards in (None, "all") else int(options.boards or 0)
+    found = count_bucket_pairs(game, boards, options.seed or 0, options.opening, options.threads or 1)
+    if given is not None:
+        found.save(given, game)
+    return found
+
+
+def _with_common(algorithm: str, options: RunOptions, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of the algorithm, with seed and threads where it has them."""
+    if not ALGORITHMS[algorithm].sampled:
+        return dict(settings)
+    common = {name: value for name in ("seed", "threads") if (value := getattr(options, name)) is not None}
+    return {**common, **settings}
 
 
 def read_opponent(text: Any, game: GameLike | None) -> Any:
@@ -181,6 +290,8 @@ def read_opponent(text: Any, game: GameLike | None) -> Any:
 
 def _opened(game: GameLike | None, model: Any, options: RunOptions) -> Form:
     """The form of the game in which responses are solved."""
+    if isinstance(game, GameTree | BucketGame):
+        return game
     seen = getattr(model, "observations", None)
     if isinstance(seen, Observations) and game is None:
         return seen.form
@@ -198,11 +309,15 @@ def _opened(game: GameLike | None, model: Any, options: RunOptions) -> Form:
     return forms.buckets() if options.cards else forms.history()
 
 
-def _algorithm(name: str | None, asked: ResponseKind, play: ResponseForm) -> str:
+def _algorithm(name: str | None, asked: ResponseKind, form: Form) -> str:
     """What solves the restricted games."""
-    if isinstance(play, HistoryResponses):
-        return find_algorithm(name or "lp", "history")
-    raise GameError("responses are solved on history trees")
+    place = "buckets" if isinstance(form, BucketGame) else "history"
+    if place == "buckets" and asked.kind == "safe":
+        raise SolverError(
+            "safe is for small games, which a linear program solves; in card abstractions use rnr, whose points lie on "
+            "the same frontier"
+        )
+    return find_response_algorithm(name, place)
 
 
 def respond(
@@ -234,9 +349,11 @@ def respond(
     progress : callable or bool, optional
         Called with ``Progress`` several times a second; by default notebooks show a bar, with False they do not.
     **settings
-        ``algorithm`` for restricted games (by default a linear program for small games, cfr+ for others); ``until``,
-        ``iterations`` and ``seconds``; fields of ``RunOptions`` (``cards``, ``bets``, ``threads``, ``seed``,
-        ``memory_limit``, ``out``, ``checkpoint``); settings of the algorithm.
+        ``algorithm`` for restricted games (by default a linear program for small games, cfr+ in card abstractions);
+        ``until``, the gap to the solution of the restricted game, in the mean of both seats, ``iterations`` and
+        ``seconds``; fields of ``RunOptions`` (``cards``, ``bets``, ``boards``, ``threads``, ``seed``, ``memory_limit``,
+        ``out``, ``checkpoint``); ``resume``, a checkpoint of the same response to continue; ``pairs``, in a card
+        abstraction: ``BucketPairs``, or a file to keep them in; settings of the algorithm.
 
     Raises
     ------

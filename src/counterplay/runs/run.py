@@ -58,20 +58,20 @@ class Run:
         StrategyError
             If a file cannot be written; then the run is kept in a checkpoint elsewhere, which the message names.
         """
-        status = self.solver.advance(self.goal, self._watch(progress))
+        status = self.solver.advance(self.goal, self.watched(progress))
         checkpoint = self.options.checkpoint
         try:
             if status == "interrupted":
-                checkpoint = self._keep(checkpoint or self._checkpoint_name())
+                checkpoint = self.keep(checkpoint or self._checkpoint_name())
             result = self._lifted(self.solver.result(status))
             with uninterrupted():
                 self._write(result)
         except KeyboardInterrupt:
-            kept = self._keep(checkpoint or self._checkpoint_name())
+            kept = self.keep(checkpoint or self._checkpoint_name())
             self.options.say(f"stopped before the result was complete; the run is in {kept}")
             raise
         if status != "interrupted" and checkpoint is not None:
-            checkpoint = self._keep(checkpoint)
+            checkpoint = self.keep(checkpoint)
         files = {"profile": self.options.out, "map": self.options.map_out, "checkpoint": checkpoint}
         return dataclasses.replace(result, files=files)
 
@@ -84,13 +84,13 @@ class Run:
                 self.merged.save(self.options.map_out)
         except StrategyError as error:
             try:
-                kept = self._keep(self.options.checkpoint or self._checkpoint_name())
+                kept = self.keep(self.options.checkpoint or self._checkpoint_name())
             except StrategyError:
                 raise error from None
             again = f"--resume {shlex.quote(str(kept))} --iterations {self.solver.iterations} --out FILE"
             raise StrategyError(f"{error}; the run is kept, try: counterplay solve {again}") from None
 
-    def _keep(self, path: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    def keep(self, path: str | os.PathLike[str]) -> str | os.PathLike[str]:
         """Write a checkpoint, and give its path: if it does not fit there, in the folder for temporary files."""
         with uninterrupted():
             try:
@@ -125,7 +125,7 @@ class Run:
         forgotten = self.forms.abstraction if self.solver.form_name == "history" else None
         return forgotten or self.solver.abstraction()
 
-    def _watch(self, progress: ProgressCallback | None) -> ProgressCallback:
+    def watched(self, progress: ProgressCallback | None) -> ProgressCallback:
         """A callback that passes progress on and saves the run every minute."""
         last = time.monotonic()
 

@@ -5,26 +5,33 @@ the walk differs.  All that matters of the cards is how often each pair of bucke
 bucket game is solved without cards (``evaluation/pair_walks.py``).  Pairs that were counted over sampled boards are a
 game of their own, *the game as sampled*: it is solved exactly, and comes as near to the bucket game as its boards do.
 
-A checkpoint holds the pairs, so that a resumed run needs no boards.
+The opponent may be restricted (``solvers/restricted_solver.py``).  A checkpoint holds the pairs, so that a resumed run
+needs no boards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError, SolverError
 from counterplay.evaluation.bucket_pairs import BucketPairs
-from counterplay.evaluation.pair_walks import PairWalks
+from counterplay.evaluation.measurement import Measurement
+from counterplay.evaluation.pair_walks import NONE, Goal, PairWalks, Part
+from counterplay.kernels.buckets.bucket_response import add_regrets
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.solvers.bucket_cfr import BucketCfrSolver, cfr_table_bytes
 from counterplay.solvers.cfr import CfrConfig
+from counterplay.solvers.restricted_solver import RestrictedSolver, in_seats
+from counterplay.solvers.restriction import Restriction
+
+Float64 = NDArray[np.float64]
 
 
-class BucketPairsSolver(BucketCfrSolver):
+class BucketPairsSolver(RestrictedSolver, BucketCfrSolver):
     """Full-width CFR on the bucket pairs of a bucket game.
 
     Parameters
@@ -33,6 +40,8 @@ class BucketPairsSolver(BucketCfrSolver):
         Those of other solvers in card abstractions.
     pairs : BucketPairs
         How often each pair of buckets occurs, and who wins; a checkpoint brings its own.
+    restriction : Restriction, optional
+        Who is restricted, and to what; a checkpoint brings its own.
     """
 
     kind = "bucket-pairs-cfr"
@@ -40,9 +49,36 @@ class BucketPairsSolver(BucketCfrSolver):
     def _check_game(self) -> None:
         if self.game.players != 2:
             raise GameError(f"bucket pairs are for two players; {self.game.name} has {self.game.players}")
+        self._check_restriction()
 
     def _allocate(self) -> None:
         self._allocate_tables()
+        self._current = np.zeros(self.game.num_entries)
+        self._derive()
+
+    def _derive(self) -> None:
+        """What follows from the restriction and the regrets."""
+        held = self.restriction
+        self._least = held.least if held is not None and held.kind == "dbr" else NONE
+        self._match(range(2))
+
+    def _match(self, players: Any) -> None:
+        """The current strategy of some players from their regrets."""
+        for player in players:
+            for first, last, block in self.blocks("last", player):
+                self._current[first:last] = block
+
+    def blocks(
+        self, kind: Literal["average", "last"] | None = None, player: int | None = None
+    ) -> Iterator[tuple[int, int, Float64]]:
+        """First and last entry and the probabilities of each block; of a data biased opponent the mixture."""
+        averaged = self._profile_kind(kind) == "average" and self.iterations > self.config.delay
+        for first, last, block in super().blocks(kind, player):
+            if len(self._least) and not averaged:
+                assert self.restriction is not None
+                block *= 1.0 - self.restriction.confidence[first:last]  # type: ignore[index]
+                block += self._least[first:last]
+            yield first, last, block
 
     @classmethod
     def memory_bytes(cls, tree: BucketGame, config: CfrConfig | str | None = None) -> int:
@@ -61,11 +97,35 @@ class BucketPairsSolver(BucketCfrSolver):
             )
         super().step(iterations)
 
+    def _learn(self, learners: NDArray[np.int64], weight: float) -> None:
+        """Walk the game for some players, then change their regrets and what they play."""
+        tables = [(seat, part) for seat in learners.tolist() for part in _slots(self.game, seat)]
+        for _, part in tables:
+            self._learned[part] = 0.0
+        self._walk(learners, weight)
+        for seat, part in tables:
+            add_regrets(self._learned[part], self._tie, self.config.regret_floor, self.regret[part])
+            if self.config.predictive:
+                self.prediction[seat, part] = self._learned[part]
+        self._match(learners.tolist())
+
     def _walk(self, learners: NDArray[np.int64], weight: float) -> None:
-        walks = self.pair_walks
+        walks, strategy, held = self.pair_walks, self._current, self.restriction
         assert walks is not None
-        walks.learn(learners, self.strategy("last"), weight, self._learned, self.average)
-        self.counters[1] += len(learners) * walks.nodes
+        for player in learners.tolist():
+            bound = held is not None and player == held.player
+            goal = Goal(strategy, least=self._least if bound else NONE, learned=self._learned)
+            walks.walk(player, opponent_parts(held, player, strategy), [goal])
+            if len(self.average) and weight > 0.0:
+                walks.add_play(player, strategy, weight, self.average)
+            self.counters[1] += walks.nodes
+
+    def measure(self) -> Measurement:
+        """Measure the profile inside the bucket game; where somebody is restricted, in the restricted game."""
+        walks, held = self.pair_walks, self.restriction
+        if walks is None or held is None:
+            return super().measure()
+        return measure_restricted(walks, held, self.strategy())
 
     def details(self) -> dict[str, Any]:
         """The bucket game, and whether it is that of sampled boards."""
@@ -78,9 +138,45 @@ class BucketPairsSolver(BucketCfrSolver):
 
     def state(self) -> dict[str, Any]:
         """How the pairs were counted."""
-        return {} if self.pairs is None else {"boards": self.pairs.boards, "exact": self.pairs.exact}
+        counted = {} if self.pairs is None else {"boards": self.pairs.boards, "exact": self.pairs.exact}
+        return super().state() | counted
 
     def fill(self, tables: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
         """Take over a checkpoint, and the pairs in it."""
-        self.pairs = BucketPairs.of_arrays(self.game, tables, state["boards"], state["exact"])
+        if "boards" in state:
+            self.pairs = BucketPairs.of_arrays(self.game, tables, state["boards"], state["exact"])
         super().fill(tables, state)
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Derive the current strategy from the tables."""
+        super().restore(state)
+        self._derive()
+
+
+def _slots(game: BucketGame, player: int) -> list[slice]:
+    """Where the tables of a player lie, by round."""
+    ends = game.slot_start + game.slot_width * game.slot_buckets
+    return [slice(int(low), int(high)) for low, high in zip(game.slot_start[player::2], ends[player::2], strict=True)]
+
+
+def opponent_parts(restriction: Restriction | None, player: int, strategy: Float64) -> list[Part]:
+    """What a player plays against when both play by a table: of an opponent with a coin for each game two parts."""
+    if restriction is None or player == restriction.player or not isinstance(restriction.confidence, float):
+        return [Part(strategy)]
+    coin = restriction.confidence
+    return [Part(restriction.strategy, coin), Part(strategy, 1.0 - coin)]
+
+
+def measure_restricted(walks: PairWalks, restriction: Restriction, strategy: Float64) -> Measurement:
+    """The value of a profile of a restricted game, and best responses to it."""
+    other = restriction.player
+    seat, coin = 1 - other, restriction.confidence
+    value, best = walks.walk(
+        seat, opponent_parts(restriction, seat, strategy), [Goal(strategy), Goal(best=True)]
+    )  # fmt: skip
+    if isinstance(coin, float):
+        bound, free = walks.walk(other, [Part(strategy)], [Goal(restriction.strategy), Goal(best=True)])
+        against = coin * bound + (1.0 - coin) * free
+    else:
+        (against,) = walks.walk(other, [Part(strategy)], [Goal(best=True, least=restriction.least)])
+    return Measurement(*in_seats(seat, value, best, against))

@@ -123,6 +123,7 @@ def ascend(
     sequence: np.ndarray,  # scratch (width + P,) float64
     worth: np.ndarray,  # IN OUT (B of the previous round, P) float64: what each piece is worth is added
     learned: np.ndarray,  # IN OUT (E,) float64: regrets are added, or (0,)
+    response: np.ndarray,  # OUT (E,) float64: the best response, the first best action of each decision, or (0,)
 ) -> None:
     """What some pieces are worth to a player's buckets, and what is regretted there.
 
@@ -152,8 +153,15 @@ def ascend(
             rest = 1.0 - rest
             if best:
                 total = sequence[place]
+                pick = u64(0)
                 for action in range(u64(1), actions):
-                    total = max(total, sequence[place + action])
+                    if sequence[place + action] > total:
+                        total = sequence[place + action]
+                        pick = u64(action)
+                if len(response) > 0:
+                    for action in range(actions):
+                        response[row + place + action] = least[row + place + action] if bound else 0.0
+                    response[row + place + pick] += rest if bound else 1.0
                 total = forced + rest * total if bound else total
             else:
                 total = 0.0
