@@ -177,7 +177,7 @@ def test_an_exception_reaches_the_caller_when_all_is_at_rest(count: int) -> None
 
 @pytest.mark.parametrize("count", [2, 7])
 def test_ctrl_c_is_raised_when_the_tables_are_at_rest(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
-    begun = threading.Event()
+    begun, released = threading.Event(), threading.Event()
     working, done, lock = [0], [0], threading.Lock()
     wait = concurrent.futures.wait
     calls = 0
@@ -188,13 +188,14 @@ def test_ctrl_c_is_raised_when_the_tables_are_at_rest(monkeypatch: pytest.Monkey
         if calls <= 2:  # impatience does not help
             begun.wait(20)
             raise KeyboardInterrupt
+        released.set()
         return wait(*arguments)
 
     def advance(_thread: int, iterations: int, _start: int) -> None:
         with lock:
             working[0] += 1
         begun.set()
-        time.sleep(0.02)
+        released.wait(20)
         with lock:
             working[0] -= 1
             done[0] += iterations
