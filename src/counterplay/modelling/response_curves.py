@@ -3,7 +3,7 @@
 Johanson 2016, figures 6.1 and 6.2: a point for each value of p (restricted Nash, mixtures) or Pmax (data biased).  The
 point of ``safe`` at p has at most p times the exploitability of the safest best response, which makes its curve the
 frontier that no strategy passes; it has its own grid.  Points are independent jobs: a curve that was stopped continues
-with the points that it lacks.
+with the points that it lacks, the one that was being solved from its own checkpoint.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import hashlib
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,9 @@ COLUMNS = ("kind", "p", "exploitability", "value_against_model", "value_against_
 
 MEASURED = COLUMNS[2:]
 """The numbers of a point."""
+
+DEFAULT_FILE = "respond.points"
+"""Where the points of an interrupted curve are kept that has no file for them."""
 
 FRONTIER = tuple((step / 24) ** 2 for step in range(25))
 """The values of p for ``safe``, whatever the grid: a frontier has its corners where little is given away."""
@@ -132,6 +136,7 @@ class CurveRun:
     run: ResponseRun
     pairs: list[tuple[str, float]]
     jobs: JobList
+    resumed: bool = False
 
     def solve(self, progress: ProgressCallback | None = None) -> ResponseCurve:
         """Solve the points that are missing, until Ctrl-C at most: a curve that was interrupted has those so far."""
@@ -139,7 +144,7 @@ class CurveRun:
             self.jobs.run(self._point, SerialExecutor(), progress, "points of the curve")
         except KeyboardInterrupt:
             if self.jobs.path is None:
-                self.jobs.path = "respond.points"
+                self.jobs.path = DEFAULT_FILE
                 self.jobs.save()
         measured = self.run.play.measure(self.run.prediction)
         found = [
@@ -155,9 +160,13 @@ class CurveRun:
     def _point(self, number: int) -> Float64:
         kind, p = self.pairs[number]
         asked = ResponseKind(kind, epsilon=p * self.run.most_given_away()) if kind == "safe" else ResponseKind(kind, p)
-        found = dataclasses.replace(self.run, asked=asked).run()
+        run, kept = self.run, Path(f"{self.jobs.path or DEFAULT_FILE}.{kind}-{p:g}")
+        options = dataclasses.replace(run.options, checkpoint=None if self.jobs.path is None else kept)
+        resume = kept if self.resumed and kept.exists() else None
+        found = dataclasses.replace(run, asked=asked, options=options, resume=resume, spare=kept).run()
         if found.status == "interrupted":
             raise KeyboardInterrupt
+        kept.unlink(missing_ok=True)
         won = math.nan if found.value_against_true is None else found.value_against_true
         numbers = (found.exploitability, found.value_against_model, won, found.gap, found.iterations, found.seconds)
         return np.array(numbers)
@@ -210,7 +219,7 @@ def prepare_curve(
     run = prepare_response(game, model, asked[-1], true, own)
     header = {"what": "response curve", "kinds": list(chosen), "grid": list(values), "digest": _digest(run)}
     pairs = [(kind, p) for kind in chosen for p in (FRONTIER if kind == "safe" else values)]
-    return CurveRun(run, pairs, JobList(header, len(pairs), (len(MEASURED),), checkpoint, resume))
+    return CurveRun(run, pairs, JobList(header, len(pairs), (len(MEASURED),), checkpoint, resume), resume is not None)
 
 
 def _digest(run: ResponseRun) -> str:

@@ -87,6 +87,8 @@ class ResponseRun:
         What the model was made from.
     resume : path, optional
         The checkpoint to continue.
+    spare : path, optional
+        Where an interrupted run is kept that has no checkpoint.
     known : dict
         What several responses to the same opponent have in common, once it is found.
     """
@@ -102,6 +104,7 @@ class ResponseRun:
     settings: Mapping[str, Any]
     observations: Observations | None = None
     resume: str | os.PathLike[str] | None = None
+    spare: str | os.PathLike[str] | None = None
     known: dict[str, Found] = dataclasses.field(default_factory=dict)
 
     @property
@@ -209,7 +212,8 @@ class ResponseRun:
         status = solver.advance(self.goal, keeper.watched(progress))
         checkpoint = self.options.checkpoint
         if status == "interrupted" and checkpoint is None:
-            checkpoint = "respond.checkpoint" if self.options.out is None else f"{self.options.out}.checkpoint"
+            out = self.options.out
+            checkpoint = self.spare or ("respond.checkpoint" if out is None else f"{out}.checkpoint")
         if checkpoint is not None:
             checkpoint = keeper.keep(checkpoint)
         last = solver.curve[-1] if solver.curve else None
