@@ -29,20 +29,23 @@ def use_one_core() -> None:
 
 def main() -> int:
     use_one_core()
-    from benchmarks import cold, flops, matches, measures, report, threads
+    from benchmarks import cold, flops, logged_hands, matches, measures, report, threads
 
     known = list(measures.PARTS)
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed beside OpenSpiel and LiteEFG.")
     parser.add_argument(
-        "parts", nargs="*", metavar="PART", help=f"some of {', '.join(known)}; without one, all but flops and threads"
-    )
+        "parts",
+        nargs="*",
+        metavar="PART",
+        help=f"some of {', '.join(known)}; without one, all but flops, threads and observations",
+    )  # fmt: skip
     parser.add_argument("--quick", action="store_true", help="short and rough: a look, not a result")
     parser.add_argument(
         "--threads", type=lambda text: [int(one) for one in text.split(",")], metavar="N,N,...",
         help="of the part threads: how many to measure with, such as 1,2,4,8,16",
     )  # fmt: skip
     parser.add_argument("--seconds", type=float, metavar="S", help="of the part threads: wall seconds of each point")
-    parser.add_argument("--cards", type=Path, metavar="FILE", help="of the part threads: its card abstraction, if made")
+    parser.add_argument("--cards", type=Path, metavar="FILE", help="of threads and observations: PS5, if made")
     parser.add_argument(
         "--server", type=Path, metavar="DIR", help="of the part matches: the competition's server, if it is built there"
     )
@@ -55,7 +58,7 @@ def main() -> int:
     if unknown:
         parser.error(f"there is no part {unknown[0]!r}; there are {', '.join(known)}")
     parts = [name for name in known if name in arguments.parts] or [
-        name for name in known if name not in (flops.PART, threads.PART)
+        name for name in known if name not in (flops.PART, threads.PART, logged_hands.PART)
     ]
     matches.choose(arguments.server)
     cold.choose(arguments.uses)

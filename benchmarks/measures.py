@@ -9,7 +9,21 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import counterplay
-from benchmarks import cards, cold, exact, flops, holdem, matches, ours, postflop, public, sampled, startup, threads
+from benchmarks import (
+    cards,
+    cold,
+    exact,
+    flops,
+    holdem,
+    logged_hands,
+    matches,
+    ours,
+    postflop,
+    public,
+    sampled,
+    startup,
+    threads,
+)
 from benchmarks.rivals import GAMES, Rival, find_rivals
 from benchmarks.timing import calibrate, cpu_seconds, median, rates_in_turn, ratios, rotated
 
@@ -91,7 +105,7 @@ def measure_all(plan: Plan, parts: Sequence[str], tell: Callable[[str], None]) -
     rivals, outcome.remarks = find_rivals()
     for remark in outcome.remarks:
         tell(remark)
-    solvers = not set(parts) <= {threads.PART, matches.PART, flops.PART}
+    solvers = not set(parts) <= {threads.PART, matches.PART, flops.PART, logged_hands.PART}
     if solvers:
         tell("do the solvers agree?")
         check_agreement(outcome, rivals)
@@ -286,6 +300,7 @@ PARTS: dict[str, tuple[str, Measure]] = {
     threads.PART: ("threads", lambda outcome, rivals, plan: threads.thread_scaling(outcome, plan)),
     "startup": ("start-up", lambda outcome, rivals, plan: startup_times(outcome, plan)),
     matches.PART: ("matches", lambda outcome, rivals, plan: matches.match_speed(outcome, plan)),
+    logged_hands.PART: ("logged hands", lambda outcome, rivals, plan: logged_hands.counting_speed(outcome, plan)),
     "cold": ("first uses, nothing compiled", lambda outcome, rivals, plan: cold.cold_starts(outcome)),
 }
 """The parts of the benchmark in their order: what they are about, and what measures them."""

@@ -73,8 +73,13 @@ def _cards() -> CardAbstraction:
     return build_cards(deck, shape, recipe, cache=default_cache(), threads=available_cores())
 
 
+def five_buckets() -> BucketGame:
+    """Limit hold'em in the card abstraction."""
+    return BucketGame.build(poker_definition(GAME), _cards().rounds, name=GAME)
+
+
 def _buckets(outcome: Outcome, seconds: float) -> None:
-    game = BucketGame.build(poker_definition(GAME), _cards().rounds, name=GAME)
+    game = five_buckets()
     for algorithm, warm_up in WARM_UP.items():
         done: dict[int, float] = {}
         for threads in _CHOICE.threads:

@@ -9,7 +9,9 @@ from counterplay.runtime.lazy import lazy_names
 if TYPE_CHECKING:
     from counterplay.modelling.confidence import CONFIDENCES, Confidence
     from counterplay.modelling.counter_strategy import GRID, KINDS, Response
+    from counterplay.modelling.log_observations import observe
     from counterplay.modelling.models import DirichletModel, FrequencyModel, Model, model_table
+    from counterplay.modelling.observation_files import load_observations
     from counterplay.modelling.observations import DataReport, Observations, pooled
     from counterplay.modelling.response_curves import ResponseCurve, response_curve
     from counterplay.modelling.response_runs import respond
@@ -17,11 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CONFIDENCES", "GRID", "KINDS", "Confidence", "DataReport", "DirichletModel", "FrequencyModel", "Model",
-    "Observations", "Response", "ResponseCurve", "model_table", "observe_play", "pooled", "respond", "response_curve",
+    "Observations", "Response", "ResponseCurve", "load_observations", "model_table", "observe", "observe_play",
+    "pooled", "respond", "response_curve",
 ]  # fmt: skip
 
 __getattr__ = lazy_names(__name__, {
     "confidence": ("CONFIDENCES", "Confidence"),
+    "log_observations": ("observe",),
+    "observation_files": ("load_observations",),
     "models": ("DirichletModel", "FrequencyModel", "Model", "model_table"),
     "observations": ("DataReport", "Observations", "pooled"),
     "response_curves": ("ResponseCurve", "response_curve"),

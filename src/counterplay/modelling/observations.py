@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import os
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -20,6 +21,7 @@ from counterplay.modelling.confidence import ENOUGH
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.notebook import Described
 from counterplay.solvers.restriction import player_rows
+from counterplay.storage import write_container
 from counterplay.tree.history.game_tree import GameTree
 
 Form: TypeAlias = GameTree | BucketGame
@@ -27,6 +29,9 @@ Form: TypeAlias = GameTree | BucketGame
 
 LARGE_SHARE = 0.1
 """Share of decisions with little behind them from which data are called thin."""
+
+KIND = "observations"
+"""The kind in the header of files."""
 
 NAMED = 20
 """Broken lines of which observations keep what was wrong."""
@@ -114,6 +119,22 @@ class Observations(Described):
             self.unseen + other.unseen, self.diverged + other.diverged, self.skipped + other.skipped,
             (*self.broken, *other.broken)[:NAMED],
         )  # fmt: skip
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write them to a file, from which ``load_observations`` reads them; only counts above 0 are kept.
+
+        Raises
+        ------
+        StrategyError
+            If the file cannot be written.
+        """
+        form, entry = self.form, np.flatnonzero(self.counts).astype(np.int64)
+        origin = form.origin() if isinstance(form, BucketGame) else {"cards": [], "bets": None}
+        header = {
+            "game": form.name, "form": form.form_name, "digest": tables_digest(form), **origin,
+            "opponent": self.opponent, "hands": self.hands, **self.left_out(), "broken": list(self.broken),
+        }  # fmt: skip
+        write_container(path, KIND, header, {"entry": entry, "count": self.counts[entry]})
 
     def data_report(self, player: int | None = None) -> DataReport:
         """How much lies behind predictions from these observations; of one seat of the opponent, or of all."""
@@ -215,6 +236,11 @@ def _own_sums(values: NDArray[Any], starts: NDArray[np.int64], sizes: NDArray[np
     """The sums over some rows of a table; other rows may lie between."""
     total = np.concatenate(([0], np.cumsum(values)))
     return np.asarray(total[starts + sizes] - total[starts])
+
+
+def tables_digest(form: Form) -> str:
+    """What forms with the same tables have in common."""
+    return form.layout if isinstance(form, BucketGame) else form.digest
 
 
 def same_tables(one: Form, other: Form) -> bool:
