@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from counterplay.cli import observed
 from counterplay.cli import options as o
 from counterplay.cli.common import check_plot, check_writable, compile_status, note, print_json, say, say_next, table
 from counterplay.cli.completions import complete_game, complete_kind, complete_opponent
@@ -20,6 +21,7 @@ from counterplay.runtime.signals import interruptible
 
 if TYPE_CHECKING:
     from counterplay.modelling import Response, ResponseCurve
+    from counterplay.modelling.counter_strategy import ResponseKind
 
 MODEL_HELP = f"What the opponent plays: a strategy file, or {o.OPPONENTS}."
 KIND_HELP = (
@@ -53,6 +55,12 @@ UntilText = Annotated[
     str | None,
     typer.Option(help="Stop this near to the solution of the restricted game: chips (1e-4) or mbb/g (5mbb)."),
 ]
+Boards = Annotated[
+    str | None,
+    typer.Option(help="With --cards: count pairs of buckets on all boards, or on so many sampled ones (all, 10000)."),
+]
+Pairs = Annotated[Path | None, typer.Option(help="With --cards: keep the counted pairs of buckets in this file.")]
+Bets = Annotated[str | None, typer.Option(help="With --cards: betting abstraction of a no-limit game, as fcpa.")]
 
 
 def command(
@@ -63,11 +71,26 @@ def command(
     pmax: Pmax = None,
     epsilon: Epsilon = None,
     true: TrueOpponent = None,
+    log: observed.Log = None,
+    more_logs: observed.MoreLogs = None,
+    against: observed.Against = None,
+    confidence: observed.ConfidenceName = None,
+    default: observed.Default = None,
+    broken: observed.Broken = None,
+    observations: observed.Kept = None,
+    cards: o.Cards = None,
+    bets: Bets = None,
+    boards: Boards = None,
+    pairs: Pairs = None,
     curve: Curve = None,
     csv: Csv = None,
     plot: Plot = None,
     algorithm: AlgorithmName = None,
+    iterations: o.Iterations = None,
+    seconds: o.Seconds = None,
     until: UntilText = None,
+    seed: o.Seed = None,
+    threads: o.Threads = None,
     settings: o.Settings = None,
     out: o.Out = None,
     checkpoint: o.Checkpoint = None,
@@ -81,6 +104,8 @@ def command(
     counterplay respond --game leduc --model tight --kind rnr --p 0.9 --out counter.strategy
 
     counterplay respond --game leduc --model tight --kind rnr,dbr,mixture --curve grid --plot curve.png
+
+    counterplay respond --log matches/*.log --against NAME --kind dbr --pmax 0.9 --cards ps5.cpa --boards 10000
     """
     return _run(dict(locals()))
 
@@ -94,25 +119,50 @@ def _run(given: dict[str, Any]) -> int:
         if given[name] is not None:
             other = "is for --curve" if given["curve"] is None else "is for a single response, not for a curve"
             raise SolverError(f"--{name} {other}; leave it out")
-    if given["model"] is None:
-        raise SolverError("say what the opponent plays: --model FILE, or the name of one, as --model uniform")
+    in_logs = observed.is_observed(given)
+    if not in_logs and given["model"] is None:
+        raise SolverError(
+            "say what the opponent plays: --model FILE, the name of one, as --model uniform, or --log FILE"
+        )
+    given["asked"] = _asked(given) if given["curve"] is None else _asked_curve(given)
+    if in_logs:
+        given["model"] = observed.observed_model(given)
+        given["game"] = given["model"].observations.form
     return _respond(given) if given["curve"] is None else _draw_curve(given)
 
 
-def _respond(given: dict[str, Any]) -> int:
+def _asked(given: dict[str, Any]) -> ResponseKind:
+    """What is asked for."""
     from counterplay.modelling.counter_strategy import ResponseKind
-    from counterplay.modelling.response_runs import prepare_response
 
     if given["p"] is not None and given["pmax"] is not None:
         raise SolverError("--p and --pmax are the same number: --pmax for dbr, --p for the others")
-    asked = ResponseKind(given["kind"], given["p"] if given["pmax"] is None else given["pmax"], given["epsilon"])
+    return ResponseKind(given["kind"], given["p"] if given["pmax"] is None else given["pmax"], given["epsilon"])
+
+
+def _asked_curve(given: dict[str, Any]) -> tuple[list[str], list[float]]:
+    """The kinds and the values of p of a curve."""
+    from counterplay.modelling.counter_strategy import ResponseKind, find_kind, read_grid
+
+    kinds, grid = (
+        [find_kind(word.strip()) for word in given["kind"].split(",") if word.strip()],
+        read_grid(given["curve"]),
+    )
+    for p in grid:
+        ResponseKind("rnr", p)  # refuses what is no probability
+    return kinds, list(grid)
+
+
+def _respond(given: dict[str, Any]) -> int:
+    from counterplay.modelling.response_runs import prepare_response
+
     silent = given["quiet"] or given["as_json"]
-    with compile_status(given["game"] or "the game", silent) as opening:
-        run = prepare_response(given["game"], given["model"], asked, given["true"], _settings(given, opening))
+    with compile_status(str(given["game"] or "the game"), silent) as opening:
+        run = prepare_response(given["game"], given["model"], given["asked"], given["true"], _settings(given, opening))
     with interruptible(), progress_line(run.goal, silent) as draw:
         found = run.run(draw)
     if given["as_json"]:
-        print_json(found.to_dict())
+        print_json({**found.to_dict(), **_observed(given)})
     else:
         for line in found.notes:
             note(f"warning: {line}")
@@ -128,6 +178,7 @@ def _settings(given: dict[str, Any], opening: Any) -> dict[str, Any]:
 
     fields = [one.name for one in dataclasses.fields(RunOptions)]
     names = [*(name for name in fields if name in given and name != "curve"), "algorithm", "until", "resume"]
+    names += ["pairs", "iterations", "seconds"]
     chosen = {name: given[name] for name in names if given[name] is not None}
     return chosen | {"note": note, "opening": opening} | read_settings(given["settings"] or [])
 
@@ -140,19 +191,24 @@ def _next(found: Response, given: dict[str, Any]) -> list[tuple[str, str]]:
     file = shlex.quote(str(given["out"]))
     rows = [(f"counterplay show {file}{own}", "see what it plays")]
     rows.append((f"counterplay evaluate {file}{own}", "measure it in the real game"))
-    opponent = given["true"] or given["model"]
-    rows.append((f"counterplay match {file} {shlex.quote(str(opponent))}{own}", "play it against the opponent"))
+    opponent = given["true"] or (None if _observed(given) else given["model"])
+    if opponent is not None:
+        rows.append((f"counterplay match {file} {shlex.quote(str(opponent))}{own}", "play it against the opponent"))
     return rows
 
 
+def _observed(given: dict[str, Any]) -> dict[str, Any]:
+    """What JSON says about the hands that the model was made from; empty if from none."""
+    seen = getattr(given["model"], "observations", None)
+    return {} if seen is None else observed.observed_facts(seen)
+
+
 def _draw_curve(given: dict[str, Any]) -> int:
-    from counterplay.modelling.counter_strategy import read_grid
     from counterplay.modelling.response_curves import prepare_curve
 
-    kinds = [word.strip() for word in given["kind"].split(",") if word.strip()]
-    grid = read_grid(given["curve"])
+    kinds, grid = given["asked"]
     silent = given["quiet"] or given["as_json"]
-    with compile_status(given["game"] or "the game", silent) as opening:
+    with compile_status(str(given["game"] or "the game"), silent) as opening:
         run = prepare_curve(given["game"], given["model"], kinds, grid, given["true"], _settings(given, opening))
     with interruptible(), counted_progress("solving", silent) as draw:
         found = run.solve(draw)
@@ -162,7 +218,7 @@ def _draw_curve(given: dict[str, Any]) -> int:
         found.plot(given["plot"])
     files = {name: None if given[name] is None else str(given[name]) for name in ("csv", "plot")}
     if given["as_json"]:
-        print_json({**found.to_dict(), **files})
+        print_json({**found.to_dict(), **_observed(given), **files})
     else:
         _print(found)
         for file in filter(None, files.values()):

@@ -150,6 +150,7 @@ class Observations(Described):
             infosets=len(seen), infosets_seen=int(np.count_nonzero(seen)), infosets_enough=int((seen >= ENOUGH).sum()),
             decisions=decisions, new_share=float((seen == 1).sum() / decisions) if decisions else 1.0,
             thin_share=float(seen[thin].sum() / decisions) if decisions else 1.0, unseen=self.unseen,
+            diverged=self.diverged,
         )  # fmt: skip
 
 
@@ -173,6 +174,8 @@ class DataReport:
         Share of decisions in information sets that were seen fewer than ten times.
     unseen : int
         Decisions that could not be counted because the cards behind them were not shown.
+    diverged : int
+        Decisions that could not be counted because the betting abstraction has nothing like the betting before them.
     """
 
     infosets: int
@@ -182,6 +185,7 @@ class DataReport:
     new_share: float
     thin_share: float
     unseen: int = 0
+    diverged: int = 0
 
     @property
     def thin(self) -> bool:
@@ -204,6 +208,11 @@ class DataReport:
             found.append(
                 f"{share:.0%} of the opponent's decisions were made with cards that the logs do not show; they are not "
                 "counted, so that hands that reach a showdown weigh too much and folds are rarer than in truth"
+            )
+        if self.diverged:
+            found.append(
+                f"{self.diverged:,} of the opponent's decisions were made after betting to which the betting abstraction "
+                "has nothing similar; they are not counted"
             )
         return found
 
