@@ -76,7 +76,7 @@ def test_a_folder_continues_to_the_same_rows(tmp_path: Path, monkeypatch: pytest
     assert without_times(rest.rows) == without_times(whole.rows)
     again = run_experiment("restricted-responses", True, **CHEAP, folder=str(tmp_path))
     assert (calls, again.rows) == (5, rest.rows)
-    with pytest.raises(CounterplayError, match="keeps another experiment; name another folder"):
+    with pytest.raises(CounterplayError, match="is of other responses; name another folder"):
         run_experiment("restricted-responses", True, figures="c", folder=str(tmp_path))
 
 

@@ -66,7 +66,7 @@ def run(
     setting = SMALL if quick else Setting()
     hands = HANDS[2:] if quick else HANDS
     asked = wanted(figures, hands, read_values(grid, FEWER))
-    _, points = solve_points(setting, asked, folder, workers, threads)
+    _, points = solve_points("data-biased", setting, asked, folder, workers, threads)
     return Experiment(
         title=f"Data biased responses to Orange in {setting.game}, {setting.cards}, mbb/g inside the bucket game",
         source="Johanson 2016, figure 6.2",

@@ -68,7 +68,7 @@ def run(
     setting = SMALL if quick else Setting()
     hands = HANDS[2:] if quick else HANDS
     asked = wanted(figures, hands, read_values(grid), read_values(grid, FEWER))
-    opponent, points = solve_points(setting, asked, folder, workers, threads)
+    opponent, points = solve_points("restricted", setting, asked, folder, workers, threads)
     lost = opponent.exploitability
     return Experiment(
         title=f"Restricted Nash responses to Orange in {setting.game}, {setting.cards}, mbb/g inside the bucket game",

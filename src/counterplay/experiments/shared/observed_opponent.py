@@ -17,13 +17,14 @@ import functools
 import math
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from counterplay.abstraction.cards import CardAbstraction
 from counterplay.errors import CounterplayError
 from counterplay.evaluation.bucket_pairs import BucketPairs, count_bucket_pairs
 from counterplay.experiments.shared.bucket_games import bucket_game, cards_of
@@ -50,6 +51,9 @@ PUBLISHED_EXPLOITABILITY = 28.0
 
 ORANGE_PERCENT = 7.0
 """What winners get more in the game whose equilibrium Orange plays."""
+
+FILES = ("cards.cpa", "pairs.cpb", "orange.strategy")
+"""In a folder: the card abstraction, its bucket pairs, and Orange."""
 
 COLUMNS = ("response", "data from", "hands", "p", "exploitability", "wins from the model", "wins from Orange", "gap",
            "CPU s")  # fmt: skip
@@ -133,24 +137,30 @@ class Opponent:
         return self.unit * self.pairs.walks(self.form).measure(self.strategy.strategy()).exploitability
 
 
-@functools.lru_cache(maxsize=2)
 def open_opponent(setting: Setting, folder: Path, threads: int = 1) -> Opponent:
-    """The bucket game and Orange, as they are kept in a folder or made."""
-    cards = cards_of(setting.game, setting.cards, threads=threads)
-    form = bucket_game(setting.game, cards)
-    pairs = _kept(
-        folder / "pairs.cpb", lambda path: BucketPairs.load(path, form),
-        lambda: count_bucket_pairs(form, setting.boards, threads=threads), lambda made, path: made.save(path, form),
-    )  # fmt: skip
+    """The bucket game and Orange from their files in a folder, which are made, by some threads, if they are missing.
 
-    def solved() -> Strategy:
-        return BucketStrategy.of_game(form, tilted_table(form, pairs, setting))
+    Everybody works with what the files hold, so that a run which continues finds the same bits.
+    """
+    cards, counted, strategy = (folder / name for name in FILES)
+    folder.mkdir(parents=True, exist_ok=True)
+    if not cards.exists():
+        cards_of(setting.game, setting.cards, threads=threads).save(cards)
+    if not counted.exists():
+        form = bucket_game(setting.game, CardAbstraction.load(cards))
+        count_bucket_pairs(form, setting.boards, threads=threads).save(counted, form)
+    if not strategy.exists():
+        form = bucket_game(setting.game, CardAbstraction.load(cards))
+        table = tilted_table(form, BucketPairs.load(counted, form), setting)
+        BucketStrategy.of_game(form, table).save(strategy)
+    return _opened(setting, folder)
 
-    orange = _kept(
-        folder / "orange.strategy", lambda path: load_strategy(path, form), solved,
-        lambda made, path: made.save(path),
-    )  # fmt: skip
-    return Opponent(form, pairs, orange)
+
+@functools.lru_cache(maxsize=1)
+def _opened(setting: Setting, folder: Path) -> Opponent:
+    cards, counted, strategy = (folder / name for name in FILES)
+    form = bucket_game(setting.game, CardAbstraction.load(cards))
+    return Opponent(form, BucketPairs.load(counted, form), load_strategy(strategy, form))
 
 
 def tilted_table(form: BucketGame, pairs: BucketPairs, setting: Setting, percent: float = ORANGE_PERCENT) -> Float64:
@@ -160,15 +170,6 @@ def tilted_table(form: BucketGame, pairs: BucketPairs, setting: Setting, percent
     solver = BucketPairsSolver(tilted, "cfr+", pairs=pairs)
     solver.step(setting.iterations)
     return solver.strategy()
-
-
-def _kept(path: Path, load: Callable[[Path], Any], make: Callable[[], Any], save: Callable[[Any, Path], None]) -> Any:
-    """What a file holds, which is made if it is not there: the same bits in a run that continues."""
-    if not path.exists():
-        made = make()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        save(made, path)
-    return load(path)
 
 
 @functools.lru_cache(maxsize=4)
@@ -189,22 +190,23 @@ def temporary_folder(named: str | None) -> Iterator[Path]:
 
 
 def solve_points(
-    setting: Setting, asked: Sequence[Asked], folder: str | None = None, workers: int = 1, threads: int = 1
+    name: str, setting: Setting, asked: Sequence[Asked], folder: str | None, workers: int, threads: int
 ) -> tuple[Opponent, dict[Asked, Point]]:
     """Solve responses, until Ctrl-C at most: those that are finished.
 
-    ``workers`` responses are solved at a time, each in a process of its own; ``threads`` are for the bucket game.
+    ``name`` tells experiments apart that share a folder.  ``workers`` responses are solved at a time, each in a process
+    of its own; ``threads`` are for the bucket game.
     """
     with temporary_folder(folder) as place:
         opponent = open_opponent(setting, place, threads)
         _ = opponent.exploitability  # measured before the folder may be gone
-        path = place / "responses.points"
-        header = {"what": "responses", "setting": repr(setting), "asked": repr([tuple(one) for one in asked])}
+        path = place / f"{name}.points"
+        header = {"what": name, "setting": repr(setting), "asked": repr([tuple(one) for one in asked])}
         try:
             jobs = JobList(header, len(asked), (len(Point._fields),), path, path if path.exists() else None)
         except CounterplayError as error:
-            raise CounterplayError(f"{place} keeps another experiment; name another folder ({error})") from None
-        work = functools.partial(_solved, setting, list(asked), place)
+            raise CounterplayError(f"{path} is of other responses; name another folder ({error})") from None
+        work = functools.partial(_solved, name, setting, list(asked), place)
         with keeping_rows():
             if workers == 1:
                 jobs.run(work, SerialExecutor())
@@ -215,12 +217,12 @@ def solve_points(
         return opponent, {one: Point(*row) for one, row, done in rows if done}
 
 
-def _solved(setting: Setting, asked: list[Asked], folder: Path, number: int) -> Float64:
+def _solved(name: str, setting: Setting, asked: list[Asked], folder: Path, number: int) -> Float64:
     """Solve one response; one that was interrupted continues."""
     one, opponent = asked[number], open_opponent(setting, folder)
     seen = observed(setting, folder, one.source, one.hands)
     model = FrequencyModel(seen, confidence=Confidence(one.confidence or "10-step"))
-    checkpoint, before = folder / f"response-{number}.checkpoint", time.process_time()
+    checkpoint, before = folder / f"{name}-{number}.checkpoint", time.process_time()
     settings = {"pairs": opponent.pairs, "until": setting.until, "checkpoint": checkpoint}
     if checkpoint.exists():
         settings["resume"] = checkpoint
