@@ -101,16 +101,16 @@ def test_pairs_are_counted_once_and_kept(cards: str, tmp_path: Path, monkeypatch
 
 
 def interrupted(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
-    """Ctrl-C in an iteration."""
-    plain, count = BucketPairsSolver._learn, [0]
+    """Ctrl-C before an iteration, which it cannot cut."""
+    plain, count = BucketPairsSolver._iterate, [0]
 
-    def learn(self: BucketPairsSolver, *args: Any) -> None:
+    def iterate(self: BucketPairsSolver) -> None:
         count[0] += 1
         if count[0] == after:
             raise KeyboardInterrupt
-        plain(self, *args)
+        plain(self)
 
-    monkeypatch.setattr(BucketPairsSolver, "_learn", learn)
+    monkeypatch.setattr(BucketPairsSolver, "_iterate", iterate)
 
 
 def test_ctrl_c_leaves_a_response_and_a_checkpoint(cards: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +118,7 @@ def test_ctrl_c_leaves_a_response_and_a_checkpoint(cards: str, tmp_path: Path, m
     asked: dict[str, Any] = {"kind": "dbr", "p": 0.5, "cards": cards, "iterations": 60}
     whole = respond(GAME, "uniform", **asked)
     with monkeypatch.context() as patch:
-        interrupted(patch, 101)
+        interrupted(patch, 51)
         part = respond(GAME, "uniform", **asked, out=out)
     assert part.status == "interrupted"
     assert part.files["checkpoint"] == f"{out}.checkpoint"
@@ -128,7 +128,7 @@ def test_ctrl_c_leaves_a_response_and_a_checkpoint(cards: str, tmp_path: Path, m
     assert again.gap == whole.gap
     with pytest.raises(CounterplayError, match="of a response to another model, p, game or abstraction"):
         respond(GAME, "uniform", "dbr", 0.6, cards=cards, resume=f"{out}.checkpoint")
-    with pytest.raises(CounterplayError, match=r"with other settings of cfr\+"):
+    with pytest.raises(CounterplayError, match="with other settings of dcfr"):
         respond(GAME, "uniform", **asked, gamma=3.0, resume=f"{out}.checkpoint")
     with pytest.raises(CounterplayError, match="its solver is 'seats', not 'bucket-pairs-cfr'"):
         respond(GAME, "uniform", "rnr", 0.0, cards=cards, resume=f"{out}.checkpoint")
@@ -174,16 +174,16 @@ def test_a_curve_continues_inside_a_point(cards: str, tmp_path: Path, monkeypatc
     whole = curve()
     assert [point.iterations for point in whole.points] == [40] * 6
     with monkeypatch.context() as patch:
-        interrupted(patch, 80 + 101)  # the equilibrium is done
+        interrupted(patch, 40 + 51)  # the equilibrium is done
         part = curve(checkpoint=kept)
     assert (len(part.points), part.complete) == (1, False)
     assert kept.with_name("points.rnr-0.5").exists()
     done: list[int] = []
-    plain = BucketPairsSolver._learn
+    plain = BucketPairsSolver._iterate
     with monkeypatch.context() as patch:
-        patch.setattr(BucketPairsSolver, "_learn", lambda self, *args: (done.append(1), plain(self, *args))[1])
+        patch.setattr(BucketPairsSolver, "_iterate", lambda self: (done.append(1), plain(self))[1])
         again = curve(resume=kept)
-    assert len(done) == 60 + 160 + 80  # the rest of 0.5, 0.9, and the equilibrium, which mixtures share
+    assert len(done) == 30 + 80 + 40  # the rest of 0.5, 0.9, and the equilibrium, which mixtures share
     assert not kept.with_name("points.rnr-0.5").exists()
     rows = [[(one.kind, one.p, one.value_against_model, one.value_against_true, one.exploitability, one.gap)
              for one in found.points] for found in (whole, again)]  # fmt: skip

@@ -353,7 +353,7 @@ def respond(
     progress : callable or bool, optional
         Called with ``Progress`` several times a second; by default notebooks show a bar, with False they do not.
     **settings
-        ``algorithm`` for restricted games (by default a linear program for small games, cfr+ in card abstractions);
+        ``algorithm`` for restricted games (by default a linear program for small games, dcfr in card abstractions);
         ``until``, the gap to the solution of the restricted game, in the mean of both seats, ``iterations`` and
         ``seconds``; fields of ``RunOptions`` (``cards``, ``bets``, ``boards``, ``threads``, ``seed``, ``memory_limit``,
         ``out``, ``checkpoint``); ``resume``, a checkpoint of the same response to continue; ``pairs``, in a card

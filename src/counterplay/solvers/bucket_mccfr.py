@@ -39,6 +39,7 @@ from counterplay.solvers.mccfr import (
     mccfr_config,
     table_memory,
 )
+from counterplay.solvers.restricted_solver import restriction_bytes
 from counterplay.solvers.sampling_schemes import betting_scheme
 
 BATCH = 4096
@@ -58,9 +59,10 @@ class BucketSolver(BucketTables, MccfrSolver):
     def _check_game(self) -> None:
         if self.config.sampling == "public":
             check_hands(self.game)
+        super()._check_game()
 
     def _layout_bytes(self) -> int:
-        return 16 * len(self.game.tree)
+        return 16 * len(self.game.tree) + restriction_bytes(self.restriction)
 
     def _walk_arrays(self) -> WalkArrays:
         return self.game.walks()

@@ -11,24 +11,21 @@ needs no boards.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError, SolverError
 from counterplay.evaluation.bucket_pairs import BucketPairs
-from counterplay.evaluation.measurement import Measurement
-from counterplay.evaluation.pair_walks import NONE, Goal, PairWalks, Part
+from counterplay.evaluation.pair_walks import NONE, Goal, PairWalks
 from counterplay.kernels.buckets.bucket_response import add_regrets
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.solvers.bucket_cfr import BucketCfrSolver, cfr_table_bytes
-from counterplay.solvers.cfr import CfrConfig
-from counterplay.solvers.restricted_solver import RestrictedSolver, in_seats
-from counterplay.solvers.restriction import Restriction
-
-Float64 = NDArray[np.float64]
+from counterplay.solvers.cfr import CFR_PRESETS, CfrConfig
+from counterplay.solvers.restricted_solver import RestrictedSolver
+from counterplay.solvers.restriction_values import opponent_parts
 
 
 class BucketPairsSolver(RestrictedSolver, BucketCfrSolver):
@@ -45,6 +42,7 @@ class BucketPairsSolver(RestrictedSolver, BucketCfrSolver):
     """
 
     kind = "bucket-pairs-cfr"
+    restricted_presets = tuple(CFR_PRESETS)
 
     def _check_game(self) -> None:
         if self.game.players != 2:
@@ -55,30 +53,18 @@ class BucketPairsSolver(RestrictedSolver, BucketCfrSolver):
         self._allocate_tables()
         self._current = np.zeros(self.game.num_entries)
         self._derive()
+        self._match(range(2))
 
     def _derive(self) -> None:
-        """What follows from the restriction and the regrets."""
+        """What follows from the restriction."""
         held = self.restriction
         self._least = held.least if held is not None and held.kind == "dbr" else NONE
-        self._match(range(2))
 
     def _match(self, players: Any) -> None:
         """The current strategy of some players from their regrets."""
         for player in players:
             for first, last, block in self.blocks("last", player):
                 self._current[first:last] = block
-
-    def blocks(
-        self, kind: Literal["average", "last"] | None = None, player: int | None = None
-    ) -> Iterator[tuple[int, int, Float64]]:
-        """First and last entry and the probabilities of each block; of a data biased opponent the mixture."""
-        averaged = self._profile_kind(kind) == "average" and self.iterations > self.config.delay
-        for first, last, block in super().blocks(kind, player):
-            if len(self._least) and not averaged:
-                assert self.restriction is not None
-                block *= 1.0 - self.restriction.confidence[first:last]  # type: ignore[index]
-                block += self._least[first:last]
-            yield first, last, block
 
     @classmethod
     def memory_bytes(cls, tree: BucketGame, config: CfrConfig | str | None = None) -> int:
@@ -120,13 +106,6 @@ class BucketPairsSolver(RestrictedSolver, BucketCfrSolver):
                 walks.add_play(player, strategy, weight, self.average)
             self.counters[1] += walks.nodes
 
-    def measure(self) -> Measurement:
-        """Measure the profile inside the bucket game; where somebody is restricted, in the restricted game."""
-        walks, held = self.pair_walks, self.restriction
-        if walks is None or held is None:
-            return super().measure()
-        return measure_restricted(walks, held, self.strategy())
-
     def details(self) -> dict[str, Any]:
         """The bucket game, and whether it is that of sampled boards."""
         sampled = self.pairs is not None and not self.pairs.exact
@@ -134,12 +113,13 @@ class BucketPairsSolver(RestrictedSolver, BucketCfrSolver):
 
     def tables(self) -> dict[str, NDArray[Any]]:
         """Those of all members of the family, and the pairs."""
-        return {**super().tables(), **({} if self.pairs is None else self.pairs.arrays())}
+        pairs = {} if self.pairs is None else self.pairs.arrays()
+        return {**super().tables(), **pairs, **self.restriction_tables()}
 
     def state(self) -> dict[str, Any]:
         """How the pairs were counted."""
         counted = {} if self.pairs is None else {"boards": self.pairs.boards, "exact": self.pairs.exact}
-        return super().state() | counted
+        return super().state() | counted | self.restriction_state()
 
     def fill(self, tables: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
         """Take over a checkpoint, and the pairs in it."""
@@ -150,33 +130,10 @@ class BucketPairsSolver(RestrictedSolver, BucketCfrSolver):
     def restore(self, state: Mapping[str, Any]) -> None:
         """Derive the current strategy from the tables."""
         super().restore(state)
-        self._derive()
+        self._match(range(2))
 
 
 def _slots(game: BucketGame, player: int) -> list[slice]:
     """Where the tables of a player lie, by round."""
     ends = game.slot_start + game.slot_width * game.slot_buckets
     return [slice(int(low), int(high)) for low, high in zip(game.slot_start[player::2], ends[player::2], strict=True)]
-
-
-def opponent_parts(restriction: Restriction | None, player: int, strategy: Float64) -> list[Part]:
-    """What a player plays against when both play by a table: of an opponent with a coin for each game two parts."""
-    if restriction is None or player == restriction.player or not isinstance(restriction.confidence, float):
-        return [Part(strategy)]
-    coin = restriction.confidence
-    return [Part(restriction.strategy, coin), Part(strategy, 1.0 - coin)]
-
-
-def measure_restricted(walks: PairWalks, restriction: Restriction, strategy: Float64) -> Measurement:
-    """The value of a profile of a restricted game, and best responses to it."""
-    other = restriction.player
-    seat, coin = 1 - other, restriction.confidence
-    value, best = walks.walk(
-        seat, opponent_parts(restriction, seat, strategy), [Goal(strategy), Goal(best=True)]
-    )  # fmt: skip
-    if isinstance(coin, float):
-        bound, free = walks.walk(other, [Part(strategy)], [Goal(restriction.strategy), Goal(best=True)])
-        against = coin * bound + (1.0 - coin) * free
-    else:
-        (against,) = walks.walk(other, [Part(strategy)], [Goal(best=True, least=restriction.least)])
-    return Measurement(*in_seats(seat, value, best, against))

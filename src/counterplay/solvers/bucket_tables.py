@@ -19,6 +19,8 @@ from counterplay.evaluation.pair_walks import PairWalks
 from counterplay.forms import open_game
 from counterplay.kernels.regret import match_regrets
 from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.solvers.restriction import Restriction
+from counterplay.solvers.restriction_values import measure_on_pairs
 from counterplay.solvers.result import RunFacts
 from counterplay.solvers.solver import Solver
 from counterplay.strategy.bucket_strategy import BucketStrategy, Storage, packed
@@ -68,9 +70,16 @@ class BucketTables(Solver):
         return self.pairs is not None
 
     def measure(self) -> Measurement:
-        """Measure the profile inside the bucket game; every number is NaN without ``pairs``."""
-        walks = self.pair_walks
-        return Measurement.unknown(self.game.players) if walks is None else walks.measure(self.strategy())
+        """Measure the profile inside the bucket game, restricted or not; every number is NaN without ``pairs``."""
+        walks, held = self.pair_walks, self._restriction
+        if walks is None:
+            return Measurement.unknown(self.game.players)
+        return walks.measure(self.strategy()) if held is None else measure_on_pairs(walks, held, self.strategy())
+
+    @property
+    def _restriction(self) -> Restriction | None:
+        """Who is restricted, in solvers that take a restriction."""
+        return getattr(self, "restriction", None)
 
     @property
     def pair_walks(self) -> PairWalks | None:
@@ -95,7 +104,7 @@ class BucketTables(Solver):
         self, kind: Literal["average", "last"] | None = None, player: int | None = None
     ) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
         """First and last entry and the probabilities of each block, of all players or of one."""
-        kind = self._profile_kind(kind)
+        kind, held = self._profile_kind(kind), self._restriction
         none, matched = np.zeros(0), self._matched()
         for first, last, offset in self.game.blocks(player):
             if kind == "average" and self.iterations > getattr(self.config, "delay", -1):
@@ -103,7 +112,7 @@ class BucketTables(Solver):
             else:
                 found = np.zeros(last - first)
                 match_regrets(offset, 0, len(offset) - 1, matched[first:last], none, False, 0.0, found)
-                yield first, last, found
+                yield first, last, found if held is None else held.played(found, slice(first, last))
 
     def _matched(self) -> NDArray[Any]:
         """What regret matching turns into the current strategy."""

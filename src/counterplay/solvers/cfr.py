@@ -33,7 +33,10 @@ from counterplay.errors import SolverError
 from counterplay.evaluation.measurement import Measurement, measure_strategy
 from counterplay.kernels.history.cfr import iterate_cfr, shake
 from counterplay.kernels.history.passes import forward_reach
+from counterplay.kernels.history.restricted import bind_choice
 from counterplay.kernels.regret import match_regrets
+from counterplay.solvers.restricted_solver import RestrictedSolver
+from counterplay.solvers.restriction_values import bound_of, measure_on_tree
 from counterplay.solvers.settings import Bounds, Settings, Threads, preset
 from counterplay.solvers.solver import Solver
 from counterplay.strategy.tabular import normalise
@@ -177,10 +180,11 @@ class FullWidthSolver(Solver):
         return alpha, beta, float(self.config.gamma)
 
 
-class CfrSolver(FullWidthSolver):
-    """Full-width CFR on a compiled game, any number of players, any recall."""
+class CfrSolver(RestrictedSolver, FullWidthSolver):
+    """Full-width CFR on a compiled game, any number of players, any recall; with a restriction two players."""
 
     kind = "cfr"
+    restricted_presets = tuple(CFR_PRESETS)
 
     def _check_game(self) -> None:
         facts = self.tree.facts
@@ -191,6 +195,9 @@ class CfrSolver(FullWidthSolver):
                 f"{self.tree.name} has sets with {widest} actions, so tremble must be below {1 / widest:g}; "
                 f"got {self.config.tremble!r}"
             )
+        if self.restriction is not None and self.config.tremble:
+            raise SolverError("a restricted opponent is for play without a tremble; leave out tremble")
+        self._check_restriction()
 
     def _allocate(self) -> None:
         entries, sequences = self.tree.num_entries, self.tree.sequences.num_sequences
@@ -206,7 +213,14 @@ class CfrSolver(FullWidthSolver):
         self._reach = np.ones(sequences)
         self._value = np.zeros(sequences)
         self._step = np.zeros(entries)
+        self._derive()
         self._match()
+
+    def _derive(self) -> None:
+        """The restriction as kernels take it."""
+        held = self.restriction
+        self._bound = None if held is None else bound_of(self.tree, self.form, held)
+        self._met = np.zeros(0 if held is None else self.tree.sequences.num_sequences)
 
     @classmethod
     def memory_bytes(cls, tree: GameTree, config: CfrConfig | str | None = None) -> int:
@@ -225,8 +239,8 @@ class CfrSolver(FullWidthSolver):
             self.form, self.tree.infoset_offset, self.tree.player_infosets,
             config.alternating, config.reverse, config.regret_floor,
             *self._exponents, config.delay, config.shifted, config.fallback == "argmax-uniform", self._tie,
-            float(config.tremble), int(iterations), self._clock, self.regret, self.average, self.prediction,
-            self._current, self._reach, self._value, self._step,
+            float(config.tremble), self._bound, int(iterations), self._clock, self.regret, self.average,
+            self.prediction, self._current, self._reach, self._value, self._step, self._met,
         )  # fmt: skip
 
     def strategy(self, kind: ProfileKind | None = None) -> NDArray[np.float64]:
@@ -244,13 +258,18 @@ class CfrSolver(FullWidthSolver):
         return self._current.copy()
 
     def measure(self, kind: ProfileKind | None = None) -> Measurement:
-        """Measure a profile exactly; ``kind`` as for ``strategy``."""
-        return measure_strategy(self.tree, self.form, self.strategy(kind))
+        """Measure a profile exactly; ``kind`` as for ``strategy``.  With a restriction, in the restricted game."""
+        return self._measured_as(self.strategy(kind))
+
+    def _measured_as(self, strategy: NDArray[np.float64]) -> Measurement:
+        if self._bound is not None:
+            return measure_on_tree(self.form, self._bound, strategy)
+        return measure_strategy(self.tree, self.form, strategy)
 
     def check(self) -> Measurement:
         """Measure; with ``profile="best"`` the current profile becomes the best one if it is less exploitable."""
         if self.config.profile == "best":
-            now = measure_strategy(self.tree, self.form, self._current)
+            now = self._measured_as(self._current)
             if now.exploitability < self.best_exploitability:
                 self.best[:] = self._current  # the number last: Ctrl-C between the two is corrected by the next check
                 self.best_exploitability = now.exploitability
@@ -264,11 +283,13 @@ class CfrSolver(FullWidthSolver):
             "prediction": self.prediction,
             "best": self.best,
             "clock": self._clock,
+            **self.restriction_tables(),
         }
 
     def state(self) -> dict[str, Any]:
         """The exploitability of the best profile seen."""
-        return {"best_exploitability": None if np.isinf(self.best_exploitability) else self.best_exploitability}
+        best = None if np.isinf(self.best_exploitability) else self.best_exploitability
+        return {"best_exploitability": best, **self.restriction_state()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Derive the current strategy from the tables."""
@@ -283,6 +304,9 @@ class CfrSolver(FullWidthSolver):
         match_regrets(offset, 0, infosets, self.regret, self.prediction, argmax, self._tie, self._current)
         if self.config.tremble > 0:
             shake(offset, 0, infosets, float(self.config.tremble), self._current)
+        if self._bound is not None:
+            low, high = self.tree.player_infosets[self._bound.player : self._bound.player + 2]
+            bind_choice(offset, low, high, self._bound.player, self._bound, self._current)
         for player in range(self.tree.players):
             forward_reach(self.form, player, self._current, self._reach)
 

@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import SolverError
+from counterplay.evaluation.measurement import Measurement
 from counterplay.game.game import Scheme
 from counterplay.kernels.history.chance_sampling import iterate_chance
 from counterplay.kernels.history.mccfr import (
@@ -48,6 +49,8 @@ from counterplay.kernels.regret import match_regrets
 from counterplay.kernels.walks import WalkArrays, random_state, walk_arrays, walk_bytes
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.threads import ThreadPool, spaced_rows, spaced_zeros
+from counterplay.solvers.restricted_solver import RestrictedSolver, restriction_bytes
+from counterplay.solvers.restriction_values import bound_of, measure_on_tree, model_of
 from counterplay.solvers.sampling_schemes import scheme_array
 from counterplay.solvers.settings import Bounds, Count, Settings, Share, Threads, preset
 from counterplay.solvers.solver import Solver
@@ -198,13 +201,25 @@ class SampledSolver(Solver):
         return cls(game, preset(cls.presets, algorithm, others), algorithm, memory_limit, scheme)
 
 
-class MccfrSolver(ThreadedSolver, SampledSolver):
-    """Monte Carlo CFR on a compiled game, any number of players."""
+class MccfrSolver(RestrictedSolver, ThreadedSolver, SampledSolver):
+    """Monte Carlo CFR on a compiled game, any number of players; with a restriction two."""
 
     kind = "mccfr"
+    restricted_presets = ("chance-sampling", "external-sampling")
+
+    def _check_game(self) -> None:
+        if self.restriction is not None and self.config.sampling not in ("chance", "external"):
+            names = ", ".join(self.restricted_presets)
+            raise SolverError(f"{self.algorithm} takes no restricted opponent; use {names}")
+        self._check_restriction()
+
+    def _derive(self) -> None:
+        """The restriction as kernels take it."""
+        self._model = model_of(self.restriction)
 
     def _allocate(self) -> None:
         scheme = self._given
+        self._derive()
         settings, self.walks = self.config, self._walk_arrays()
         if settings.sampling == "pure":
             self.walks = self.walks._replace(utility=integer_payoffs(self.tree, settings.units))
@@ -231,7 +246,7 @@ class MccfrSolver(ThreadedSolver, SampledSolver):
         return settings
 
     def _layout_bytes(self) -> int:
-        return walk_bytes(self.tree)
+        return walk_bytes(self.tree) + restriction_bytes(self.restriction)
 
     def _walk_arrays(self) -> WalkArrays:
         """The layout of the game for walks."""
@@ -274,15 +289,15 @@ class MccfrSolver(ThreadedSolver, SampledSolver):
             )  # fmt: skip
         elif config.sampling == "chance":
             iterate_chance(
-                self.walks, deals, config.keeps_average, config.regret_floor, config.prune, iterations, start,
-                config.linear_average, self.regret, self.average, self._none, state, counters, Stack(*scratch[:5]),
-                *scratch[5:],
+                self.walks, deals, config.keeps_average, config.regret_floor, config.prune, self._model, iterations,
+                start, config.linear_average, self.regret, self.average, self._none, state, counters,
+                Stack(*scratch[:5]), *scratch[5:],
             )  # fmt: skip
         else:
             others = None if self.sampling.kind == EXTERNAL else True
             iterate_sampled(
-                self.walks, deals, self.sampling, others, iterations, start, config.linear_average, extra or None,
-                self.regret, self.average, self.scheme, self._none, state, counters, Stack(*scratch),
+                self.walks, deals, self.sampling, others, self._model, iterations, start, config.linear_average,
+                extra or None, self.regret, self.average, self.scheme, self._none, state, counters, Stack(*scratch),
             )  # fmt: skip
 
     def strategy(self, kind: Literal["average", "last"] | None = None) -> NDArray[np.float64]:
@@ -292,7 +307,18 @@ class MccfrSolver(ThreadedSolver, SampledSolver):
         current = np.zeros(self.tree.num_entries)
         offset, sets = self.tree.infoset_offset, self.tree.num_infosets
         match_regrets(offset, 0, sets, self.regret, self._none, False, 0.0, current)
-        return current
+        return current if self.restriction is None else self.restriction.played(current)
+
+    def measure(self) -> Measurement:
+        """Measure the profile that the solver returns; with a restriction, in the restricted game."""
+        if self.restriction is None:
+            return super().measure()
+        bound = bound_of(self.tree, self.form, self.restriction)
+        return measure_on_tree(self.form, bound, self.strategy())
+
+    def state(self) -> dict[str, Any]:
+        """Who is restricted."""
+        return self.restriction_state()
 
     def tables(self) -> dict[str, NDArray[Any]]:
         """Regrets, average, scheme, the state of the random numbers and the counters."""
@@ -302,6 +328,7 @@ class MccfrSolver(ThreadedSolver, SampledSolver):
             "scheme": self.scheme,
             "random_state": self.random_state.view(np.int64),  # files have no unsigned integers
             "counters": self.counters,
+            **self.restriction_tables(),
         }
 
 

@@ -53,6 +53,9 @@ class RestrictedSolver(Solver):
         If the restriction does not fit the game, or the game is not one of two players and zero-sum.
     """
 
+    restricted_presets: ClassVar[tuple[str, ...]] = ()
+    """The presets that take a restriction."""
+
     restriction: Restriction | None
 
     def __init__(self, *args: Any, restriction: Restriction | None = None, **kwargs: Any) -> None:
@@ -72,22 +75,22 @@ class RestrictedSolver(Solver):
     def _layout_bytes(self) -> int:
         return super()._layout_bytes() + restriction_bytes(self.restriction)
 
-    def tables(self) -> dict[str, NDArray[Any]]:
-        """Those of the solver, and the restriction."""
-        found = super().tables()  # type: ignore[safe-super]
-        if self.restriction is not None:
-            found["fixed"] = self.restriction.strategy
-            if not isinstance(self.restriction.confidence, float):
-                found["trusted"] = self.restriction.confidence
-        return found
+    def restriction_tables(self) -> dict[str, NDArray[Any]]:
+        """The part of ``tables`` that is the restriction."""
+        held = self.restriction
+        if held is None:
+            return {}
+        return {"fixed": held.strategy} | ({} if isinstance(held.confidence, float) else {"trusted": held.confidence})
 
-    def state(self) -> dict[str, Any]:
-        """That of the solver, and who is restricted; the probability of the coin where there is one for each game."""
-        found, held = super().state(), self.restriction
-        if held is not None:
-            found["restricted"] = held.player
-            found["coin"] = held.confidence if isinstance(held.confidence, float) else None
-        return found
+    def restriction_state(self) -> dict[str, Any]:
+        """The part of ``state``: who is restricted, and the probability of a coin for each game."""
+        held = self.restriction
+        if held is None:
+            return {}
+        return {"restricted": held.player, "coin": held.confidence if isinstance(held.confidence, float) else None}
+
+    def _derive(self) -> None:
+        """Derive from a restriction what kernels take."""
 
     def fill(self, tables: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
         """Take over a checkpoint, and the restriction in it."""
@@ -95,16 +98,8 @@ class RestrictedSolver(Solver):
             coin = state["coin"]
             confidence = tables["trusted"] if coin is None else coin
             self.restriction = Restriction(state["restricted"], tables["fixed"], confidence).on(self.tree)
+            self._derive()
         super().fill(tables, state)
-
-
-def in_seats(
-    seat: int, value: float, best: float, against: float
-) -> tuple[tuple[float, float], tuple[float, float]]:  # fmt: skip
-    """Values and best responses of both players, from those of the player in a seat and the best against it."""
-    if seat == 0:
-        return (value, -value), (best, against)
-    return (-value, value), (against, best)
 
 
 def restriction_bytes(restriction: Restriction | None) -> int:

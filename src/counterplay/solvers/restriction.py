@@ -29,6 +29,10 @@ NEAR = 1e-6
 """How far the probabilities of a model may be from a sum of 1; they are scaled to it."""
 
 
+ROUNDING = 1e-13
+"""Up to this, they are not scaled."""
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Restriction:
     """To what degree a player follows a fixed strategy.
@@ -80,6 +84,13 @@ class Restriction:
         """(E,) the least probability of each entry in a data biased response."""
         return np.asarray(self.confidence * self.strategy, np.float64)
 
+    def played(self, free: Float64, part: slice = slice(None)) -> Float64:
+        """What is played where ``free`` is chosen, in a part of the tables: the same with a coin for each game."""
+        if isinstance(self.confidence, float):
+            return free
+        trusted = self.confidence[part]
+        return np.asarray(trusted * self.strategy[part] + (1.0 - trusted) * free)
+
     def on(self, form: GameTree | BucketGame) -> Self:
         """The restriction on a form of a game, checked, as kernels take it: rows sum to 1, others' entries are 0.
 
@@ -105,6 +116,7 @@ class Restriction:
             found = self.strategy[start[at] : start[at] + size[at]].tolist()
             raise SolverError(f"the fixed strategy must be at least 0 and sum to 1 in each row; got {found}")
         strategy = np.zeros(form.num_entries)
+        total[np.abs(total - 1.0) <= ROUNDING] = 1.0  # what was scaled before keeps its bits
         strategy[entry] = row / np.repeat(total, size)
         if isinstance(self.confidence, float):
             return dataclasses.replace(self, strategy=strategy)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterplay.kernels.history.passes import FormArrays, backward_values, forward_reach, leaf_values
+from counterplay.kernels.history.restricted import Bound, bind_choice, meet, regret_choice
 from counterplay.kernels.jit import kernel
 from counterplay.kernels.regret import match_regrets
 
@@ -114,6 +115,7 @@ def iterate_cfr(
     argmax_fallback: bool,  # IN
     tie: float,  # IN  regrets up to this count as 0 in regret matching
     tremble: float,  # IN  the least probability of an action
+    bound: Bound | None,  # IN  who is restricted; None for nobody, which the compiler leaves out
     iterations: int,  # IN  how many to do
     clock: np.ndarray,  # IN OUT (1,) int64: iterations done so far
     regret: np.ndarray,  # IN OUT (E,)
@@ -123,6 +125,7 @@ def iterate_cfr(
     reach: np.ndarray,  # IN OUT (S,) float64: its reach
     value: np.ndarray,  # scratch (S,) float64
     step: np.ndarray,  # scratch (E,) float64, zeros in and out
+    met: np.ndarray,  # scratch (S,) float64; (0,) without a restriction
 ) -> None:
     """Run iterations of CFR.  The tables and the clock change together, so a stop between calls is always clean."""
     players = len(player_infosets) - 1
@@ -136,18 +139,22 @@ def iterate_cfr(
             weight = np.float64(time - delay if shifted else time) ** gamma
         for turn in range(players):
             player = players - 1 - turn if reverse else turn
-            leaf_values(form, player, reach, value)
+            if bound is not None:
+                meet(form, bound, player, reach, met)
+                leaf_values(form, player, met, value)
+            else:
+                leaf_values(form, player, reach, value)
             backward_values(form, player, strategy, value, step)
             if alternating:
                 _update_player(
                     form, offset, player_infosets, player, keep_positive, keep_negative, floor, weight,
-                    argmax_fallback, tie, tremble, regret, average, prediction, strategy, reach, step,
+                    argmax_fallback, tie, tremble, bound, regret, average, prediction, strategy, reach, step,
                 )  # fmt: skip
         if not alternating:
             for player in range(players):
                 _update_player(
                     form, offset, player_infosets, player, keep_positive, keep_negative, floor, weight,
-                    argmax_fallback, tie, tremble, regret, average, prediction, strategy, reach, step,
+                    argmax_fallback, tie, tremble, bound, regret, average, prediction, strategy, reach, step,
                 )  # fmt: skip
         clock[0] = time
 
@@ -156,8 +163,8 @@ def iterate_cfr(
 def _update_player(
     form: FormArrays, offset: np.ndarray, player_infosets: np.ndarray, player: int, keep_positive: float,
     keep_negative: float, floor: bool, weight: float, argmax_fallback: bool, tie: float, tremble: float,
-    regret: np.ndarray, average: np.ndarray, prediction: np.ndarray, strategy: np.ndarray, reach: np.ndarray,
-    step: np.ndarray,
+    bound: Bound | None, regret: np.ndarray, average: np.ndarray, prediction: np.ndarray, strategy: np.ndarray,
+    reach: np.ndarray, step: np.ndarray,
 ) -> None:  # fmt: skip
     """Average, regrets, next strategy and its reach for one player."""
     low, high = player_infosets[player], player_infosets[player + 1]
@@ -165,8 +172,12 @@ def _update_player(
         add_to_average(form, player, weight, reach, average)
     if tremble > 0.0:
         regret_intentions(offset, low, high, tremble, step)
+    if bound is not None:
+        regret_choice(offset, low, high, player, bound, step)
     update_regrets(offset[low], offset[high], keep_positive, keep_negative, floor, form.unit, step, regret, prediction)
     match_regrets(offset, low, high, regret, prediction, argmax_fallback, tie, strategy)
     if tremble > 0.0:
         shake(offset, low, high, tremble, strategy)
+    if bound is not None:
+        bind_choice(offset, low, high, player, bound, strategy)
     forward_reach(form, player, strategy, reach)

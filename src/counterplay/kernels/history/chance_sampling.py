@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterplay.kernels.history.mccfr import Stack
+from counterplay.kernels.history.restricted import NO_CHOICE, Model, coin_falls, restrict_row
 from counterplay.kernels.jit import inlined, kernel
 from counterplay.kernels.numba_internals import borrow
 from counterplay.kernels.regret import match_row
@@ -31,6 +32,7 @@ def walk_chance(
     averaging: bool,  # IN  add own strategies to the average
     floor: bool,  # IN  negative regrets become 0
     prune: bool,  # IN  leave out branches that change no table
+    model: Model | None,  # IN  who is restricted; None for nobody, which the compiler leaves out
     player: int,  # IN  the traverser
     time: float,  # IN  weight of this iteration in the average
     regret: np.ndarray,  # IN  (E,) strategies are matched to these
@@ -54,6 +56,9 @@ def walk_chance(
     own = others = 1.0
     level = rolled = waiting = touched = i64(0)
     value = 0.0
+    falls = False
+    if model is not None:
+        falls = coin_falls(model, player, state)
     while True:
         while True:  # down to a terminal or a decision
             touched += 1
@@ -71,6 +76,8 @@ def walk_chance(
             top += 1
             low = top * width
             match_row(regret, index, 1, count, 0.0, strategy, low, 1)
+            if model is not None:
+                restrict_row(model, falls, who, index, count, strategy, low)
             place[3 * top] = node
             place[3 * top + 1] = -1
             place[3 * top + 2] = level
@@ -111,8 +118,11 @@ def walk_chance(
                     met[index] = 1
                     pending[waiting] = node
                     waiting += 1
+                chosen = value
+                if model is not None:
+                    chosen = _chosen_value(model, player, value, index, count, value_of, low)
                 for action in range(count):
-                    gain = others * (value_of[low + action] - value)
+                    gain = others * (value_of[low + action] - chosen)
                     if shift is None:
                         step[index + action] += gain
                     else:
@@ -137,6 +147,22 @@ def walk_chance(
     return touched
 
 
+@inlined
+def _chosen_value(
+    model: Model, player: int, value: float, index: int, count: int, value_of: np.ndarray, low: int
+) -> float:  # fmt: skip
+    """What the choice of the traverser is worth in an information set where what is played is worth ``value``."""
+    if player != model.player or len(model.trust) == 0:
+        return value
+    rest = 1.0 - model.trust[index]
+    if rest <= NO_CHOICE:
+        return value
+    forced = 0.0
+    for action in range(count):
+        forced += model.fixed[index + action] * value_of[low + action]
+    return (value - (1.0 - rest) * forced) / rest
+
+
 @kernel
 def iterate_chance(
     arrays: WalkArrays,  # IN
@@ -144,6 +170,7 @@ def iterate_chance(
     averaging: bool,  # IN
     floor: bool,  # IN
     prune: bool,  # IN
+    model: Model | None,  # IN  who is restricted; None for nobody
     iterations: int,  # IN  how many to do
     start: int,  # IN  iterations done before
     linear: bool,  # IN  iteration t weighs t in the average
@@ -170,8 +197,8 @@ def iterate_chance(
         for player in range(players):
             touched += walk_chance(
                 nodes, threshold, alias, utility, players, deal_of(deals, iteration * players + player), averaging,
-                floor, prune, player, time, regret, regret, average, none, local, place, weight, strategy, value_of,
-                pending, step, met, dice,
+                floor, prune, model, player, time, regret, regret, average, none, local, place, weight, strategy,
+                value_of, pending, step, met, dice,
             )  # fmt: skip
     state[0] = owner[0]
     counters[0] += iterations
@@ -204,7 +231,7 @@ def estimate_chance(
             value_sum[chosen[k]] = 0.0
             regret_sum[chosen[k]] = 0.0
         walk_chance(
-            nodes, threshold, alias, utility, players, deal_of(deals, sample), False, False, True, player, 1.0,
+            nodes, threshold, alias, utility, players, deal_of(deals, sample), False, False, True, None, player, 1.0,
             strategy, regret_sum, none, value_sum, state, place, weight, chances, value_of, pending, step, met, dice,
         )  # fmt: skip
         for k in range(len(chosen)):

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from counterplay.kernels.history.restricted import Model, coin_falls, restricted_action, restricted_value
 from counterplay.kernels.jit import inlined, inlined_walk, kernel
 from counterplay.kernels.numba_internals import borrow
 from counterplay.kernels.regret import (
@@ -81,6 +82,7 @@ def walk_sampled(
     shift: np.ndarray | None,  # IN  the deal, see look
     kind: int | None,  # IN  sampling.kind; None where it is EXTERNAL and the compiler shall leave the rest out
     once: bool,  # IN  an opponent draws once at an information set in a walk, rather than at every visit
+    model: Model | None,  # IN  who is restricted; None for nobody, which the compiler leaves out
     sampling: Sampling,  # IN
     player: int,  # IN  the traverser
     time: float,  # IN  weight of this iteration in the average
@@ -108,6 +110,9 @@ def walk_sampled(
     if once:
         draw(state)
     key = state[0]  # of this walk
+    falls = False
+    if model is not None:
+        falls = coin_falls(model, player, state)
     while True:
         while True:  # down to a terminal or to a decision of the traverser
             touched += 1
@@ -124,6 +129,12 @@ def walk_sampled(
             if who != player:
                 share = time if own == 1.0 else time / own  # divisions are what such walks spend their time on
                 uniform = draw_at(key, index) if once else draw(state)
+                if model is not None:
+                    node = first + restricted_action(
+                        model, falls, player, regret, index, count, total, uniform, sampling.averaging, share, average,
+                        state,
+                    )  # fmt: skip
+                    continue
                 node = first + averaged_action(regret, index, count, total, uniform, sampling.averaging, share, average)
                 continue
             top += 1
@@ -190,6 +201,8 @@ def walk_sampled(
             if len(values) > 0:
                 for action in range(count):
                     values[index + action] += value_of[low + action] / divisor
+            if model is not None:
+                value = restricted_value(model, player, value, index, count, value_of, low)
             top -= 1
         if not descend:
             return touched
@@ -348,6 +361,7 @@ def iterate_sampled(
     deals: np.ndarray | None,  # IN  (iterations*n, S) int64: a deal for each walk; None where the tree deals
     sampling: Sampling,  # IN
     others: bool | None,  # IN  None if ``sampling.kind`` is EXTERNAL, so that walks of all other kinds are left out
+    model: Model | None,  # IN  who is restricted, if ``sampling.kind`` is EXTERNAL; None for nobody
     iterations: int,  # IN  how many to do
     start: int,  # IN  iterations done before
     linear: bool,  # IN  iteration t weighs t in the average
@@ -374,13 +388,13 @@ def iterate_sampled(
             shift = deal_of(deals, iteration * players + player)
             if others is None:
                 touched += walk_sampled(
-                    nodes, threshold, alias, utility, players, shift, None, False, sampling, player, time, regret,
-                    regret, average, scheme, none, local, place, weight, strategy, value_of,
+                    nodes, threshold, alias, utility, players, shift, None, False, model, sampling, player, time,
+                    regret, regret, average, scheme, none, local, place, weight, strategy, value_of,
                 )  # fmt: skip
             else:
                 touched += walk_sampled(
-                    nodes, threshold, alias, utility, players, shift, sampling.kind, False, sampling, player, time,
-                    regret, regret, average, scheme, none, local, place, weight, strategy, value_of,
+                    nodes, threshold, alias, utility, players, shift, sampling.kind, False, None, sampling, player,
+                    time, regret, regret, average, scheme, none, local, place, weight, strategy, value_of,
                 )  # fmt: skip
         if average_walks is not None:  # noqa: SIM102  where it is None the compiler leaves this out
             if average_walks >= 1.0 or draw(local) < average_walks:
@@ -420,8 +434,8 @@ def estimate_sampled(
             value_sum[chosen[k]] = 0.0
             regret_sum[chosen[k]] = 0.0
         walk_sampled(
-            nodes, threshold, alias, utility, players, deal_of(deals, sample), sampling.kind, once, sampling, player,
-            1.0, strategy, regret_sum, average, scheme, value_sum, state, place, weight, chances, value_of,
+            nodes, threshold, alias, utility, players, deal_of(deals, sample), sampling.kind, once, None, sampling,
+            player, 1.0, strategy, regret_sum, average, scheme, value_sum, state, place, weight, chances, value_of,
         )  # fmt: skip
         for k in range(len(chosen)):
             values[sample, k] = value_sum[chosen[k]]
