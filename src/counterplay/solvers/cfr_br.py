@@ -37,6 +37,7 @@ from counterplay.poker.poker_public_tree import count_public_tree
 from counterplay.solvers.bucket_cfr import BucketCfrSolver, cfr_table_bytes
 from counterplay.solvers.cfr import CfrConfig
 from counterplay.solvers.cfr_br_settings import CFR_BR_PRESETS, CfrBrConfig, check_zero_sum, real_game_bytes
+from counterplay.solvers.cfr_br_start import StartedSolver
 from counterplay.solvers.cfr_br_trunk import TrunkSolver
 from counterplay.solvers.public_tree_tables import table_type
 from counterplay.solvers.result import RunFacts
@@ -44,7 +45,7 @@ from counterplay.solvers.settings import preset
 from counterplay.tree.public.public_tree import PublicTree
 
 
-class CfrBrSolver(BucketCfrSolver):
+class CfrBrSolver(StartedSolver, BucketCfrSolver):
     """CFR-BR on a bucket game whose real game has a public tree that fits into memory, two players."""
 
     kind = "cfr-br"
@@ -75,6 +76,7 @@ class CfrBrSolver(BucketCfrSolver):
     def _allocate(self) -> None:
         self._open_real()
         self._response = np.zeros(max(self._real.responses(seat) for seat in (0, 1)), np.uint8)
+        self._start()
 
     def _open_real(self) -> None:
         """The tables by buckets, and the real game."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from typing import Annotated
 
 from counterplay.errors import GameError, SolverError
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.poker_public_tree import count_public_tree, public_tree_bytes
 from counterplay.solvers.cfr import CfrConfig
-from counterplay.solvers.settings import Count
+from counterplay.solvers.settings import Bounds, Count
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,6 +21,10 @@ class CfrBrConfig(CfrConfig):
       sampled board.  0 for an opponent who responds best everywhere
     * ``every_board``: with a trunk: all boards in every iteration, before regrets change, and not one that is sampled
     * ``seed``: of the sampled boards
+    * ``start``: the file of a strategy by the same buckets that the run starts from, on both sides in a trunk; None for
+      a player and a hybrid who play all actions equally
+    * ``start_weight``: how much regret stands for that strategy; in proportion to the largest utility, see
+      ``solvers/cfr_br_start.py``
 
     ``profile`` is the average, which is proven to approach the least exploitable strategy, or the last, with which no
     average is kept.  ``storage`` is the type of the best response and of the vectors over hands, with a trunk of the
@@ -30,6 +35,8 @@ class CfrBrConfig(CfrConfig):
     trunk: Count = 0
     every_board: bool = False
     seed: Count = 0
+    start: Annotated[str, "the file of a strategy"] | None = None
+    start_weight: Annotated[float, Bounds(above=0, below=1e9)] = 1.0
 
     def check_form(self, form: str) -> None:
         """Refuse settings that bucket games do not have; threads and float32 are for the best response."""

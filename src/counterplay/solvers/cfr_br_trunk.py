@@ -40,16 +40,16 @@ from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.buckets.trunk_sampler import TrunkSampler, check_trunk, trunk_entries
 from counterplay.poker.poker_game import PokerFile
 from counterplay.runtime.threads import ThreadPool, spaced_rows
-from counterplay.solvers.bucket_tables import BucketTables
 from counterplay.solvers.cfr import ROUNDING, CfrConfig, FullWidthSolver
 from counterplay.solvers.cfr_br_settings import CFR_BR_PRESETS, CfrBrConfig, real_game_bytes
+from counterplay.solvers.cfr_br_start import StartedSolver, start_trunk
 from counterplay.solvers.hybrid_walker import HybridTables, HybridWalker, Update, plan_bytes, plan_parts, vector_bytes
 from counterplay.solvers.public_tree_tables import table_type
 from counterplay.solvers.result import RunFacts
 from counterplay.solvers.threaded_solver import ThreadedSolver
 
 
-class TrunkSolver(BucketTables, ThreadedSolver, FullWidthSolver):
+class TrunkSolver(StartedSolver, ThreadedSolver, FullWidthSolver):
     """CFR-BR with a trunk on a bucket game of two players."""
 
     kind = "cfr-br-trunk"
@@ -97,6 +97,11 @@ class TrunkSolver(BucketTables, ThreadedSolver, FullWidthSolver):
             self._every_board = self._boards()
             fresh = np.zeros_like(self.trunk[0]), np.zeros_like(self.trunk[1])
             self._tables = self._tables._replace(learned=np.zeros(game.num_entries), trunk_learned=fresh)
+        self._start()
+
+    def _start_opponent(self, strategy: NDArray[Any], size: float) -> None:
+        for seat in range(2):
+            start_trunk(self.game, strategy, size, self.config.trunk, 1 - seat, self.trunk[seat])
 
     def _boards(self) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
         """All boards of the trunk, and what each weighs."""

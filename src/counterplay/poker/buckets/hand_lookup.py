@@ -1,4 +1,4 @@
-"""The buckets of many hands on one board at once."""
+"""The buckets of many hands at once, on one board or each on its own."""
 
 from __future__ import annotations
 
@@ -15,11 +15,29 @@ def hand_buckets(
     """The buckets of hands that share a board, in each round that the board reaches."""
     rules = game.definition
     found: list[NDArray[np.int64]] = []
-    for table, end in zip(game.buckets[player], rules.board_ends, strict=True):
+    for turn, end in enumerate(rules.board_ends):
         if end > len(board):
             break
-        hands = np.hstack([holes, np.broadcast_to(board[:end], (len(holes), end))]).astype(np.uint8, order="C")
-        index = np.empty(len(hands), np.int64)
-        index_hands(hand_indexer(tuple(table.shape), rules.ranks, rules.suits).tables(), hands, index)
-        found.append(look_up(table, index, found[-1] if found else None).astype(np.int64))
+        hands = np.hstack([holes, np.broadcast_to(board[:end], (len(holes), end))])
+        found.append(_buckets(game, player, turn, hands, found[-1] if found else None))
     return found
+
+
+def dealt_buckets(game: BucketGame, player: int, cards: NDArray[np.uint8], turn: int) -> NDArray[np.int64]:
+    """The buckets of hands in a round, each with its own board: a row of hole cards, then of the board's."""
+    rules = game.definition
+    found = _buckets(game, player, 0, cards[:, : rules.hole_cards + rules.board_ends[0]], None)
+    for number in range(1, turn + 1):
+        found = _buckets(game, player, number, cards[:, : rules.hole_cards + rules.board_ends[number]], found)
+    return found
+
+
+def _buckets(
+    game: BucketGame, player: int, turn: int, hands: NDArray[np.uint8], before: NDArray[np.int64] | None
+) -> NDArray[np.int64]:
+    """The buckets of hands in a round after those of the round before."""
+    rules, table = game.definition, game.buckets[player][turn]
+    index = np.empty(len(hands), np.int64)
+    numbering = hand_indexer(tuple(table.shape), rules.ranks, rules.suits).tables()
+    index_hands(numbering, hands.astype(np.uint8, order="C"), index)
+    return np.asarray(look_up(table, index, before), np.int64)
