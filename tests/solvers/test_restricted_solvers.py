@@ -14,7 +14,7 @@ from counterplay.evaluation.bucket_pairs import count_bucket_pairs
 from counterplay.evaluation.responses import best_response
 from counterplay.lp.safe_response import restricted_response
 from counterplay.solvers import CFR_PRESETS, resume_solver
-from counterplay.solvers.bucket_mccfr import BucketSolver
+from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, BucketSolver
 from counterplay.solvers.cfr import CfrSolver, config_with
 from counterplay.solvers.mccfr import MccfrSolver, mccfr_config
 from counterplay.solvers.restricted_solver import RestrictedSolver
@@ -85,20 +85,22 @@ def test_sampled_walks_come_near(
 
 
 @pytest.mark.parametrize("kind", ["rnr", "dbr"])
-@pytest.mark.parametrize(("algorithm", "iterations"), [("external-sampling", 200_000), ("chance-sampling", 80_000)])
-def test_sampled_walks_in_buckets_come_near(algorithm: str, iterations: int, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("algorithm", "iterations"), [("external-sampling", 200_000), ("chance-sampling", 80_000), ("pcs-boards", 20_000)]
+)
+@pytest.mark.parametrize("player", [0, 1])
+def test_sampled_walks_in_buckets_come_near(algorithm: str, iterations: int, player: int, kind: str) -> None:
     abstract, tree, where = both_forms("leduc", remembering)
-    fixed, player = random_rows(abstract, 2), 0
+    fixed, seat = random_rows(abstract, 2), 1 - player
     confidence: Any = 0.7 if kind == "rnr" else random_rows(abstract, 3, (0.0, 0.3, 0.9, 1.0))
     held = Restriction(player, fixed, confidence)
-    solver = BucketSolver(
-        abstract, mccfr_config(algorithm, {"seed": 5}), pairs=count_bucket_pairs(abstract), restriction=held
-    )  # fmt: skip
+    config = mccfr_config(algorithm, {"seed": 5}, BUCKET_PRESETS)
+    solver = BucketSolver(abstract, config, pairs=count_bucket_pairs(abstract), restriction=held)
     solver.step(iterations)
     found = solver.measure()
     trusted = confidence if kind == "rnr" else confidence[where]
-    value, _ = restricted_response(tree, 1, fixed[where], trusted)
-    assert -found.best_response[0] - 1e-9 <= value <= found.best_response[1] + 1e-9
+    value, _ = restricted_response(tree, seat, fixed[where], trusted)
+    assert -found.best_response[player] - 1e-9 <= value <= found.best_response[seat] + 1e-9
     assert found.exploitability < 0.02
 
 

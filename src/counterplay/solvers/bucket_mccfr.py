@@ -55,6 +55,7 @@ class BucketSolver(BucketTables, MccfrSolver):
     kind = "mccfr-abstract"
     works_apart = True
     presets = BUCKET_PRESETS
+    restricted_presets = (*MccfrSolver.restricted_presets, "pcs-boards")
 
     def _check_game(self) -> None:
         if self.config.sampling == "public":
@@ -110,12 +111,13 @@ class BucketSolver(BucketTables, MccfrSolver):
         """Sample a board for each iteration and walk it for both players; with 0 iterations, only compile."""
         config, boards, state = self.config, self._boards[thread], self.deal_state[thread]
         learners = np.arange(2 if iterations else 0)
+        coins = () if self._model is None else (self._model, self.random_state[thread])
         for done in range(max(iterations, 1)):
             board = boards.draw(state if iterations else state.copy())
             weight = float(start + done + 1) if config.linear_average else 1.0
             walk_board(
                 self._pieces, board, learners, weight, config.regret_floor, self.regret, self.regret, self.average,
-                boards.scratch, self.counters[thread],
+                boards.scratch, self.counters[thread], *coins,
             )  # fmt: skip
             self.counters[thread, 0] += len(learners) // 2
 

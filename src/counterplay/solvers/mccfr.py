@@ -205,12 +205,13 @@ class MccfrSolver(RestrictedSolver, ThreadedSolver, SampledSolver):
     """Monte Carlo CFR on a compiled game, any number of players; with a restriction two."""
 
     kind = "mccfr"
-    restricted_presets = ("chance-sampling", "external-sampling")
+    restricted_presets: ClassVar[tuple[str, ...]] = ("chance-sampling", "external-sampling")
 
     def _check_game(self) -> None:
-        if self.restriction is not None and self.config.sampling not in ("chance", "external"):
-            names = ", ".join(self.restricted_presets)
-            raise SolverError(f"{self.algorithm} takes no restricted opponent; use {names}")
+        names = self.restricted_presets
+        kinds = [self.presets[name].sampling for name in names]
+        if self.restriction is not None and self.config.sampling not in kinds:
+            raise SolverError(f"{self.algorithm} takes no restricted opponent; use {', '.join(names)}")
         self._check_restriction()
 
     def _derive(self) -> None:

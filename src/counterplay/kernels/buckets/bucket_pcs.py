@@ -16,6 +16,8 @@ Hands are sorted by rank, once for a board.  Exits of a kind lie side by side, `
 pass over the hands (rows of ``kernels.numba_internals``), with sums by card for what shared cards rule out.  All cards
 of a board are drawn before the walk and rule hands out from the root on, so that each pair of hands weighs the same at
 every terminal.
+
+A player may be restricted (``kernels/history/restricted.py``), by default nobody, which the compiler leaves out.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ import numpy as np
 
 from counterplay.kernels.cards.card_sums import add_hand, of_cards
 from counterplay.kernels.cards.evaluator import HandTables, rank_holes
+from counterplay.kernels.history.restricted import Model, chosen_value, coin_falls, restricted_share
 from counterplay.kernels.jit import inlined, kernel
 from counterplay.kernels.numba_internals import WIDE, borrow, load_row, row_sum, spread_row, store_row
 from counterplay.kernels.regret import matched_scale, positive_total, scaled_share
@@ -148,6 +151,7 @@ def row_size(start: Any, piece: int) -> Any:
 @inlined
 def play_buckets(
     pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, regret: Any, average: Any, weight: float,
+    model: Model | None = None,
 ) -> None:  # fmt: skip
     """How likely the player's buckets play towards each exit; his probabilities are kept, his average is added to."""
     turn, first, exits = pieces.turn[piece], u64(pieces.exit_start[piece]), u64(row_size(pieces.exit_start, piece))
@@ -163,6 +167,8 @@ def play_buckets(
             scale = matched_scale(positive_total(regret, entry, actions))
             for a in range(actions):
                 share = scaled_share(regret[entry + a], scale, actions)
+                if model is not None:
+                    share = restricted_share(model, me, entry + a, share)
                 scratch.sigma[chances + last] = share
                 likely[last] = before * share
                 if len(average) > 0:
@@ -175,7 +181,7 @@ def play_buckets(
 
 @inlined
 def play_against(
-    pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, regret: Any,
+    pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, regret: Any, model: Model | None = None,
 ) -> None:  # fmt: skip
     """How likely the opponent's buckets play towards each exit, times what the player wins there."""
     opp = 1 - me
@@ -190,7 +196,10 @@ def play_against(
             entry, actions, before = row + u64(pieces.offset[d]), u64(pieces.actions[d]), likely[u64(pieces.above[d])]
             scale = matched_scale(positive_total(regret, entry, actions))
             for a in range(actions):
-                likely[last] = before * scaled_share(regret[entry + a], scale, actions)
+                share = scaled_share(regret[entry + a], scale, actions)
+                if model is not None:
+                    share = restricted_share(model, opp, entry + a, share)
+                likely[last] = before * share
                 last += ONE
         here = u64(scratch.at[turn]) + k * exits
         for e in range(exits):
@@ -200,6 +209,7 @@ def play_against(
 @inlined
 def learn_piece(
     pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, floor: bool, learned: Any,
+    model: Model | None = None,
 ) -> None:  # fmt: skip
     """From what the exits are worth to a bucket to what its sequences are worth, and to regrets."""
     turn, first, exits = pieces.turn[piece], u64(pieces.exit_start[piece]), u64(row_size(pieces.exit_start, piece))
@@ -222,6 +232,8 @@ def learn_piece(
             for a in range(actions):
                 total += scratch.sigma[chances + last + a] * worth[last + a]
             worth[u64(pieces.above[d])] += total
+            if model is not None:
+                total = chosen_value(model, me, total, entry, actions, worth, last)
             for a in range(actions):
                 found = np.float64(learned[entry + a]) + (worth[last + a] - total)
                 learned[entry + a] = max(found, 0.0) if floor else found
@@ -310,6 +322,7 @@ def _evaluate_terminals(pieces: Pieces, board: Board, scratch: BoardScratch, pie
 @inlined
 def begin_piece(
     pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, regret: Any, average: Any, weight: float,
+    model: Model | None = None,
 ) -> int:  # fmt: skip
     """Go forward through a piece: 0 if nobody comes here with any hand, 2 if the opponent does, else 1."""
     turn, exits = pieces.turn[piece], row_size(pieces.exit_start, piece)
@@ -325,20 +338,20 @@ def begin_piece(
     if not (opp_some or (own_some and len(average) > 0)):
         return 0
     scratch.worth[scratch.at[turn] : scratch.at[turn] + kinds * exits] = 0.0
-    play_buckets(pieces, board, scratch, piece, me, regret, average, weight)
+    play_buckets(pieces, board, scratch, piece, me, regret, average, weight, model)
     return 2 if opp_some else 1
 
 
 @inlined
 def enter_piece(
     pieces: Pieces, board: Board, scratch: BoardScratch, piece: int, me: int, regret: Any, other: Any, average: Any,
-    weight: float,
+    weight: float, model: Model | None = None,
 ) -> bool:  # fmt: skip
     """``begin_piece`` and evaluate its terminals, the opponent playing ``other``; whether anybody comes here."""
-    some = begin_piece(pieces, board, scratch, piece, me, regret, average, weight)
+    some = begin_piece(pieces, board, scratch, piece, me, regret, average, weight, model)
     if some == 0:
         return False
-    play_against(pieces, board, scratch, piece, me, other)
+    play_against(pieces, board, scratch, piece, me, other, model)
     if some == 2:
         _evaluate_terminals(pieces, board, scratch, piece, me)
     return True
@@ -347,7 +360,7 @@ def enter_piece(
 @inlined
 def _walk(
     pieces: Pieces, board: Board, me: int, weight: float, floor: bool, regret: Any, learned: Any, average: Any,
-    scratch: BoardScratch,
+    scratch: BoardScratch, model: Model | None,
 ) -> int:  # fmt: skip
     """Walk the whole betting tree for one player; how many nodes were touched."""
     stack, level, entered, touched = scratch.stack, 0, True, 0
@@ -364,7 +377,7 @@ def _walk(
         if entered:
             stack[level, 1] = pieces.terminals[piece]
             touched += pieces.nodes[piece]
-            if not enter_piece(pieces, board, scratch, piece, me, regret, regret, average, weight):
+            if not enter_piece(pieces, board, scratch, piece, me, regret, regret, average, weight, model):
                 stack[level, 1] = exits + 1  # nothing follows, nothing is learned
         else:  # back from a link
             e = stack[level, 1]
@@ -388,7 +401,7 @@ def _walk(
             stack[level, 0] = after
         else:
             if e == exits:
-                learn_piece(pieces, board, scratch, piece, me, floor, learned)
+                learn_piece(pieces, board, scratch, piece, me, floor, learned, model)
             level -= 1
     return touched
 
@@ -405,11 +418,19 @@ def walk_board(
     average: np.ndarray,  # IN OUT (E,) floats, or (0,) where no average is kept
     scratch: BoardScratch,  # scratch
     counters: np.ndarray,  # IN OUT (3,) int64: the second counts nodes of the betting tree
+    model: Model | None = None,  # IN  who is restricted
+    state: Any = None,  # IN OUT (1,) uint64: the random numbers of the coins
 ) -> None:
     """Walks over a board: all hands that it allows, and all betting."""
     pieces, board, scratch = borrow(pieces), borrow(board), borrow(scratch)
     regret, learned, average = borrow(regret), borrow(learned), borrow(average)
     touched = 0
     for walk in range(len(learners)):
-        touched += _walk(pieces, board, learners[walk], weight, floor, regret, learned, average, scratch)
+        me = learners[walk]
+        if model is not None:
+            coin = 1.0 if coin_falls(model, me, state) else 0.0
+            now = borrow(Model(model.player, coin, model.fixed, model.trust))
+            touched += _walk(pieces, board, me, weight, floor, regret, learned, average, scratch, now)
+        else:
+            touched += _walk(pieces, board, me, weight, floor, regret, learned, average, scratch, None)
     counters[1] += touched

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterplay.kernels.history.mccfr import Stack
-from counterplay.kernels.history.restricted import NO_CHOICE, Model, coin_falls, restrict_row
+from counterplay.kernels.history.restricted import Model, chosen_value, coin_falls, restrict_row
 from counterplay.kernels.jit import inlined, kernel
 from counterplay.kernels.numba_internals import borrow
 from counterplay.kernels.regret import match_row
@@ -120,7 +120,7 @@ def walk_chance(
                     waiting += 1
                 chosen = value
                 if model is not None:
-                    chosen = _chosen_value(model, player, value, index, count, value_of, low)
+                    chosen = chosen_value(model, player, value, index, count, value_of, low)
                 for action in range(count):
                     gain = others * (value_of[low + action] - chosen)
                     if shift is None:
@@ -145,22 +145,6 @@ def walk_chance(
             target[index + action] = 0.0 if floor and new < 0.0 else new
             step[index + action] = 0.0
     return touched
-
-
-@inlined
-def _chosen_value(
-    model: Model, player: int, value: float, index: int, count: int, value_of: np.ndarray, low: int
-) -> float:  # fmt: skip
-    """What the choice of the traverser is worth in an information set where what is played is worth ``value``."""
-    if player != model.player or len(model.trust) == 0:
-        return value
-    rest = 1.0 - model.trust[index]
-    if rest <= NO_CHOICE:
-        return value
-    forced = 0.0
-    for action in range(count):
-        forced += model.fixed[index + action] * value_of[low + action]
-    return (value - (1.0 - rest) * forced) / rest
 
 
 @kernel

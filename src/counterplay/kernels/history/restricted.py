@@ -231,3 +231,31 @@ def restrict_row(
         trust = model.trust[index]
     for action in range(count):
         strategy[low + action] = trust * model.fixed[index + action] + (1.0 - trust) * strategy[low + action]
+
+
+@inlined
+def chosen_value(
+    model: Model, player: int, value: float, index: int, count: int, value_of: np.ndarray, low: int
+) -> float:  # fmt: skip
+    """What the choice of the traverser is worth in an information set where what is played is worth ``value``."""
+    if player != model.player or len(model.trust) == 0:
+        return value
+    rest = 1.0 - model.trust[index]
+    if rest <= NO_CHOICE:
+        return value
+    forced = 0.0
+    for action in range(count):
+        forced += model.fixed[index + action] * value_of[low + action]
+    return (value - (1.0 - rest) * forced) / rest
+
+
+@inlined
+def restricted_share(model: Model, player: int, entry: int, share: float) -> float:
+    """The probability with which a player plays an action that is chosen with ``share``, in a walk.
+
+    The probability of a coin for each game is 1 or 0 here, as it has fallen.
+    """
+    if player != model.player:
+        return share
+    trust = model.coin if len(model.trust) == 0 else model.trust[entry]
+    return trust * model.fixed[entry] + (1.0 - trust) * share
