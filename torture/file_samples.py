@@ -13,6 +13,7 @@ from counterplay.abstraction.cards import BucketTable, CardAbstraction, build_ca
 from counterplay.abstraction.infosets.builders import initial_abstraction
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs
 from counterplay.forms import open_game
+from counterplay.modelling import observe_play
 from counterplay.poker.isomorphism import HandIndexer
 from counterplay.poker.postflop.board_lists import read_boards
 from counterplay.poker.postflop.spots import Spot
@@ -115,6 +116,16 @@ def pairs_and_jobs(folder: Path, cards: Path) -> list[Sample]:
     ]
 
 
+def observations(folder: Path, cards: Path) -> list[Sample]:
+    """Counts of what opponents did, on histories and in buckets."""
+    found = []
+    for form in ("history", "buckets"):
+        path = folder / f"counts on {form}"
+        observe_play(opened_game(GAMES[form], form, cards), "uniform", 30).save(path)
+        found.append({"path": str(path), "name": path.name})
+    return found
+
+
 def features(folder: Path) -> list[Sample]:
     """The cache of card features."""
     build_cards((3, 2), (1, 1), parse_recipe(RECIPE, (3, 2), (1, 1)), cache=folder)
@@ -143,6 +154,7 @@ def all_samples(folder: Path) -> list[Sample]:
         *strategies(folder, cards),
         *abstractions(folder),
         *pairs_and_jobs(folder, cards),
+        *observations(folder, cards),
     ]
     return [*found, *features(folder / "features"), *flop_report(folder / "report")]
 
@@ -153,4 +165,4 @@ def some_samples(folder: Path) -> list[Sample]:
     found = [{"path": str(cards), "name": "cards", "game": "leduc_limit_2p"}]
     for form, algorithm in (("history", "cfr+"), ("states", "external-sampling"), ("buckets", "pure-cfr")):
         found += checkpoints(form, [algorithm], folder, cards)
-    return [*found, *pairs_and_jobs(folder, cards)]
+    return [*found, *pairs_and_jobs(folder, cards), *observations(folder, cards)]

@@ -27,6 +27,7 @@ from counterplay.abstraction.infosets.abstraction import Abstraction
 from counterplay.errors import CounterplayError
 from counterplay.evaluation.bucket_pairs import BucketPairs, measure_buckets
 from counterplay.forms import open_game
+from counterplay.modelling import FrequencyModel, load_observations, model_table
 from counterplay.runs import solve_flops
 from counterplay.runtime.jobs import JobList, SerialExecutor
 from counterplay.solvers import make_solver, resume_solver
@@ -121,6 +122,9 @@ def use(path: Path, work: dict[str, Any]) -> None:
         cp.evaluate(strategy)
         for _ in zip(range(100), strategy.infosets(), strict=False):
             pass
+    elif kind == "observations":
+        seen = load_observations(path)
+        model_table(FrequencyModel(seen), seen.form)
     elif kind == "abstraction":
         tree = work["opened"]
         Abstraction.load(path).apply(tree)

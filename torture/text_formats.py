@@ -10,12 +10,14 @@ import functools
 import json
 import random
 import re
+import tempfile
+import unittest.mock
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import counterplay as cp
-from counterplay.abstraction.cards import parse_recipe
+from counterplay.abstraction.cards import CardAbstraction, parse_recipe
 from counterplay.abstraction.infosets.by_name import abstraction_by_name
 from counterplay.agents.entries import make_entries
 from counterplay.agents.match_game import open_match_game
@@ -24,13 +26,17 @@ from counterplay.agents.table_text import read_action
 from counterplay.agents.tournaments import Tournament, TournamentConfig
 from counterplay.build.pipeline import STATE, Pipeline
 from counterplay.build.presets import make_plan
+from counterplay.errors import GameError
 from counterplay.experiments.shared.comparison import parse_algorithms
 from counterplay.forms import open_game
 from counterplay.game.efg import parse_efg
-from counterplay.poker.acpc.definition import format_definition, parse_definition
+from counterplay.modelling import observe
+from counterplay.modelling.log_batches import LogBatches
+from counterplay.poker.acpc.definition import GameDefinition, format_definition, parse_definition
 from counterplay.poker.acpc.match_log import parse_log
 from counterplay.poker.acpc.match_state import parse_match_state, parse_reply
 from counterplay.poker.acpc.standard import STANDARD
+from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.cards import parse_cards
 from counterplay.poker.phh import format_phh, parse_phh, to_record
 from counterplay.poker.postflop.bet_sizes import parse_sizes
@@ -56,6 +62,7 @@ Parser = tuple[Callable[[str], Any], tuple[str, ...]]
 
 HOLDEM = STANDARD["holdem.nolimit.2p.reverse_blinds"]
 LIMIT = STANDARD["holdem.limit.2p.reverse_blinds"]
+LEDUC = STANDARD["leduc.limit.2p"]
 
 PHH = """variant = "NT"
 antes = [0, 0]
@@ -79,6 +86,24 @@ LOG = """# name/game/hands/seed
 STATE:0:r300c/cc/cc/r900f:AhKh|2c2d/Ts9s8s/7h/2h:300|-300:one|two
 STATE:1:f:AhKh|2c2d:-50|50:two|one
 SCORE:250|-250:one|two
+"""
+
+LEDUC_LOG = """# name/game/hands/seed m leduc.limit.2p.game 4 1
+STATE:0:cc/crrc:Qs|Kh/Qh:9|-9:one|two
+STATE:1:rrf:|Ah:-3|3:two|one
+STATE:2:crc/cc:Kh|Ks/As:0|0:one|two
+one|two:3:rf:As|Ks:1|-1
+SCORE:13|-13:one|two
+"""
+
+LIMIT_PHH = """variant = "FT"
+antes = [0, 0]
+blinds_or_straddles = [5, 10]
+small_bet = 10
+big_bet = 20
+starting_stacks = [2000, 2000]
+actions = ["d dh p1 Ah8s", "d dh p2 ????", "p2 cc", "p1 cbr 20", "p2 f"]
+players = ["one", "two"]
 """
 
 SPOT = Subgame("KsTd7h4c2s", pot=60, stack=150, oop="AA,KQs,98s", ip="KK,QJs,77", bets="75%", raises="a").name
@@ -123,6 +148,35 @@ def entered(text: str) -> None:
         entry.check(open_match_game("kuhn_limit_2p"))
 
 
+@functools.cache
+def merged(rules: GameDefinition, name: str) -> BucketGame:
+    """A game in which all hands are one bucket."""
+    single = CardAbstraction.single((rules.ranks, rules.suits), (rules.hole_cards, *rules.board_cards[1:]))
+    return BucketGame.build(rules, single.rounds, name=name)
+
+
+def observed(text: str, name: str, form: BucketGame) -> None:
+    """A file of logged hands; both readers must find the same."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        path.write_text(text, encoding="utf-8", errors="surrogatepass", newline="")
+        found = [counted(path, form)]
+        with unittest.mock.patch.object(LogBatches, "fits", return_value=False):
+            found.append(counted(path, form))
+    assert found[0] == found[1], found
+    if isinstance(found[0], str):
+        raise GameError(found[0])
+
+
+def counted(path: Path, form: BucketGame) -> Any:
+    """What is observed, or the error."""
+    try:
+        seen = observe(path, "one", form, broken="skip")
+    except GameError as error:
+        return str(error)
+    return seen.counts.tolist(), seen.hands, seen.left_out(), seen.broken
+
+
 SPOT_FIELDS = {"board": "KsTd7h4c2s", "pot": 60, "stack": 150, "oop": "AA", "ip": "KK"}
 
 PARSERS: dict[str, Parser] = {
@@ -130,6 +184,11 @@ PARSERS: dict[str, Parser] = {
     "game": (read_game, (format_definition(HOLDEM), format_definition(LIMIT))),
     "efg": (lambda text: cp.compile_game(parse_efg(text, "x")), (EFG,)),
     "log": (lambda text: parse_log(text.split("\n"), HOLDEM), (LOG,)),
+    "observed log": (lambda text: observed(text, "a.log", merged(LEDUC, "leduc_limit_2p")), (LEDUC_LOG,)),
+    "observed hands": (
+        lambda text: observed(text, "a.phhs", merged(LIMIT, "holdem_limit_2p")),
+        (LIMIT_PHH, f"[1]\n{LIMIT_PHH}[2]\n{LIMIT_PHH}"),
+    ),
     "match state": (
         lambda text: parse_match_state(HOLDEM, text),
         ("MATCHSTATE:0:0:r300c/c:AhKh|/Ts9s8s", "MATCHSTATE:1:99:cr300r900f:|2c2d"),

@@ -136,6 +136,16 @@ def _buckets(folder: Path) -> Iterator[Step]:
     for name, algorithm in ALGORITHMS.items():
         if "buckets" in algorithm.forms:
             yield f"{name}, buckets", functools.partial(with_cards, name)
+    yield "logged hands", lambda: _observe(next(made.rglob("*.cpa")), folder / "leduc.log")
+
+
+def _observe(cards: Path, log: Path) -> None:
+    """Count a logged hand."""
+    from counterplay.forms import open_game
+    from counterplay.modelling import observe
+
+    log.write_text("STATE:0:cc/rc:Qs|Kh/As:-5|5:one|two\n", encoding="utf-8")
+    observe(log, "one", open_game(_POKER, "buckets", cards=[cards]))
 
 
 def _playing() -> Iterator[Step]:
