@@ -11,7 +11,6 @@ against Polaris; all hands are one opponent's.  Everything is measured exactly i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,7 +76,7 @@ def run(
     notes: list[str] = []
     with keeping_rows(), temporary_folder(folder) as place:
         opponent = open_opponent(setting, place, threads)
-        answers = _answers(setting, opponent, place, (seen, error, pmax, confidence))
+        answers = _answers(setting, opponent, (seen, error, pmax, confidence))
         rows, notes = _table(opponent, *answers)
     return Experiment(
         title=f"A response to a pooled population in {setting.game}, {setting.cards}, mbb/g inside the bucket game",
@@ -99,12 +98,12 @@ def _population(setting: Setting, opponent: Opponent, equilibrium: Float64, erro
 
 
 def _answers(
-    setting: Setting, opponent: Opponent, place: Path, asked: tuple[int, float, float, str]
+    setting: Setting, opponent: Opponent, asked: tuple[int, float, float, str]
 ) -> tuple[dict[str, Float64], dict[str, Float64]]:
     """The members of the population, and the strategies that play against them."""
     hands, error, pmax, confidence = asked
     form, pairs = opponent.form, opponent.pairs
-    settings = {"pairs": pairs, "until": setting.until}
+    settings = {"pairs": pairs, "until": setting.equilibrium}
     assert isinstance(opponent.strategy, BucketStrategy)
     calm = prepare_response(form, opponent.strategy, ResponseKind("rnr", 0.0), None, settings).run().strategy
     assert isinstance(calm, BucketStrategy)

@@ -72,8 +72,8 @@ class Setting:
         On how many sampled boards bucket pairs are counted; all by default.
     iterations : int
         Of CFR+ in the tilted game, whose average is Orange.
-    until : str
-        The gap at which a response is near enough.
+    until, equilibrium : str
+        The gap at which a response is near enough, and the equilibrium with which all are compared.
     """
 
     game: str = "holdem_limit_2p"
@@ -81,9 +81,10 @@ class Setting:
     boards: int | None = 10_000
     iterations: int = 300
     until: str = "5mbb"
+    equilibrium: str = "1mbb"
 
 
-SMALL = Setting("holdem_2_4(ranks=6,suits=3)", "PS3/PS3", None, 400, "0.5mbb")
+SMALL = Setting("holdem_2_4(ranks=6,suits=3)", "PS3/PS3", None, 400, "0.5mbb", "0.2mbb")
 """For a first look: two rounds, 18 cards and three buckets, whose boards are all counted."""
 
 
@@ -223,7 +224,8 @@ def _solved(name: str, setting: Setting, asked: list[Asked], folder: Path, numbe
     seen = observed(setting, folder, one.source, one.hands)
     model = FrequencyModel(seen, confidence=Confidence(one.confidence or "10-step"))
     checkpoint, before = folder / f"{name}-{number}.checkpoint", time.process_time()
-    settings = {"pairs": opponent.pairs, "until": setting.until, "checkpoint": checkpoint}
+    until = setting.until if one.p > 0.0 else setting.equilibrium
+    settings = {"pairs": opponent.pairs, "until": until, "checkpoint": checkpoint}
     if checkpoint.exists():
         settings["resume"] = checkpoint
     run = prepare_response(opponent.form, model, ResponseKind(one.kind, one.p), opponent.strategy, settings)
