@@ -119,7 +119,7 @@ def test_the_default_policy_may_be_a_file(run_json: RunJson, tmp_path: Path) -> 
 REFUSED = [
     (("--model", "uniform", "--log", "LOG"), "--model and --log both say what the opponent plays"),
     (("--model", "uniform", "--observations", "LOG"), "--model and --observations both say"),
-    (("LOG",), "logs are given with --log"),
+    (("LOG",), "a.log is: --game GAME, --model FILE or --log FILE"),
     (("--log", "LOG"), "--against NAME"),
     (("--model", "uniform", "--against", "Ann"), "--against is for an opponent in logs"),
     (("--model", "uniform", "--confidence", "linear"), "--confidence is for an opponent in logs"),

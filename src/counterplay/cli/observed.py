@@ -27,7 +27,7 @@ Log = Annotated[
         "--log", help="Logged hands (ACPC log, .phh, .phhs); others may follow: --log *.log", rich_help_panel=_PANEL
     ),
 ]
-MoreLogs = Annotated[list[Path] | None, typer.Argument(metavar="[LOG]...", help="More logs, after --log.")]
+MoreLogs = Annotated[list[Path] | None, typer.Argument(metavar="LOG", help="More logs, after --log.")]
 Against = Annotated[
     str | None,
     typer.Option(
@@ -70,7 +70,7 @@ def is_observed(given: Mapping[str, Any]) -> bool:
     """Whether the opponent is one of logs; options that contradict each other are refused."""
     observed = bool(given["log"]) or given["observations"] is not None
     if given["more_logs"] and not given["log"]:
-        raise SolverError(f"{given['more_logs'][0]} has no option before it; logs are given with --log")
+        raise SolverError(f"say what {given['more_logs'][0]} is: --game GAME, --model FILE or --log FILE")
     if observed and given["model"] is not None:
         other = "--log" if given["log"] else "--observations"
         raise SolverError(f"--model and {other} both say what the opponent plays; leave one out")
