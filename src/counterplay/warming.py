@@ -137,6 +137,21 @@ def _buckets(folder: Path) -> Iterator[Step]:
         if "buckets" in algorithm.forms:
             yield f"{name}, buckets", functools.partial(with_cards, name)
     yield "logged hands", lambda: _observe(next(made.rglob("*.cpa")), folder / "leduc.log")
+    yield from _responses(made)
+
+
+def _responses(made: Path) -> Iterator[Step]:
+    """Every algorithm against a restricted opponent, on histories and with the cards of an agent."""
+    from counterplay.modelling import respond
+    from counterplay.modelling.response_solvers import response_algorithms
+
+    def with_cards(name: str) -> None:
+        respond(_POKER, "uniform", "dbr", 0.5, algorithm=name, cards=[next(made.rglob("*.cpa"))], iterations=20)
+
+    for name in response_algorithms("history"):
+        yield f"responses by {name}", functools.partial(respond, "kuhn", "uniform", "dbr", 0.5, algorithm=name)
+    for name in response_algorithms("buckets"):
+        yield f"responses by {name}, buckets", functools.partial(with_cards, name)
 
 
 def _observe(cards: Path, log: Path) -> None:

@@ -86,6 +86,21 @@ def test_safe_gives_away_what_it_may_and_lies_on_the_points_of_restricted_nash()
         assert frontier.value_against_model == pytest.approx(bold.value_against_model, abs=1e-8)
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "iterations", "near"),
+    [("cfr+", 3000, 1e-4), ("cfr", 3000, 0.01), ("dcfr", 2000, 1e-4), ("external-sampling", 200_000, 0.005),
+     ("chance-sampling", 80_000, 0.005)],
+)  # fmt: skip
+def test_algorithms_come_to_the_linear_program(algorithm: str, iterations: int, near: float) -> None:
+    for p in (0.3, 0.8):
+        exact = respond("kuhn", "always-call", "rnr", p)
+        found = respond("kuhn", "always-call", "rnr", p, algorithm=algorithm, iterations=iterations)
+        objective = [p * one.value_against_model - (1 - p) * one.exploitability for one in (found, exact)]
+        assert objective[1] - 2 * found.gap - 1e-9 <= objective[0] <= objective[1] + 1e-9
+        assert found.gap < near
+        assert (found.algorithm, found.iterations, found.status) == (algorithm, iterations, "iterations")
+
+
 class Pennies(cp.Game):
     """Somebody's own game: the first player hides a coin, or passes; the second guesses."""
 
@@ -173,12 +188,14 @@ def test_a_curve_as_table_and_picture(tmp_path: Path) -> None:
         (("kuhn(players=3)", "uniform", "rnr", 0.5), "responses are for two players; kuhn(players=3) has 3"),
         (("kuhn", cp.TabularStrategy.uniform("leduc"), "rnr", 0.5), "a strategy of leduc does not fit kuhn"),
         ((None, "uniform", "rnr", 0.5), "the opponent uniform plays many games; name one"),
+        (("kuhn", "uniform", "rnr", 0.5, {"algorithm": "pure-cfr"}), "pure-cfr takes no restricted opponent; use cfr"),
+        (("kuhn", "uniform", "rnr", 0.5, {"resume": "x"}), "rnr is solved by a linear program here and has no check"),
         (("kuhn", 7, "rnr", 0.5), "a model is a strategy, a ready-made opponent, or an object with table"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_asked(call: tuple[Any, ...], message: str) -> None:
     with pytest.raises(CounterplayError) as error:
-        respond(*call)
+        respond(*call[:4], **(call[4] if len(call) > 4 else {}))
     assert message in str(error.value)
 
 

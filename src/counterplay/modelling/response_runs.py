@@ -234,6 +234,9 @@ def prepare_response(
     model, true = read_opponent(model, game), None if true is None else read_opponent(true, game)
     form = _opened(game, model, options)
     chosen = _algorithm(algorithm, asked, form)
+    if resume is not None and (asked.kind in EXACT or chosen == "lp"):
+        how = "computed at once" if asked.kind in EXACT else "solved by a linear program"
+        raise SolverError(f"{asked.kind} is {how} here and has no checkpoint; leave out resume")
     prediction, confidence = model_table(model, form)
     known = None if true is None else policy_table(true, form)
     seen = getattr(model, "observations", None)

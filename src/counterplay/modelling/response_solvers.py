@@ -47,15 +47,21 @@ def find_response_algorithm(written: str | None, form: str) -> str:
         If there is none, with those that do.
     """
     name = find_algorithm(written or DEFAULT[form], form)
-    takes = [known for known in ALGORITHMS if form in ALGORITHMS[known].forms and _takes_restrictions(known, form)]
+    takes = response_algorithms(form)
     if name not in takes:
         raise SolverError(f"{name} takes no restricted opponent; use {', '.join(takes)}")
     return name
 
 
-def _takes_restrictions(algorithm: str, form: str) -> bool:
-    known = _class(algorithm, form)
-    return algorithm == "lp" or (issubclass(known, RestrictedSolver) and algorithm in known.restricted_presets)
+def response_algorithms(form: str) -> list[str]:
+    """The algorithms that solve restricted games on a form, history or buckets."""
+    found = []
+    for name, known in ALGORITHMS.items():
+        solver = _class(name, form) if form in known.forms else Solver
+        restricted = issubclass(solver, RestrictedSolver) and name in solver.restricted_presets
+        if restricted or (name == "lp" and form == "history"):
+            found.append(name)
+    return found
 
 
 def _class(algorithm: str, form: str) -> type[Solver]:

@@ -290,6 +290,8 @@ def resume_solver(
 def checkpoint_solver(path: str | os.PathLike[str]) -> type[Solver]:
     """The class of solver that a checkpoint belongs to."""
     kind = str(checkpoint_header(path)["solver"])
+    if kind == "seats":
+        raise SolverError(f"{path} is a checkpoint of a response; continue it with respond, and its own options")
     if kind not in SOLVERS:
         raise SolverError(f"{path} is a checkpoint of the solver {kind!r}, which this counterplay does not have")
     return solver_class(kind)

@@ -132,6 +132,7 @@ class SeatSolvers(Solver):
     """
 
     kind = "seats"
+    check_ratio = 1.25
     config_class = Settings
     presets: ClassVar = {}
 
