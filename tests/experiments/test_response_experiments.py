@@ -92,8 +92,8 @@ def test_responses_of_the_figures() -> None:
     assert [tuple(one[2:]) for one in every[1:]] == [
         ("probe", 1000, 0.5), ("probe", 1000, 1.0), ("probe", 100, 0.9), ("probe", 10, 0.9), ("self", 1000, 0.9),
     ]  # fmt: skip
-    biased = data_biased_responses.wanted("abc", (1000, 100), (0.9,))
-    assert len(biased) == len(set(biased)) == 1 + 4 + 1 + 1
+    biased = data_biased_responses.wanted("abc", (1000, 100), (0.5, 0.9), (0.9,))
+    assert len(biased) == len(set(biased)) == 1 + 8 + 1 + 1
     with pytest.raises(CounterplayError, match="grid is made of numbers"):
         run_experiment("restricted-responses", True, grid="some")
 

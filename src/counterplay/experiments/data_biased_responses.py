@@ -35,6 +35,9 @@ from counterplay.experiments.shared.observed_opponent import (
 )
 from counterplay.modelling.confidence import CONFIDENCES
 
+SOME = (0.5, 0.9, 0.99, 1.0)
+"""The values of Pmax of figure a; b and c have those of ``restricted-responses``."""
+
 CAREFUL = ("10-step", "linear", "curve")
 """Confidence functions that the source finds never to be worse than the equilibrium."""
 
@@ -65,7 +68,7 @@ def run(
     """
     setting = SMALL if quick else Setting()
     hands = HANDS[2:] if quick else HANDS
-    asked = wanted(figures, hands, read_values(grid, FEWER))
+    asked = wanted(figures, hands, read_values(grid, SOME), read_values(grid, FEWER))
     _, points = solve_points("data-biased", setting, asked, folder, workers, threads)
     return Experiment(
         title=f"Data biased responses to Orange in {setting.game}, {setting.cards}, mbb/g inside the bucket game",
@@ -78,12 +81,12 @@ def run(
     )
 
 
-def wanted(figures: Sequence[str], hands: Sequence[int], grid: Sequence[float]) -> list[Asked]:
+def wanted(figures: Sequence[str], hands: Sequence[int], grid: Sequence[float], fewer: Sequence[float]) -> list[Asked]:
     """The responses of some of the figures: the equilibrium, then curve by curve; none twice."""
-    curves = [(kind, "probe", hands[0]) for kind in CONFIDENCES] if "a" in figures else []
-    curves += [("linear", "probe", one) for one in hands] if "b" in figures else []
-    curves += [("linear", "self", hands[0])] if "c" in figures else []
-    found = [Asked("dbr", kind, source, seen, p) for kind, source, seen in curves for p in grid if p > 0.0]
+    curves = [(kind, "probe", hands[0], grid) for kind in CONFIDENCES] if "a" in figures else []
+    curves += [("linear", "probe", one, fewer) for one in hands] if "b" in figures else []
+    curves += [("linear", "self", hands[0], fewer)] if "c" in figures else []
+    found = [Asked("dbr", kind, source, seen, p) for kind, source, seen, some in curves for p in some if p > 0.0]
     return [EQUILIBRIUM, *dict.fromkeys(found)]
 
 

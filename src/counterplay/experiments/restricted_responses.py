@@ -37,8 +37,8 @@ from counterplay.experiments.shared.observed_opponent import (
 HANDS = (1_000_000, 100_000, 10_000, 1_000, 100)
 """Of figures a and b."""
 
-FEWER = (0.5, 0.9, 0.99, 1.0)
-"""The values of p of figures b and c."""
+FEWER = (0.9, 0.99, 1.0)
+"""The values of p of figures b and c, which are about large ones."""
 
 ENOUGH_HANDS = 100_000
 """From which on the source finds the responses useful."""
