@@ -87,7 +87,7 @@ def test_workers_find_the_same(tmp_path: Path) -> None:
 
 
 def test_responses_of_the_figures() -> None:
-    every = restricted_responses.wanted("abc", (1000, 100, 10), (0.0, 0.5, 1.0), (0.9,))
+    every = restricted_responses.wanted("abc", (1000, 100, 10), (0.0, 0.5, 1.0), (0.3,), (0.9,))
     assert every[0] == EQUILIBRIUM
     assert [tuple(one[2:]) for one in every[1:]] == [
         ("probe", 1000, 0.5), ("probe", 1000, 1.0), ("probe", 100, 0.9), ("probe", 10, 0.9), ("self", 1000, 0.9),

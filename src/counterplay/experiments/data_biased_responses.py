@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from counterplay.experiments.restricted_responses import FEWER, HANDS
+from counterplay.experiments.restricted_responses import FEWER, HANDS, SOME
 from counterplay.experiments.shared.experiment import Experiment
 from counterplay.experiments.shared.observed_opponent import (
     COLUMNS,
@@ -34,9 +34,6 @@ from counterplay.experiments.shared.observed_opponent import (
     yes,
 )
 from counterplay.modelling.confidence import CONFIDENCES
-
-SOME = (0.5, 0.9, 0.99, 1.0)
-"""The values of Pmax of figure a; b and c have those of ``restricted-responses``."""
 
 CAREFUL = ("10-step", "linear", "curve")
 """Confidence functions that the source finds never to be worse than the equilibrium."""

@@ -40,6 +40,9 @@ HANDS = (1_000_000, 100_000, 10_000, 1_000, 100)
 FEWER = (0.9, 0.99, 1.0)
 """The values of p of figures b and c, which are about large ones."""
 
+SOME = (0.5, *FEWER)
+"""Those with as many hands as are found to be enough."""
+
 ENOUGH_HANDS = 100_000
 """From which on the source finds the responses useful."""
 
@@ -67,7 +70,7 @@ def run(
     """
     setting = SMALL if quick else Setting()
     hands = HANDS[2:] if quick else HANDS
-    asked = wanted(figures, hands, read_values(grid), read_values(grid, FEWER))
+    asked = wanted(figures, hands, read_values(grid), read_values(grid, SOME), read_values(grid, FEWER))
     opponent, points = solve_points("restricted", setting, asked, folder, workers, threads)
     lost = opponent.exploitability
     return Experiment(
@@ -88,10 +91,10 @@ def run(
 def wanted(figures: Sequence[str], hands: Sequence[int], grid: Sequence[float], fewer: Sequence[float]) -> list[Asked]:
     """The responses of some of the figures: the equilibrium, then curve by curve."""
     curves = [("probe", hands[0], grid)] if "a" in figures else []
-    curves += [("probe", one, fewer) for one in hands[1:]] if "b" in figures else []
+    curves += [("probe", one, some if one >= ENOUGH_HANDS else fewer) for one in hands[1:]] if "b" in figures else []
     curves += [("self", hands[0], fewer)] if "c" in figures else []
     return [
-        EQUILIBRIUM, *(Asked("rnr", "", source, seen, p) for source, seen, some in curves for p in some if p > 0.0)
+        EQUILIBRIUM, *(Asked("rnr", "", source, seen, p) for source, seen, values in curves for p in values if p > 0.0)
     ]  # fmt: skip
 
 

@@ -223,7 +223,7 @@ def prepare_curve(
 
 
 def _digest(run: ResponseRun) -> str:
-    """What tells curves of other games, models and settings apart."""
+    """What differs between curves of other games, models and settings."""
     found = hashlib.sha256(run.play.form.fingerprint.encode())
     for table in (run.prediction, run.confidence, run.true):
         found.update(b"none" if table is None else np.ascontiguousarray(table).data)

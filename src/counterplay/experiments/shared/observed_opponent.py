@@ -100,7 +100,7 @@ class Asked(NamedTuple):
     @property
     def label(self) -> str:
         """The kind, as tables show it."""
-        return f"{self.kind} {self.confidence}".strip()
+        return f"{self.kind} {self.confidence}".strip() if self.p > 0.0 else "equilibrium"
 
 
 class Point(NamedTuple):
