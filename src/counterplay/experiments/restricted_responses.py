@@ -88,7 +88,9 @@ def run(
     )
 
 
-def wanted(figures: Sequence[str], hands: Sequence[int], grid: Sequence[float], fewer: Sequence[float]) -> list[Asked]:
+def wanted(
+    figures: Sequence[str], hands: Sequence[int], grid: Sequence[float], some: Sequence[float], fewer: Sequence[float]
+) -> list[Asked]:
     """The responses of some of the figures: the equilibrium, then curve by curve."""
     curves = [("probe", hands[0], grid)] if "a" in figures else []
     curves += [("probe", one, some if one >= ENOUGH_HANDS else fewer) for one in hands[1:]] if "b" in figures else []
