@@ -89,6 +89,7 @@ def instances(shared: Path) -> list[Instance]:
     return [
         *_solves(cards),
         *_other_solves(cards),
+        *_responses(cards),
         *_folders(shared, program),
         *_evaluations(_write_strategy(shared, cards)),
         _dealer(),
@@ -133,6 +134,23 @@ def _other_solves(cards: Path) -> Iterator[Instance]:
     for form, algorithm in (("history", "external-sampling"), ("public", "pcs")):
         words = (GAMES[form], "--algorithm", algorithm, "--representation", form, "--threads", "2")
         yield _solve(f"solve {form}", f"{algorithm}, 2 threads", *words, same=False, forks=False)
+
+
+def _responses(cards: Path) -> Iterator[Instance]:
+    """Responses, and a curve of them, on a tree and in buckets."""
+    forms = {
+        "leduc": ("--game", "leduc", "--model", "tight"),
+        "buckets": ("--game", "leduc_limit_2p", "--model", "uniform", "--cards", str(cards), "--boards", "all"),
+    }
+    for name, game in forms.items():
+        one = ("respond", *game, "--kind", "rnr", "--p", "0.5", "-a", "cfr+", "--iterations", str(ITERATIONS),
+               "--out", "run.strategy", "--json")  # fmt: skip
+        again = (*one, "--resume", "run.checkpoint", "--checkpoint", "run.checkpoint")
+        yield Instance("respond", name, (*one, "--checkpoint", "run.checkpoint"), again, "run.checkpoint")
+        curve = ("respond", *game, "--kind", "dbr", "--curve", "0,0.5,1", "-a", "cfr+", "--iterations", str(ITERATIONS),
+                 "--json")  # fmt: skip
+        yield Instance("respond", f"{name}, a curve", (*curve, "--checkpoint", "run.points"),
+                       (*curve, "--resume", "run.points"), "run.points")  # fmt: skip
 
 
 def _folders(shared: Path, program: str) -> Iterator[Instance]:

@@ -237,7 +237,8 @@ def test_observations_check_their_counts() -> None:
         Observations(KUHN, np.full(24, -1))
 
 
-def test_the_examples_of_the_page_run() -> None:
+def test_the_examples_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     page = (Path(__file__).parents[2] / "docs" / "opponent-modelling.md").read_text("utf-8")
     names: dict[str, Any] = {}
     for part in page.split("```python\n")[1:]:
