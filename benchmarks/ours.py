@@ -6,6 +6,7 @@ import math
 
 import counterplay
 from counterplay.solvers import CFR_PRESETS, MCCFR_PRESETS, make_solver
+from counterplay.solvers.cfr import config_with
 from counterplay.tree.history.sizes import tree_bytes
 
 SPECS = {"kuhn": "kuhn", "leduc": "leduc(suited=true)"}
@@ -15,12 +16,15 @@ COMPILED = "leduc(ranks=12,suited=true)"
 SIGNED = ("leduc", 20)
 """Few iterations: a difference in the last bit grows with every iteration and would look like another algorithm."""
 
+SAME_AVERAGE = config_with("cfr+", {"delay": 0})
+"""Counts the first iteration in the average, as the others do, and as signatures always did."""
+
 
 class OurRun:
     """CFR+ on one game; all iterations of a request in one kernel call."""
 
     def __init__(self, tree: counterplay.GameTree) -> None:
-        self.solver = counterplay.CfrSolver(tree, "cfr+")
+        self.solver = counterplay.CfrSolver(tree, SAME_AVERAGE, "cfr+")
 
     def iterate(self, iterations: int) -> None:
         self.solver.step(iterations)
@@ -45,7 +49,7 @@ class Ours:
     def run_until(self, game: str, goal: float, times: int = 1) -> int:
         """Solve to a goal, measuring on the way as any user's run does, many times; the number of iterations."""
         for _ in range(times):
-            solver = counterplay.CfrSolver(self.trees[game], "cfr+")
+            solver = counterplay.CfrSolver(self.trees[game], SAME_AVERAGE, "cfr+")
             result = solver.run(counterplay.Until(exploitability=goal))
         return result.iterations
 
@@ -89,7 +93,7 @@ def signatures() -> dict[str, str]:
     tree = counterplay.compile_game(SPECS[game])
     signs = {}
     for name in CFR_PRESETS:
-        solver = counterplay.CfrSolver(tree, name)
+        solver = counterplay.CfrSolver(tree, SAME_AVERAGE if name == "cfr+" else name)
         solver.step(iterations)
         signs[f"iterate_cfr {name}, sum of regrets"] = math.fsum(solver.regret.tolist()).hex()
         signs[f"measure {name}, exploitability"] = solver.measure().exploitability.hex()

@@ -196,7 +196,7 @@ def test_what_prints_itself_is_short() -> None:
 def test_curves_print_a_line() -> None:
     curve = cp.solve("kuhn", iterations=30).curve
     last = curve[-1]
-    shown = f"exploitability 0.4583 at iteration 1, {last.exploitability:.4g} at iteration 30"
+    shown = f"exploitability 0.25 at iteration 1, {last.exploitability:.4g} at iteration 30"
     assert repr(curve) == f"<Curve of {len(curve)} points: {shown}>"
     assert repr(type(curve)()) == "<Curve of 0 points>"
 

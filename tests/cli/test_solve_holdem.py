@@ -396,7 +396,8 @@ def test_misuse_is_told_in_one_line(words: list[str], message: str, capsys: pyte
 
 def test_show_lists_the_hands_of_a_strategy_of_histories(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = tmp_path / "kuhn.strategy"
-    assert main(["solve", "kuhn", "--iterations", "1", "--out", str(other), "--quiet"]) == 0
+    words = ["solve", "kuhn", "--iterations", "1", "--set", "delay=0", "--out", str(other), "--quiet"]
+    assert main(words) == 0
     capsys.readouterr()
     assert main(["show", str(other), "--hands"]) == 0
     shown = capsys.readouterr().out

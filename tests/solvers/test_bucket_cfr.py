@@ -101,6 +101,9 @@ def test_averages_of_cfr_plus_side_by_side() -> None:
                              {"delay": 0, "gamma": 2.0}, {"delay": 1, "gamma": 2.0})
         ]  # fmt: skip
         assert row[2:] == pytest.approx(expected, abs=1e-12)
+        plain = cp.solve("kuhn", "cfr+", iterations=iterations).exploitability
+        assert plain == pytest.approx(expected[1], abs=1e-12)  # the default, which is better
+        assert expected[1] < expected[0]
     with pytest.raises(CounterplayError, match="marks must be ascending"):
         run_experiment("plus-averaging", marks=(9, 4))
 

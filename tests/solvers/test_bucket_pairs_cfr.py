@@ -23,6 +23,7 @@ from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.solvers import CFR_PRESETS, CfrSolver, make_solver, registry, resume_solver
 from counterplay.solvers.bucket_cfr import BucketCfrSolver
 from counterplay.solvers.bucket_pairs_cfr import BucketPairsSolver
+from counterplay.solvers.cfr import config_with
 from tests.poker.test_bucket_game import LEDUC, THREE, both_forms, lossless, remembering
 from tests.reference import pairs_cfr as twin
 
@@ -76,7 +77,7 @@ def nested(game: BucketGame, node: int = 0) -> Any:
 def test_iterates_on_sampled_boards_are_those_of_the_twin(tilt: Tilt | None) -> None:
     abstract = BucketGame.build(LEDUC, remembering(LEDUC), tilt=tilt)
     pairs = count_bucket_pairs(abstract, boards=7, seed=3)
-    solver = BucketPairsSolver(abstract, "cfr+", pairs=pairs)
+    solver = BucketPairsSolver(abstract, config_with("cfr+", {"delay": 0}), pairs=pairs)
     solver.step(6)
     history = twin.trails(pairs.before, 0), twin.trails(pairs.before, 1)
     cards = twin.Cards(pairs.likely[-1], pairs.ahead[-1], pairs.tied[-1], history)
@@ -140,9 +141,9 @@ def test_the_command(single: Path, tmp_path: Path) -> None:
     assert told["status"] == "exploitability"
     assert 0.0 < told["abstract"]["exploitability_mbb"] <= 100.0
     assert told["exploitability"] is None
-    more = found("solve", "--resume", str(kept), "--until", "50mbb", "--json", "--out", str(out))
+    more = found("solve", "--resume", str(kept), "--until", "20mbb", "--json", "--out", str(out))
     assert more["iterations"] > told["iterations"]
-    assert more["abstract"]["exploitability_mbb"] <= 50.0
+    assert more["abstract"]["exploitability_mbb"] <= 20.0
     again = found("evaluate", str(out), "--boards", "30", "--method", "buckets", "--json")
     assert again["exploitability_mbb"] == pytest.approx(more["abstract"]["exploitability_mbb"], abs=0.05)
     for line, expected in (

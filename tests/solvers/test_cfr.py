@@ -32,6 +32,7 @@ VARIANTS: dict[str, cp.CfrConfig] = {
     "cfr alternating": cp.CfrConfig(),
     "cfr argmax": cp.CfrConfig(alternating=False, fallback="argmax-uniform"),
     "cfr+ simultaneous": cp.CfrConfig(alternating=False, regret_floor=True, gamma=1.0),
+    "cfr+ from the first iteration": cp.CfrConfig(regret_floor=True, gamma=1.0),
     "cfr+ delayed": cp.CfrConfig(regret_floor=True, gamma=1.0, delay=5),
     "cfr+ delayed, from the start": cp.CfrConfig(regret_floor=True, gamma=1.0, delay=5, shifted=False),
     "cfr delayed": cp.CfrConfig(alternating=False, delay=7),

@@ -15,7 +15,9 @@ from tests.solvers.test_cfr import VARIANTS
 class TestOpenSpiel:
     """OpenSpiel's C++ solvers as oracles: the same number of iterations, the same average profile."""
 
-    @pytest.mark.parametrize(("variant", "peer"), [("cfr+", "CFRPlusSolver"), ("cfr alternating", "CFRSolver")])
+    @pytest.mark.parametrize(
+        ("variant", "peer"), [("cfr+ from the first iteration", "CFRPlusSolver"), ("cfr alternating", "CFRSolver")]
+    )
     @pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker"])
     def test_average_profile(self, name: str, variant: str, peer: str) -> None:
         pyspiel = pytest.importorskip("pyspiel")

@@ -108,7 +108,12 @@ class BucketTables(Solver):
         none, matched = np.zeros(0), self._matched()
         for first, last, offset in self.game.blocks(player):
             if kind == "average" and self.iterations > getattr(self.config, "delay", -1):
-                yield first, last, normalise(self.average[first:last], offset)
+                table = self.average[first:last]
+                found = normalise(table, offset)
+                if held is not None:  # what was never reached is played as a restricted player may
+                    met = np.repeat(np.add.reduceat(table, offset[:-1]) > 0.0, np.diff(offset))
+                    found = np.where(met, found, held.played(found, slice(first, last)))
+                yield first, last, found
             else:
                 found = np.zeros(last - first)
                 match_regrets(offset, 0, len(offset) - 1, matched[first:last], none, False, 0.0, found)

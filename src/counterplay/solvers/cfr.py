@@ -8,7 +8,8 @@ zero-sum games with perfect recall.
 * ``cfr``     Zinkevich et al. 2007; Gibson 2014, algorithm 1.  Both players are updated from one frozen profile, as
               in the thesis' worked example; every iteration has the same weight.
 * ``cfr+``    Tammelin et al. 2015; Johanson 2016, section 9.3.  Regrets are floored at 0, updates alternate,
-              iteration t has weight t (after a delay).
+              iteration t has weight t - d, with a delay d of 1: the uniform strategy of the first iteration, of
+              which nothing is learned, is left out (OpenSpiel: d = 0).
 * ``linear``  Brown and Sandholm 2019: iteration t has weight t in regrets and average; updates alternate.
 * ``dcfr``    the same paper: positive regrets are discounted by t^α/(t^α+1), negative ones with β, iteration t
               has weight t^γ; (α, β, γ) = (1.5, 0, 2).
@@ -146,7 +147,7 @@ class CfrConfig(Settings):
 
 CFR_PRESETS: Mapping[str, CfrConfig] = {
     "cfr": CfrConfig(alternating=False),
-    "cfr+": CfrConfig(regret_floor=True, gamma=1.0),
+    "cfr+": CfrConfig(regret_floor=True, gamma=1.0, delay=1),
     "linear": CfrConfig(alpha=1.0, beta=1.0, gamma=1.0),
     "dcfr": CfrConfig(alpha=1.5, beta=0.0, gamma=2.0),
     "pcfr+": CfrConfig(regret_floor=True, gamma=2.0, predictive=True),
