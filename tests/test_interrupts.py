@@ -84,7 +84,7 @@ def test_ctrl_c_twice(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
             raise KeyboardInterrupt
 
         patch.setattr(Solver, "result", stopped)
-        patch.setattr(runs.Run, "_watch", lambda _run, _progress: once)
+        patch.setattr(runs.Run, "watched", lambda _run, _progress: once)
         assert main(["solve", "kuhn", "--algorithm", "cfr+", "--seconds", "100"]) == 130
     assert "the run is in kuhn-cfr+.checkpoint" in capsys.readouterr().err
     wanted = cp.solve("kuhn", "cfr+", iterations=5000).profile.table

@@ -154,7 +154,7 @@ def interrupt_at(monkeypatch: pytest.MonkeyPatch, iterations: int) -> None:
 
         return tick
 
-    monkeypatch.setattr(SolverRun, "_watch", watch)
+    monkeypatch.setattr(SolverRun, "watched", watch)
 
 
 def test_an_interrupted_run_is_saved(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
