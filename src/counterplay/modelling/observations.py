@@ -211,8 +211,8 @@ class DataReport:
             )
         if self.diverged:
             found.append(
-                f"{self.diverged:,} of the opponent's decisions were made after betting to which the betting abstraction "
-                "has nothing similar; they are not counted"
+                f"{self.diverged:,} of the opponent's decisions were made after betting to which the betting "
+                "abstraction has nothing similar; they are not counted"
             )
         return found
 

@@ -20,10 +20,11 @@ from counterplay.solvers.bucket_cfr import BucketCfrSolver
 from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, BucketSolver
 from counterplay.solvers.bucket_tables import BucketTables
 from counterplay.solvers.cfr import CFR_PRESETS, CfrConfig
+from counterplay.solvers.seat_pair import SeatPair
 from counterplay.solvers.settings import Settings, preset
 
 
-class AsymmetricSolver(BucketTables):
+class AsymmetricSolver(SeatPair, BucketTables):
     """A solver for each seat of the agent; an iteration is one of each."""
 
     kind = "asymmetric"
@@ -84,33 +85,6 @@ class AsymmetricSolver(BucketTables):
         own = super().open_game(game, memory_limit)
         return GameForms(own, opponent_cards=game.get("opponent_cards")).asymmetric()
 
-    @property
-    def table_bytes(self) -> int:
-        """Bytes of all that both solvers have allocated."""
-        return sum(half.table_bytes for half in self.halves)
-
-    @property
-    def iterations(self) -> int:
-        """Iterations that both seats have done."""
-        return min(half.iterations for half in self.halves)
-
-    @property
-    def least_iterations(self) -> int:
-        """Those of a call of one of the solvers."""
-        return self.halves[0].least_iterations
-
-    @property
-    def nodes(self) -> int:
-        """Nodes of the betting touched so far by both."""
-        return sum(half.nodes for half in self.halves)
-
-    def step(self, iterations: int = 1) -> None:
-        """Advance both by some iterations; one that Ctrl-C has left behind catches up."""
-        goal = self.iterations + iterations
-        for half in self.halves:
-            half.deadline = self.deadline
-            half.step(max(0, goal - half.iterations))
-
     def blocks(
         self, kind: Literal["average", "last"] | None = None, player: int | None = None
     ) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
@@ -130,12 +104,6 @@ class AsymmetricSolver(BucketTables):
         digest = "".join(game.fingerprint[:32] for game in self._pair.seats)
         return {**super().identity(), "fingerprint": digest, "opponent_cards": self._pair.opponent}
 
-    def tables(self) -> dict[str, NDArray[Any]]:
-        """Those of both solvers."""
-        return {
-            f"{name}_{seat}": table for seat, half in enumerate(self.halves) for name, table in half.tables().items()
-        }
-
     def limits(self) -> dict[str, tuple[int, int]]:
         """Those of both solvers."""
         return {f"{name}_{seat}": pair for seat, half in enumerate(self.halves) for name, pair in half.limits().items()}
@@ -144,10 +112,6 @@ class AsymmetricSolver(BucketTables):
         """Check those of both solvers."""
         for half in self.halves:
             half.check_tables()
-
-    def state(self) -> dict[str, Any]:
-        """Those of both solvers."""
-        return {"seats": [half.state() for half in self.halves]}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Restore both."""

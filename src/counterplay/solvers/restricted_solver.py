@@ -26,6 +26,7 @@ from counterplay.errors import GameError
 from counterplay.evaluation.measurement import Measurement
 from counterplay.solvers.restriction import Restriction, player_rows
 from counterplay.solvers.result import RunFacts
+from counterplay.solvers.seat_pair import SeatPair
 from counterplay.solvers.settings import Settings
 from counterplay.solvers.solver import Solver
 from counterplay.tree.history.game_tree import GameTree
@@ -122,7 +123,7 @@ def check_zero_sum(form: Any) -> None:
         raise GameError(f"responses are for zero-sum games; utilities of {form.name} do not add up to 0")
 
 
-class SeatSolvers(Solver):
+class SeatSolvers(SeatPair):
     """A solver for each seat of a response, the opponent in the other seat restricted; an iteration is one of each.
 
     Parameters
@@ -131,7 +132,9 @@ class SeatSolvers(Solver):
         Those of the first and of the second seat, on one form of one game, with the same settings.
     """
 
+    halves: tuple[RestrictedSolver, ...]
     kind = "seats"
+    seat_mark = "_of_"  # bucket pairs have names that end in numbers
     check_ratio = 1.25
     config_class = Settings
     presets: ClassVar = {}
@@ -144,33 +147,6 @@ class SeatSolvers(Solver):
 
     def _allocate(self) -> None:
         """The halves have their tables."""
-
-    @property
-    def table_bytes(self) -> int:
-        """Bytes of all that both have allocated."""
-        return sum(half.table_bytes for half in self.halves)
-
-    @property
-    def iterations(self) -> int:
-        """Iterations that both seats have done."""
-        return min(half.iterations for half in self.halves)
-
-    @property
-    def least_iterations(self) -> int:
-        """Those of a call of one of the solvers."""
-        return self.halves[0].least_iterations
-
-    @property
-    def nodes(self) -> int:
-        """Histories, or nodes of the betting, touched so far by both."""
-        return sum(half.nodes for half in self.halves)
-
-    def step(self, iterations: int = 1) -> None:
-        """Advance both by some iterations; one that Ctrl-C has left behind catches up."""
-        goal = self.iterations + iterations
-        for half in self.halves:
-            half.deadline = self.deadline
-            half.step(max(0, goal - half.iterations))
 
     def strategy(self, kind: Any = None) -> Float64:
         """The response: in each seat what its solver has found."""
@@ -203,18 +179,8 @@ class SeatSolvers(Solver):
                 digest.update(np.ascontiguousarray(array).data)
         return {**self.halves[0].identity(), "fingerprint": digest.hexdigest()}
 
-    def tables(self) -> dict[str, NDArray[Any]]:
-        """Those of both solvers."""
-        return {
-            f"{name}_of_{seat}": table for seat, half in enumerate(self.halves) for name, table in half.tables().items()
-        }
-
-    def state(self) -> dict[str, Any]:
-        """Those of both solvers."""
-        return {"seats": [half.state() for half in self.halves]}
-
     def fill(self, tables: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
         """Take over both from a checkpoint."""
         for seat, (half, own) in enumerate(zip(self.halves, state["seats"], strict=True)):
-            end = f"_of_{seat}"
+            end = f"{self.seat_mark}{seat}"
             half.fill({name[: -len(end)]: table for name, table in tables.items() if name.endswith(end)}, own)
