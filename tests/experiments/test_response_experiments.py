@@ -129,8 +129,8 @@ def test_what_is_said_of_data_biased_responses() -> None:
     said = list(data_biased_responses.verdicts(points, (1000,)))
     assert said[1].endswith("Fits the model too closely: yes, published: yes.")
     assert said[2].endswith("Fits the model too closely: NO, published: NO.")
-    assert "10-step is never worse than the equilibrium against Orange, up to its gap: yes" in said[4]
-    assert "linear is never worse than the equilibrium against Orange, up to its gap: NO" in said[5]
+    assert "10-step is never worse than the equilibrium against Orange, up to the gaps of both: yes" in said[4]
+    assert "linear is never worse than the equilibrium against Orange, up to the gaps of both: NO" in said[5]
     assert "-3.50 (1,000 hands against self, Pmax = 1)" in said[5]
     assert said[6] == "b. linear, 1,000 hands, Pmax < 1: at most 2.60 more exploitable than the equilibrium."
     assert said[7].endswith("gains -3.50 over the equilibrium. Useful: NO.")

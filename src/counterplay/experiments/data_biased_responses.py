@@ -115,11 +115,12 @@ def verdicts(points: dict[Asked, Point], hands: Sequence[int]) -> Iterator[str]:
 
 def _never_worse(points: dict[Asked, Point], base: Point) -> Iterator[str]:
     for kind in CAREFUL:
-        gains = [(at.true - base.true, one) for one, at in points.items() if one.label == f"dbr {kind}"]
+        gains = [(at.true - base.true, at.gap, one) for one, at in points.items() if one.label == f"dbr {kind}"]
         if gains:
-            least, one = min(gains)
+            least, _, one = min(gains)
             where = f"{one.hands:,} hands against {one.source}, Pmax = {one.p:g}"
             yield (
-                f"{kind} is never worse than the equilibrium against Orange, up to its gap: "
-                f"{yes(least >= -base.gap)}; the least gain is {least:.2f} ({where})."
+                f"{kind} is never worse than the equilibrium against Orange, up to the gaps of both: "
+                f"{yes(all(gain >= -(gap + base.gap) for gain, gap, _ in gains))}; "
+                f"the least gain is {least:.2f} ({where})."
             )
