@@ -68,11 +68,11 @@ def run(
     asked = wanted(figures, hands, read_values(grid, SOME), read_values(grid, FEWER))
     _, points = solve_points("data-biased", setting, asked, folder, workers, threads)
     return Experiment(
-        title=f"Data biased responses to Orange in {setting.game}, {setting.cards}, mbb/g inside the bucket game",
+        title="Data biased responses to Orange, mbb/g inside the bucket game",
         source="Johanson 2016, figure 6.2",
         columns=COLUMNS,
         rows=tuple(point_rows(points)),
-        notes=tuple(verdicts(points, hands)),
+        notes=(f"The game is {setting.game} in the buckets {setting.cards}.", *verdicts(points, hands)),
         curves=point_curves(points),
         xlabel="exploitability, mbb/g",
     )

@@ -74,11 +74,12 @@ def run(
     opponent, points = solve_points("restricted", setting, asked, folder, workers, threads)
     lost = opponent.exploitability
     return Experiment(
-        title=f"Restricted Nash responses to Orange in {setting.game}, {setting.cards}, mbb/g inside the bucket game",
+        title="Restricted Nash responses to Orange, mbb/g inside the bucket game",
         source="Johanson 2016, figure 6.1",
         columns=COLUMNS,
         rows=tuple(point_rows(points)),
         notes=(
+            f"The game is {setting.game} in the buckets {setting.cards}.",
             f"Orange is exploitable for {lost:.1f} mbb/g inside the bucket game, published: "
             f"{PUBLISHED_EXPLOITABILITY:g}, in other buckets; nobody wins more from it.",
             *verdicts(points, hands),

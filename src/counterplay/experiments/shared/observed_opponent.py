@@ -259,13 +259,15 @@ def point_rows(points: dict[Asked, Point]) -> list[tuple[Cell, ...]]:
 
 
 def point_curves(points: dict[Asked, Point]) -> Curves:
-    """What is won from Orange by what is risked, a curve for each kind and each data."""
+    """What is won from Orange by what is risked, a curve for each kind and each data; all begin at the equilibrium."""
     found: Curves = {}
+    begin = points.get(EQUILIBRIUM)
     for one, at in points.items():
-        name = f"{one.label}, {one.source}, {one.hands:,} hands"
-        xs, ys = found.setdefault(name, ([], []))
-        xs.append(at.exploitability)
-        ys.append(at.true)
+        if one.p > 0.0:
+            name = f"{one.label}, {one.source}, {one.hands:,} hands"
+            xs, ys = found.setdefault(name, ([], []) if begin is None else ([begin.exploitability], [begin.true]))
+            xs.append(at.exploitability)
+            ys.append(at.true)
     return found
 
 
