@@ -88,7 +88,7 @@ def test_thin_data_broken_lines_and_hidden_cards_are_told(
     lines = [dataclasses.replace(one, deal=one.state().seen_by(one.names.index("Bob")).deal).text() for one in records]
     log = tmp_path / "a.log"
     log.write_text("\n".join([*lines, "STATE:1:rubbish"]))
-    words = ("respond", "--game", "leduc", "--log", str(log), "--against", "Ann", "--p", "0.5")
+    words = ("respond", "--game", "leduc", "--log", str(log), "--against", "Ann", "--pmax", "0.5")
     assert main(list(words)) == 2
     assert f"{log}, line 41: cannot read" in capsys.readouterr().err
     assert main([*words, "--broken", "skip"]) == 0
@@ -126,12 +126,14 @@ REFUSED = [
     (("--observations", "LOG", "--broken", "skip"), "--broken is for logs"),
     (("--observations", "LOG"), "damaged or not a counterplay file"),
     (("--log", "LOG", "--against", "An"), "nobody is called 'An' in the logs; did you mean 'Ann'?"),
+    (("--log", "EMPTY", "--against", "Ann"), "empty.log: no line is a hand"),
+    (("--game", "leduc", "--log", "BINARY", "--against", "Ann"), "binary.log: no line is a hand"),
     (("--log", "LOG", "--against", "Ann", "--kind", "rnr", "--confidence", "linear"), "for data biased responses"),
     (("--log", "LOG", "--against", "Ann", "--confidence", "lineal"), "did you mean 'linear'?"),
     (("--log", "LOG", "--against", "Ann", "--default", "cal"), "there is no opponent 'cal'"),
     (("--log", "LOG", "--against", "Ann", "--broken", "ignore"), "refused or skipped; got 'ignore'"),
     (("--log", "LOG", "nothing.log", "--against", "Ann"), "no file nothing.log"),
-    (("--log", "LOG", "--against", "Ann", "--p", "1.5"), "1.5"),
+    (("--log", "LOG", "--against", "Ann", "--pmax", "1.5"), "1.5"),
     (("--log", "LOG", "--against", "Ann", "--curve", "0,1.5"), "1.5"),
     (("--log", "LOG", "--against", "Ann", "--kind", "dbr,rn", "--curve", "0"), "did you mean 'rnr'?"),
     (("--game", "kuhn", "--log", "LOG", "--against", "Ann"), "is a log of leduc_limit_2p, not of kuhn"),
@@ -151,7 +153,10 @@ def test_refused_in_one_line_before_hands_are_counted(
     monkeypatch.setattr(log_observations._LogCount, "steps", lambda *_: pytest.fail("counted"))
     CardAbstraction.single((13, 4), (2, 3, 1, 1)).save(tmp_path / "holdem.cpa")
     paths = {"LOG": str(write(tmp_path / "a.log")), "CARDS": str(tmp_path / "holdem.cpa")}
-    usual = () if {"--p", "--curve"} & set(words) else ("--p", "0.5")
+    for name, content in (("EMPTY", b""), ("BINARY", bytes(range(256)).replace(b":", b""))):
+        paths[name] = str(tmp_path / f"{name.lower()}.log")
+        Path(paths[name]).write_bytes(content)
+    usual = () if {"--pmax", "--curve"} & set(words) else ("--pmax", "0.5")
     assert main(["respond", *(paths.get(word, word) for word in words), *usual]) == 2
     error = capsys.readouterr().err
     assert said in error
@@ -160,5 +165,5 @@ def test_refused_in_one_line_before_hands_are_counted(
 
 def test_a_game_that_the_log_does_not_name_is_found_by_its_hands(run_json: RunJson, tmp_path: Path) -> None:
     log = write(tmp_path / "a.log", header=[])
-    found = run_json("respond", "--log", log, "--against", "Ann", "--p", "0.5")
+    found = run_json("respond", "--log", log, "--against", "Ann", "--pmax", "0.5")
     assert found["game"] == "leduc_limit_2p"

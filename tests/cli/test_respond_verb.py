@@ -11,6 +11,7 @@ import pytest
 import counterplay as cp
 from counterplay.cli.main import main
 from counterplay.modelling.response_runs import ResponseRun
+from counterplay.solvers.solver import Solver
 from tests.cli.conftest import Run, RunJson
 
 KUHN = ("respond", "--game", "kuhn", "--model", "uniform")
@@ -45,7 +46,7 @@ def test_for_people(run: Run, tmp_path: Path) -> None:
 
 def test_a_strategy_file_is_a_model_and_says_its_game(run_json: RunJson, strategy: Path) -> None:
     by_file = run_json("respond", "--model", strategy, "--kind", "dbr", "--pmax", "0.7")
-    by_name = run_json(*KUHN, "--kind", "dbr", "--p", "0.7")
+    by_name = run_json(*KUHN, "--kind", "dbr", "--pmax", "0.7")
     assert by_file["value_against_model"] == pytest.approx(by_name["value_against_model"], abs=1e-12)
 
 
@@ -87,6 +88,9 @@ def test_a_curve_continues_where_it_was_stopped(
         (("--kind", "rnr"), "rnr needs a probability p, from 0 to 1"),
         ((), "dbr needs the cap Pmax of the confidence, from 0 to 1"),
         (("--p", "0.5", "--pmax", "0.5"), "--p and --pmax are the same number: --pmax for dbr, --p for the others"),
+        (("--p", "0.5"), "--p is for rnr and mixture; the number of dbr is --pmax"),
+        (("--kind", "RNR", "--pmax", "0.5"), "--pmax is for dbr; the number of rnr is --p"),
+        (("--kind", "rnr", "--p", "0.5", "--until", "soon"), "rnr is solved by a linear program here, without iter"),
         (("--kind", "rnr", "--p", "0.5", "--algorithm", "crf+"), "unknown algorithm 'crf+'; did you mean 'cfr+'?"),
         (("--kind", "rnr", "--p", "0.5", "--csv", "x.csv"), "--csv is for --curve; leave it out"),
         (("--kind", "rnr", "--curve", "0,half"), "a curve has values of p separated by commas, as 0,0.5,1, or grid"),
@@ -111,6 +115,22 @@ def test_what_is_refused_before_work_starts(
     assert printed.err.count("\n") == 1
     assert printed.out == ""
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupted_response_says_how_to_continue(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(self: Solver, *args: Any) -> str:
+        self.step(5)
+        return "interrupted"
+
+    monkeypatch.chdir(tmp_path)
+    words = (*KUHN, "--kind", "rnr", "--p", "0.5", "-a", "cfr+", "--iterations", "10")
+    with monkeypatch.context() as patched:
+        patched.setattr(Solver, "advance", interrupted)
+        assert main(list(words)) == 130
+    assert "counterplay respond ... --resume respond.checkpoint" in capsys.readouterr().out
+    assert "cfr+, 10 iterations" in run(*words, "--resume", "respond.checkpoint")
 
 
 def test_a_model_of_another_game(capsys: pytest.CaptureFixture[str], strategy: Path) -> None:

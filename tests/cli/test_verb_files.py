@@ -212,7 +212,7 @@ def test_progress_on_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch:
 
 
 def test_progress_elsewhere_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
-    draw = running._plain_lines(running._aim(Until(exploitability=0.0025)))
+    draw = running._plain_lines(lambda now: running._state(now, Until(exploitability=0.0025), "exploitability"))
     for second in range(400):
         draw(Progress(1000 * second, float(second), float(second), 0.5, 1))
     lines = capsys.readouterr().err.splitlines()
@@ -224,6 +224,8 @@ def test_progress_elsewhere_is_a_line_now_and_then(capsys: pytest.CaptureFixture
     seconds = [int(match[2]) for match in found if match]
     gaps = [later - earlier for earlier, later in pairwise(seconds)]
     assert gaps == [4, 8, 16, 32, 60, 60, 60, 60, 60]  # ever less often, but once a minute
+    of_response = running._state(Progress(1, 1.0, 1.0, 0.5, 1), Until(iterations=9), "gap")
+    assert of_response == "gap 0.500000"  # a response is more exploitable than its gap
 
 
 def test_checkpoints_are_written_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

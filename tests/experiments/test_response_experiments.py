@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from counterplay.errors import CounterplayError
-from counterplay.experiments import data_biased_responses, restricted_responses, run_experiment
+from counterplay.experiments import data_biased_responses, pooled_responses, restricted_responses, run_experiment
 from counterplay.experiments.shared import observed_opponent
 from counterplay.experiments.shared.observed_opponent import EQUILIBRIUM, Asked, Point
 
@@ -94,8 +94,29 @@ def test_responses_of_the_figures() -> None:
     ]  # fmt: skip
     biased = data_biased_responses.wanted("abc", (1000, 100), (0.5, 0.9), (0.9,))
     assert len(biased) == len(set(biased)) == 1 + 8 + 1 + 1
-    with pytest.raises(CounterplayError, match="grid is made of numbers"):
-        run_experiment("restricted-responses", True, grid="some")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("restricted-responses", {"grid": "some"}, "a curve has values of p separated by commas"),
+        ("restricted-responses", {"grid": "0.5,1.5"}, "p is a probability, from 0 to 1; got 1.5"),
+        ("restricted-responses", {"figures": "a,d"}, "there is no figure 'd'; figures are some of a,b,c"),
+        ("data-biased-responses", {"figures": "z"}, "there is no figure 'z'"),
+        ("pooled-responses", {"error": 0.0}, "error is a probability"),
+        ("pooled-responses", {"pmax": 1.5}, "p is a probability, from 0 to 1; got 1.5"),
+        ("pooled-responses", {"confidence": "lineal"}, "did you mean 'linear'?"),
+        ("pooled-responses", {"hands": 4}, "hands must be one for each of 5 members at least; got 4"),
+    ],
+)
+def test_refused_before_orange_is_solved(
+    name: str, options: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (observed_opponent, pooled_responses):
+        monkeypatch.setattr(module, "open_opponent", lambda *_: pytest.fail("solved"))
+    with pytest.raises(CounterplayError) as error:
+        run_experiment(name, True, **options)
+    assert message in str(error.value)
 
 
 def test_what_is_said_of_restricted_responses() -> None:
@@ -150,5 +171,3 @@ def test_a_population_is_one_opponent() -> None:
     assert found.notes[1].split("in the mean: ")[1].startswith("yes")
     risks = rows["exploitability"]
     assert risks[0] < risks[1] < risks[2]
-    with pytest.raises(CounterplayError, match="error is a probability"):
-        run_experiment("pooled-responses", True, error=0.0)

@@ -133,11 +133,16 @@ def _run(given: dict[str, Any]) -> int:
 
 def _asked(given: dict[str, Any]) -> ResponseKind:
     """What is asked for."""
-    from counterplay.modelling.counter_strategy import ResponseKind
+    from counterplay.modelling.counter_strategy import ResponseKind, find_kind
 
     if given["p"] is not None and given["pmax"] is not None:
         raise SolverError("--p and --pmax are the same number: --pmax for dbr, --p for the others")
-    return ResponseKind(given["kind"], given["p"] if given["pmax"] is None else given["pmax"], given["epsilon"])
+    kind = find_kind(given["kind"])
+    if kind == "dbr" and given["p"] is not None:
+        raise SolverError("--p is for rnr and mixture; the number of dbr is --pmax")
+    if kind in ("rnr", "mixture") and given["pmax"] is not None:
+        raise SolverError(f"--pmax is for dbr; the number of {kind} is --p")
+    return ResponseKind(kind, given["p"] if given["pmax"] is None else given["pmax"], given["epsilon"])
 
 
 def _asked_curve(given: dict[str, Any]) -> tuple[list[str], list[float]]:
@@ -159,7 +164,7 @@ def _respond(given: dict[str, Any]) -> int:
     silent = given["quiet"] or given["as_json"]
     with compile_status(str(given["game"] or "the game"), silent) as opening:
         run = prepare_response(given["game"], given["model"], given["asked"], given["true"], _settings(given, opening))
-    with interruptible(), progress_line(run.goal, silent) as draw:
+    with interruptible(), progress_line(run.goal, silent, "gap") as draw:
         found = run.run(draw)
     if given["as_json"]:
         print_json({**found.to_dict(), **_observed(given)})
@@ -185,6 +190,9 @@ def _settings(given: dict[str, Any], opening: Any) -> dict[str, Any]:
 
 def _next(found: Response, given: dict[str, Any]) -> list[tuple[str, str]]:
     """The next commands and what they do."""
+    if found.status == "interrupted":
+        file = shlex.quote(str(found.files["checkpoint"]))
+        return [(f"counterplay respond ... --resume {file}", "the same command with this option continues")]
     if given["out"] is None:
         return [("counterplay respond ... --out FILE", "keep the counter-strategy")]
     own = " --trust" if ".py" in found.measurement.game else ""

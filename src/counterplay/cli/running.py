@@ -61,29 +61,38 @@ def time_left(step: Progress) -> str:
     return f" ({number:.0f} {unit} left)"
 
 
-def progress_line(goal: Until, quiet: bool) -> AbstractContextManager[ProgressCallback | None]:
-    """A live line with a bar on a terminal; a plain line at intervals elsewhere."""
-    first, aim = math.nan, _aim(goal)
+def progress_line(
+    goal: Until, quiet: bool, measured: str = "exploitability"
+) -> AbstractContextManager[ProgressCallback | None]:
+    """A live line with a bar on a terminal; a plain line at intervals elsewhere.
+
+    ``measured`` is what the run calls its exploitability: that of a restricted game is a gap.
+    """
+    first = math.nan
+
+    def state(now: Progress) -> str:
+        return _state(now, goal, measured)
 
     def show(now: Progress) -> tuple[str, dict[str, Any]]:
         nonlocal first
         if math.isnan(first) and now.measured_at > 0:
             first = now.exploitability
         done = goal.fraction(now, first)
-        return "solving", {"completed": done, "iterations": now.iterations, "state": now.state + aim}
+        return "solving", {"completed": done, "iterations": now.iterations, "state": state(now)}
 
     columns = ("{task.fields[iterations]:>12,} iterations", "bar", "{task.fields[state]}", "elapsed")
     return live_progress(
-        quiet, _plain_lines(aim), columns, show, ("solving", {"iterations": 0, "state": "preparing kernels"})
+        quiet, _plain_lines(state), columns, show, ("solving", {"iterations": 0, "state": "preparing kernels"})
     )
 
 
-def _aim(goal: Until) -> str:
-    """The exploitability at which a run stops, to be compared with that of its state."""
-    return "" if goal.exploitability is None else f", stops at {figure(goal.exploitability)}"
+def _state(now: Progress, goal: Until, measured: str) -> str:
+    """How far a run is, and the exploitability at which it stops, to be compared with its own."""
+    aim = "" if goal.exploitability is None else f", stops at {figure(goal.exploitability)}"
+    return now.state.replace("exploitability", measured) + aim
 
 
-def _plain_lines(aim: str = "") -> ProgressCallback:
+def _plain_lines(state: Callable[[Progress], str]) -> ProgressCallback:
     due = wait = 2.0
 
     def draw(now: Progress) -> None:
@@ -91,7 +100,7 @@ def _plain_lines(aim: str = "") -> ProgressCallback:
         if now.seconds >= due:
             wait *= 2
             due = now.seconds + min(wait, 60.0)
-            note(f"{now.iterations:,} iterations, {now.seconds:.0f} s, {now.state}{aim}")
+            note(f"{now.iterations:,} iterations, {now.seconds:.0f} s, {state(now)}")
 
     return draw
 

@@ -22,11 +22,13 @@ from counterplay.experiments.shared.experiment import Experiment
 from counterplay.experiments.shared.observed_opponent import (
     COLUMNS,
     EQUILIBRIUM,
+    FIGURES,
     SMALL,
     Asked,
     Point,
     Setting,
     along,
+    check_figures,
     point_curves,
     point_rows,
     read_values,
@@ -43,7 +45,7 @@ LITTLE = 1_000
 
 
 def run(
-    quick: bool = False, figures: tuple[str, ...] = ("a", "b", "c"), grid: tuple[str, ...] | None = None,
+    quick: bool = False, figures: tuple[str, ...] = FIGURES, grid: tuple[str, ...] | None = None,
     folder: str | None = None, workers: int = 1, threads: int = 1,
 ) -> Experiment:  # fmt: skip
     """Solve data biased responses to models of Orange.
@@ -63,6 +65,7 @@ def run(
     threads : int
         For the features of hands and the bucket pairs.
     """
+    check_figures(figures)
     setting = SMALL if quick else Setting()
     hands = HANDS[2:] if quick else HANDS
     asked = wanted(figures, hands, read_values(grid, SOME), read_values(grid, FEWER))

@@ -71,12 +71,15 @@ def run(
     """
     if not 0.0 < error <= 1.0:
         raise CounterplayError(f"error is a probability above 0; got {error:g}")
-    setting, seen = SMALL if quick else Setting(), hands or (20_000 if quick else HANDS)
+    setting, seen = SMALL if quick else Setting(), (20_000 if quick else HANDS) if hands is None else hands
+    if seen <= len(WEAK):
+        raise CounterplayError(f"hands must be one for each of {len(WEAK) + 1} members at least; got {seen}")
+    asked, trusted = ResponseKind("dbr", pmax), Confidence(confidence)  # refused before anything is solved
     rows: list[tuple[Cell, ...]] = []
     notes: list[str] = []
     with keeping_rows(), temporary_folder(folder) as place:
         opponent = open_opponent(setting, place, threads)
-        answers = _answers(setting, opponent, (seen, error, pmax, confidence))
+        answers = _answers(setting, opponent, (seen, error, asked, trusted))
         rows, notes = _table(opponent, *answers)
     return Experiment(
         title=f"A response to a pooled population in {setting.game}, {setting.cards}, mbb/g inside the bucket game",
@@ -98,10 +101,10 @@ def _population(setting: Setting, opponent: Opponent, equilibrium: Float64, erro
 
 
 def _answers(
-    setting: Setting, opponent: Opponent, asked: tuple[int, float, float, str]
+    setting: Setting, opponent: Opponent, asked: tuple[int, float, ResponseKind, Confidence]
 ) -> tuple[dict[str, Float64], dict[str, Float64]]:
     """The members of the population, and the strategies that play against them."""
-    hands, error, pmax, confidence = asked
+    hands, error, kind, confidence = asked
     form, pairs = opponent.form, opponent.pairs
     settings = {"pairs": pairs, "until": setting.equilibrium}
     assert isinstance(opponent.strategy, BucketStrategy)
@@ -113,8 +116,8 @@ def _answers(
         [observe_play(form, BucketStrategy.of_game(form, table), share, against=calm, seed=number)
          for number, table in enumerate(members.values())]
     )  # fmt: skip
-    model = FrequencyModel(everyone, confidence=Confidence(confidence))
-    biased = prepare_response(form, model, ResponseKind("dbr", pmax), None, settings).run().strategy
+    model = FrequencyModel(everyone, confidence=confidence)
+    biased = prepare_response(form, model, kind, None, settings).run().strategy
     assert isinstance(biased, BucketStrategy)
     players = {"equilibrium": calm, "Orange": opponent.strategy, "data biased": biased}
     return members, {name: one.strategy() for name, one in players.items()}

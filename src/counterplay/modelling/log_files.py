@@ -223,6 +223,10 @@ def check_names(files: Sequence[LogFile], names: Sequence[str]) -> None:
     if not set(names) <= met:
         for file in files:
             met |= file.names()
+    if not met:
+        raise GameError(
+            f"nobody plays in {files[0].path}{' and the others' if len(files) > 1 else ''}: no line is a hand"
+        )
     for name in names:
         if name not in met:
             raise GameError(f"nobody is called {name!r} in the logs; {did_you_mean(name, sorted(met))}")

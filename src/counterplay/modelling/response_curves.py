@@ -216,7 +216,7 @@ def prepare_curve(
         raise SolverError("a curve has at least one value of p")
     asked = [ResponseKind(kind, p) for kind in chosen if kind != "safe" for p in values]
     asked += [ResponseKind("safe", epsilon=0.0)] if "safe" in chosen else []
-    run = prepare_response(game, model, asked[-1], true, own)
+    run = prepare_response(game, model, asked[0], true, own, asked[1:])
     header = {"what": "response curve", "kinds": list(chosen), "grid": list(values), "digest": _digest(run)}
     pairs = [(kind, p) for kind in chosen for p in (FRONTIER if kind == "safe" else values)]
     return CurveRun(run, pairs, JobList(header, len(pairs), (len(MEASURED),), checkpoint, resume), resume is not None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from counterplay.modelling.response_solvers import (
     continue_from,
     equilibrium_solver,
     find_response_algorithm,
+    response_config,
     response_solver,
 )
 from counterplay.poker.buckets.board_sampler import MOST_BOARDS, count_boards
@@ -33,7 +34,7 @@ from counterplay.runs.run import Run
 from counterplay.runtime.notebook_progress import notebook_progress
 from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import ProgressCallback
-from counterplay.runtime.suggestions import did_you_mean
+from counterplay.runtime.suggestions import closest_names, did_you_mean
 from counterplay.solvers.registry import ALGORITHMS
 from counterplay.solvers.restricted_solver import check_zero_sum
 from counterplay.solvers.solver import Solver
@@ -50,6 +51,13 @@ BUCKET_TARGET = "5mbb"
 
 EXACT = ("best", "safe")
 """Kinds of response that are not iterated."""
+
+FOREIGN = ("opponent_cards", "forget", "representation", "map_out", "curve")
+"""Fields of ``RunOptions`` that responses do not have."""
+
+NAMES = ("algorithm", "until", "iterations", "seconds", "cards", "bets", "boards", "threads", "seed", "memory_limit",
+         "out", "checkpoint", "resume", "pairs")  # fmt: skip
+"""Settings of responses besides those of an algorithm."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -225,28 +233,62 @@ class ResponseRun:
 
 
 def prepare_response(
-    game: GameLike | None, model: Any, asked: ResponseKind, true: Any = None, settings: Mapping[str, Any] | None = None
-) -> ResponseRun:
-    """A response that can be started: everything is checked, the game is open, the model laid out."""
+    game: GameLike | None, model: Any, asked: ResponseKind, true: Any = None,
+    settings: Mapping[str, Any] | None = None, others: Sequence[ResponseKind] = (),
+) -> ResponseRun:  # fmt: skip
+    """A response that can be started: everything is checked, the game is open, the model laid out.
+
+    ``others`` are responses that will be asked for with the same settings.
+    """
     given = dict(settings or {})
+    named = [name for name, value in given.items() if value is not None]
     algorithm, resume, pairs = (given.pop(name, None) for name in ("algorithm", "resume", "pairs"))
     target, options, own = sort_out(given.pop("until", None), given)
     model, true = read_opponent(model, game), None if true is None else read_opponent(true, game)
     form = _opened(game, model, options)
-    chosen = _algorithm(algorithm, asked, form)
-    if resume is not None and (asked.kind in EXACT or chosen == "lp"):
-        how = "computed at once" if asked.kind in EXACT else "solved by a linear program"
-        raise SolverError(f"{asked.kind} is {how} here and has no checkpoint; leave out resume")
+    chosen = _algorithm(algorithm, (asked, *others), form)
+    own = _with_common(chosen, form, options, own)
+    _check_settings((asked, *others), chosen, form, named, own)
     prediction, confidence = model_table(model, form)
     known = None if true is None else policy_table(true, form)
     seen = getattr(model, "observations", None)
     play = (
         BucketResponses(form, _pairs(form, pairs, options)) if isinstance(form, BucketGame) else HistoryResponses(form)
     )
-    own = _with_common(chosen, options, own)
     run = ResponseRun(asked, play, prediction, confidence, known, chosen, target, options, own, seen, resume)
     _ = run.goal  # refuses what it cannot read
     return run
+
+
+def _check_settings(
+    asked: Sequence[ResponseKind], algorithm: str, form: Form, given: Sequence[str], own: Mapping[str, Any]
+) -> None:
+    """Refuse settings that would be ignored: ``given`` has the names of all, ``own`` are those of the algorithm."""
+    for name in FOREIGN:
+        if name in given:
+            raise SolverError(f"responses have no {name}; leave it out")
+    if not isinstance(form, BucketGame):
+        for name in ("bets", "boards", "pairs"):
+            if name in given:
+                raise SolverError(f"{name} is for card abstractions; name one with cards")
+    kind = asked[0].kind
+    exact = all(one.kind in EXACT for one in asked)
+    if not exact and algorithm != "lp":
+        response_config(form, algorithm, own)
+        return
+    how = "computed at once" if exact else "solved by a linear program"
+    for name in own:
+        close = closest_names(name, NAMES)
+        raise SolverError(f"{kind} is {how} here and has no {name}" + (f"; did you mean {close[0]}?" if close else ""))
+    if exact and algorithm != "lp" and "algorithm" in given:
+        raise SolverError(f"{kind} is {how}; leave out algorithm")
+    for name in ("resume", "checkpoint"):
+        if name in given:
+            raise SolverError(f"{kind} is {how} here and has no checkpoint; leave out {name}")
+    for name in ("until", "exploitability", "iterations", "seconds"):
+        if name in given:
+            other = "" if exact else ", or name an algorithm that has them, as cfr+"
+            raise SolverError(f"{kind} is {how} here, without iterations; leave out {name}{other}")
 
 
 def _pairs(game: BucketGame, given: BucketPairs | str | os.PathLike[str] | None, options: RunOptions) -> BucketPairs:
@@ -268,12 +310,14 @@ def _pairs(game: BucketGame, given: BucketPairs | str | os.PathLike[str] | None,
     return found
 
 
-def _with_common(algorithm: str, options: RunOptions, settings: Mapping[str, Any]) -> dict[str, Any]:
+def _with_common(algorithm: str, form: Form, options: RunOptions, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of the algorithm, with seed and threads where it has them."""
-    if not ALGORITHMS[algorithm].sampled:
-        return dict(settings)
-    common = {name: value for name in ("seed", "threads") if (value := getattr(options, name)) is not None}
-    return {**common, **settings}
+    if ALGORITHMS[algorithm].sampled:
+        common = {name: value for name in ("seed", "threads") if (value := getattr(options, name)) is not None}
+        return {**common, **settings}
+    if not isinstance(form, BucketGame) and options.threads not in (None, 1):  # bucket pairs are counted in threads
+        raise SolverError(f"{algorithm} works in one thread; threads are for sampling algorithms and card abstractions")
+    return dict(settings)
 
 
 def read_opponent(text: Any, game: GameLike | None) -> Any:
@@ -316,10 +360,10 @@ def _opened(game: GameLike | None, model: Any, options: RunOptions) -> Form:
     return forms.buckets() if options.cards else forms.history()
 
 
-def _algorithm(name: str | None, asked: ResponseKind, form: Form) -> str:
+def _algorithm(name: str | None, asked: Sequence[ResponseKind], form: Form) -> str:
     """What solves the restricted games."""
     place = "buckets" if isinstance(form, BucketGame) else "history"
-    if place == "buckets" and asked.kind == "safe":
+    if place == "buckets" and any(one.kind == "safe" for one in asked):
         raise SolverError(
             "safe is for small games, which a linear program solves; in card abstractions use rnr, whose points lie on "
             "the same frontier"

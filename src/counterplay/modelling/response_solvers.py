@@ -21,7 +21,7 @@ from counterplay.solvers.checkpoint_header import CheckpointHeader
 from counterplay.solvers.registry import ALGORITHMS, find_algorithm, solver_class
 from counterplay.solvers.restricted_solver import RestrictedSolver, SeatSolvers
 from counterplay.solvers.restriction import Restriction
-from counterplay.solvers.settings import preset
+from counterplay.solvers.settings import Settings, preset
 from counterplay.solvers.solver import Solver
 from counterplay.storage import read_container
 
@@ -46,10 +46,11 @@ def find_response_algorithm(written: str | None, form: str) -> str:
     SolverError
         If there is none, with those that do.
     """
-    name = find_algorithm(written or DEFAULT[form], form)
+    name = find_algorithm(written or DEFAULT[form])
     takes = response_algorithms(form)
     if name not in takes:
-        raise SolverError(f"{name} takes no restricted opponent; use {', '.join(takes)}")
+        place = "in card abstractions" if form == "buckets" else "on the histories of a game"
+        raise SolverError(f"{name} takes no restricted opponent {place}; use {', '.join(takes)}")
     return name
 
 
@@ -70,13 +71,30 @@ def _class(algorithm: str, form: str) -> type[Solver]:
     return BucketPairsSolver if form == "buckets" and known.full_width else solver_class(known.forms[form])
 
 
+def _place(form: Form) -> str:
+    return "buckets" if isinstance(form, BucketGame) else "history"
+
+
+def response_config(form: Form, algorithm: str, settings: Mapping[str, Any]) -> Settings:
+    """The settings of an algorithm in restricted games, some of them replaced.
+
+    Raises
+    ------
+    UnknownSettingError, SolverError
+        If the algorithm has no such setting, or it cannot have such a value.
+    """
+    solver: Any = _class(algorithm, _place(form))
+    config: Settings = preset(solver.presets, algorithm, {**SETTINGS.get(algorithm, {}), **settings})
+    return config
+
+
 def equilibrium_solver(
     form: Form, algorithm: str, settings: Mapping[str, Any], pairs: BucketPairs | None, memory_limit: int | None,
     **more: Any,
 ) -> Solver:  # fmt: skip
     """A solver of the game itself; ``pairs`` are those of a bucket game."""
-    solver: Any = _class(algorithm, "buckets" if isinstance(form, BucketGame) else "history")
-    config = preset(solver.presets, algorithm, {**SETTINGS.get(algorithm, {}), **settings})
+    solver: Any = _class(algorithm, _place(form))
+    config = response_config(form, algorithm, settings)
     inside = {} if pairs is None else {"pairs": pairs}
     made: Solver = solver(form, config, algorithm, memory_limit, **inside, **more)
     return made

@@ -32,7 +32,7 @@ from counterplay.experiments.shared.experiment import Cell, Curves, keeping_rows
 from counterplay.forms import poker_definition
 from counterplay.game.transforms import TILTS
 from counterplay.modelling.confidence import Confidence
-from counterplay.modelling.counter_strategy import GRID, ResponseKind
+from counterplay.modelling.counter_strategy import GRID, ResponseKind, read_grid
 from counterplay.modelling.models import FrequencyModel
 from counterplay.modelling.observations import Observations
 from counterplay.modelling.response_runs import prepare_response
@@ -54,6 +54,9 @@ ORANGE_PERCENT = 7.0
 
 FILES = ("cards.cpa", "pairs.cpb", "orange.strategy")
 """In a folder: the card abstraction, its bucket pairs, and Orange."""
+
+FIGURES = ("a", "b", "c")
+"""Of the figures 6.1 and 6.2."""
 
 COLUMNS = ("response", "data from", "hands", "p", "exploitability", "wins from the model", "wins from Orange", "gap",
            "CPU s")  # fmt: skip
@@ -241,13 +244,18 @@ def _solved(name: str, setting: Setting, asked: list[Asked], folder: Path, numbe
 
 
 def read_values(grid: Sequence[str] | None, usual: Sequence[float] = GRID) -> tuple[float, ...]:
-    """The values of p of an option."""
-    try:
-        return tuple(usual) if grid is None else tuple(float(word) for word in grid)
-    except ValueError:
-        raise CounterplayError(
-            f"grid is made of numbers from 0 to 1, as 0,0.5,0.9; got {','.join(grid or ())}"
-        ) from None
+    """The values of p of an option; what is no probability is refused."""
+    found = tuple(usual) if grid is None else read_grid(",".join(grid))
+    for p in found:
+        ResponseKind("rnr", p)
+    return found
+
+
+def check_figures(figures: Sequence[str]) -> None:
+    """Refuse figures that there are not, before anything is solved."""
+    for figure in figures:
+        if figure not in FIGURES:
+            raise CounterplayError(f"there is no figure {figure!r}; figures are some of {','.join(FIGURES)}")
 
 
 def point_rows(points: dict[Asked, Point]) -> list[tuple[Cell, ...]]:
