@@ -12,7 +12,7 @@ import pytest
 
 import counterplay as cp
 from counterplay.errors import CounterplayError
-from counterplay.modelling import GRID, Response, respond, response_curve
+from counterplay.modelling import GRID, FrequencyModel, Response, observe_play, respond, response_curve
 from counterplay.modelling.response_runs import ResponseRun
 from tests.reference.best_response import best_response
 from tests.reference.walks import Profile, expected_values, random_profile, uniform_profile
@@ -207,6 +207,15 @@ def test_what_cannot_be_asked(call: tuple[Any, ...], message: str) -> None:
     with pytest.raises(CounterplayError) as error:
         respond(*call[:4], **(call[4] if len(call) > 4 else {}))
     assert message in str(error.value)
+
+
+def test_a_data_biased_response_that_trusts_nothing_says_so() -> None:
+    few, many = (FrequencyModel(observe_play(cp.compile_game("kuhn"), "uniform", hands)) for hands in (5, 500))
+    found = respond("kuhn", few, "dbr", 0.9)
+    assert found.notes[-1] == "no prediction is trusted with so few data: this response is an equilibrium"
+    assert found.exploitability == pytest.approx(0.0, abs=1e-9)
+    for model, kind in ((many, "dbr"), (few, "rnr")):
+        assert not any("is trusted" in line for line in respond("kuhn", model, kind, 0.9).notes)
 
 
 def test_the_report_says_both_numbers() -> None:

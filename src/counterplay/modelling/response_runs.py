@@ -156,7 +156,12 @@ class ResponseRun:
         return spent if seen is None else {**spent, "hands": seen.hands, "data": seen.data_report().to_dict()}
 
     def _notes(self) -> tuple[str, ...]:
-        return () if self.observations is None else tuple(self.observations.data_report().warnings())
+        if self.observations is None:
+            return ()
+        found = self.observations.data_report().warnings()
+        if self.asked.kind == "dbr" and self.asked.p and not np.any(self.confidence):
+            found = [*found, "no prediction is trusted with so few data: this response is an equilibrium"]
+        return tuple(found)
 
     def _solved(self, progress: ProgressCallback | None) -> Found:
         kind, p = self.asked.kind, self.asked.p or 0.0

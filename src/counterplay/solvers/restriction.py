@@ -22,6 +22,7 @@ from counterplay.errors import SolverError
 from counterplay.game.game import TERMINAL
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.tree.history.game_tree import GameTree
+from counterplay.tree.sequence.sequence_form import spans
 
 Float64 = NDArray[np.float64]
 
@@ -106,7 +107,7 @@ class Restriction:
                 f"{form.name} has {form.num_entries} entries; the fixed strategy has {self.strategy.shape}"
             )
         start, size = player_rows(form, self.player)
-        entry = _entries(start, size)
+        entry = spans(start, size)
         first = np.cumsum(size) - size  # where rows begin in ``entry``
         row = self.strategy[entry]
         total = np.add.reduceat(row, first) if len(first) else np.zeros(0)
@@ -146,12 +147,6 @@ def player_rows(form: GameTree | BucketGame, player: int) -> tuple[NDArray[np.in
         starts.append((blocks[:, None] + offset).ravel())
         sizes.append(np.tile(np.diff(np.append(offset, width)), kinds))
     return np.concatenate(starts), np.concatenate(sizes)
-
-
-def _entries(start: NDArray[np.int64], size: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The entries of rows, one after the other."""
-    within = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
-    return np.asarray(np.repeat(start, size) + within)
 
 
 def _numbers(what: str, given: Any) -> Float64:
