@@ -46,7 +46,7 @@ def test_for_people(run: Run, tmp_path: Path) -> None:
 
 def test_a_strategy_file_is_a_model_and_says_its_game(run_json: RunJson, strategy: Path) -> None:
     by_file = run_json("respond", "--model", strategy, "--kind", "dbr", "--pmax", "0.7")
-    by_name = run_json(*KUHN, "--kind", "dbr", "--pmax", "0.7")
+    by_name = run_json(*KUHN, "--kind", "dbr", "--p", "0.7")  # the same number
     assert by_file["value_against_model"] == pytest.approx(by_name["value_against_model"], abs=1e-12)
 
 
@@ -88,7 +88,6 @@ def test_a_curve_continues_where_it_was_stopped(
         (("--kind", "rnr"), "rnr needs a probability p, from 0 to 1"),
         ((), "dbr needs the cap Pmax of the confidence, from 0 to 1"),
         (("--p", "0.5", "--pmax", "0.5"), "--p and --pmax are the same number: --pmax for dbr, --p for the others"),
-        (("--p", "0.5"), "--p is for rnr and mixture; the number of dbr is --pmax"),
         (("--kind", "RNR", "--pmax", "0.5"), "--pmax is for dbr; the number of rnr is --p"),
         (("--kind", "rnr", "--p", "0.5", "--until", "soon"), "rnr is solved by a linear program here, without iter"),
         (("--kind", "rnr", "--p", "0.5", "--algorithm", "crf+"), "unknown algorithm 'crf+'; did you mean 'cfr+'?"),

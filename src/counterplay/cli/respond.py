@@ -28,7 +28,9 @@ KIND_HELP = (
     "rnr: restricted Nash response; dbr: data biased response; mixture: of best response and equilibrium; best: best "
     "response; safe: the best with an exploitability of at most --epsilon.  Several with --curve: rnr,dbr,mixture."
 )
-P_HELP = "Probability that the opponent plays the model (rnr), or share of the best response (mixture)."
+P_HELP = (
+    "Probability that the opponent plays the model (rnr), or share of the best response (mixture); for dbr as --pmax."
+)
 PMAX_HELP = "With dbr: the most that a prediction is trusted, from 0 to 1."
 CURVE_HELP = "Solve for each of these values of p or Pmax, and compare: 0,0.5,0.9,1, or grid for the usual nine."
 Model = Annotated[str | None, typer.Option(help=MODEL_HELP, autocompletion=complete_opponent)]
@@ -138,8 +140,6 @@ def _asked(given: dict[str, Any]) -> ResponseKind:
     if given["p"] is not None and given["pmax"] is not None:
         raise SolverError("--p and --pmax are the same number: --pmax for dbr, --p for the others")
     kind = find_kind(given["kind"])
-    if kind == "dbr" and given["p"] is not None:
-        raise SolverError("--p is for rnr and mixture; the number of dbr is --pmax")
     if kind in ("rnr", "mixture") and given["pmax"] is not None:
         raise SolverError(f"--pmax is for dbr; the number of {kind} is --p")
     return ResponseKind(kind, given["p"] if given["pmax"] is None else given["pmax"], given["epsilon"])
