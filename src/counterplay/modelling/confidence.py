@@ -64,9 +64,9 @@ class Confidence:
             hint = did_you_mean(str(self.kind), CONFIDENCES, meant=MEANT)
             raise StrategyError(f"there is no confidence function {quoted(self.kind)}; {hint}")
         object.__setattr__(self, "kind", kind)
-        if not _is_number(self.pmax) or not 0.0 <= self.pmax <= 1.0:
+        if not is_number(self.pmax) or not 0.0 <= self.pmax <= 1.0:
             raise StrategyError(f"the cap of a confidence lies in [0, 1]; got {quoted(self.pmax)}")
-        if not _is_number(self.strength) or not 0.0 < self.strength < math.inf:
+        if not is_number(self.strength) or not 0.0 < self.strength < math.inf:
             raise StrategyError(f"the strength of a curve is a number above 0; got {quoted(self.strength)}")
 
     def __call__(self, observations: ArrayLike) -> NDArray[np.float64]:
@@ -83,5 +83,6 @@ class Confidence:
         return np.asarray(self.pmax * share, np.float64)
 
 
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> bool:
+    """Whether a value is a real number, and not a truth value."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)

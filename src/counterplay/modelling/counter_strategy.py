@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import numbers
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -30,6 +29,7 @@ from numpy.typing import NDArray
 from counterplay.errors import SolverError
 from counterplay.evaluation.figures import exploitability_text
 from counterplay.evaluation.measurement import Measurement
+from counterplay.modelling.confidence import is_number
 from counterplay.runtime.html_page import html_facts
 from counterplay.runtime.number_text import chips, figure
 from counterplay.runtime.suggestions import did_you_mean, find_name
@@ -103,14 +103,14 @@ class ResponseKind:
             if self.p is None:
                 what = "the cap Pmax of the confidence" if self.kind == "dbr" else "a probability p"
                 raise SolverError(f"{self.kind} needs {what}, from 0 to 1")
-            if not _is_number(self.p) or not 0.0 <= self.p <= 1.0:
+            if not is_number(self.p) or not 0.0 <= self.p <= 1.0:
                 raise SolverError(f"p is a probability, from 0 to 1; got {self.p}")
         elif self.p is not None:
             raise SolverError(f"p is for rnr, dbr and mixture; {self.kind} has none")
         if self.kind == "safe":
             if self.epsilon is None:
                 raise SolverError("safe needs epsilon, the exploitability that it may have, in chips")
-            if not _is_number(self.epsilon) or not 0.0 <= self.epsilon < math.inf:
+            if not is_number(self.epsilon) or not 0.0 <= self.epsilon < math.inf:
                 raise SolverError(f"epsilon is an exploitability in chips, 0 or more; got {self.epsilon}")
         elif self.epsilon is not None:
             raise SolverError(f"epsilon is for safe; {self.kind} has none")
@@ -135,10 +135,6 @@ class ResponseKind:
         names = {"safe": "epsilon", "dbr": "Pmax", "rnr": "p", "mixture": "p"}
         value = self.epsilon if self.kind == "safe" else self.p
         return "" if value is None else f"{names[self.kind]} = {figure(value)}"
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
