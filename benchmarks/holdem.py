@@ -11,9 +11,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.timing import all_cores, median, rates_in_turn, ratios, rotated
-from counterplay.abstraction.cards import build_cards, deck_shape, default_cache, parse_recipe
+from counterplay.abstraction.cards import build_cards, deck_shape, parse_recipe
 from counterplay.forms import poker_definition
 from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.runtime.array_cache import default_cache
 from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, BucketSolver
 from counterplay.solvers.mccfr import mccfr_config
 

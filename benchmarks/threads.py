@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.timing import all_cores
-from counterplay.abstraction.cards import CardAbstraction, build_cards, deck_shape, default_cache, parse_recipe
+from counterplay.abstraction.cards import CardAbstraction, build_cards, deck_shape, parse_recipe
 from counterplay.forms import poker_definition
 from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.runtime.array_cache import default_cache
 from counterplay.runtime.pacing import Until
 from counterplay.runtime.threads import available_cores
 from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, BucketSolver

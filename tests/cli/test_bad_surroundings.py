@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 
 from counterplay import storage
-from counterplay.abstraction.cards import CardFeatures, default_cache
+from counterplay.abstraction.cards import CardFeatures
 from counterplay.cli.main import main
 from counterplay.cli.streams import ERRORS, prepare_streams
 from counterplay.errors import StrategyError
+from counterplay.runtime.array_cache import default_cache
 from counterplay.runtime.signals import CUT_SHORT
 from tests.cli.conftest import Run, RunJson
 from tests.cli.test_bad_input import MISUSE, Capture, told

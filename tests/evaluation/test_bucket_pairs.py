@@ -103,8 +103,9 @@ def test_uniform_profile_of_2_nl_holdem(
 
 @pytest.fixture(scope="module")
 def two_round() -> tuple[CardAbstraction, BucketPairs]:
-    from counterplay.abstraction.cards.features import CardFeatures, default_cache
+    from counterplay.abstraction.cards.features import CardFeatures
     from counterplay.abstraction.cards.two_round import two_round_cards
+    from counterplay.runtime.array_cache import default_cache
 
     cards = two_round_cards(CardFeatures((13, 4), (2, 3, 1, 1), cache=default_cache(), threads=2))
     smallest = BucketGame.build(cp.make("holdem_2_nolimit(stack=4)").definition, cards.rounds)  # type: ignore[attr-defined]

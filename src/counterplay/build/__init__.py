@@ -11,11 +11,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from counterplay.abstraction.cards import default_cache
 from counterplay.build.build_report import markdown_build
 from counterplay.build.pipeline import Pipeline
 from counterplay.build.presets import make_plan
 from counterplay.build.unexploitable import UnexploitablePipeline
+from counterplay.runtime.array_cache import default_cache
 from counterplay.runtime.lazy import callable_package
 from counterplay.runtime.memory import read_memory
 from counterplay.runtime.notebook_progress import notebook_progress

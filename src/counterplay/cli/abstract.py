@@ -71,7 +71,8 @@ def command(
     as_json: o.AsJson = False,
 ) -> None:
     """Build a card abstraction, or report its size."""
-    from counterplay.abstraction.cards import BuildSettings, build_cards, deck_shape, default_cache, parse_recipe
+    from counterplay.abstraction.cards import BuildSettings, build_cards, deck_shape, parse_recipe
+    from counterplay.runtime.array_cache import default_cache
 
     definition = _definition(game)
     deck, shape = deck_shape(definition)

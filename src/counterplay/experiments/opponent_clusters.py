@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from counterplay.abstraction.cards import BuildSettings, CardFeatures, build_cards, default_cache, parse_recipe
+from counterplay.abstraction.cards import BuildSettings, CardFeatures, build_cards, parse_recipe
 from counterplay.abstraction.cards.opponents import johanson2013
 from counterplay.experiments.shared.experiment import Experiment
 from counterplay.poker.cards import RANKS
 from counterplay.poker.isomorphism import HandIndexer
+from counterplay.runtime.array_cache import default_cache
 
 DECK, RUNOUT, CLUSTERS = (13, 4), (3, 1, 1), 8
 

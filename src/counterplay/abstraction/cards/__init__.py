@@ -2,12 +2,11 @@
 
 from counterplay.abstraction.cards.build_cards import BuildSettings, build_cards
 from counterplay.abstraction.cards.card_abstraction import BucketTable, CardAbstraction, Recall, deck_shape
-from counterplay.abstraction.cards.features import CardFeatures, HandSums, default_cache
+from counterplay.abstraction.cards.features import CardFeatures, HandSums
 from counterplay.abstraction.cards.finer import refines
 from counterplay.abstraction.cards.recipe import CardRecipe, RoundRecipe, parse_recipe
 
 __all__ = [
     "BucketTable", "BuildSettings", "CardAbstraction", "CardFeatures", "CardRecipe", "HandSums", "Recall",
-    "RoundRecipe", "build_cards", "deck_shape", "default_cache", "parse_recipe",
-    "refines",
+    "RoundRecipe", "build_cards", "deck_shape", "parse_recipe", "refines",
 ]  # fmt: skip

@@ -16,7 +16,6 @@ Slow features are cached on disk, one file for each round.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
 import hashlib
@@ -30,36 +29,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from counterplay.errors import AbstractionError, CounterplayError, StrategyError
+from counterplay.errors import AbstractionError
 from counterplay.poker.acpc.definition import round_name, with_article
 from counterplay.poker.cards import deck as cards_of
 from counterplay.poker.evaluator import MAX_HAND, hand_codes, hand_tables
 from counterplay.poker.isomorphism import HandIndexer
+from counterplay.runtime.array_cache import cached_arrays
 from counterplay.runtime.array_checks import check_like, check_limits
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.runtime.threads import ThreadPool
-from counterplay.storage import Arrays, read_container, write_container
+from counterplay.storage import Arrays
 
 BINS = 50
 """Bins of a histogram of hand strength."""
 
 KIND = "card-features"
-
-
-def default_cache() -> Path | None:
-    """Where features are cached: ``$COUNTERPLAY_CACHE``, or ``counterplay`` in the user's cache folder.
-
-    None if there is no home directory, or no folder can be made there.
-    """
-    given = os.environ.get("COUNTERPLAY_CACHE")
-    if given:
-        return Path(given)
-    try:
-        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "counterplay"
-        folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, RuntimeError):  # RuntimeError: nobody knows where the home directory is
-        return None
-    return folder
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -460,23 +444,9 @@ class CardFeatures:
             if self.cache is not None and check is not None:
                 shape = "-".join(map(str, self.shape))
                 path = self.cache / f"{self.deck[0]}x{self.deck[1]}-{shape}-{name}.features"
-            self._kept[name] = make() if path is None or check is None else _cached(path, make, check)
+            self._kept[name] = make() if path is None or check is None else cached_arrays(path, KIND, make, check)
         return self._kept[name]
 
     def forget(self) -> None:
         """Free the memory; the cache on disk stays."""
         self._kept.clear()
-
-
-def _cached(path: Path, make: Callable[[], dict[str, npt.NDArray[Any]]], check: Callable[[Arrays], None]) -> Arrays:
-    if path.exists():
-        with contextlib.suppress(CounterplayError, KeyError, IndexError, ValueError):
-            found = read_container(path, KIND)[1]
-            check(found)
-            return found
-    arrays = make()
-    try:
-        write_container(path, KIND, {"name": path.name}, arrays)
-        return read_container(path, KIND, verify=False)[1]
-    except StrategyError:  # a full disk, or a cache that may only be read; the arrays are in memory
-        return arrays

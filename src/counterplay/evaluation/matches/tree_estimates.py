@@ -1,4 +1,4 @@
-"""``TreeEstimates``: what a strategy wins, estimated from single hands of any compiled game, for all terminal histories.
+"""``TreeEstimates``: what a strategy wins, estimated from single hands of a compiled game, for all terminal histories.
 
 Johanson 2016, sections 7.2 and 7.3.  A player sampled hands with one strategy, ``played``; what would another one,
 ``evaluated``, win from the same opponents?  A terminal history z' has an *anchor*: the player's decision just before

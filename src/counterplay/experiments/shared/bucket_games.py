@@ -11,13 +11,13 @@ from counterplay.abstraction.cards import (
     Recall,
     build_cards,
     deck_shape,
-    default_cache,
     parse_recipe,
 )  # fmt: skip
 from counterplay.abstraction.cards.two_round import two_round_cards
 from counterplay.evaluation.bucket_pairs import BucketPairs, count_bucket_pairs
 from counterplay.forms import poker_definition
 from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.runtime.array_cache import default_cache
 
 
 def cards_of(

@@ -12,14 +12,17 @@ from counterplay.poker.buckets.bucket_game import BucketGame, hand_indexer, look
 def hand_buckets(
     game: BucketGame, player: int, holes: NDArray[np.uint8], board: NDArray[np.uint8]
 ) -> list[NDArray[np.int64]]:
-    """The buckets of hands that share a board, in each round that the board reaches."""
+    """The buckets of hands that share a board, in each round that the board reaches; -1 where a card is there twice."""
     rules = game.definition
     found: list[NDArray[np.int64]] = []
     for turn, end in enumerate(rules.board_ends):
         if end > len(board):
             break
-        hands = np.hstack([holes, np.broadcast_to(board[:end], (len(holes), end))])
-        found.append(_buckets(game, player, turn, hands, found[-1] if found else None))
+        live = np.flatnonzero(~np.isin(holes, board[:end]).any(axis=1))
+        hands = np.hstack([holes[live], np.broadcast_to(board[:end], (len(live), end))])
+        bucket = np.full(len(holes), -1, np.int64)
+        bucket[live] = _buckets(game, player, turn, hands, found[-1][live] if found else None)
+        found.append(bucket)
     return found
 
 

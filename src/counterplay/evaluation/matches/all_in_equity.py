@@ -1,0 +1,146 @@
+"""Equities of all hands against a known one, in every round of a hand of poker: how often they win if nothing is bet.
+
+The *edge* of a hand is twice its equity less 1: +1 for a sure winner, 0 for a tie.  Given both hands it is a
+martingale: its mean over the cards to come is its value now, which makes luck easy to measure (Johanson 2016, section
+7.2.3, for bet-call DIVAT).
+
+Ranks are computed once for all boards that can follow the first cards on the table, up to a renaming of suits, and
+every question about such a hand is answered by comparing ranks.  Equities before there is a board are those of all
+pairs of hands, summed over all boards; they are computed once for a deck and kept in the user's cache folder.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.errors import GameError
+from counterplay.kernels.cards.all_in_equity import add_pairs, add_wins
+from counterplay.kernels.cards.evaluator import rank_holes
+from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.board_tree import Renamings, hole_hands
+from counterplay.poker.isomorphism import HandIndexer
+from counterplay.poker.three_cards import showdown_tables
+from counterplay.runtime.array_cache import cached_arrays, default_cache
+from counterplay.runtime.progress import Progress, ProgressCallback
+from counterplay.storage import Arrays
+
+Float64 = NDArray[np.float64]
+
+KIND = "all-in-equities"
+
+BOARDS = 32
+"""First boards whose ranks are kept, 3 MB each in hold'em."""
+
+
+class Runouts(NamedTuple):
+    """All boards that can follow some cards on the table."""
+
+    cards: NDArray[np.uint64]  # (B,) the cards that are added, as bits
+    rank: NDArray[np.uint16]  # (B, H) the ranks of all hands
+
+
+class AllInEquity:
+    """Edges of hands of a two-player poker game; hands are the rows of ``holes``."""
+
+    def __init__(self, rules: GameDefinition, progress: ProgressCallback | None = None) -> None:
+        if rules.players != 2 or rules.hole_cards > 2:
+            raise GameError("equities are for two players with one or two hole cards each")
+        self.rules, self._progress = rules, progress
+        self.holes = hole_hands(rules.deck, rules.hole_cards)
+        self.names = Renamings(rules.suits, self.holes, (), isomorphic=True)
+        one = np.uint64(1)
+        self.bits = np.bitwise_or.reduce(one << self.holes[:, : rules.hole_cards].astype(np.uint64), axis=1)
+        self.total = rules.board_ends[-1]
+        self.first = next((end for end in rules.board_ends if end), 0)
+        self._tables = showdown_tables(rules)
+        self._runouts = functools.lru_cache(maxsize=BOARDS)(self.runouts)
+
+    def number(self, cards: Sequence[int]) -> int:
+        """The number of a hand."""
+        low = cards[0] if len(cards) == 2 else self.holes[0, 1]
+        return int(self.names.number[low, cards[-1]])
+
+    def free(self, *cards: int) -> NDArray[np.bool_]:
+        """Which hands have none of these cards."""
+        used = np.uint64(sum(1 << card for card in cards))
+        return np.asarray(self.bits & used == 0)
+
+    def edges(self, other: int, board: Sequence[int]) -> list[Float64]:
+        """The edges of all hands against one, in each round that a board reaches; of no use for impossible hands."""
+        rounds = [end for end in self.rules.board_ends if end <= len(board)]
+        found = [self.pairs[other] for end in rounds if not end]
+        if rounds[-1]:
+            found += self._on_board(other, board, [end for end in rounds if end])
+        return found
+
+    def _on_board(self, other: int, board: Sequence[int], ends: Sequence[int]) -> list[Float64]:
+        """The same in the rounds that have a board."""
+        image = np.sort(self.names.card[:, list(board[: self.first])], axis=1)
+        best = np.lexsort(image.T[::-1])[0]
+        runouts = self._runouts(tuple(image[best].tolist()))
+        renamed = self.names.hand[best]
+        found = []
+        for end in ends:
+            dealt = np.uint64(sum(1 << int(self.names.card[best, card]) for card in board[self.first : end]))
+            count = np.zeros(len(self.holes), np.uint16)
+            add_wins(runouts.rank, np.flatnonzero(runouts.cards & dealt == dealt), int(renamed[other]), count)
+            found.append(count[renamed] / self._boards(end) - 1.0)
+        return found
+
+    def _boards(self, end: int) -> int:
+        """How many boards can follow when both hands are known."""
+        return math.comb(len(self.rules.deck) - 2 * self.rules.hole_cards - end, self.total - end)
+
+    def runouts(self, board: tuple[int, ...]) -> Runouts:
+        """The ranks of all hands on all boards that can follow."""
+        left = [card for card in self.rules.deck if card not in board]
+        added = list(itertools.combinations(left, self.total - len(board)))
+        holes = np.ascontiguousarray(self.holes[:, : self.rules.hole_cards])
+        rank = np.empty((len(added), len(holes)), np.uint16)
+        for row, cards in enumerate(added):
+            rank_holes(self._tables, np.array((*board, *cards), np.uint8), holes, rank[row])
+        bits = np.array([sum(1 << card for card in cards) for cards in added], np.uint64)
+        return Runouts(bits, rank)
+
+    @functools.cached_property
+    def pairs(self) -> Float64:
+        """The edge of the second of two hands against the first before there is a board: (H, H)."""
+        folder, rules = default_cache(), self.rules
+        three = "-three" if rules.three_card_hands else ""
+        name = f"all-in-{rules.ranks}x{rules.suits}-{rules.hole_cards}-{self.first}-{self.total}{three}.equities"
+        small = math.comb(len(rules.deck), self.total) < 100_000
+        count = (
+            self._count_pairs()
+            if folder is None or small
+            else cached_arrays(folder / name, KIND, lambda: {"count": self._count_pairs()}, self._check)["count"]
+        )
+        return np.asarray(count / self._boards(0) - 1.0)
+
+    def _check(self, arrays: Arrays) -> None:
+        if arrays["count"].shape != (len(self.holes),) * 2 or arrays["count"].dtype != np.int32:
+            raise ValueError("equities of another deck")
+
+    def _count_pairs(self) -> NDArray[np.int32]:
+        """Twice the number of boards on which the second of two hands wins, and those of ties: (H, H)."""
+        size = len(self.holes)
+        count = np.zeros((size, size), np.int64)
+        indexer = HandIndexer((self.first,), self.rules.ranks, self.rules.suits) if self.first else None
+        boards = [()] if indexer is None else indexer.hands(np.arange(indexer.size())).tolist()
+        orbits = [1] if indexer is None else indexer.orbits(np.arange(indexer.size())).tolist()
+        for number, (board, weight) in enumerate(zip(boards, orbits, strict=True)):
+            live = np.flatnonzero(self.free(*board))
+            rank = np.ascontiguousarray(self.runouts(tuple(board)).rank[:, live])
+            add_pairs(rank, live, weight, self._boards(self.first), count, np.empty(len(live), np.uint16))
+            if self._progress is not None:
+                self._progress(Progress(number + 1, total=len(boards), stage="boards, once for this deck"))
+        every = np.zeros_like(count)  # boards that differ by a renaming of suits were counted once
+        for renamed in self.names.hand:
+            every += count[np.ix_(renamed, renamed)]
+        return (every // (len(self.names.hand) * math.comb(self.total, self.first))).astype(np.int32)

@@ -1,0 +1,154 @@
+"""What a strategy does with every private hand at each decision of a hand of poker.
+
+A strategy of a bucket game with the bets of the real game is looked up in its table, all hands at once; any other one
+by the names of its infosets, hand by hand, which is slow in games with many hands.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.errors import GameError, StrategyError
+from counterplay.forms import open_game
+from counterplay.game.game import TERMINAL
+from counterplay.poker.acpc.dealing import Deal
+from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.acpc.infoset_names import LETTERS, namer, same_rules
+from counterplay.poker.acpc.match_state import MatchState
+from counterplay.poker.betting import BettingTree, build_betting_tree
+from counterplay.poker.buckets.hand_lookup import hand_buckets
+from counterplay.poker.rules import Betting
+from counterplay.strategy.bucket_strategy import BucketStrategy
+from counterplay.strategy.strategy import Strategy
+
+Float64 = NDArray[np.float64]
+
+REMEMBERED = 1 << 14
+"""Decisions on a board whose probabilities are kept, of strategies that are looked up by names."""
+
+
+class HandRows(Protocol):
+    """A strategy at the decisions of a betting tree."""
+
+    tree: BettingTree
+
+    def on_board(self, player: int, board: Sequence[int]) -> BoardRows:
+        """The strategy of a player on a board, which may extend beyond a decision."""
+
+
+class BoardRows(Protocol):
+    """The strategy of a player on a board."""
+
+    def rows(self, node: int) -> Float64:
+        """The probabilities of the actions at a decision, for every hand: (H, A); 0 for impossible hands."""
+
+
+def hand_rows(strategy: Strategy, rules: GameDefinition, holes: NDArray[np.uint8]) -> HandRows:
+    """A strategy for hands of a game.
+
+    Raises
+    ------
+    GameError
+        If it is a strategy of another game, or of fewer bets than the game has.
+    """
+    if isinstance(strategy, BucketStrategy):
+        game = strategy.abstract
+        if not same_rules(game.definition, rules):
+            raise GameError(f"a strategy for {strategy.game} is one of other rules than those of the hands")
+        if game.bets is not None:
+            raise GameError(
+                "this strategy translates bets, so that the probabilities of real bets are not known; estimators need "
+                "a strategy with all bets of its game (money is reported without a strategy)"
+            )
+        return BucketRows(strategy, holes)
+    return NamedRows(strategy, rules, holes)
+
+
+class BucketRows:
+    """A bucket strategy."""
+
+    def __init__(self, strategy: BucketStrategy, holes: NDArray[np.uint8]) -> None:
+        self.strategy, self.game = strategy, strategy.abstract
+        self.tree = self.game.tree
+        self.holes = np.ascontiguousarray(holes[:, : self.game.definition.hole_cards])
+
+    def on_board(self, player: int, board: Sequence[int]) -> BoardRows:
+        """As ``HandRows.on_board``."""
+        return _BucketBoard(self, hand_buckets(self.game, player, self.holes, np.array(board, np.uint8)))
+
+
+class _BucketBoard:
+    def __init__(self, rows: BucketRows, buckets: list[NDArray[np.int64]]) -> None:
+        self._rows, self._buckets = rows, buckets
+
+    def rows(self, node: int) -> Float64:
+        game, weights = self._rows.game, self._rows.strategy.weights
+        bucket, slot = self._buckets[int(game.tree.round[node])], game.slot_of(node)
+        first = game.slot_start[slot] + np.maximum(bucket, 0) * game.slot_width[slot] + int(game.node_offset[node])
+        row = weights[first[:, None] + np.arange(int(game.tree.num_children[node]))].astype(np.float64)
+        total = row.sum(axis=1, keepdims=True)
+        row = np.divide(row, total, out=np.full_like(row, 1.0 / row.shape[1]), where=total > 0.0)
+        return np.asarray(row * (bucket >= 0)[:, None])
+
+
+class NamedRows:
+    """A strategy of any storage, by the names of its infosets."""
+
+    def __init__(self, strategy: Strategy, rules: GameDefinition, holes: NDArray[np.uint8]) -> None:
+        self.strategy, self.rules = strategy, rules
+        self.holes = [tuple(hole[: rules.hole_cards]) for hole in holes.tolist()]
+        self.tree = build_betting_tree(rules)
+        self.namer = namer(open_game(strategy.game, "states"), rules)
+        self.looked_up = functools.lru_cache(maxsize=REMEMBERED)(self._look_up)
+
+    def on_board(self, _player: int, board: Sequence[int]) -> BoardRows:
+        """As ``HandRows.on_board``."""
+        return _NamedBoard(self, tuple(board))
+
+    def _look_up(self, node: int, board: tuple[int, ...]) -> Float64:
+        betting = Betting.after(self.rules, self.tree.text(node))
+        actions = self.tree.actions(node)
+        found = np.zeros((len(self.holes), len(actions)))
+        for number, hole in enumerate(self.holes):
+            if set(hole) & set(board):
+                continue
+            dealt = tuple(hole if position == betting.player else () for position in range(self.rules.players))
+            name = self.namer(MatchState(0, betting, Deal(dealt, board)))
+            try:
+                row = self.strategy.probabilities(betting.player, name)
+            except StrategyError:
+                if not getattr(self.strategy, "partial", False):
+                    raise
+                row = dict.fromkeys(actions, 1.0 / len(actions))  # not visited by its run
+            for action, probability in row.items():
+                found[number, actions.index(LETTERS.get(action, action))] = probability
+        return found
+
+
+class _NamedBoard:
+    def __init__(self, rows: NamedRows, board: tuple[int, ...]) -> None:
+        self._rows, self._board = rows, board
+
+    def rows(self, node: int) -> Float64:
+        end = self._rows.rules.board_ends[int(self._rows.tree.round[node])]
+        return self._rows.looked_up(node, self._board[:end])
+
+
+def path_to(tree: BettingTree, node: int) -> list[int]:
+    """The nodes from the start of a betting tree to a node."""
+    found = [node]
+    while tree.parent[found[-1]] >= 0:
+        found.append(int(tree.parent[found[-1]]))
+    return found[::-1]
+
+
+def won_at(tree: BettingTree, node: int, position: int) -> float:
+    """What a position of two wins at a terminal node; at a showdown, if its hand is better."""
+    assert tree.player[node] == TERMINAL
+    paid = float(tree.spent[node].min())
+    return -paid if tree.folded[node] >> position & 1 else paid
