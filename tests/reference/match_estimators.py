@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 History = tuple[str, ...]
 Profile = Mapping[tuple[int, str], Mapping[str, float]]
@@ -37,7 +37,7 @@ class Table:
     paid: list[int] = dataclasses.field(default_factory=lambda: [1, 1])
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Rules:
     """One-card poker with a round for each size of a bet, and a board card before the second."""
 
@@ -159,16 +159,25 @@ class Match:
         now = self.rules.table(history)
         return not now.phase and now.turn == self.player
 
-    def reach(self, profile: Profile, history: History) -> float:
-        return self.reach_of(self.player, profile, history)
+    def sigma(self, history: History) -> float:
+        """The reach of the player by the strategy in question."""
+        return self.reach("evaluated", history)
 
-    def reach_of(self, player: int, profile: Profile, history: History) -> float:
-        chances = []
-        for at in range(2, len(history)):
-            now = self.rules.table(history[:at])
-            if not now.phase and now.turn == player:
-                chances.append(profile[player, self.rules.seen(history[:at], player)][history[at]])
-        return math.prod(chances)
+    def sigma_hat(self, history: History) -> float:
+        """The reach of the player by the strategy that was played."""
+        return self.reach("played", history)
+
+    @functools.cache  # noqa: B019
+    def reach(self, which: str, history: History) -> float:
+        if len(history) <= 2:
+            return 1.0
+        point = history[:-1]
+        if not self.ours(point):
+            return self.reach(which, point)
+        return self.reach(which, point) * getattr(self, which)[self.player, self.seen(point)][history[-1]]
+
+    def seen(self, history: History) -> str:
+        return self.rules.seen(history, self.player)
 
     def chance(self, history: History) -> float:
         return math.prod(
@@ -178,30 +187,30 @@ class Match:
     # Estimates of a hand ------------------------------------------------------------------------------------------
 
     def basic(self, hand: History) -> float:
-        return self.won(hand) * self.reach(self.evaluated, hand) / self.reach(self.played, hand)
+        return self.won(hand) * self.sigma(hand) / self.sigma_hat(hand)
 
     def early_folds(self, hand: History) -> float:
         total = 0.0
         for point in self.points(hand):
             for action in self.endings(point):
                 end = (*point, action)
-                total += self.won(end) * self.reach(self.evaluated, end) / self.reach(self.played, point)
+                total += self.won(end) * self.sigma(end) / self.sigma_hat(point)
         return total if self.imagined(hand) else total + self.basic(hand)
 
     def all_cards(self, hand: History) -> float:
         cards = self.cards(hand, self.partial and self.folded(hand))
         others = [self.holding(hand, card) for card in cards]
-        top = sum(self.won(other) * self.reach(self.evaluated, other) for other in others)
-        return top / sum(self.reach(self.played, other) for other in others)
+        top = sum(self.won(other) * self.sigma(other) for other in others)
+        return top / sum(self.sigma_hat(other) for other in others)
 
     def all_cards_and_early_folds(self, hand: History) -> float:
         total = 0.0
         for point in self.points(hand):
             others = [self.holding(point, card) for card in self.cards(point, False)]
-            bottom = sum(self.reach(self.played, other) for other in others)
+            bottom = sum(self.sigma_hat(other) for other in others)
             for action in self.endings(point):
                 ends = [(*other, action) for other in others]
-                total += sum(self.won(end) * self.reach(self.evaluated, end) for end in ends) / bottom
+                total += sum(self.won(end) * self.sigma(end) for end in ends) / bottom
         return total if self.imagined(hand) else total + self.all_cards(hand)
 
     def aivat(self, hand: History, other: Profile | None = None) -> float:
@@ -230,18 +239,20 @@ class Match:
 
     def cards(self, history: History, hidden: bool) -> list[str]:
         """The cards that we might hold: none that lies on the table, and not the other's unless it is hidden."""
-        gone = {self.rules.table(history).board} | (set() if hidden else set(history[1 - self.player : 2 - self.player]))
+        gone = {self.rules.table(history).board} | (
+            set() if hidden else set(history[1 - self.player : 2 - self.player])
+        )
         return [card for card in self.rules.deck if card not in gone]
 
     def holding(self, history: History, card: str) -> History:
         return (*history[: self.player], card, *history[self.player + 1 :])
 
-    def mean(self, history: History, of) -> float:  # type: ignore[no-untyped-def]
+    def mean(self, history: History, of: Callable[[History], float]) -> float:
         """The mean of something over the cards that we might hold at a history."""
         others = [history]
         if len(history) > self.player:
             others = [self.holding(history, card) for card in self.cards(history, False)]
-        weights = [self.chance(other) * self.reach(self.played, other) for other in others]
+        weights = [self.chance(other) * self.sigma_hat(other) for other in others]
         return sum(weight * of(one) for weight, one in zip(weights, others, strict=True)) / sum(weights)
 
     def ahead(self, history: History, other: Profile | None) -> float:
@@ -257,16 +268,24 @@ class Match:
 
     # Over all hands -----------------------------------------------------------------------------------------------
 
-    def probability(self, hand: History, other: Profile, own: Profile) -> float:
-        return self.chance(hand) * self.reach(own, hand) * self.reach_of(1 - self.player, other, hand)
+    def others_reach(self, other: Profile, hand: History) -> float:
+        """The reach of chance and of the other player."""
+        reach = self.chance(hand)
+        for at in range(2, len(hand)):
+            if not self.ours(hand[:at]) and not self.dealt(hand[:at]):
+                reach *= other[1 - self.player, self.rules.seen(hand[:at], 1 - self.player)][hand[at]]
+        return reach
 
     def truth(self, other: Profile) -> float:
         """What the strategy in question wins."""
-        hands = self.rules.hands()
-        return sum(self.probability(h, other, self.evaluated) * self.rules.money(h, self.player) for h in hands)
+        return sum(
+            self.others_reach(other, hand) * self.sigma(hand) * self.rules.money(hand, self.player)
+            for hand in self.rules.hands()
+        )
 
     def expected(self, estimates: Mapping[History, float], other: Profile) -> float:
-        return sum(self.probability(h, other, self.played) * value for h, value in estimates.items())
+        """The mean of estimates over all hands."""
+        return sum(self.others_reach(other, h) * self.sigma_hat(h) * value for h, value in estimates.items())
 
 
 def exact_values(rules: Rules, player: int, profile: Profile) -> dict[History, float]:

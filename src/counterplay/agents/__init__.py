@@ -7,8 +7,8 @@ from counterplay.agents.entries import Entry, make_entry
 from counterplay.agents.exact_match import ExactMatch, exact_match
 from counterplay.agents.match_game import MatchGame, open_match_game
 from counterplay.agents.matches import MatchResult, match
-from counterplay.agents.tally import Estimate, Tally
 from counterplay.agents.tournaments import Tournament, TournamentConfig
+from counterplay.evaluation.matches.tally import Estimate, Tally
 
 __all__ = [
     "Agent", "Dealer", "DealerConfig", "Decision", "Entry", "Estimate", "ExactMatch", "MatchGame", "MatchResult",

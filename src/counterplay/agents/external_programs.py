@@ -25,8 +25,8 @@ from counterplay.agents.dealer import LOOPBACK, Dealer, DealerConfig
 from counterplay.agents.entries import Entry
 from counterplay.agents.match_game import MatchGame
 from counterplay.agents.matches import seatings_of
-from counterplay.agents.tally import Tally
 from counterplay.errors import CounterplayError, GameError
+from counterplay.evaluation.matches.tally import Tally
 from counterplay.poker.acpc.match_log import MatchLog, read_log
 from counterplay.poker.poker_game import PokerFile
 

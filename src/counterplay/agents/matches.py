@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from counterplay.agents.agent import Agent, Decision
 from counterplay.agents.entries import Entry, Source, make_entries
 from counterplay.agents.match_game import MatchGame, open_match_game
-from counterplay.agents.tally import Estimate, Tally
 from counterplay.errors import GameError
+from counterplay.evaluation.matches.tally import Estimate, Tally
 from counterplay.game.game import CHANCE, TERMINAL, Game, State
 from counterplay.kernels.history.matches import play_deals
 from counterplay.kernels.walks import walk_arrays
@@ -253,7 +253,7 @@ def _on_tree(
     chance, play, walks = np.uint64(seeds.deal), np.uint64(seeds.play), walk_arrays(tree)
     for start in range(first, first + deals, CHUNK):
         scores = np.empty((min(CHUNK, first + deals - start), len(profiles)))
-        play_deals(walks, None, strategies, table, chance, play, start, dice, scores, -1, None)
+        play_deals(walks, None, strategies, table, chance, play, start, dice, scores, -1, None, None)
         yield scores
 
 
@@ -279,7 +279,7 @@ def _on_buckets(
     for start in range(0, deals, BATCH):
         some = dealt[start : start + BATCH]
         scores = np.empty((len(some), len(profiles)))
-        play_deals(walks, sampler.shifts(some), strategies, table, chance, play, first + start, none, scores, -1, None)
+        play_deals(walks, sampler.shifts(some), strategies, table, chance, play, first + start, none, scores, -1, None, None)
         yield scores
 
 

@@ -12,7 +12,7 @@ import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from counterplay.agents.tally import Estimate
+from counterplay.evaluation.matches.tally import Estimate
 
 Scores = Mapping[tuple[int, ...], Sequence[Estimate]]
 """The result of each match: by its agents in ascending order, an estimate for each of them."""

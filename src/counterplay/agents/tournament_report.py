@@ -8,8 +8,8 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from counterplay.agents.tally import Estimate
 from counterplay.agents.tournaments import TournamentResult
+from counterplay.evaluation.matches.tally import Estimate
 from counterplay.runtime.html_page import html_page
 from counterplay.runtime.number_text import figure
 

@@ -28,8 +28,8 @@ from counterplay.agents.external_programs import MatchAbortedError, Times, play_
 from counterplay.agents.match_game import open_match_game
 from counterplay.agents.matches import MatchResult, Seeds, play_piece, seatings_of
 from counterplay.agents.ranking import Round, Scores, bankroll, run_off
-from counterplay.agents.tally import Estimate, Tally
 from counterplay.errors import GameError
+from counterplay.evaluation.matches.tally import Estimate, Tally
 from counterplay.runtime.header_checks import check_header
 from counterplay.runtime.jobs import ProcessExecutor, SerialExecutor, run_jobs
 from counterplay.runtime.progress import Progress, ProgressCallback

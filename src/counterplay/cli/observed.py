@@ -115,8 +115,8 @@ def observed_facts(seen: Observations) -> dict[str, Any]:
 def _counted(given: Mapping[str, Any], default: Any) -> Observations:
     """The observations of logs, written to a file if one is named."""
     from counterplay.modelling import observe
-    from counterplay.modelling.log_files import check_names, log_files
     from counterplay.modelling.models import policy_table
+    from counterplay.poker.log_files import check_names, log_files
 
     check_writable(given["observations"], replaced=True)
     silent = given["quiet"] or given["as_json"]

@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from counterplay.agents.match_game import open_match_game
 from counterplay.agents.matches import MatchResult, match
 from counterplay.agents.ranking import bankroll
-from counterplay.agents.tally import Estimate
 from counterplay.errors import GameError
+from counterplay.evaluation.matches.tally import Estimate
 from counterplay.experiments.shared.bucket_games import bucket_game, cards_of
 from counterplay.experiments.shared.experiment import Cell, Curves, Experiment, keeping_rows
 from counterplay.forms import poker_definition

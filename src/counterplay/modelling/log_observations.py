@@ -15,9 +15,9 @@ import numpy as np
 from counterplay.errors import GameError
 from counterplay.modelling.hand_counts import HandCounter, Tally
 from counterplay.modelling.log_batches import LogBatches
-from counterplay.modelling.log_files import AnyPath, LogFile, check_names, is_hand, line_text, log_files
 from counterplay.modelling.observations import NAMED, Form, Observations
 from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.poker.log_files import AnyPath, LogFile, check_names, is_hand, line_text, log_files
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.runtime.suggestions import did_you_mean, suggest_arguments
 

@@ -104,5 +104,5 @@ def _played(
         some = min(BATCH, hands - first)
         deals = None if sampler is None else sampler.deal(state, some)
         scores = np.empty((some, form.players))
-        play_deals(walks, deals, strategies, table, chance, action, first, dice, scores, 0, counts)
+        play_deals(walks, deals, strategies, table, chance, action, first, dice, scores, 0, counts, None)
         yield some

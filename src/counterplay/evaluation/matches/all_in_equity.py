@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from counterplay.errors import GameError
 from counterplay.kernels.cards.all_in_equity import add_pairs, add_wins
-from counterplay.kernels.cards.evaluator import rank_holes
+from counterplay.kernels.cards.evaluator import rank_boards
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.board_tree import Renamings, hole_hands
 from counterplay.poker.isomorphism import HandIndexer
@@ -52,7 +52,7 @@ class AllInEquity:
     def __init__(self, rules: GameDefinition, progress: ProgressCallback | None = None) -> None:
         if rules.players != 2 or rules.hole_cards > 2:
             raise GameError("equities are for two players with one or two hole cards each")
-        self.rules, self._progress = rules, progress
+        self.rules, self.progress = rules, progress
         self.holes = hole_hands(rules.deck, rules.hole_cards)
         self.names = Renamings(rules.suits, self.holes, (), isomorphic=True)
         one = np.uint64(1)
@@ -60,6 +60,8 @@ class AllInEquity:
         self.total = rules.board_ends[-1]
         self.first = next((end for end in rules.board_ends if end), 0)
         self._tables = showdown_tables(rules)
+        # the first cards on the table with other suits, the same for all that differ by suits, and which renaming it is
+        self.renamed = functools.lru_cache(maxsize=1 << 15)(self._renamed)
         self._runouts = functools.lru_cache(maxsize=BOARDS)(self.runouts)
 
     def number(self, cards: Sequence[int]) -> int:
@@ -74,18 +76,14 @@ class AllInEquity:
 
     def edges(self, other: int, board: Sequence[int]) -> list[Float64]:
         """The edges of all hands against one, in each round that a board reaches; of no use for impossible hands."""
-        rounds = [end for end in self.rules.board_ends if end <= len(board)]
-        found = [self.pairs[other] for end in rounds if not end]
-        if rounds[-1]:
-            found += self._on_board(other, board, [end for end in rounds if end])
-        return found
+        found = [self.pairs[other]] * self._bare(len(board))
+        ends = [end for end in self.rules.board_ends[len(found) :] if end <= len(board)]
+        return found + (self._on_board(other, board, ends) if ends else [])
 
     def _on_board(self, other: int, board: Sequence[int], ends: Sequence[int]) -> list[Float64]:
         """The same in the rounds that have a board."""
-        image = np.sort(self.names.card[:, list(board[: self.first])], axis=1)
-        best = np.lexsort(image.T[::-1])[0]
-        runouts = self._runouts(tuple(image[best].tolist()))
-        renamed = self.names.hand[best]
+        first, best = self.renamed(tuple(board[: self.first]))
+        runouts, renamed = self._runouts(first), self.names.hand[best]
         found = []
         for end in ends:
             dealt = np.uint64(sum(1 << int(self.names.card[best, card]) for card in board[self.first : end]))
@@ -94,20 +92,41 @@ class AllInEquity:
             found.append(count[renamed] / self._boards(end) - 1.0)
         return found
 
+    def _renamed(self, board: tuple[int, ...]) -> tuple[tuple[int, ...], int]:
+        image = np.sort(self.names.card[:, list(board)], axis=1)
+        best = int(np.lexsort(image.T[::-1])[0]) if board else 0
+        return tuple(image[best].tolist()), best
+
     def _boards(self, end: int) -> int:
         """How many boards can follow when both hands are known."""
         return math.comb(len(self.rules.deck) - 2 * self.rules.hole_cards - end, self.total - end)
 
     def runouts(self, board: tuple[int, ...]) -> Runouts:
         """The ranks of all hands on all boards that can follow."""
-        left = [card for card in self.rules.deck if card not in board]
-        added = list(itertools.combinations(left, self.total - len(board)))
-        holes = np.ascontiguousarray(self.holes[:, : self.rules.hole_cards])
+        return self._ranked(board, np.ascontiguousarray(self.holes[:, : self.rules.hole_cards]))
+
+    def _ranked(self, board: Sequence[int], holes: NDArray[np.uint8], dead: Sequence[int] = ()) -> Runouts:
+        """The ranks of some hands on all boards that can follow and have none of some dead cards."""
+        left = [card for card in self.rules.deck if card not in board and card not in dead]
+        added = np.array(left, np.uint8)[_choices(len(left), self.total - len(board))]
+        boards = np.hstack([np.tile(np.array(board, np.uint8), (len(added), 1)), added])
         rank = np.empty((len(added), len(holes)), np.uint16)
-        for row, cards in enumerate(added):
-            rank_holes(self._tables, np.array((*board, *cards), np.uint8), holes, rank[row])
-        bits = np.array([sum(1 << card for card in cards) for cards in added], np.uint64)
-        return Runouts(bits, rank)
+        rank_boards(self._tables, boards, holes, rank)
+        return Runouts(np.bitwise_or.reduce(np.uint64(1) << added.astype(np.uint64), axis=1, initial=0), rank)
+
+    def edge(self, own: Sequence[int], other: Sequence[int], board: Sequence[int]) -> list[float]:
+        """The edge of one hand, by its cards, against another in each round; ``edges`` is for all hands at once."""
+        found = [float(self.pairs[self.number(sorted(other)), self.number(sorted(own))])] * self._bare(len(board))
+        for end in self.rules.board_ends[len(found) :]:
+            if end > len(board):
+                break
+            rank = self._ranked(board[:end], np.array([own, other], np.uint8), (*own, *other)).rank.astype(np.int64)
+            found.append(float(np.sign(rank[:, 0] - rank[:, 1]).mean()))
+        return found
+
+    def _bare(self, cards: int) -> int:
+        """In how many rounds there is no board, of those that a number of board cards reaches."""
+        return sum(end == 0 for end in self.rules.board_ends if end <= cards)
 
     @functools.cached_property
     def pairs(self) -> Float64:
@@ -138,9 +157,15 @@ class AllInEquity:
             live = np.flatnonzero(self.free(*board))
             rank = np.ascontiguousarray(self.runouts(tuple(board)).rank[:, live])
             add_pairs(rank, live, weight, self._boards(self.first), count, np.empty(len(live), np.uint16))
-            if self._progress is not None:
-                self._progress(Progress(number + 1, total=len(boards), stage="boards, once for this deck"))
+            if self.progress is not None:
+                self.progress(Progress(number + 1, total=len(boards), stage="boards, once for this deck"))
         every = np.zeros_like(count)  # boards that differ by a renaming of suits were counted once
         for renamed in self.names.hand:
             every += count[np.ix_(renamed, renamed)]
         return (every // (len(self.names.hand) * math.comb(self.total, self.first))).astype(np.int32)
+
+
+@functools.lru_cache(maxsize=8)
+def _choices(size: int, count: int) -> NDArray[np.int64]:
+    """All choices of some of a number of places: (choices, count)."""
+    return np.array(list(itertools.combinations(range(size), count)), np.int64).reshape(math.comb(size, count), count)

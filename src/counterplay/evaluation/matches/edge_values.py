@@ -7,8 +7,8 @@ no enumeration, and estimates that are corrected by it stay unbiased whatever α
 * *bet-call* (Johanson 2016, section 7.2.3): everybody bets once and calls in every round that is left, so α = 0 and β
   is what each will have put in.  In no-limit games, which have no bet sizes, nobody bets any more.
 * *fitted*: α and β are those that fit best what a strategy wins from itself in sampled deals, every deal weighted with
-  the probability that the node is reached.  Nodes that are hardly reached keep bet-call's.  This is our own stated value
-  function of DIVAT, for which the source used an expert's that it does not give, and the one of AIVAT.
+  the probability that the node is reached.  Nodes that are hardly reached keep bet-call's.  This is our own stated
+  value function of DIVAT, for which the source used an expert's that it does not give, and the one of AIVAT.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def fitted_values(strategy: BucketStrategy, equity: AllInEquity, deals: int = DE
         edges = _edges(equity, cards)
         chance, won = _played(strategy, table, cards, edges)
         seen = edges[:, tree.round.astype(np.int64)].T
-        for place, product in enumerate((1.0, seen, seen * seen, won, seen * won)):
+        for place, product in enumerate((np.ones(1), seen, seen * seen, won, seen * won)):
             sums[place] += (chance * product).sum(axis=1)
     return _fitted(tree, sums)
 
@@ -95,11 +95,7 @@ def _at_ends(tree: BettingTree, values: EdgeValues) -> EdgeValues:
 def _edges(equity: AllInEquity, cards: NDArray[np.uint8]) -> Float64:
     """The edges of the first hand of deals in each round: (deals, rounds)."""
     hole = equity.rules.hole_cards
-    found = []
-    for row in cards.tolist():
-        own, other = equity.number(sorted(row[:hole])), equity.number(sorted(row[hole : 2 * hole]))
-        found.append([edge[own] for edge in equity.edges(other, row[2 * hole :])])
-    return np.array(found)
+    return np.array([equity.edge(row[:hole], row[hole : 2 * hole], row[2 * hole :]) for row in cards.tolist()])
 
 
 def _played(

@@ -4,12 +4,12 @@ Johanson 2016, sections 7.3 and 7.4; the formula and its proof are in ``tree_est
 small game and agrees with this one.  With E the own actions that would end the hand by a fold, or by a call at the last
 decision, and the board and the opponent's hand fixed:
 
-    AC+EF = Σ over own decisions h, e in E: Σ_c V(h_c e) π(h_c e) / Σ_c π̂(h_c)   + the complete hand, if E did not end it
+    AC+EF = Σ over own decisions h, e in E: Σ_c V(h_c e) π(h_c e) / Σ_c π̂(h_c) + the complete hand unless E ended it
 
 where c runs over all hands that avoid the cards that are known at h: hands that clash with later cards count too.
 AC has the last term alone, EF the actual hand instead of all c, basic importance sampling both.  The source's
-``V`` without luck is V = u - Σ β_r (e_r - e_{r-1}) over the rounds that were dealt, with e the edge of a hand and β_r the
-slope of a value function (``edge_values``).
+``V`` without luck is V = u - Σ β_r (e_r - e_{r-1}) over the rounds that were dealt, with e the edge of a hand and
+β_r the slope of a value function (``edge_values``).
 
 With partial information the opponent's hand is known at showdowns only.  Where it is unknown, c avoids the board alone,
 luck is not measured, and calls are not imagined: estimates are biased, little if the pot decides most (JOH-45).
@@ -59,8 +59,10 @@ class PlayedHand:
     board: tuple[int, ...]
 
 
-class NotPlayed(GameError):
-    """An own action to which the strategy that is said to have been played gives no probability."""
+class NotPlayedError(GameError):
+    """A hand that the strategy which is said to have been played never plays so; ``place`` is its number."""
+
+    place = 0
 
 
 class PokerEstimates:
@@ -111,7 +113,7 @@ class PokerEstimates:
 
         Raises
         ------
-        NotPlayed
+        NotPlayedError
             If the strategy that is said to have been played does not play so.
         """
         if hand.other is None and not self.partial:
@@ -119,7 +121,7 @@ class PokerEstimates:
         state = _Hand(self, hand)
         state.walk()
         if state.sampled[hand.own] <= 0.0:
-            raise NotPlayed("the strategy never plays this hand so; was it the one that played?")
+            raise NotPlayedError("the strategy never plays this hand so; was it the one that played?")
         found = {one: state.value(one) for one in self.estimators if not one.aivat}
         if any(one.aivat for one in self.estimators):
             found.update(dict.fromkeys([one for one in self.estimators if one.aivat], state.aivat()))
@@ -183,8 +185,8 @@ class _Hand:
             imagined.update(end for end, _ in options)
             for end, reach in options:
                 won = self._won(end, one.values, int(self.tree.round[node]))
-                total += _ratio(reach * won, sampled, live) if one.all_cards else float(
-                    reach[own] * won[own] / sampled[own]
+                total += (
+                    _ratio(reach * won, sampled, live) if one.all_cards else float(reach[own] * won[own] / sampled[own])
                 )
         if self.hand.end in imagined:
             return total

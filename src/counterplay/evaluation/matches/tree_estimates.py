@@ -118,9 +118,9 @@ class TreeEstimates:
             theirs = tree.player[parent] == player
             chosen[theirs] = table[_entries(tree, child[theirs])]
         before = np.bincount(group[parent], reach[child] * chosen * value[child], minlength=len(mass))
-        before, after = _divided(before, mass), _divided(np.bincount(group, reach * value, minlength=len(mass)), mass)
+        expected, after = _divided(before, mass), _divided(np.bincount(group, reach * value, minlength=len(mass)), mass)
         added = np.zeros(tree.num_histories)
-        added[child] = np.where(corrected[parent], before[group[parent]] - after[group[child]], 0.0)
+        added[child] = np.where(corrected[parent], expected[group[parent]] - after[group[child]], 0.0)
         won = np.bincount(group[self.ends], (reach * self.winnings)[self.ends], minlength=len(mass))
         ends = np.bincount(group[self.ends], reach[self.ends], minlength=len(mass))
         added[self.ends] += _divided(won, ends)[group[self.ends]]
@@ -266,6 +266,6 @@ def _table(tree: GameTree, strategy: Any) -> Float64:
     return table
 
 
-def _divided(top: Float64, bottom: Float64) -> Float64:
+def _divided(top: NDArray[Any], bottom: NDArray[Any]) -> Float64:
     """Quotients; 0 where nothing is divided by nothing."""
-    return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0.0)
+    return np.asarray(np.divide(top, bottom, out=np.zeros(len(top)), where=bottom > 0.0))

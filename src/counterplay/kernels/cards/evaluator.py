@@ -115,6 +115,18 @@ def rank_holes(
 
 
 @kernel
+def rank_boards(
+    tables: HandTables,  # IN
+    boards: np.ndarray,  # IN  (B, b) uint8: cards that all hands have
+    holes: np.ndarray,  # IN  (N, n) uint8: what else each hand has; b + n is at most 7
+    rank: np.ndarray,  # OUT (B, N) uint16: 0 where a card is there twice
+) -> None:
+    """Rank hands on each of several boards."""
+    for board in range(len(boards)):
+        rank_holes(tables, boards[board], holes, rank[board])
+
+
+@kernel
 def count_hands(
     tables: HandTables,  # IN
     deck: np.ndarray,  # IN  (D,) uint8: the cards, each once

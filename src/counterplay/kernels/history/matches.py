@@ -4,7 +4,7 @@ On a tree of histories the k-th chance event of a deal is drawn with the same ra
 positions hold the same cards as long as the events before were the same; on a betting tree the cards were dealt before
 (``counterplay.kernels.buckets.deal_batches``).  Actions are drawn anew in each seating.  Every deal has random numbers
 of its own that follow from its index: what a deal brings does not depend on which deals are played with it.  What one
-of the agents does can be counted.
+of the agents does can be counted, and where hands ended can be kept.
 """
 
 from __future__ import annotations
@@ -45,6 +45,14 @@ def note(counts: np.ndarray | None, entry: int) -> None:
     counts[entry] += 1
 
 
+@inlined
+def keep(ends: np.ndarray | None, deal: int, seating: int, node: int) -> None:
+    """Keep where a hand ended, if that is kept."""
+    if ends is None:
+        return
+    ends[deal, seating] = node
+
+
 @kernel
 def play_deals(
     walk: WalkArrays,  # IN
@@ -58,6 +66,7 @@ def play_deals(
     scores: np.ndarray,  # OUT (deals, n) float64: mean over seatings of what each agent has won
     watched: int,  # IN  the agent whose decisions are counted
     counts: np.ndarray | None,  # IN OUT (E,) int64: how often it has chosen each action; None to count nothing
+    ends: np.ndarray | None,  # OUT (deals, S) int32: the node where each hand ended; None to keep nothing
 ) -> None:
     """Play deals ``first``, ``first + 1``, ... in all seatings."""
     nodes, threshold, alias, utility, players = walk
@@ -74,7 +83,8 @@ def play_deals(
             scores[deal, agent] = 0.0
         for seating in range(len(seatings)):
             events = 0
-            mover, child, count, place = look(nodes, 0, shift)
+            node = 0
+            mover, child, count, place = look(nodes, node, shift)
             while mover <= players:
                 if mover == players:
                     if events == thrown:
@@ -87,7 +97,9 @@ def play_deals(
                     pick = matched_action(strategies, agent * entries + place, count, draw(action_state))
                     if agent == watched:
                         note(counts, place + pick)
-                mover, child, count, place = look(nodes, child + pick, shift)
+                node = child + pick
+                mover, child, count, place = look(nodes, node, shift)
+            keep(ends, deal, seating, node)
             for position in range(players):
                 scores[deal, seatings[seating, position]] += utility[place * players + position]
         for agent in range(players):

@@ -18,7 +18,9 @@ def hand_buckets(
     for turn, end in enumerate(rules.board_ends):
         if end > len(board):
             break
-        live = np.flatnonzero(~np.isin(holes, board[:end]).any(axis=1))
+        used = np.zeros(256, np.bool_)
+        used[board[:end]] = True
+        live = np.flatnonzero(~used[holes].any(axis=1))
         hands = np.hstack([holes[live], np.broadcast_to(board[:end], (len(live), end))])
         bucket = np.full(len(holes), -1, np.int64)
         bucket[live] = _buckets(game, player, turn, hands, found[-1][live] if found else None)

@@ -1,0 +1,172 @@
+"""Logged hands of a player, as estimators take them: where they ended, the cards, and what was won.
+
+A hand is used if the player sits in it and its own cards are known.  Every other one is counted with the reason; a
+broken hand is refused, or skipped and named.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import time
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterplay.errors import GameError
+from counterplay.evaluation.matches.all_in_equity import AllInEquity
+from counterplay.evaluation.matches.poker_estimates import PlayedHand
+from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.acpc.match_state import MatchState
+from counterplay.poker.betting import BettingTree
+from counterplay.poker.log_files import AnyPath, LogFile, check_names, log_files
+from counterplay.runtime.progress import Progress, ProgressCallback
+from counterplay.runtime.suggestions import did_you_mean
+
+BROKEN = ("refuse", "skip")
+NAMED = 10
+"""Broken hands that are named."""
+
+STEP = 2_000
+"""Hands between two reports of progress."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class MatchHands:
+    """Hands of a player, in the order of the logs.
+
+    Attributes
+    ----------
+    player, opponents : str, tuple of str
+        Whose hands, and the names of those on the other side.
+    hands : tuple of PlayedHand
+        Those that are used.
+    won : (n,) array
+        What the player won in each, in chips.
+    deal : (n,) array
+        The number of the deal of each: hands with the same number and cards in several logs are one deal.
+    file, line : (n,) arrays
+        Where each stands.
+    elsewhere, hidden, skipped : int
+        Hands without the player, with unknown own cards, and broken ones that were skipped.
+    broken : tuple of str
+        The first of these.
+    """
+
+    player: str
+    opponents: tuple[str, ...]
+    hands: tuple[PlayedHand, ...]
+    won: NDArray[np.float64]
+    deal: NDArray[np.int64]
+    file: NDArray[np.int64]
+    line: NDArray[np.int64]
+    elsewhere: int = 0
+    hidden: int = 0
+    skipped: int = 0
+    broken: tuple[str, ...] = ()
+
+    @property
+    def unseen(self) -> int:
+        """Hands in which the opponent's cards are not known."""
+        return sum(hand.other is None for hand in self.hands)
+
+    @property
+    def deals(self) -> int:
+        """Number of different deals."""
+        return int(self.deal.max(initial=-1)) + 1
+
+    def by_deal(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The mean score of every deal: rows of hands become rows of deals."""
+        size = np.bincount(self.deal, minlength=self.deals)
+        return np.stack([np.bincount(self.deal, column, minlength=self.deals) / size for column in scores.T], axis=1)
+
+
+def read_match_hands(
+    logs: AnyPath | Sequence[AnyPath], player: str, rules: GameDefinition, game: str, tree: BettingTree,
+    equity: AllInEquity, broken: str = "refuse", progress: ProgressCallback | None = None,
+) -> MatchHands:  # fmt: skip
+    """Read the hands of a player from logs of the competition or hand histories.
+
+    Raises
+    ------
+    GameError
+        If a file is of another game or cannot be read, nobody is called so, or a hand is broken.
+    """
+    if broken not in BROKEN:
+        raise GameError(f"broken hands are refused or skipped; got {broken!r}, {did_you_mean(str(broken), BROKEN)}")
+    files = log_files(logs)
+    for file in files:
+        file.check(rules, game)
+    check_names(files, [player])
+    reader = _Reader(player, rules, tree, equity, broken == "skip")
+    started, total, done = time.perf_counter(), sum(os.path.getsize(file.path) for file in files), 0
+    for number, file in enumerate(files):
+        for count, (line, text) in enumerate(file.hands()):
+            reader.add(file, number, line, text)
+            done += len(text) + 1
+            if progress is not None and count % STEP == 0:
+                spent = time.perf_counter() - started
+                left = spent * max(total - done, 0) / max(done, 1)
+                progress(Progress(len(reader.hands), spent, seconds_left=left, stage="hands read"))
+    return reader.found()
+
+
+class _Reader:
+    def __init__(self, player: str, rules: GameDefinition, tree: BettingTree, equity: AllInEquity, skip: bool) -> None:
+        self.player, self.rules, self.tree, self.equity, self.skip = player, rules, tree, equity, skip
+        self.hands: list[PlayedHand] = []
+        self.rows: list[tuple[float, int, int, int]] = []
+        self.names: dict[str, None] = {}
+        self.deals: dict[tuple[object, ...], int] = {}
+        self.elsewhere = self.hidden = self.skipped = 0
+        self.broken: list[str] = []
+
+    def add(self, file: LogFile, number: int, line: int, text: str) -> None:
+        try:
+            state, names = file.played(self.rules, text)
+            if names.count(self.player) > 1:
+                raise GameError(f"{self.player} sits in several seats")
+            if self.player not in names:
+                self.elsewhere += 1
+                return
+            position = names.index(self.player)
+            if not state.deal.hole[position]:
+                self.hidden += 1
+                return
+            hand, won = self._hand(state, position)
+        except (GameError, ValueError) as error:
+            self._complain(f"{file.path}, line {line}: {error}")
+            return
+        self.names.update(dict.fromkeys(name for name in names if name != self.player))
+        key = (state.hand_id, state.deal.hole) if hand.other is not None else (number, line)
+        self.hands.append(hand)
+        self.rows.append((won, self.deals.setdefault(key, len(self.deals)), number, line))
+
+    def _hand(self, state: MatchState, position: int) -> tuple[PlayedHand, float]:
+        holes = state.deal.hole
+        other = self.equity.number(sorted(holes[1 - position])) if holes[1 - position] else None
+        if state.betting.showdown and other is None:
+            raise GameError("a showdown without the opponent's cards; the hand cannot be evaluated")
+        end = self.tree.find(state.betting)
+        hand = PlayedHand(end, position, self.equity.number(sorted(holes[position])), other, tuple(state.board))
+        return hand, float(state.values()[position])
+
+    def _complain(self, problem: str) -> None:
+        if not self.skip:
+            raise GameError(f"{problem} (--broken skip leaves such hands out)")
+        self.skipped += 1
+        if len(self.broken) < NAMED:
+            self.broken.append(problem)
+
+    def found(self) -> MatchHands:
+        if not self.hands:
+            raise GameError(
+                f"no hand of {self.player} can be used: {self.elsewhere:,} are without this player, {self.hidden:,} "
+                f"without its cards, {self.skipped:,} broken"
+            )
+        won, deal, file, line = zip(*self.rows, strict=True)
+        return MatchHands(
+            self.player, tuple(self.names), tuple(self.hands), np.array(won), np.array(deal), np.array(file),
+            np.array(line), self.elsewhere, self.hidden, self.skipped, tuple(self.broken),
+        )  # fmt: skip
