@@ -52,6 +52,7 @@ __all__ = [
     "equity",
     "estimate_size",
     "evaluate",
+    "evaluation",
     "expected_values",
     "exploitability",
     "game_forms",
@@ -65,6 +66,7 @@ __all__ = [
     "nash_conv",
     "open_game",
     "parameter",
+    "plot_match",
     "plot_responses",
     "plot_run",
     "register",
@@ -95,12 +97,13 @@ _HOME = {
     "exploitability": "evaluation", "infoset_table": "evaluation", "nash_conv": "evaluation",
     "equity": "poker.range_equity", "match": "agents", "build": "build", "modelling": ":",
     "warm": "warming", "plot_responses": "plots.exploitation", "plot_run": "plots.convergence",
+    "plot_match": "plots.match_curves", "evaluation": ":",
     "AbstractionError": "errors", "CounterplayError": "errors", "GameError": "errors", "MemoryLimitError": "errors",
     "SolverError": "errors", "StrategyError": "errors", "UnknownInfosetError": "errors", "trust": "trusted_code",
 }  # fmt: skip
 
 if TYPE_CHECKING:
-    from counterplay import modelling
+    from counterplay import evaluation, modelling
     from counterplay.abstraction import Abstraction
     from counterplay.agents import match
     from counterplay.build import build
@@ -140,6 +143,7 @@ if TYPE_CHECKING:
     )  # fmt: skip
     from counterplay.plots.convergence import plot_run
     from counterplay.plots.exploitation import plot_responses
+    from counterplay.plots.match_curves import plot_match
     from counterplay.poker.range_equity import equity
     from counterplay.runs import resume, solve, solve_flops, solve_spot
     from counterplay.runtime.pacing import Until

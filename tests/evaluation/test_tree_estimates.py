@@ -13,19 +13,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import counterplay as cp
-from counterplay.errors import GameError
-from counterplay.evaluation.matches.estimator import (
-    FULL,
-    PARTIAL,
-    VALUES,
-    Estimator,
-    read_estimator,
-    read_estimators,
-)
+from counterplay.evaluation.matches.estimator import FULL, PARTIAL, Estimator
 from counterplay.evaluation.matches.tree_estimates import TreeEstimates, self_play_values
 from counterplay.game.builder import ExplicitGame, chance, decision, terminal
 from counterplay.game.game import CHANCE, TERMINAL, Game
-from counterplay.strategy import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 from tests.bridge import to_entries
 from tests.reference.match_estimators import (
@@ -165,7 +156,7 @@ def test_the_twin_plays_the_same_game(name: str) -> None:
             assert poker.rules.seen(path, int(tree.player[history])) == tree.infoset_names[tree.infoset[history]]
 
 
-@pytest.mark.parametrize(("player", "off_policy"), itertools.product((0, 1), (False, True)))
+@pytest.mark.parametrize(("player", "off_policy"), [*itertools.product((0, 1), (False, True))])
 def test_the_twin_is_right_on_average_in_kuhn_poker(player: int, off_policy: bool) -> None:
     poker = compiled("kuhn")
     for estimator in COMBINED:
@@ -185,7 +176,7 @@ def test_estimates_equal_the_twin_hand_by_hand(name: str, player: int, off_polic
     np.testing.assert_allclose(found[sample], wanted, rtol=EXACT, atol=EXACT)
 
 
-@pytest.mark.parametrize(("name", "player"), itertools.product(RULES, (0, 1)))
+@pytest.mark.parametrize(("name", "player"), [*itertools.product(RULES, (0, 1))])
 @pytest.mark.parametrize("known", [False, True])
 def test_aivat_equals_the_twin_hand_by_hand(name: str, player: int, known: bool) -> None:
     poker = compiled(name)
@@ -227,7 +218,7 @@ def test_truth_expectation_and_self_play_values_equal_the_twin(player: int) -> N
 # Poker: variance ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "player"), itertools.product(RULES, (0, 1)))
+@pytest.mark.parametrize(("name", "player"), [*itertools.product(RULES, (0, 1))])
 @pytest.mark.parametrize("values", ["money", "divat"])
 def test_imagined_cards_lower_the_variance_on_policy(name: str, player: int, values: str) -> None:
     """The estimate is the mean of the basic one given what the opponent sees (D-29)."""
@@ -238,7 +229,7 @@ def test_imagined_cards_lower_the_variance_on_policy(name: str, player: int, val
     assert variance(estimates, cards, others) < variance(estimates, basic, others)
 
 
-@pytest.mark.parametrize(("name", "player"), itertools.product(RULES, (0, 1)))
+@pytest.mark.parametrize(("name", "player"), [*itertools.product(RULES, (0, 1))])
 def test_exact_values_and_known_strategies_leave_no_variance(name: str, player: int) -> None:
     poker = compiled(name)
     others, own = poker.entries(poker.others), poker.entries(poker.played)
@@ -278,7 +269,7 @@ def test_partial_information_equals_the_twin(name: str, player: int, off_policy:
     np.testing.assert_allclose(found[sample], wanted, rtol=EXACT, atol=EXACT)
 
 
-@pytest.mark.parametrize(("name", "player"), itertools.product(("kuhn", "leduc"), (0, 1)))
+@pytest.mark.parametrize(("name", "player"), [*itertools.product(("kuhn", "leduc"), (0, 1))])
 def test_the_bias_of_partial_information_is_the_twins(name: str, player: int) -> None:
     poker = compiled(name)
     estimates, others = poker.estimates(player, True, partial=True), poker.entries(poker.others)
@@ -311,7 +302,7 @@ def test_all_cards_at_showdowns_do_not_depend_on_what_is_seen(name: str, player:
 
 
 @pytest.mark.parametrize("estimator", [*PARTIAL, Estimator(early_folds=True, values="divat")], ids=named)
-@pytest.mark.parametrize(("name", "player"), itertools.product(RULES, (0, 1)))
+@pytest.mark.parametrize(("name", "player"), [*itertools.product(RULES, (0, 1))])
 def test_hands_that_look_alike_have_equal_estimates(name: str, player: int, estimator: Estimator) -> None:
     poker = compiled(name)
     found = poker.estimates(player, True, partial=True).estimate(estimator, poker.array(poker.values))
@@ -414,7 +405,7 @@ def test_aivat_with_known_opponents_is_right_on_average(name: str) -> None:
         own, others = random_table(tree, 1, zeros), random_table(tree, 3, zeros)
         estimates = TreeEstimates(tree, player, own)
         for count in range(tree.players):
-            known = {other: others for other in [*range(player), *range(player + 1, tree.players)][:count]}
+            known = dict.fromkeys([*range(player), *range(player + 1, tree.players)][:count], others)
             found = estimates.aivat(values, known)
             assert estimates.expected(found, others) == pytest.approx(estimates.truth(others), abs=EXACT)
 

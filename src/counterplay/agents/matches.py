@@ -15,7 +15,7 @@ import dataclasses
 import itertools
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,10 @@ from numpy.typing import NDArray
 
 from counterplay.agents.agent import Agent, Decision
 from counterplay.agents.entries import Entry, Source, make_entries
+from counterplay.agents.match_estimates import MatchRecorder
 from counterplay.agents.match_game import MatchGame, open_match_game
 from counterplay.errors import GameError
+from counterplay.evaluation.matches.summary import Summary
 from counterplay.evaluation.matches.tally import Estimate, Tally
 from counterplay.game.game import CHANCE, TERMINAL, Game, State
 from counterplay.kernels.history.matches import play_deals
@@ -74,6 +76,7 @@ def _number(words: Sequence[int], kind: int) -> int:
 class MatchResult(Tabulated):
     """The result of a match of the agents ``names``; ``seatings`` is how often each deal was played.
 
+    ``estimates`` are low-variance ones of the agents that are strategies, by name, if they were asked for.
     ``tally`` has the sums over deals, in chips a hand; ``big_blind`` is in chips, None outside poker.  ``interrupted``
     if it was stopped before all deals were played.
     """
@@ -84,6 +87,7 @@ class MatchResult(Tabulated):
     tally: Tally
     big_blind: float | None
     interrupted: bool = False
+    estimates: Mapping[str, tuple[Summary, ...]] = dataclasses.field(default_factory=dict)
 
     def __repr__(self) -> str:
         won = ", ".join(
@@ -142,6 +146,9 @@ class MatchResult(Tabulated):
         return {
             "game": self.game, "deals": self.deals, "seatings": self.seatings, "hands": self.hands, "agents": agents,
             "differences": pairs, "interrupted": self.interrupted,
+            "estimates": {
+                name: [one.to_dict(self.big_blind) for one in rows] for name, rows in self.estimates.items()
+            },
         }  # fmt: skip
 
 
@@ -155,7 +162,7 @@ def seatings_of(players: int) -> list[tuple[int, ...]]:
 @suggest_arguments
 def match(
     game: str | MatchGame, agents: Sequence[Entry | Source], deals: int = 10_000, seed: int = 0, duplicate: bool = True,
-    progress: ProgressCallback | None = None,
+    progress: ProgressCallback | None = None, estimators: str | Sequence[str] | None = None,
 ) -> MatchResult:  # fmt: skip
     """Play a match in this process; Ctrl-C stops it, and the result is that of the deals that were played.
 
@@ -173,6 +180,8 @@ def match(
         If false, each deal is played once, in the order given.
     progress : callable, optional
         Called with a ``Progress`` after some deals.
+    estimators : str or sequence of str, optional
+        Low-variance estimators to report beside money, with two players: ``all``, or names as ``ac+ef+bc-divat``.
     """
     played = open_match_game(game) if isinstance(game, str) else game
     entries = make_entries([agents] if isinstance(agents, str) else list(agents))
@@ -185,9 +194,10 @@ def match(
     for entry in entries:
         entry.check(played)
     seatings = seatings_of(played.players) if duplicate else [tuple(range(played.players))]
+    recorder = None if estimators is None else MatchRecorder(played, entries, seatings, estimators)
     tally, started, finished = Tally.empty(len(entries)), time.perf_counter(), False
     try:
-        for part in _parts(played, entries, Seeds.of(seed), 0, deals, seatings):
+        for part in _parts(played, entries, Seeds.of(seed), 0, deals, seatings, recorder):
             tally += part
             if progress is not None:
                 progress(_progress(tally.deals, deals, time.perf_counter() - started))
@@ -196,7 +206,8 @@ def match(
         if not tally.deals:
             raise
     names = tuple(entry.name for entry in entries)
-    return MatchResult(played.name, names, len(seatings), tally, played.big_blind, not finished)
+    estimates = {} if recorder is None else recorder.summaries(progress)
+    return MatchResult(played.name, names, len(seatings), tally, played.big_blind, not finished, estimates)
 
 
 def _progress(done: int, total: int, seconds: float) -> Progress:
@@ -213,7 +224,7 @@ def play_piece(
 
 def _parts(
     played: MatchGame, entries: Sequence[Entry], seeds: Seeds, first: int, deals: int,
-    seatings: Sequence[tuple[int, ...]] | None = None,
+    seatings: Sequence[tuple[int, ...]] | None = None, recorder: MatchRecorder | None = None,
 ) -> Iterator[Tally]:  # fmt: skip
     """The deals of a piece, some at a time."""
     table = seatings_of(played.players) if seatings is None else seatings
@@ -221,15 +232,15 @@ def _parts(
     bucketed = None if profiles is not None else _bucket_strategies(entries)
     scores: Iterator[NDArray[np.float64]]
     if profiles is not None and played.tree is not None:
-        scores = _on_tree(played.tree, profiles, table, seeds, first, deals)
+        scores = _on_tree(played.tree, profiles, table, seeds, first, deals, recorder)
     elif bucketed is not None and played.deal_rules is not None:
-        scores = _on_buckets(bucketed, table, seeds, first, deals)
+        scores = _on_buckets(bucketed, table, seeds, first, deals, recorder)
     else:
         copies = [
             [entry.agent(played, _number((seeds.play, first, turn, seat), 2)) for seat, entry in enumerate(entries)]
             for turn in range(len(table))
         ]
-        scores = _by_agents(played, copies, table, seeds, first, deals)
+        scores = _by_agents(played, copies, table, seeds, first, deals, recorder)
     return map(Tally.of, scores)
 
 
@@ -246,14 +257,17 @@ def _tree_strategies(played: MatchGame, entries: Sequence[Entry]) -> list[Tabula
 
 def _on_tree(
     tree: GameTree, profiles: Sequence[TabularStrategy], seatings: Sequence[tuple[int, ...]], seeds: Seeds, first: int,
-    deals: int,
+    deals: int, recorder: MatchRecorder | None = None,
 ) -> Iterator[NDArray[np.float64]]:  # fmt: skip
     strategies = np.concatenate([profile.for_tree(tree) for profile in profiles])
     dice, table = np.empty(int(tree.depth.max()) + 1), np.array(seatings, np.int64)
     chance, play, walks = np.uint64(seeds.deal), np.uint64(seeds.play), walk_arrays(tree)
     for start in range(first, first + deals, CHUNK):
         scores = np.empty((min(CHUNK, first + deals - start), len(profiles)))
-        play_deals(walks, None, strategies, table, chance, play, start, dice, scores, -1, None, None)
+        ends = None if recorder is None else np.empty((len(scores), len(table)), np.int32)
+        play_deals(walks, None, strategies, table, chance, play, start, dice, scores, -1, None, ends)
+        if recorder is not None and ends is not None:
+            recorder.on_tree(ends)
         yield scores
 
 
@@ -266,8 +280,9 @@ def _bucket_strategies(entries: Sequence[Entry]) -> list[BucketStrategy] | None:
 
 
 def _on_buckets(
-    profiles: Sequence[BucketStrategy], seatings: Sequence[tuple[int, ...]], seeds: Seeds, first: int, deals: int
-) -> Iterator[NDArray[np.float64]]:
+    profiles: Sequence[BucketStrategy], seatings: Sequence[tuple[int, ...]], seeds: Seeds, first: int, deals: int,
+    recorder: MatchRecorder | None = None,
+) -> Iterator[NDArray[np.float64]]:  # fmt: skip
     """Hands on a betting tree, with the dealer's cards; nobody leaves the bucket game."""
     game = profiles[0].abstract
     dealt = deal_array(game.definition, _deal_seed(seeds, first), deals).astype(np.uint8)
@@ -279,7 +294,11 @@ def _on_buckets(
     for start in range(0, deals, BATCH):
         some = dealt[start : start + BATCH]
         scores = np.empty((len(some), len(profiles)))
-        play_deals(walks, sampler.shifts(some), strategies, table, chance, play, first + start, none, scores, -1, None, None)
+        ends = None if recorder is None else np.empty((len(scores), len(table)), np.int32)
+        cards = sampler.shifts(some)
+        play_deals(walks, cards, strategies, table, chance, play, first + start, none, scores, -1, None, ends)
+        if recorder is not None and ends is not None:
+            recorder.on_buckets(game, some, ends)
         yield scores
 
 
@@ -290,21 +309,29 @@ def _deal_seed(seeds: Seeds, first: int) -> int:
 
 def _by_agents(
     played: MatchGame, copies: Sequence[Sequence[Agent]], seatings: Sequence[tuple[int, ...]], seeds: Seeds, first: int,
-    deals: int,
+    deals: int, recorder: MatchRecorder | None = None,
 ) -> Iterator[NDArray[np.float64]]:  # fmt: skip
     """Hands of agents that see match states or decisions; each seating has its own copies."""
     rules = played.deal_rules
     stream = None if rules is None else deal_stream(rules, _deal_seed(seeds, first))
     for hand_id in range(first, first + deals):
         row, deal = np.zeros(played.players), None if stream is None else next(stream)
+        finals = []
         for agents, seating in zip(copies, seatings, strict=True):
             seated = [agents[agent] for agent in seating]
             won: Sequence[Chips | float]
             if rules is not None and deal is not None:
-                won = dealt_hand(rules, deal, hand_id, seated).values()
+                finals.append(dealt_hand(rules, deal, hand_id, seated))
+                won = finals[-1].values()
             else:
                 won = state_hand(played.game, seeds, hand_id, seated)[0].utilities()
             row[list(seating)] += [float(chips) for chips in won]
+        if recorder is not None:
+            if not finals:
+                raise GameError(
+                    f"{played.name} is too large to be compiled, and no poker from a definition; no estimates"
+                )
+            recorder.by_agents(finals)
         yield row[None] / len(seatings)
 
 

@@ -19,6 +19,7 @@ from counterplay.cli import (
     abstract,
     agent,
     algorithms,
+    analyse,
     build,
     compare,
     dealer,
@@ -49,7 +50,7 @@ from counterplay.trusted_code import trust, trusting
 
 VERBS = (
     listing, games, algorithms, info, solve, compare, evaluate, abstract, build, experiment, dominated, draw, show,
-    equity, flops, respond, play, match, dealer, agent, tournament, warm,
+    equity, flops, respond, play, match, analyse, dealer, agent, tournament, warm,
 )  # fmt: skip
 """In the order of the help."""
 
@@ -65,7 +66,7 @@ MEANT = {
     "run": "solve", "train": "solve", "solver": "solve", "exploitability": "evaluate",
     "best-response": "respond evaluate", "exploit": "respond", "model": "respond", "counter": "respond",
     "rnr": "respond", "dbr": "respond", "size": "info", "odds": "equity", "plot": "draw", "simulate": "match",
-    "server": "dealer", "benchmark": "compare", "compile": "warm", "precompile": "warm",
+    "server": "dealer", "analyze": "analyse", "divat": "analyse", "aivat": "analyse", "significance": "analyse", "benchmark": "compare", "compile": "warm", "precompile": "warm",
 }  # fmt: skip
 """The verb that somebody means who writes it so."""
 

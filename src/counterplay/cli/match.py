@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from counterplay.cli import options as o
+from counterplay.cli.analyse import summary_lines
 from counterplay.cli.common import note, print_json, say
 from counterplay.cli.completions import complete_game, complete_opponent
 from counterplay.cli.play import asking, play_here
@@ -45,6 +46,10 @@ def command(
     exact: Annotated[
         bool, typer.Option("--exact", help="Compute the values between strategies, of all pairs, and play nothing.")
     ] = False,
+    estimate: Annotated[
+        str | None,
+        typer.Option(help="Low-variance estimates beside money: all, or names as ac+ef+bc-divat,aivat."),
+    ] = None,
     as_json: o.AsJson = False,
 ) -> int:
     """Play a match in this process and report the winnings, with 95 % confidence intervals over deals.
@@ -61,8 +66,8 @@ def command(
     entries = read_entries(agents)
     played = find_match_game(game, entries)
     if exact:
-        if deals is not None or seed is not None or not duplicate:
-            raise GameError("--exact plays no deals; leave out --deals, --seed and --no-duplicate")
+        if deals is not None or seed is not None or not duplicate or estimate is not None:
+            raise GameError("--exact plays no deals; leave out --deals, --seed, --no-duplicate and --estimate")
         _compute(played, entries, as_json)
         return 0
     others = [entry for entry in entries if entry.source is not terminal_agent]
@@ -74,7 +79,7 @@ def command(
         note(line)
     started = time.process_time()
     with interruptible(), counted_progress("playing", as_json) as draw:
-        result = match(played, entries, deals, seed, duplicate, draw)
+        result = match(played, entries, deals, seed, duplicate, draw, estimate)
     seconds = time.process_time() - started
     if result.interrupted:
         note(f"stopped after {result.deals:,} of {deals:,} deals")
@@ -147,6 +152,10 @@ def _say(result: MatchResult) -> None:
     width = max(map(len, result.names))
     for number, name in enumerate(result.names):
         say(f"  {name:<{width}}  {_text(result.estimate(number), 'chips a hand')}{_mbb(result, number)}")
+    for name, rows in result.estimates.items():
+        say(f"{name}, by estimators with less variance:")
+        for line in summary_lines(rows, result.big_blind):
+            say(f"  {line}")
     if len(result.names) > 2:
         say("differences, paired by deals:")
         for one in range(len(result.names)):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from counterplay.runtime.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from counterplay.evaluation import matches
     from counterplay.evaluation.front import METHODS, evaluate, expected_values, exploitability, nash_conv
     from counterplay.evaluation.infoset_rows import InfosetRow, InfosetTable, infoset_table
     from counterplay.evaluation.lifted_buckets import HeadToHead
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "METHODS", "BestResponse", "HeadToHead", "InfosetRow", "InfosetTable", "Measurement", "Settings", "best_response",
-    "evaluate", "expected_values", "exploitability", "infoset_table", "nash_conv",
+    "evaluate", "expected_values", "exploitability", "infoset_table", "matches", "nash_conv",
 ]  # fmt: skip
 
 __getattr__ = lazy_names(__name__, {
@@ -26,4 +27,5 @@ __getattr__ = lazy_names(__name__, {
     "measurement": ("Measurement",),
     "methods": ("Settings",),
     "responses": ("BestResponse", "best_response"),
+    "matches": ("matches",),
 })  # fmt: skip

@@ -10,13 +10,16 @@ from typing import Any
 
 
 def lazy_names(package: str, homes: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a package; ``homes`` gives the names of each of its modules."""
+    """The ``__getattr__`` of a package; ``homes`` gives the names of each of its modules; a module may
+    be a name itself.
+    """
     home = {name: module for module, names in homes.items() for name in names}
 
     def __getattr__(name: str) -> Any:  # noqa: N807
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(importlib.import_module(f"{package}.{home[name]}"), name)
+        module = importlib.import_module(f"{package}.{home[name]}")
+        value = module if home[name] == name else getattr(module, name)
         setattr(sys.modules[package], name, value)
         return value
 
