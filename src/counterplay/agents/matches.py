@@ -328,9 +328,7 @@ def _by_agents(
             row[list(seating)] += [float(chips) for chips in won]
         if recorder is not None:
             if not finals:
-                raise GameError(
-                    f"{played.name} is too large to be compiled, and no poker from a definition; no estimates"
-                )
+                raise GameError(f"{played.name} is no poker game, and too large to be compiled: no estimates")
             recorder.by_agents(finals)
         yield row[None] / len(seatings)
 

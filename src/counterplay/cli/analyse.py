@@ -76,9 +76,9 @@ def command(
     check_writable(plot, csv, html)
     if strategy is None and (evaluate is not None or opponent is not None or estimate != "all"):
         raise SolverError("estimators need the strategy that the player played: --strategy FILE")
-    loaded = [None if path is None else load_strategy(path) for path in (strategy, evaluate, opponent)]
+    own, other, theirs = (None if path is None else load_strategy(path) for path in (strategy, evaluate, opponent))
     with interruptible(), counted_progress("analysing", quiet or as_json) as draw:
-        found = analyse(list(logs), player, *loaded, estimate, information, game, broken, draw)
+        found = analyse(list(logs), player, own, other, theirs, estimate, information, game, broken, draw)
     files = {"plot": plot, "csv": csv, "html": html}
     if plot is not None:
         found.plot(plot)

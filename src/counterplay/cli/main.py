@@ -66,7 +66,8 @@ MEANT = {
     "run": "solve", "train": "solve", "solver": "solve", "exploitability": "evaluate",
     "best-response": "respond evaluate", "exploit": "respond", "model": "respond", "counter": "respond",
     "rnr": "respond", "dbr": "respond", "size": "info", "odds": "equity", "plot": "draw", "simulate": "match",
-    "server": "dealer", "analyze": "analyse", "divat": "analyse", "aivat": "analyse", "significance": "analyse", "benchmark": "compare", "compile": "warm", "precompile": "warm",
+    "server": "dealer", "analyze": "analyse", "divat": "analyse", "aivat": "analyse", "significance": "analyse",
+    "benchmark": "compare", "compile": "warm", "precompile": "warm",
 }  # fmt: skip
 """The verb that somebody means who writes it so."""
 
