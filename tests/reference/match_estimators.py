@@ -174,7 +174,8 @@ class Match:
         point = history[:-1]
         if not self.ours(point):
             return self.reach(which, point)
-        return self.reach(which, point) * getattr(self, which)[self.player, self.seen(point)][history[-1]]
+        profile = self.played if which == "played" else self.evaluated
+        return self.reach(which, point) * profile[self.player, self.seen(point)][history[-1]]
 
     def seen(self, history: History) -> str:
         return self.rules.seen(history, self.player)

@@ -28,6 +28,9 @@ from counterplay.strategy.strategy import Strategy
 
 Float64 = NDArray[np.float64]
 
+ROWS_KEPT = 1 << 24
+"""Numbers of rows by bucket that are kept."""
+
 REMEMBERED = 1 << 14
 """Decisions on a board whose probabilities are kept, of strategies that are looked up by names."""
 
@@ -76,6 +79,19 @@ class BucketRows:
         self.strategy, self.game = strategy, strategy.abstract
         self.tree = self.game.tree
         self.holes = np.ascontiguousarray(holes[:, : self.game.definition.hole_cards])
+        self._weights = np.asarray(strategy.weights)  # plain, even if the file is mapped
+        widest = int(self.game.slot_buckets.max()) * self.game.widest
+        self.by_bucket = functools.lru_cache(maxsize=max(64, ROWS_KEPT // widest))(self._by_bucket)
+
+    def _by_bucket(self, node: int) -> Float64:
+        """The probabilities of the actions at a decision by bucket, and a row of 0 at the end."""
+        game, slot = self.game, self.game.slot_of(node)
+        first = game.slot_start[slot] + np.arange(game.slot_buckets[slot]) * game.slot_width[slot]
+        actions = int(game.node_offset[node]) + np.arange(int(game.tree.num_children[node]))
+        row = self._weights[first[:, None] + actions].astype(np.float64)
+        total = row.sum(axis=1, keepdims=True)
+        row = np.divide(row, total, out=np.full_like(row, 1.0 / row.shape[1]), where=total > 0.0)
+        return np.vstack([row, np.zeros(row.shape[1])])
 
     def on_board(self, player: int, board: Sequence[int]) -> BoardRows:
         """As ``HandRows.on_board``."""
@@ -87,13 +103,8 @@ class _BucketBoard:
         self._rows, self._buckets = rows, buckets
 
     def rows(self, node: int) -> Float64:
-        game, weights = self._rows.game, self._rows.strategy.weights
-        bucket, slot = self._buckets[int(game.tree.round[node])], game.slot_of(node)
-        first = game.slot_start[slot] + np.maximum(bucket, 0) * game.slot_width[slot] + int(game.node_offset[node])
-        row = weights[first[:, None] + np.arange(int(game.tree.num_children[node]))].astype(np.float64)
-        total = row.sum(axis=1, keepdims=True)
-        row = np.divide(row, total, out=np.full_like(row, 1.0 / row.shape[1]), where=total > 0.0)
-        return np.asarray(row * (bucket >= 0)[:, None])
+        bucket = self._buckets[int(self._rows.tree.round[node])]  # -1, the last row, for impossible hands
+        return np.asarray(self._rows.by_bucket(node)[bucket])
 
 
 class NamedRows:

@@ -148,6 +148,7 @@ class _Hand:
         self.own = {node: own.rows(node) for node in self.path if self.tree.player[node] == hand.position}
         self.asked = self.own if other is None else {node: other.rows(node) for node in self.own}
         self.luck: dict[str, list[Float64]] = {}
+        self.won: dict[tuple[int, str, int], Float64] = {}
         self.sampled = np.ones(len(equity.holes))
         self.reach = self.sampled
         # what each own decision adds: the node, the reaches there, and the imagined ends
@@ -196,7 +197,13 @@ class _Hand:
         return total + float(self.reach[own] * won[own] / self.sampled[own])
 
     def _won(self, end: int, values: str, turn: int) -> Float64:
-        """What every own hand wins at an end, without the luck of the rounds up to one."""
+        """What every own hand wins at an end, without the luck of the rounds up to one; the same for all estimators."""
+        key = (end, values, turn)
+        if key not in self.won:
+            self.won[key] = self._winnings(end, values, turn)
+        return self.won[key]
+
+    def _winnings(self, end: int, values: str, turn: int) -> Float64:
         paid = won_at(self.tree, end, self.hand.position)
         showdown = self.tree.folded[end] == 0
         won = paid * self.edges[-1] if showdown else np.full(len(self.sampled), paid)

@@ -21,7 +21,8 @@ def hand_buckets(
         used = np.zeros(256, np.bool_)
         used[board[:end]] = True
         live = np.flatnonzero(~used[holes].any(axis=1))
-        hands = np.hstack([holes[live], np.broadcast_to(board[:end], (len(live), end))])
+        hands = np.empty((len(live), holes.shape[1] + end), np.uint8)
+        hands[:, : holes.shape[1]], hands[:, holes.shape[1] :] = holes[live], board[:end]
         bucket = np.full(len(holes), -1, np.int64)
         bucket[live] = _buckets(game, player, turn, hands, found[-1][live] if found else None)
         found.append(bucket)
@@ -44,5 +45,5 @@ def _buckets(
     rules, table = game.definition, game.buckets[player][turn]
     index = np.empty(len(hands), np.int64)
     numbering = hand_indexer(tuple(table.shape), rules.ranks, rules.suits).tables()
-    index_hands(numbering, hands.astype(np.uint8, order="C"), index)
+    index_hands(numbering, np.ascontiguousarray(hands, np.uint8), index)
     return np.asarray(look_up(table, index, before), np.int64)
