@@ -17,11 +17,11 @@ from counterplay.agents.entries import make_entries
 from counterplay.agents.external_programs import MatchAbortedError, Times, play_with_programs
 from counterplay.agents.match_game import open_match_game
 from counterplay.agents.ranking import bankroll, run_off
-from counterplay.evaluation.matches.tally import Estimate
 from counterplay.agents.tournament_report import html_report, markdown_report
 from counterplay.agents.tournaments import Tournament, TournamentResult
 from counterplay.cli.main import main
 from counterplay.errors import GameError
+from counterplay.evaluation.matches.tally import Estimate
 from counterplay.experiments.kuhn_tournament import AGENTS as KUHN_AGENTS
 from counterplay.experiments.kuhn_tournament import PUBLISHED, kuhn_agent
 from counterplay.poker.acpc.standard import STANDARD

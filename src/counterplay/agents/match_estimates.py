@@ -16,14 +16,15 @@ from numpy.typing import NDArray
 from counterplay.agents.entries import Entry
 from counterplay.agents.match_game import MatchGame
 from counterplay.errors import GameError
-from counterplay.evaluation.matches.estimator import FULL, Estimator, read_estimators
-from counterplay.evaluation.matches.match_analysis import EstimatorSet, game_equity
+from counterplay.evaluation.matches.all_in_equity import game_equity
+from counterplay.evaluation.matches.estimator import ALL, FULL, Estimator, read_estimators
+from counterplay.evaluation.matches.match_analysis import EstimatorSet
 from counterplay.evaluation.matches.poker_estimates import PlayedHand
 from counterplay.evaluation.matches.summary import Summary
 from counterplay.evaluation.matches.tree_estimates import TreeEstimates, self_play_values
-from counterplay.game.game import TERMINAL
+from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.match_state import MatchState
-from counterplay.poker.betting import build_betting_tree
+from counterplay.poker.betting import BettingTree, build_betting_tree
 from counterplay.poker.buckets.bucket_game import BucketGame, walk_order
 from counterplay.runtime.progress import ProgressCallback
 from counterplay.strategy.strategy import Strategy
@@ -37,7 +38,7 @@ class MatchRecorder:
 
     def __init__(
         self, played: MatchGame, entries: Sequence[Entry], seatings: Sequence[tuple[int, ...]],
-        estimators: str | Sequence[str],
+        estimators: str | Sequence[str] = ALL,
     ) -> None:  # fmt: skip
         if played.players != 2:
             raise GameError(f"estimators are for two players; {played.name} has {played.players}")
@@ -109,21 +110,36 @@ class MatchRecorder:
             rows.append(estimates.aivat(values, known) if one.aivat else estimates.estimate(one, values))
         return chosen, np.stack([row[ends] for row in rows], axis=1)
 
-    def _poker_rows(
-        self, agent: int, position: int, ends: Ints, progress: ProgressCallback | None
-    ) -> tuple[list[Estimator], Float64]:
-        rules, entry, rival = self.played.deal_rules, self.entries[agent], self.entries[1 - agent]
-        assert rules is not None
-        assert entry.strategy is not None
-        other = rival.strategy if not rival.settings else None
-        made = EstimatorSet(rules, entry.strategy, None, _plain(other), self.words, False, progress)
-        equity, tree, hole = game_equity(rules), made.tree, rules.hole_cards
-        hands = []
+    def poker_hands(self, agent: int, tree: BettingTree) -> list[PlayedHand]:
+        """The hands of an agent in poker from a definition, seating by seating."""
+        ends = np.concatenate(self._ends)
+        turns = [self._poker_hands(seating.index(agent), ends[:, turn], tree)
+                 for turn, seating in enumerate(self.seatings)]  # fmt: skip
+        return [hand for hands in turns for hand in hands]
+
+    def _poker_hands(self, position: int, ends: Ints, tree: BettingTree) -> list[PlayedHand]:
+        rules = self._rules()
+        equity, hole, found = game_equity(rules), rules.hole_cards, []
         for end, row in zip(ends.tolist(), np.concatenate(self._dealt).tolist(), strict=True):
             holes = [equity.number(sorted(row[k * hole : (k + 1) * hole])) for k in range(2)]
             board = tuple(row[2 * hole : 2 * hole + rules.board_ends[int(tree.round[end])]])
-            hands.append(PlayedHand(end, position, holes[position], holes[1 - position], board))
-        assert all(tree.player[end] == TERMINAL for end in ends[:1])
+            found.append(PlayedHand(end, position, holes[position], holes[1 - position], board))
+        return found
+
+    def _rules(self) -> GameDefinition:
+        rules = self.played.deal_rules
+        if rules is None:
+            raise GameError(f"{self.played.name} is not poker from a definition")
+        return rules
+
+    def _poker_rows(
+        self, agent: int, position: int, ends: Ints, progress: ProgressCallback | None
+    ) -> tuple[list[Estimator], Float64]:
+        rules, entry, rival = self._rules(), self.entries[agent], self.entries[1 - agent]
+        assert entry.strategy is not None
+        other = rival.strategy if not rival.settings else None
+        made = EstimatorSet(rules, entry.strategy, None, _plain(other), self.words, False, progress)
+        hands = self._poker_hands(position, ends, made.tree)
         rows = made.estimate(hands, progress)  # on-policy, the basic estimate is money
         return list(made.estimators[1:]), rows
 

@@ -216,10 +216,10 @@ def _progress(done: int, total: int, seconds: float) -> Progress:
 
 def play_piece(
     played: MatchGame, entries: Sequence[Entry], seeds: Seeds, first: int, deals: int,
-    seatings: Sequence[tuple[int, ...]] | None = None,
+    seatings: Sequence[tuple[int, ...]] | None = None, recorder: MatchRecorder | None = None,
 ) -> Tally:  # fmt: skip
     """Play some deals of a match; pieces with other ``first`` deals, or other seeds, are independent."""
-    return sum(_parts(played, entries, seeds, first, deals, seatings), start=Tally.empty(len(entries)))
+    return sum(_parts(played, entries, seeds, first, deals, seatings, recorder), start=Tally.empty(len(entries)))
 
 
 def _parts(

@@ -69,7 +69,7 @@ def command(
     interval, the standard deviation of a hand, how many hands of money are worth as much, and how many more would
     decide who is better.  With --evaluate they say what another strategy would have won.
     """
-    from counterplay.evaluation.matches import analyse
+    from counterplay.evaluation.matches import analyse, read_match
     from counterplay.strategy.files import load_strategy
 
     check_plot(plot)
@@ -78,7 +78,9 @@ def command(
         raise SolverError("estimators need the strategy that the player played: --strategy FILE")
     own, other, theirs = (None if path is None else load_strategy(path) for path in (strategy, evaluate, opponent))
     with interruptible(), counted_progress("analysing", quiet or as_json) as draw:
-        found = analyse(list(logs), player, own, other, theirs, estimate, information, game, broken, draw)
+        named = game or (None if own is None else own.game)
+        hands = read_match(list(logs), player, named, broken, draw)
+        found = analyse(hands, own, other, theirs, estimate, information, draw)
     files = {"plot": plot, "csv": csv, "html": html}
     if plot is not None:
         found.plot(plot)

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError
-from counterplay.kernels.cards.all_in_equity import add_pairs, add_wins
 from counterplay.kernels.cards.evaluator import rank_boards
+from counterplay.kernels.cards.win_counts import add_pairs, add_wins
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.board_tree import Renamings, hole_hands
 from counterplay.poker.isomorphism import HandIndexer
@@ -169,3 +169,15 @@ class AllInEquity:
 def _choices(size: int, count: int) -> NDArray[np.int64]:
     """All choices of some of a number of places: (choices, count)."""
     return np.array(list(itertools.combinations(range(size), count)), np.int64).reshape(math.comb(size, count), count)
+
+
+@functools.lru_cache(maxsize=4)
+def _equity(rules: GameDefinition) -> AllInEquity:
+    return AllInEquity(rules)
+
+
+def game_equity(rules: GameDefinition, progress: ProgressCallback | None = None) -> AllInEquity:
+    """The equities of a game; computed once."""
+    found = _equity(rules)
+    found.progress = progress
+    return found

@@ -98,6 +98,9 @@ def read_estimators(words: str | Sequence[str | Estimator], usual: Iterable[Esti
     given = words.split(",") if isinstance(words, str) else list(words)
     found: list[Estimator] = [Estimator()]
     for word in given:
-        one = [word] if isinstance(word, Estimator) else usual if word == ALL else [read_estimator(word.strip())]
-        found.extend(one)
+        if isinstance(word, Estimator):
+            found.append(word)
+        else:
+            text = word.strip().lower()
+            found.extend(usual if text == ALL else [read_estimator(text)])
     return tuple(dict.fromkeys(found))

@@ -5,7 +5,7 @@ Moravčík, Morrill and Bowling 2018 group histories in the same way.  Here the 
 from the root down: after a move of an opponent the histories of a group share its infoset and the move, so that the
 opponents reach all of them equally often; after a move of the player or of chance they share the move, where moves
 that lead to the same later infoset of an opponent count as one.  So a private card splits nothing, a card on the table
-or an opponent's card does.
+or an opponent's card does.  Histories of a group also have the same player to act, or are all terminal.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def imagined_groups(tree: GameTree, player: int) -> Ints:
         label = _merged(group[parent], labels[level], group[tree.parent[edges[some]]], labels[edges[some]], sets[some])
         first = np.where(opposed, tree.infoset[parent], NULL)
         second = np.where(opposed, move, label)
-        keys = np.column_stack((group[parent], first, second))
+        keys = np.column_stack((group[parent], first, second, tree.player[level]))
         _, number = np.unique(keys, axis=0, return_inverse=True)
         group[level] = count + number.ravel()
         count += int(number.max()) + 1

@@ -17,19 +17,16 @@ from numpy.typing import NDArray
 
 import counterplay
 from counterplay.errors import GameError
-from counterplay.evaluation.matches.all_in_equity import AllInEquity
+from counterplay.evaluation.matches.all_in_equity import AllInEquity, game_equity
 from counterplay.evaluation.matches.edge_values import EdgeValues, bet_call_values, fitted_values
 from counterplay.evaluation.matches.estimator import ALL, Estimator, read_estimators
 from counterplay.evaluation.matches.estimator import FULL as EVERY
 from counterplay.evaluation.matches.hand_rows import HandRows, hand_rows
-from counterplay.evaluation.matches.match_hands import STEP, MatchHands, read_match_hands
+from counterplay.evaluation.matches.match_hands import STEP, MatchHands
 from counterplay.evaluation.matches.poker_estimates import NotPlayedError, PlayedHand, PokerEstimates
 from counterplay.evaluation.matches.summary import RESULTS, Summary
-from counterplay.forms import open_game
 from counterplay.poker.acpc.definition import GameDefinition
-from counterplay.poker.betting import BettingTree, build_betting_tree
-from counterplay.poker.log_files import AnyPath, log_files
-from counterplay.poker.poker_game import definition_for
+from counterplay.poker.betting import BettingTree
 from counterplay.runtime.data_frames import Tabulated
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.runtime.suggestions import did_you_mean, suggest_arguments
@@ -153,8 +150,9 @@ class EstimatorSet:
         """The value functions that are needed."""
         found = {"bc-divat": bet_call_values(tree)}
         if any(one.aivat or one.values == "divat" for one in self.estimators):
-            own = isinstance(played, BucketStrategy)
-            fitted = fitted_values(played, self.equity) if own else found["bc-divat"]  # type: ignore[arg-type]
+            fitted = found["bc-divat"]
+            if isinstance(played, BucketStrategy):
+                fitted = _fitted(played, self.equity)
             found |= {"divat": fitted, "aivat": fitted}
         return found
 
@@ -186,16 +184,9 @@ class EstimatorSet:
         return found
 
 
-@functools.lru_cache(maxsize=4)
-def _equity(rules: GameDefinition) -> AllInEquity:
-    return AllInEquity(rules)
-
-
-def game_equity(rules: GameDefinition, progress: ProgressCallback | None = None) -> AllInEquity:
-    """The equities of a game; computed once."""
-    found = _equity(rules)
-    found.progress = progress
-    return found
+@functools.lru_cache(maxsize=8)
+def _fitted(strategy: BucketStrategy, equity: AllInEquity) -> EdgeValues:
+    return fitted_values(strategy, equity)
 
 
 def _rows_of(strategy: Strategy, rules: GameDefinition, equity: AllInEquity) -> HandRows:
@@ -204,20 +195,16 @@ def _rows_of(strategy: Strategy, rules: GameDefinition, equity: AllInEquity) -> 
 
 @suggest_arguments
 def analyse(
-    logs: AnyPath | Sequence[AnyPath], player: str, strategy: Strategy | None = None,
-    evaluate: Strategy | None = None, opponent: Strategy | None = None, estimators: str | Sequence[str] = ALL,
-    information: str = "auto", game: str | None = None, broken: str = "refuse",
+    hands: MatchHands, strategy: Strategy | None = None, evaluate: Strategy | None = None,
+    opponent: Strategy | None = None, estimators: str | Sequence[str] = ALL, information: str = "auto",
     progress: ProgressCallback | None = None,
 ) -> MatchAnalysis:  # fmt: skip
-    """Estimate what a player of logged hands of two-player poker wins.
+    """Estimate what a player of two-player poker wins.
 
     Parameters
     ----------
-    logs : path or sequence of paths
-        Logs of the competition, or hand histories (``.phh``, ``.phhs``).  Hands of several logs with the same number
-        and cards, as in duplicate matches, count as one deal.
-    player : str
-        The name of the player in the logs.
+    hands : MatchHands
+        Its hands, as ``read_match`` reads them.
     strategy : Strategy, optional
         What the player played; without it money alone is reported.
     evaluate : Strategy, optional
@@ -228,39 +215,23 @@ def analyse(
         Such as ``ac+ef+bc-divat``, separated by commas; ``all`` is every one that can be computed.
     information : {"auto", "full", "partial"}
         Whether opponents' cards of all hands are used, or those of showdowns only.
-    game : str, optional
-        What is played, if the logs do not say it.
-    broken : {"refuse", "skip"}
-        What to do with broken hands.
     progress : callable, optional
         Called with a ``Progress`` now and then.
 
     Raises
     ------
     GameError
-        Before anything is estimated, if logs, names, strategies or estimators do not fit together.
+        If hands, strategies and estimators do not fit together; or at a hand that the strategy does not play so.
     """
-    if information not in INFORMATION:
-        raise GameError(f"information is auto, full or partial; got {information!r}")
     if strategy is None and (evaluate is not None or opponent is not None or estimators != ALL):
         raise GameError("estimators need the strategy that the player played; give it, or leave the others out")
-    name = game or (strategy.game if strategy is not None else log_files(logs)[0].game())
-    rules = definition_for(open_game(name, "states"))
-    if rules is None or rules.players != 2:
-        raise GameError(f"logs are analysed of poker with two players; {name} is something else")
-    equity = game_equity(rules, progress)
-    tree = strategy.abstract.tree if isinstance(strategy, BucketStrategy) else build_betting_tree(rules)
-    hands = read_match_hands(logs, player, rules, name, tree, equity, broken, progress)
-    partial = information == "partial" or (information == "auto" and hands.unseen > 0)
-    if information == "full" and hands.unseen:
-        raise GameError(f"{hands.unseen:,} hands do not show the opponent's cards; use partial information")
+    partial = _is_partial(hands, information)
     if partial:
-        hands = dataclasses.replace(hands, hands=tuple(_hidden(tree, hand) for hand in hands.hands))
-    started = time.process_time()
-    columns, names = [hands.won], [MONEY]
+        hands = dataclasses.replace(hands, hands=tuple(as_seen(hands.tree, hand) for hand in hands.hands))
+    started, columns, names = time.process_time(), [hands.won], [MONEY]
     if strategy is not None:
-        chosen = EstimatorSet(rules, strategy, evaluate, opponent, estimators, partial, progress)
-        rows = _estimated(chosen, hands, logs, progress)
+        chosen = EstimatorSet(hands.rules, strategy, evaluate, opponent, estimators, partial, progress)
+        rows = _estimated(chosen, hands, progress)
         skip = evaluate is None and chosen.estimators[0] == Estimator()  # on-policy, basic is money
         names += [one.name for one in chosen.estimators[skip:]]
         columns += list(rows.T[skip:])
@@ -269,22 +240,28 @@ def analyse(
     made = tuple(Summary.of(one, scores[:, k], len(hands.hands), money) for k, one in enumerate(names))
     other = None if evaluate is None else str(evaluate.provenance)
     spent = time.process_time() - started
-    return MatchAnalysis(name, float(rules.big_blind), hands, made, scores, partial, other, spent)
+    return MatchAnalysis(hands.game, float(hands.rules.big_blind), hands, made, scores, partial, other, spent)
 
 
-def _estimated(
-    chosen: EstimatorSet, hands: MatchHands, logs: AnyPath | Sequence[AnyPath], progress: ProgressCallback | None
-) -> Float64:
+def _is_partial(hands: MatchHands, information: str) -> bool:
+    """Whether opponents' cards are used at showdowns only."""
+    if information not in INFORMATION:
+        raise GameError(f"information is auto, full or partial; got {information!r}")
+    if information == "full" and hands.unseen:
+        raise GameError(f"{hands.unseen:,} hands do not show the opponent's cards; use partial information")
+    return information == "partial" or hands.unseen > 0
+
+
+def _estimated(chosen: EstimatorSet, hands: MatchHands, progress: ProgressCallback | None) -> Float64:
     try:
         return chosen.estimate(hands.hands, progress)
     except NotPlayedError as error:
-        path = log_files(logs)[int(hands.file[error.place])].path
         raise GameError(
-            f"{path}, line {hands.line[error.place]}: the strategy never plays this hand so; {hands.player} did not "
-            "play it, or not unchanged"
+            f"{hands.place[error.place]}: the strategy never plays this hand so; {hands.player} did not play it, or "
+            "not unchanged"
         ) from None
 
 
-def _hidden(tree: BettingTree, hand: PlayedHand) -> PlayedHand:
+def as_seen(tree: BettingTree, hand: PlayedHand) -> PlayedHand:
     """A hand as it is seen with partial information: without the opponent's cards unless there is a showdown."""
     return hand if tree.folded[hand.end] == 0 else dataclasses.replace(hand, other=None)

@@ -15,14 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError
-from counterplay.evaluation.matches.all_in_equity import AllInEquity
+from counterplay.evaluation.matches.all_in_equity import game_equity
 from counterplay.evaluation.matches.poker_estimates import PlayedHand
+from counterplay.forms import open_game
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.match_state import MatchState
-from counterplay.poker.betting import BettingTree
+from counterplay.poker.betting import BettingTree, build_betting_tree
 from counterplay.poker.log_files import AnyPath, LogFile, check_names, log_files
+from counterplay.poker.poker_game import definition_for
 from counterplay.runtime.progress import Progress, ProgressCallback
-from counterplay.runtime.suggestions import did_you_mean
+from counterplay.runtime.suggestions import did_you_mean, suggest_arguments
 
 BROKEN = ("refuse", "skip")
 NAMED = 10
@@ -38,6 +40,8 @@ class MatchHands:
 
     Attributes
     ----------
+    game, rules, tree : str, GameDefinition, BettingTree
+        What is played, its rules and its betting.
     player, opponents : str, tuple of str
         Whose hands, and the names of those on the other side.
     hands : tuple of PlayedHand
@@ -46,21 +50,23 @@ class MatchHands:
         What the player won in each, in chips.
     deal : (n,) array
         The number of the deal of each: hands with the same number and cards in several logs are one deal.
-    file, line : (n,) arrays
-        Where each stands.
+    place : tuple of str
+        The file and line of each.
     elsewhere, hidden, skipped : int
         Hands without the player, with unknown own cards, and broken ones that were skipped.
     broken : tuple of str
         The first of these.
     """
 
+    game: str
+    rules: GameDefinition
+    tree: BettingTree
     player: str
     opponents: tuple[str, ...]
     hands: tuple[PlayedHand, ...]
     won: NDArray[np.float64]
     deal: NDArray[np.int64]
-    file: NDArray[np.int64]
-    line: NDArray[np.int64]
+    place: tuple[str, ...]
     elsewhere: int = 0
     hidden: int = 0
     skipped: int = 0
@@ -82,11 +88,26 @@ class MatchHands:
         return np.stack([np.bincount(self.deal, column, minlength=self.deals) / size for column in scores.T], axis=1)
 
 
-def read_match_hands(
-    logs: AnyPath | Sequence[AnyPath], player: str, rules: GameDefinition, game: str, tree: BettingTree,
-    equity: AllInEquity, broken: str = "refuse", progress: ProgressCallback | None = None,
+@suggest_arguments
+def read_match(
+    logs: AnyPath | Sequence[AnyPath], player: str, game: str | None = None, broken: str = "refuse",
+    progress: ProgressCallback | None = None,
 ) -> MatchHands:  # fmt: skip
-    """Read the hands of a player from logs of the competition or hand histories.
+    """Read the hands of a player of two-player poker.
+
+    Parameters
+    ----------
+    logs : path or sequence of paths
+        Logs of the competition, or hand histories (``.phh``, ``.phhs``).  Hands of several logs with the same number
+        and cards, as in duplicate matches, count as one deal.
+    player : str
+        The name of the player in the logs.
+    game : str, optional
+        What is played, if the logs do not say it.
+    broken : {"refuse", "skip"}
+        What to do with broken hands.
+    progress : callable, optional
+        Called with a ``Progress`` now and then.
 
     Raises
     ------
@@ -96,10 +117,14 @@ def read_match_hands(
     if broken not in BROKEN:
         raise GameError(f"broken hands are refused or skipped; got {broken!r}, {did_you_mean(str(broken), BROKEN)}")
     files = log_files(logs)
+    name = files[0].game() if game is None else game
+    rules = definition_for(open_game(name, "states"))
+    if rules is None or rules.players != 2:
+        raise GameError(f"matches are analysed of poker with two players; {name} is something else")
     for file in files:
-        file.check(rules, game)
+        file.check(rules, name)
     check_names(files, [player])
-    reader = _Reader(player, rules, tree, equity, broken == "skip")
+    reader = _Reader(name, rules, player, broken == "skip")
     started, total, done = time.perf_counter(), sum(os.path.getsize(file.path) for file in files), 0
     for number, file in enumerate(files):
         for count, (line, text) in enumerate(file.hands()):
@@ -113,10 +138,11 @@ def read_match_hands(
 
 
 class _Reader:
-    def __init__(self, player: str, rules: GameDefinition, tree: BettingTree, equity: AllInEquity, skip: bool) -> None:
-        self.player, self.rules, self.tree, self.equity, self.skip = player, rules, tree, equity, skip
+    def __init__(self, game: str, rules: GameDefinition, player: str, skip: bool) -> None:
+        self.game, self.rules, self.player, self.skip = game, rules, player, skip
+        self.tree, self.equity = build_betting_tree(rules), game_equity(rules)
         self.hands: list[PlayedHand] = []
-        self.rows: list[tuple[float, int, int, int]] = []
+        self.rows: list[tuple[float, int, str]] = []
         self.names: dict[str, None] = {}
         self.deals: dict[tuple[object, ...], int] = {}
         self.elsewhere = self.hidden = self.skipped = 0
@@ -141,7 +167,7 @@ class _Reader:
         self.names.update(dict.fromkeys(name for name in names if name != self.player))
         key = (state.hand_id, state.deal.hole) if hand.other is not None else (number, line)
         self.hands.append(hand)
-        self.rows.append((won, self.deals.setdefault(key, len(self.deals)), number, line))
+        self.rows.append((won, self.deals.setdefault(key, len(self.deals)), f"{file.path}, line {line}"))
 
     def _hand(self, state: MatchState, position: int) -> tuple[PlayedHand, float]:
         holes = state.deal.hole
@@ -165,8 +191,8 @@ class _Reader:
                 f"no hand of {self.player} can be used: {self.elsewhere:,} are without this player, {self.hidden:,} "
                 f"without its cards, {self.skipped:,} broken"
             )
-        won, deal, file, line = zip(*self.rows, strict=True)
+        won, deal, place = zip(*self.rows, strict=True)
         return MatchHands(
-            self.player, tuple(self.names), tuple(self.hands), np.array(won), np.array(deal), np.array(file),
-            np.array(line), self.elsewhere, self.hidden, self.skipped, tuple(self.broken),
+            self.game, self.rules, self.tree, self.player, tuple(self.names), tuple(self.hands), np.array(won),
+            np.array(deal), place, self.elsewhere, self.hidden, self.skipped, tuple(self.broken),
         )  # fmt: skip

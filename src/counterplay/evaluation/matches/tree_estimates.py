@@ -105,8 +105,9 @@ class TreeEstimates:
 
         Raises GameError where the strategy in question is another one, or information is partial.
         """
-        if self._seen is not None or self.evaluated is not self.played:
+        if self._seen is not None or not np.array_equal(self.evaluated, self.played):
             raise GameError("aivat is for hands of the strategy in question, with all cards known")
+        self._check_values(values)
         tree, group, reach = self.tree, self._imagined, self._chance * self._own
         mass = np.bincount(group, reach, minlength=group.max() + 1)
         value = np.where(tree.player == TERMINAL, self.winnings, values)
@@ -130,6 +131,7 @@ class TreeEstimates:
         """The winnings of terminal histories without the luck of chance, by values of all histories: (H,)."""
         if values is None:
             raise GameError("luck is measured by values of the histories")
+        self._check_values(values)
         tree = self.tree
         value = np.where(tree.player == TERMINAL, self.winnings, values)
         child = np.arange(1, tree.num_histories)
@@ -140,10 +142,7 @@ class TreeEstimates:
         without = self.winnings - self._summed(luck)
         if self._seen is None:
             return without
-        alone = np.bincount(self._seen[self.ends]) == 1  # luck is known only where everything was seen
-        shown = np.zeros(tree.num_histories, np.bool_)
-        shown[self.ends] = alone[self._seen[self.ends]]
-        return np.where(shown, without, self.winnings)
+        return np.where(self._shown(), without, self.winnings)  # elsewhere luck is not known
 
     def expected(self, estimates: Float64, others: Any) -> float:
         """The mean of estimates when the opponents play a strategy, over all hands."""
@@ -211,13 +210,14 @@ class TreeEstimates:
         found = (tree.player == TERMINAL) & (tree.parent != NULL) & (tree.player[parent] == self.player)
         if self._seen is None:
             return np.asarray(found)
-        rows = np.flatnonzero(found)  # with partial information: whose winnings do not depend on what is unseen
-        entry = _entries(tree, rows)
-        low, high = np.full(tree.num_entries, np.inf), np.full(tree.num_entries, -np.inf)
-        np.minimum.at(low, entry, self.winnings[rows])
-        np.maximum.at(high, entry, self.winnings[rows])
-        found[rows] = low[entry] == high[entry]
-        return np.asarray(found)
+        return np.asarray(found & ~self._shown())  # what would be shown is not known of a hand that was not played so
+
+    def _shown(self) -> NDArray[np.bool_]:
+        """The terminal histories that look like no other: everything was seen."""
+        assert self._seen is not None
+        found = np.zeros(self.tree.num_histories, np.bool_)
+        found[self.ends] = (np.bincount(self._seen[self.ends]) == 1)[self._seen[self.ends]]
+        return found
 
     def _ratio(self, group: Ints, members: Ints, ends: Ints, anchor: Ints, won: Float64) -> Float64:
         """What each of the members of groups adds, where these terminals are anchored."""
@@ -225,6 +225,12 @@ class TreeEstimates:
         top = np.bincount(group[anchor[ends]], (won * self._chance * self._own)[ends], minlength=size)
         bottom = np.bincount(group[members], (self._chance * self._sampled)[members], minlength=size)
         return _divided(top, bottom)[group[members]]
+
+    def _check_values(self, values: Float64) -> None:
+        if np.shape(values) != (self.tree.num_histories,):
+            raise GameError(
+                f"there are {self.tree.num_histories} histories; got values of the shape {np.shape(values)}"
+            )
 
     def _numbered(self, observed: Sequence[Any]) -> Ints:
         """What was seen of each terminal history as numbers: (H,)."""

@@ -167,10 +167,12 @@ def _opened(setting: Setting, folder: Path) -> Opponent:
     return Opponent(form, BucketPairs.load(counted, form), load_strategy(strategy, form))
 
 
-def tilted_table(form: BucketGame, pairs: BucketPairs, setting: Setting, percent: float = ORANGE_PERCENT) -> Float64:
-    """The average of CFR+ in the game in which winners get so much more: (E,)."""
-    tilt = TILTS["orange"](percent)
-    tilted = BucketGame.build(poker_definition(setting.game), form.buckets[0], name=setting.game, tilt=tilt)
+def tilted_table(
+    form: BucketGame, pairs: BucketPairs, setting: Setting, percent: float = ORANGE_PERCENT, tilt: str = "orange"
+) -> Float64:
+    """The average of CFR+ in a tilted game, by default the one in which winners get so much more: (E,)."""
+    paid = TILTS[tilt](percent)
+    tilted = BucketGame.build(poker_definition(setting.game), form.buckets[0], name=setting.game, tilt=paid)
     solver = BucketPairsSolver(tilted, "cfr+", pairs=pairs)
     solver.step(setting.iterations)
     return solver.strategy()
