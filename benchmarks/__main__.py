@@ -37,7 +37,7 @@ def main() -> int:
         "parts",
         nargs="*",
         metavar="PART",
-        help=f"some of {', '.join(known)}; without one, all but flops, threads and observations",
+        help=f"some of {', '.join(known)}; without one, all but flops, threads, observations and estimates",
     )  # fmt: skip
     parser.add_argument("--quick", action="store_true", help="short and rough: a look, not a result")
     parser.add_argument(
@@ -45,7 +45,9 @@ def main() -> int:
         help="of the part threads: how many to measure with, such as 1,2,4,8,16",
     )  # fmt: skip
     parser.add_argument("--seconds", type=float, metavar="S", help="of the part threads: wall seconds of each point")
-    parser.add_argument("--cards", type=Path, metavar="FILE", help="of threads and observations: PS5, if made")
+    parser.add_argument(
+        "--cards", type=Path, metavar="FILE", help="of threads, observations and estimates: PS5, if made"
+    )
     parser.add_argument(
         "--server", type=Path, metavar="DIR", help="of the part matches: the competition's server, if it is built there"
     )
@@ -58,7 +60,7 @@ def main() -> int:
     if unknown:
         parser.error(f"there is no part {unknown[0]!r}; there are {', '.join(known)}")
     parts = [name for name in known if name in arguments.parts] or [
-        name for name in known if name not in (flops.PART, threads.PART, logged_hands.PART)
+        name for name in known if name not in (flops.PART, threads.PART, logged_hands.PART, logged_hands.ESTIMATED)
     ]
     matches.choose(arguments.server)
     cold.choose(arguments.uses)

@@ -1,4 +1,4 @@
-"""Counting logged hands: CPU seconds for a million hands of limit hold'em, in five buckets in each round.
+"""Logged hands of limit hold'em, five buckets in each round: CPU seconds to count a million, and to estimate them.
 
 The log is made here: players who take any action at random, each in half of the hands in each seat, with the cards, the
 values and the lines of a dealer.  ``--cards FILE`` names the abstraction; without it, it is built (``PS5``, about ten
@@ -26,6 +26,12 @@ PART = "observations"
 GAME = "holdem_limit_2p"
 HANDS = 1_000_000
 TARGET = 60.0
+ESTIMATED = "estimates"
+ESTIMATES = (
+    ("100,000 logged hands by all estimators", "all", 100_000, 600.0),
+    ("a million logged hands by all estimators but AIVAT",
+     "divat,bc-divat,ef,ac,ac+ef,ac+bc-divat,ac+ef+divat,ac+ef+bc-divat", 1_000_000, 3600.0),
+)  # fmt: skip
 FOLDS = 0.1
 """How often a player who could fold does, so that some hands see every round."""
 
@@ -81,3 +87,26 @@ def counting_speed(outcome: Outcome, plan: Plan) -> None:
     outcome.raw["counting logged hands"] = {"game": GAME, "hands": hands, "bytes": size, "cpu_seconds": spent}
     what = "a million logged hands counted in five buckets a round, CPU time"
     outcome.lines.append(Line(what, spent, "s", target=TARGET, at_least=False))
+
+
+def estimating_speed(outcome: Outcome, plan: Plan) -> None:
+    """Lines for low-variance estimates of logged hands; tables of the deck and of the strategy are made before."""
+    from benchmarks.measures import Line
+    from benchmarks.threads import five_buckets
+    from counterplay.evaluation.matches import EstimatorSet, analyse, read_match
+    from counterplay.strategy.bucket_strategy import BucketStrategy
+
+    game = five_buckets()
+    strategy = BucketStrategy.of_game(game, np.ones(game.num_entries, np.float32))  # any action is possible
+    EstimatorSet(game.definition, strategy).equity.pairs  # noqa: B018
+    for what, words, hands, target in ESTIMATES:
+        some = round(hands * min(1.0, plan.seconds))
+        with tempfile.TemporaryDirectory() as folder:
+            log = Path(folder) / "made.log"
+            log.write_bytes(random_log(game, some))
+            spent = [
+                cpu_seconds(lambda log=log, words=words: analyse(read_match(log, "Orange"), strategy, estimators=words))
+                * hands / some
+            ]  # fmt: skip
+        outcome.raw[f"estimating {what}"] = {"game": GAME, "hands": some, "cpu_seconds": spent}
+        outcome.lines.append(Line(f"{what}, CPU time", spent, "s", target=target, at_least=False))

@@ -105,7 +105,7 @@ def measure_all(plan: Plan, parts: Sequence[str], tell: Callable[[str], None]) -
     rivals, outcome.remarks = find_rivals()
     for remark in outcome.remarks:
         tell(remark)
-    solvers = not set(parts) <= {threads.PART, matches.PART, flops.PART, logged_hands.PART}
+    solvers = not set(parts) <= {threads.PART, matches.PART, flops.PART, logged_hands.PART, logged_hands.ESTIMATED}
     if solvers:
         tell("do the solvers agree?")
         check_agreement(outcome, rivals)
@@ -301,6 +301,10 @@ PARTS: dict[str, tuple[str, Measure]] = {
     "startup": ("start-up", lambda outcome, rivals, plan: startup_times(outcome, plan)),
     matches.PART: ("matches", lambda outcome, rivals, plan: matches.match_speed(outcome, plan)),
     logged_hands.PART: ("logged hands", lambda outcome, rivals, plan: logged_hands.counting_speed(outcome, plan)),
+    logged_hands.ESTIMATED: (
+        "estimates of logged hands",
+        lambda outcome, rivals, plan: logged_hands.estimating_speed(outcome, plan),
+    ),
     "cold": ("first uses, nothing compiled", lambda outcome, rivals, plan: cold.cold_starts(outcome)),
 }
 """The parts of the benchmark in their order: what they are about, and what measures them."""

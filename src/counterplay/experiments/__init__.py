@@ -36,6 +36,7 @@ EXPERIMENTS = {
     "hybrid-memory": "memory of the opponent of CFR-BR with a trunk in limit hold'em (Johanson 2016, table 4.1)",
     "kuhn-tournament": "what avoiding dominated actions is worth in Kuhn poker (Gibson 2014, table 4.1)",
     "least-exploitable": "CFR-BR and A-vs-U in [2-4] hold'em, several buckets (Johanson 2016, figures 4.4, 4.5, 4.8)",
+    "man-machine-series": "duplicate matches judged by money and by estimators (Johanson 2016, tables 8.1 and 8.2)",
     "match-estimators": "estimators of match results, bias and deviation (Johanson 2016, tables 7.1 to 7.4)",
     "maxmin-games": "Oshi-Zumo and the search game when one player forgets (Čermák 2018, section 4.5, figure 4.8)",
     "maxmin-shares": "maxmin strategies in random games (Čermák 2018, table 4.1, figure 4.7)",

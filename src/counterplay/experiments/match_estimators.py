@@ -2,8 +2,8 @@
 
 Johanson 2016, tables 7.1 to 7.4: hands of S2298 against PsOpti4 in limit hold'em, from which the winnings of S2298
 itself, of CFR8 and of Orange were estimated.  Those agents are not public; ours have the same roles, by the same five
-buckets.  An equilibrium plays against *Green* (tilted by 7 %), and two others are evaluated: an early strategy of CFR+,
-and *Orange*.  Compare the order and the ratios, not the amounts.  The bias of an off-policy estimate is taken against
+buckets.  An equilibrium plays against *Green*, and two others are evaluated, *Peach* and *Orange*; all three are
+tilted by 7 %.  Compare the order and the ratios, not the amounts.  The bias of an off-policy estimate is taken against
 duplicate matches of the evaluated strategy itself, as in the source.
 
 Departure: AIVAT (Burch and others 2018) is a row too.  Our early folds with partial information imagine folds only,
@@ -38,6 +38,7 @@ from counterplay.experiments.shared.observed_opponent import (
     tilted_table,
     yes,
 )
+from counterplay.game.transforms import TILTS
 from counterplay.runtime.jobs import JobList, ProcessExecutor, SerialExecutor
 from counterplay.solvers.bucket_pairs_cfr import BucketPairsSolver
 from counterplay.strategy.bucket_strategy import BucketStrategy
@@ -49,10 +50,10 @@ HANDS = 1_000_000
 CHUNK = 10_000
 """Hands of a job."""
 
-ITERATIONS = {"equilibrium": 100, "early": 10, "green": 40}
-"""Of CFR+."""
+ITERATIONS = {"equilibrium": 100, "peach": 40, "green": 40}
+"""Of CFR+; Orange is that of the other experiments."""
 
-EVALUATED = ("equilibrium", "early", "orange")
+EVALUATED = ("equilibrium", "peach", "orange")
 """The strategies in question; the first one plays."""
 
 OPPONENT = "green"
@@ -113,7 +114,7 @@ def run(
     notes: list[str] = []
     with temporary_folder(folder) as place:
         open_opponent(setting, place, threads)
-        _strategies(setting, place)
+        strategies_of(setting, place)
         header = {"what": "match-estimators", "setting": repr(setting), "chunk": chunk}
         path, count = place / f"estimators-{total}.parts", math.ceil(total / chunk)
         jobs = JobList(header, count, (len(CASES), len(FULL), 3), path, path if path.exists() else None)
@@ -139,7 +140,7 @@ def run(
     )  # fmt: skip
 
 
-def _strategies(setting: Setting, folder: Path) -> dict[str, BucketStrategy]:
+def strategies_of(setting: Setting, folder: Path) -> dict[str, BucketStrategy]:
     """The strategies by name, from their files in a folder, which are made if they are missing."""
     opponent = open_opponent(setting, folder)
     form, pairs = opponent.form, opponent.pairs
@@ -147,7 +148,7 @@ def _strategies(setting: Setting, folder: Path) -> dict[str, BucketStrategy]:
     for name in ITERATIONS:
         path = folder / f"{name}.strategy"
         if not path.exists():
-            if name == OPPONENT:
+            if name in TILTS:
                 shorter = dataclasses.replace(setting, iterations=ITERATIONS[name])
                 table = tilted_table(form, pairs, shorter, tilt=name)
             else:
@@ -163,7 +164,7 @@ def _strategies(setting: Setting, folder: Path) -> dict[str, BucketStrategy]:
 @functools.lru_cache(maxsize=1)
 def _made(setting: Setting, folder: Path) -> tuple[dict[str, BucketStrategy], dict[Case, EstimatorSet]]:
     """The strategies, and the estimators of each case."""
-    strategies = _strategies(setting, folder)
+    strategies = strategies_of(setting, folder)
     rules, played = strategies["equilibrium"].abstract.definition, strategies["equilibrium"]
     made = {}
     for case in CASES:
