@@ -149,7 +149,7 @@ def test_a_cache_on_a_full_disk_loses_no_work(tmp_path: Path, monkeypatch: pytes
         raise StrategyError("cannot write: No space left on device")
 
     expected = CardFeatures((3, 2), (1, 1)).strengths()
-    monkeypatch.setattr("counterplay.abstraction.cards.features.write_container", full)
+    monkeypatch.setattr("counterplay.runtime.array_cache.write_container", full)
     assert np.array_equal(CardFeatures((3, 2), (1, 1), cache=tmp_path).strengths(), expected)
 
 

@@ -178,7 +178,7 @@ def holdem_edges(own: str, other: str, board: str) -> list[float]:
     [
         ("AsKs", "QhQd", "2c7dTh", 0.2475),  # 245 of 990 boards
         ("QhQd", "AsKs", "2c7dTh", 0.7525),
-        ("AsKs", "QhQd", "2s7sTh2d", 14 / 44),  # three aces, three kings, eight spades: with Qs the other has a full house
+        ("AsKs", "QhQd", "2s7sTh2d", 14 / 44),  # three aces, three kings, eight spades but Qs
         ("AsKs", "AhKh", "2c7dTc", 0.5),  # ties on every board
         ("2c2d", "AsKs", "QsJsTs", 0.0),  # a royal flush
     ],

@@ -15,7 +15,7 @@ from counterplay.abstraction.cards import CardAbstraction
 from counterplay.errors import CounterplayError, GameError, StrategyError
 from counterplay.forms import open_game
 from counterplay.modelling import Observations, load_observations, observe, pooled
-from counterplay.modelling import log_files as log_files_module
+from counterplay.poker import log_files as log_files_module
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.match_log import HandRecord
 from counterplay.poker.acpc.standard import STANDARD

@@ -104,6 +104,8 @@ class MatchRecorder:
         values = self_play_values(tree, own, position)
         chosen = [one for one in read_estimators(self.words, [one for one in FULL if one.values != "bc-divat"])
                   if one != Estimator()]  # fmt: skip
+        if any(one.values == "bc-divat" for one in chosen):
+            raise GameError(f"bet-call is about poker from a definition; {self.played.name} takes divat")
         rows = [estimates.winnings]
         for one in chosen:
             known = {1 - position: other} if one.aivat else None

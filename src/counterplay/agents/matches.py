@@ -328,7 +328,7 @@ def _by_agents(
             row[list(seating)] += [float(chips) for chips in won]
         if recorder is not None:
             if not finals:
-                raise GameError(f"{played.name} is no poker game, and too large to be compiled: no estimates")
+                raise GameError(f"no estimates: in {played.name} agents must be strategies without settings")
             recorder.by_agents(finals)
         yield row[None] / len(seatings)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html as escape
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -74,6 +75,7 @@ def command(
 
     check_plot(plot)
     check_writable(plot, csv, html)
+    _check_different([*logs, strategy, evaluate, opponent], [plot, csv, html])
     if strategy is None and (evaluate is not None or opponent is not None or estimate != "all"):
         raise SolverError("estimators need the strategy that the player played: --strategy FILE")
     own, other, theirs = (None if path is None else load_strategy(path) for path in (strategy, evaluate, opponent))
@@ -98,6 +100,22 @@ def command(
         if path is not None:
             say(f"wrote {path}")
     return 0
+
+
+def _check_different(inputs: Sequence[Path | None], outputs: Sequence[Path | None]) -> None:
+    """Refuse an output that would replace an input, or another output."""
+    taken = {path.resolve() for path in inputs if path is not None}
+    for path in outputs:
+        if path is None:
+            continue
+        if path.resolve() in taken:
+            raise SolverError(f"{path} is named twice; a report must not replace a log, a strategy or another report")
+        taken.add(path.resolve())
+
+
+def _amount(value: float, digits: int = 4, sign: bool = False) -> str:
+    """A number, or nothing where there is none: after a single deal, or without any variance."""
+    return figure(value, digits, sign) if math.isfinite(value) else ""
 
 
 def facts(found: MatchAnalysis) -> list[str]:
@@ -125,9 +143,10 @@ def summary_rows(rows: Sequence[Summary], big_blind: float | None, other: bool =
     for one in rows:
         money = one.name == "money"
         found.append([
-            one.name, figure(unit * one.mean, 4, sign=True), f"± {figure(unit * one.half, 3)}",
-            figure(unit * one.deviation, 4), "" if money or other else figure(one.money_hands, 3),
-            "" if money and other else "decided" if one.more_hands == 0 else f"{figure(one.more_hands, 3)} more",
+            one.name, figure(unit * one.mean, 4, sign=True), f"± {_amount(unit * one.half, 3)}",
+            _amount(unit * one.deviation), "" if money or other else _amount(one.money_hands, 3),
+            "" if (money and other) or math.isinf(one.more_hands)
+            else "decided" if one.more_hands == 0 else f"{figure(one.more_hands, 3)} more",
             "" if big_blind is None else RESULTS[one.result(big_blind)], RESULTS[one.significant],
         ])  # fmt: skip
     return found

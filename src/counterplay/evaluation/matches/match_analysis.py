@@ -136,8 +136,12 @@ class EstimatorSet:
         opponent: Strategy | None = None, estimators: str | Sequence[str] = ALL, partial: bool = False,
         progress: ProgressCallback | None = None,
     ) -> None:  # fmt: skip
-        usual = [one for one in EVERY if (one.partial or not partial) and not (one.aivat and evaluated is not None)]
+        fitted = isinstance(played, BucketStrategy)
+        usual = [one for one in EVERY if (one.partial or not partial) and not (one.aivat and evaluated is not None)
+                 and (fitted or one.values != "divat")]  # fmt: skip
         self.estimators = read_estimators(estimators, usual)
+        if not fitted and any(one.values == "divat" for one in self.estimators):
+            raise GameError("the values of divat are fitted to strategies of card abstractions; use bc-divat here")
         self.equity = game_equity(rules, progress)
         rows = _rows_of(played, rules, self.equity)
         self.tree = rows.tree
@@ -225,8 +229,12 @@ def analyse(
     """
     if strategy is None and (evaluate is not None or opponent is not None or estimators != ALL):
         raise GameError("estimators need the strategy that the player played; give it, or leave the others out")
+    if strategy is not None and hands.tree is None:
+        raise GameError(
+            f"the betting of {hands.game} is too large for estimators; without a strategy money is reported"
+        )
     partial = _is_partial(hands, information)
-    if partial:
+    if partial and hands.tree is not None:
         hands = dataclasses.replace(hands, hands=tuple(as_seen(hands.tree, hand) for hand in hands.hands))
     started, columns, names = time.process_time(), [hands.won], [MONEY]
     if strategy is not None:

@@ -6,6 +6,7 @@ broken hand is refused, or skipped and named.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import time
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import GameError
+from counterplay.errors import GameError, MemoryLimitError
 from counterplay.evaluation.matches.all_in_equity import game_equity
 from counterplay.evaluation.matches.poker_estimates import PlayedHand
 from counterplay.forms import open_game
@@ -30,6 +31,12 @@ BROKEN = ("refuse", "skip")
 NAMED = 10
 """Broken hands that are named."""
 
+MAX_NODES = 1_000_000
+"""Of betting trees in which hands are estimated."""
+
+NOWHERE = -1
+"""Where hands end whose betting is too large for a tree."""
+
 STEP = 2_000
 """Hands between two reports of progress."""
 
@@ -41,7 +48,7 @@ class MatchHands:
     Attributes
     ----------
     game, rules, tree : str, GameDefinition, BettingTree
-        What is played, its rules and its betting.
+        What is played, its rules, and its betting unless that is too large for estimators.
     player, opponents : str, tuple of str
         Whose hands, and the names of those on the other side.
     hands : tuple of PlayedHand
@@ -60,7 +67,7 @@ class MatchHands:
 
     game: str
     rules: GameDefinition
-    tree: BettingTree
+    tree: BettingTree | None
     player: str
     opponents: tuple[str, ...]
     hands: tuple[PlayedHand, ...]
@@ -83,9 +90,16 @@ class MatchHands:
         return int(self.deal.max(initial=-1)) + 1
 
     def by_deal(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The mean score of every deal: rows of hands become rows of deals."""
-        size = np.bincount(self.deal, minlength=self.deals)
-        return np.stack([np.bincount(self.deal, column, minlength=self.deals) / size for column in scores.T], axis=1)
+        """The score of every deal, a hand: rows of hands become rows of deals.
+
+        The mean over deals is the mean over hands, also if some deals were played once and others twice: what a deal
+        brings beyond the mean of its hands counts by its share of the hands.
+        """
+        size, mean = np.bincount(self.deal, minlength=self.deals), scores.mean(axis=0)
+        total = np.stack([np.bincount(self.deal, column, minlength=self.deals) for column in scores.T], axis=1)
+        if np.ptp(size) == 0:
+            return total / size[0]
+        return np.asarray(mean + (total - mean * size[:, None]) * self.deals / len(scores))
 
 
 @suggest_arguments
@@ -117,6 +131,9 @@ def read_match(
     if broken not in BROKEN:
         raise GameError(f"broken hands are refused or skipped; got {broken!r}, {did_you_mean(str(broken), BROKEN)}")
     files = log_files(logs)
+    for file in files:
+        if not file.first():
+            raise GameError(f"{file.path} holds no hands")
     name = files[0].game() if game is None else game
     rules = definition_for(open_game(name, "states"))
     if rules is None or rules.players != 2:
@@ -140,11 +157,14 @@ def read_match(
 class _Reader:
     def __init__(self, game: str, rules: GameDefinition, player: str, skip: bool) -> None:
         self.game, self.rules, self.player, self.skip = game, rules, player, skip
-        self.tree, self.equity = build_betting_tree(rules), game_equity(rules)
+        self.equity = game_equity(rules)
+        self.tree: BettingTree | None = None
+        with contextlib.suppress(MemoryLimitError, GameError):  # money needs none
+            self.tree = build_betting_tree(rules, max_nodes=MAX_NODES)
         self.hands: list[PlayedHand] = []
-        self.rows: list[tuple[float, int, str]] = []
+        self.rows: list[tuple[float, str]] = []
+        self.keys: list[tuple[int, tuple[tuple[int, ...], ...], int]] = []
         self.names: dict[str, None] = {}
-        self.deals: dict[tuple[object, ...], int] = {}
         self.elsewhere = self.hidden = self.skipped = 0
         self.broken: list[str] = []
 
@@ -165,18 +185,37 @@ class _Reader:
             self._complain(f"{file.path}, line {line}: {error}")
             return
         self.names.update(dict.fromkeys(name for name in names if name != self.player))
-        key = (state.hand_id, state.deal.hole) if hand.other is not None else (number, line)
         self.hands.append(hand)
-        self.rows.append((won, self.deals.setdefault(key, len(self.deals)), f"{file.path}, line {line}"))
+        self.rows.append((won, f"{file.path}, line {line}"))
+        self.keys.append((state.hand_id, state.deal.hole, number))
 
     def _hand(self, state: MatchState, position: int) -> tuple[PlayedHand, float]:
         holes = state.deal.hole
         other = self.equity.number(sorted(holes[1 - position])) if holes[1 - position] else None
         if state.betting.showdown and other is None:
             raise GameError("a showdown without the opponent's cards; the hand cannot be evaluated")
-        end = self.tree.find(state.betting)
+        end = NOWHERE if self.tree is None else self.tree.find(state.betting)
         hand = PlayedHand(end, position, self.equity.number(sorted(holes[position])), other, tuple(state.board))
         return hand, float(state.values()[position])
+
+    def _deals(self) -> NDArray[np.int64]:
+        """The deal of each hand: two hands of different logs are one if the player changed seats and all cards agree.
+
+        If not all cards are known nobody can say which hands belong together, and every hand is a deal.
+        """
+        if any(hand.other is None for hand in self.hands):
+            return np.arange(len(self.hands))
+        open_deals: dict[tuple[object, ...], tuple[int, int, PlayedHand]] = {}
+        found, count = [], 0
+        for (hand_id, hole, file), hand in zip(self.keys, self.hands, strict=True):
+            first = open_deals.pop((hand_id, hole), None)
+            if first is not None and first[1] != file and _other_half(first[2], hand):
+                found.append(first[0])
+                continue
+            open_deals[hand_id, hole] = (count, file, hand)
+            found.append(count)
+            count += 1
+        return np.array(found, np.int64)
 
     def _complain(self, problem: str) -> None:
         if not self.skip:
@@ -191,8 +230,14 @@ class _Reader:
                 f"no hand of {self.player} can be used: {self.elsewhere:,} are without this player, {self.hidden:,} "
                 f"without its cards, {self.skipped:,} broken"
             )
-        won, deal, place = zip(*self.rows, strict=True)
+        won, place = zip(*self.rows, strict=True)
         return MatchHands(
             self.game, self.rules, self.tree, self.player, tuple(self.names), tuple(self.hands), np.array(won),
-            np.array(deal), place, self.elsewhere, self.hidden, self.skipped, tuple(self.broken),
+            self._deals(), place, self.elsewhere, self.hidden, self.skipped, tuple(self.broken),
         )  # fmt: skip
+
+
+def _other_half(one: PlayedHand, other: PlayedHand) -> bool:
+    """Whether two hands with the same private cards by position are the two halves of a duplicate deal."""
+    shared = min(len(one.board), len(other.board))
+    return one.position != other.position and one.board[:shared] == other.board[:shared]

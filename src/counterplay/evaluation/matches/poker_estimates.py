@@ -207,7 +207,8 @@ class _Hand:
         paid = won_at(self.tree, end, self.hand.position)
         showdown = self.tree.folded[end] == 0
         won = paid * self.edges[-1] if showdown else np.full(len(self.sampled), paid)
-        return won - self._luck(values)[turn] if values != "money" and self.full else won
+        known = self.full and (bool(showdown) or not self.owner.partial)  # with partial information at showdowns only
+        return won - self._luck(values)[turn] if values != "money" and known else won
 
     def _luck(self, values: str) -> list[Float64]:
         """The luck of all rounds up to each, for every own hand."""

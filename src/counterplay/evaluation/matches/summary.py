@@ -24,6 +24,9 @@ MARGIN = 25.0
 Z_ONE_SIDED = 1.645
 """Standard deviations of a one-sided test at 95 %."""
 
+ROUNDING = 1e-9
+"""What is smaller than this share of the deviation of money is 0."""
+
 MATCH = 1_000
 """Hands of the root mean squared error."""
 
@@ -59,10 +62,13 @@ class Summary:
     @classmethod
     def of(cls, name: str, scores: Float64, hands: int, money: float | None = None) -> Summary:
         """The summary of scores of deals, in chips a hand; ``money``: the deviation of money in them."""
-        deals = len(scores)
+        deals, mean = len(scores), float(scores.mean())
         spread = float(scores.std(ddof=1)) if deals > 1 else math.inf
+        nothing = ROUNDING * (spread if money is None else money)
+        if math.isfinite(nothing):  # an estimator without any variance must not be decided by rounding
+            mean, spread = (0.0 if abs(value) < nothing else value for value in (mean, spread))
         half = Z_95 * spread / math.sqrt(deals)
-        return cls(name, deals, hands, float(scores.mean()), half, spread, spread if money is None else money)
+        return cls(name, deals, hands, mean, half, spread, spread if money is None else money)
 
     @property
     def estimate(self) -> Estimate:
