@@ -98,7 +98,7 @@ class MatchHands:
         size, mean = np.bincount(self.deal, minlength=self.deals), scores.mean(axis=0)
         total = np.stack([np.bincount(self.deal, column, minlength=self.deals) for column in scores.T], axis=1)
         if np.ptp(size) == 0:
-            return total / size[0]
+            return np.asarray(total / size[0])
         return np.asarray(mean + (total - mean * size[:, None]) * self.deals / len(scores))
 
 
