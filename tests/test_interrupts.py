@@ -107,6 +107,37 @@ def test_a_signal_waits_for_the_write(number: signal.Signals) -> None:
     assert done == ["written"]
 
 
+def test_a_signal_during_a_write_that_fails_is_not_lost() -> None:
+    with pytest.raises(KeyboardInterrupt), uninterrupted():
+        os.kill(os.getpid(), signal.SIGINT)
+        raise StrategyError("no space left")
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_signal_while_handlers_are_changed(when: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is delivered, and so are the next ones: no handler that keeps signals is left."""
+    change = signal.signal
+
+    def changed(number: int, handler: Any) -> Any:
+        monkeypatch.setattr(signal, "signal", change)
+        old = change(number, handler)
+        os.kill(os.getpid(), signal.SIGINT)
+        return old
+
+    def write() -> None:
+        if when == "before":
+            monkeypatch.setattr(signal, "signal", changed)
+        with uninterrupted():
+            monkeypatch.setattr(signal, "signal", changed)
+
+    with interruptible():
+        with pytest.raises(KeyboardInterrupt):
+            write()
+        for number in STOPPING:
+            with pytest.raises(KeyboardInterrupt):
+                os.kill(os.getpid(), number)
+
+
 def test_ignored_signals_stay_ignored() -> None:
     """``nohup counterplay ...`` outlives its terminal."""
     old = signal.signal(signal.SIGHUP, signal.SIG_IGN)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from counterplay.abstraction import (
     split_name,
     table_words,
 )
+from counterplay.abstraction.infosets.abstraction import places
 from counterplay.analysis import RegretTracker
 from counterplay.errors import AbstractionError, GameError, StrategyError
 from counterplay.tree.history.repartition import (
@@ -266,7 +268,39 @@ def test_maps_that_do_not_fit_are_refused_by_name() -> None:
         good.lift(cp.TabularStrategy.uniform(tree), tree)
 
 
-def vars_of(abstraction: Abstraction) -> dict[str, object]:
+@pytest.mark.parametrize("forged", ["actions", "sets"])
+def test_a_forged_file_with_other_numbers_of_actions(forged: str, tmp_path: Path) -> None:
+    """Its checksum is right, and all that it holds fits together; but not to the game that it names."""
+    tree = cp.compile_game("leduc")
+    good = null_abstraction(tree)
+    parts = vars_of(good)
+    if forged == "actions":
+        sizes = [len(row) for row in good.set_actions]
+        rows = list(good.set_actions)
+        one, other = sizes.index(2), sizes.index(3)
+        rows[one], rows[other] = rows[other], rows[one]
+        offset = np.cumsum([0, *map(len, rows)])
+        parts |= {"set_actions": tuple(rows), "action_map": places(offset).astype(np.int32)}
+    else:
+        few = len(good.set_names) - 1
+        parts |= {name: parts[name][:few] for name in ("infoset_map", "set_player", "set_names", "set_actions")}
+        parts["action_map"] = good.action_map[: -len(good.set_actions[-1])]
+    path = tmp_path / "forged.cpa"
+    Abstraction(**parts).save(path)
+    wrong = Abstraction.load(path)
+    uniform = cp.TabularStrategy.uniform(tree)
+    for use in (
+        lambda: wrong.apply(tree),
+        lambda: wrong.lift(uniform, tree),
+        lambda: wrong.restrict(uniform, tree),
+        lambda: good.then(wrong),
+        lambda: cp.solve(f"leduc forgetting map={path}", iterations=5),
+    ):
+        with pytest.raises(AbstractionError, match="has other numbers of actions than leduc"):
+            use()
+
+
+def vars_of(abstraction: Abstraction) -> dict[str, Any]:
     fields = ("name", "game", "digest", "infoset_map", "action_map", "set_player", "set_names", "set_actions")
     return {field: getattr(abstraction, field) for field in fields}
 

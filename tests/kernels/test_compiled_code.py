@@ -99,10 +99,15 @@ def test_a_helper_that_returns_an_array_is_refused() -> None:
         first_of_same(np.arange(3.0))
 
 
-def called(folder: Path) -> list[str]:
+def run_script(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run Python code that can import the modules of a folder."""
     path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
     environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run([sys.executable, "-c", CALL], capture_output=True, text=True, check=False, env=environment)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
+
+
+def called(folder: Path) -> list[str]:
+    done = run_script(CALL, folder)
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 
@@ -116,3 +121,34 @@ def test_a_kernel_from_the_disk_finds_those_it_calls_and_is_compiled_again_witho
         file.unlink()
     assert called(tmp_path)[0] == "13.0"
     assert called(tmp_path) == ["13.0", "1", "0"]
+
+
+INTERRUPTED = """
+import os, signal
+import numpy as np
+from numba.core.codegen import JITCodeLibrary
+
+callback, killed = JITCodeLibrary._object_{hook}_hook, []
+
+def interrupted(*arguments):
+    if not killed:
+        killed.append(os.kill(os.getpid(), signal.SIGINT))
+    return callback(*arguments)
+
+JITCodeLibrary._object_{hook}_hook = staticmethod(interrupted)
+import shared
+try:
+    shared.asked(np.arange(4.0))
+except KeyboardInterrupt:
+    print(shared.asked(np.arange(4.0)), killed)
+"""
+
+
+@pytest.mark.parametrize("hook", ["compiled", "getbuffer"])
+def test_ctrl_c_in_a_callback_of_the_compiler(hook: str, tmp_path: Path) -> None:
+    """An exception there is dropped, with the code that was handed over: the kernel crashed when it was called."""
+    (tmp_path / "shared.py").write_text(MODULE)
+    if hook == "getbuffer":
+        called(tmp_path)  # which then reads the code from the disk
+    done = run_script(INTERRUPTED.format(hook=hook), tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "13.0 [None]\n", "")

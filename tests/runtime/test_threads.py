@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import concurrent.futures
 import gc
+import os
+import signal
 import threading
 import time
 from types import SimpleNamespace
@@ -280,3 +282,77 @@ def test_rows_of_threads_share_no_cache_line() -> None:
     assert apart.shape == (5,)
     assert apart.base is not None
     assert apart.base.nbytes - apart.nbytes >= 128
+
+
+@pytest.fixture
+def at_work() -> SimpleNamespace:
+    """Work that takes a moment, and how many threads are doing it."""
+    lock, state = threading.Lock(), SimpleNamespace(working=0, released=threading.Event())
+
+    def advance(*_: int) -> None:
+        with lock:
+            state.working += 1
+        state.released.wait(0.2)
+        with lock:
+            state.working -= 1
+
+    state.advance = advance
+    return state
+
+
+def interrupt() -> None:
+    """Ctrl-C, by somebody who is impatient."""
+    for _ in range(2):
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.mark.parametrize("way", ["share", "each"])
+def test_ctrl_c_while_the_threads_begin(at_work: SimpleNamespace, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that have begun were not waited for, and changed the tables while these were written."""
+    begin = ThreadPool._submit
+
+    def submit(*arguments: Any) -> Any:
+        try:
+            return begin(*arguments)
+        finally:
+            interrupt()
+
+    monkeypatch.setattr(ThreadPool, "_submit", submit)
+    pool = ThreadPool(3)
+    with pytest.raises(KeyboardInterrupt):
+        pool.share(1000, 0, at_work.advance) if way == "share" else pool.each(at_work.advance)
+    assert at_work.working == 0
+
+
+def test_ctrl_c_twice_while_the_threads_come_to_rest(at_work: SimpleNamespace) -> None:
+    stops: list[str] = []
+
+    def stop() -> None:
+        stops.append("stop")
+        interrupt()
+
+    threading.Timer(0.02, interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        ThreadPool().call(at_work.advance, stop)
+    assert at_work.working == 0
+    assert stops == ["stop"]
+
+
+def test_no_room_for_another_thread(at_work: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that have begun are waited for, and the pool is still good."""
+    start, started = threading.Thread.start, [0]
+
+    def refused(thread: threading.Thread) -> None:
+        started[0] += 1
+        if started[0] == 2:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    pool = ThreadPool(3)
+    with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="new thread"):
+        patch.setattr(threading.Thread, "start", refused)
+        pool.each(at_work.advance)
+    assert at_work.working == 0
+    shares = Shares()
+    pool.share(100, 0, shares.advance)
+    assert shares.covered() == list(range(100))

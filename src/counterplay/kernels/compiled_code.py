@@ -34,6 +34,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.runtime.nrt import rtsys
 
 from counterplay.runtime.compiling import announce
+from counterplay.runtime.signals import uninterrupted
 
 try:
     import fcntl
@@ -234,19 +235,24 @@ class _RebuildContext:
 
 def cache_on_disk(compiled: Any, function: Callable[..., Any]) -> Any:
     """Keep what is compiled on the disk, as ``cache=True`` does, but for the stamp."""
+    path = None
     with contextlib.suppress(RuntimeError):  # raised where there is no folder that numba may write its cache into
-        compiled._cache = _KernelCache(function)  # type: ignore[no-untyped-call]
-        compiled.compile = _compile_once(compiled)
+        cache = compiled._cache = _KernelCache(function)  # type: ignore[no-untyped-call]
+        path = Path(cache.cache_path) / f"{cache._impl.filename_base}.lock"
+    compiled.compile = _compile_once(compiled.compile, path)
     return compiled
 
 
-def _compile_once(compiled: Any) -> Callable[[Any], Any]:
-    """Of several processes that need a kernel one compiles it; the others wait, and load it."""
-    compile_, cache = compiled.compile, compiled._cache
-    path = Path(cache.cache_path) / f"{cache._impl.filename_base}.lock"
+def _compile_once(compile_: Callable[[Any], Any], path: Path | None) -> Callable[[Any], Any]:
+    """Of several processes that need a kernel one compiles it; the others wait, and load it.
+
+    Signals that ask to stop wait until it is compiled or loaded: an exception inside a callback of the compiler would
+    be dropped, together with the code that it was handed, and the kernel would be run without its code.
+    """
 
     def compile_once(signature: Any) -> Any:
-        with global_compiler_lock, _locked(path), _collecting_seldom():
+        locked = contextlib.nullcontext() if path is None else _locked(path)
+        with global_compiler_lock, locked, uninterrupted(), _collecting_seldom():
             return compile_(signature)
 
     return compile_once

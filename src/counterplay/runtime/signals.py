@@ -7,7 +7,7 @@ import ctypes
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,35 +22,86 @@ def interruptible() -> Iterator[None]:
     def stop(signum: int, frame: object) -> None:
         raise KeyboardInterrupt
 
-    with _handled_by(stop):
+    with _handled(lambda old: stop):
         yield
 
 
 @contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Let a short piece of work finish, such as writing a file; a signal that came meanwhile is delivered after it."""
-    came: list[tuple[int, Any]] = []
-    with _handled_by(lambda signum, frame: came.append((signum, frame))):
-        yield
-    for signum, frame in came[:1]:
-        handler = signal.getsignal(signum)
+def uninterrupted(at_once: Callable[[], object] | None = None) -> Iterator[None]:
+    """Let a piece of work finish, such as writing a file; a signal that came meanwhile is delivered after it.
+
+    ``at_once`` is called when the first one comes, so that the work can end early.
+    """
+    holds: list[_Hold] = []
+
+    def held(old: Mapping[int, Any]) -> Any:
+        holds.append(_Hold(old, at_once))
+        return holds[0]
+
+    try:
+        with _handled(held):
+            for hold in holds:
+                hold.holding = True
+            try:
+                yield
+            finally:
+                for hold in holds:
+                    hold.holding = False
+    finally:
+        for hold in holds:
+            hold.deliver()
+
+
+class _Hold:
+    """A handler that keeps signals while it is ``holding``, and passes them on otherwise.
+
+    Handlers are changed one after another, and a signal may come in between: then all that are left of it are handlers
+    that pass signals on.
+    """
+
+    def __init__(self, old: Mapping[int, Any], at_once: Callable[[], object] | None) -> None:
+        self.old, self.at_once = old, at_once
+        self.holding = False
+        self.came: list[tuple[int, Any]] = []
+
+    def __call__(self, signum: int, frame: Any) -> None:
+        if not self.holding:
+            self.pass_on(signum, frame)
+            return
+        self.came.append((signum, frame))
+        if self.at_once is not None and len(self.came) == 1:
+            self.at_once()
+
+    def deliver(self) -> None:
+        """Pass on the first signal that came."""
+        for signum, frame in self.came[:1]:
+            self.pass_on(signum, frame)
+
+    def pass_on(self, signum: int, frame: Any) -> None:
+        """Do what would have been done without this handler."""
+        handler = self.old[signum]
         if callable(handler):
             handler(signum, frame)
         elif handler == signal.SIG_DFL:
+            signal.signal(signum, signal.SIG_DFL)
             signal.raise_signal(signum)
 
 
 @contextmanager
-def _handled_by(handler: Any) -> Iterator[None]:
-    """Handle the signals by a function, where this thread may; those that were ignored stay ignored (``nohup``)."""
+def _handled(make: Callable[[Mapping[int, Any]], Any]) -> Iterator[None]:
+    """Handle the signals by a function, where this thread may; those that were ignored stay ignored (``nohup``).
+
+    ``make`` makes it from the handlers that it replaces.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     found = {number: signal.getsignal(number) for number in STOPPING}
     old = {number: before for number, before in found.items() if before not in (signal.SIG_IGN, None)}
-    for number in old:
-        signal.signal(number, handler)
+    handler = make(old)
     try:
+        for number in old:
+            signal.signal(number, handler)
         yield
     finally:
         for number, before in old.items():

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.runtime.progress import Progress, ProgressCallback
+from counterplay.runtime.signals import uninterrupted
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -93,7 +94,7 @@ class ThreadPool:
             nonlocal stopped
             stopped = True
 
-        self._wait([self._submit(work, thread) for thread in range(workers)], stop)
+        self._run(work, workers, stop)
 
     def _timed(self, advance: Callable[[int, int, int], None], thread: int, iterations: int, start: int) -> None:
         before = time.thread_time()
@@ -107,14 +108,14 @@ class ThreadPool:
         if self.threads == 1:
             work(0)
         else:
-            self._wait([self._submit(work, thread) for thread in range(self.threads)])
+            self._run(work, self.threads)
 
     def call(self, work: Callable[[], Any], stop: Callable[[], None] | None = None) -> None:
         """Call something in another thread: Ctrl-C, which the main thread gets, is raised only after it.
 
         ``stop`` is called at Ctrl-C, so that ``work`` can end early.
         """
-        self._wait([self._submit(work)], stop)
+        self._run(lambda _thread: work(), 1, stop)
 
     def chunks(
         self,
@@ -158,18 +159,46 @@ class ThreadPool:
                 progress(Progress(done[0], total=total, stage=stage))
 
         workers = min(self.threads, math.ceil(total / chunk))
-        self._wait([self._submit(take, thread) for thread in range(workers)], stop, report)
+        self._run(take, workers, stop, report)
 
-    def _submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    def _run(
+        self,
+        work: Callable[[int], Any],
+        workers: int,
+        stop: Callable[[], None] | None = None,
+        report: Callable[[], None] | None = None,
+    ) -> None:
+        """Call ``work(thread)`` in some threads, wait until all are at rest, then raise what went wrong, Ctrl-C first.
+
+        Signals are held back from before the first thread begins until the last one is at rest: the first one calls
+        ``stop``, and all others change nothing.
+        """
+        stopped = False
+
+        def stop_once() -> None:
+            nonlocal stopped
+            if stop is not None and not stopped:
+                stopped = True
+                stop()
+
+        with uninterrupted(stop_once):
+            self._wait([self._submit(work, thread) for thread in range(workers)], stop_once, report)
+
+    def _submit(self, work: Callable[[int], Any], thread: int) -> Future[Any]:
         if self._executor is None:
             from concurrent.futures import ThreadPoolExecutor
 
             self._executor = ThreadPoolExecutor(self.threads, thread_name_prefix="counterplay")
-        return self._executor.submit(work, *arguments)
+        try:
+            return self._executor.submit(work, thread)
+        except BaseException:  # no room for another thread: those that have begun come to rest first
+            self._executor.shutdown(cancel_futures=True)
+            self._executor = None
+            raise
 
     @staticmethod
     def _wait(
-        futures: Iterable[Future[Any]], stop: Callable[[], None] | None = None, report: Callable[[], None] | None = None
+        futures: Iterable[Future[Any]], stop: Callable[[], None], report: Callable[[], None] | None = None
     ) -> None:
         """Wait until all work is at rest, then raise what went wrong, Ctrl-C first."""
         from concurrent.futures import wait
@@ -185,8 +214,7 @@ class ThreadPool:
                 if not isinstance(error, KeyboardInterrupt):
                     error = caught
                 report = None
-                if stop is not None:
-                    stop()
+                stop()
         if error is not None:
             raise error
         for future in finished:
@@ -195,8 +223,9 @@ class ThreadPool:
     def close(self) -> None:
         """End the threads; the pool can be used again, and starts others then."""
         if self._executor is not None:
-            self._executor.shutdown()
-            self._executor = None
+            with uninterrupted():
+                self._executor.shutdown()
+                self._executor = None
 
     def __enter__(self) -> ThreadPool:
         return self

@@ -158,6 +158,7 @@ class Abstraction(Described):
         """
         if profile.digest != self.digest:
             raise StrategyError(f"this profile was made for {profile.game}; it does not fit {self.game}")
+        self._check_actions(profile.infoset_offset, profile.game)
         strategy = np.full(self.num_entries, np.nan)
         strategy[self.entry_map[::-1]] = profile.table[::-1]  # so that the first member's row is kept
         wrong = np.abs(strategy[self.entry_map] - profile.table) > tolerance
@@ -180,8 +181,7 @@ class Abstraction(Described):
         """Compose this abstraction with one of the abstract game."""
         if other.digest != self.abstract_digest:
             raise AbstractionError(f"{other.name} abstracts {other.game}, not {self.abstract_name}")
-        if len(other.action_map) != self.num_entries:
-            raise AbstractionError(f"{other.name} does not fit {self.abstract_name}")
+        other._check_actions(np.append(0, np.cumsum([len(row) for row in self.set_actions])), self.abstract_name)
         return dataclasses.replace(
             other, name=f"{self.name}, {other.name}", game=self.game, digest=self.digest,
             infoset_map=other.infoset_map[self.infoset_map], action_map=other.action_map[self.entry_map],
@@ -233,12 +233,21 @@ class Abstraction(Described):
 
     def _check(self, tree: GameTree) -> None:
         if tree.digest == self.digest:
+            self._check_actions(tree.infoset_offset, tree.name)
             return
         mine, theirs = len(self.infoset_map), tree.num_infosets
         raise AbstractionError(
             f"the abstraction {self.name!r} was made for {self.game} ({mine} information sets); "
             f"it does not fit {tree.name} ({theirs} information sets)"
         )
+
+    def _check_actions(self, offset: NDArray[np.int64], game: str) -> None:
+        """Refuse a game whose information sets have other numbers of actions, which a forged file can hold."""
+        if not np.array_equal(self._real_offset, offset):
+            raise AbstractionError(
+                f"the abstraction {self.name!r} has other numbers of actions than {game}: its file is damaged; make it "
+                "again"
+            )
 
 
 def places(offset: NDArray[np.int64]) -> NDArray[np.int64]:
