@@ -108,9 +108,13 @@ def test_a_signal_waits_for_the_write(number: signal.Signals) -> None:
 
 
 def test_a_signal_during_a_write_that_fails_is_not_lost() -> None:
-    with pytest.raises(KeyboardInterrupt), uninterrupted():
-        os.kill(os.getpid(), signal.SIGINT)
-        raise StrategyError("no space left")
+    def write() -> None:
+        with uninterrupted():
+            os.kill(os.getpid(), signal.SIGINT)
+            raise StrategyError("no space left")
+
+    with pytest.raises(KeyboardInterrupt):
+        write()
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

@@ -349,9 +349,10 @@ def test_no_room_for_another_thread(at_work: SimpleNamespace, monkeypatch: pytes
         start(thread)
 
     pool = ThreadPool(3)
-    with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="new thread"):
+    with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", refused)
-        pool.each(at_work.advance)
+        with pytest.raises(RuntimeError, match="new thread"):
+            pool.each(at_work.advance)
     assert at_work.working == 0
     shares = Shares()
     pool.share(100, 0, shares.advance)
