@@ -7,6 +7,14 @@ from typing import TYPE_CHECKING
 from counterplay.runtime.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from counterplay.abstraction.experts import (
+        Part,
+        dynamic_abstraction,
+        infoset_labels,
+        label_parts,
+        read_parts,
+        validate_partition,
+    )
     from counterplay.abstraction.infosets.abstraction import Abstraction
     from counterplay.abstraction.infosets.builders import (
         abstract_by_key,
@@ -22,12 +30,16 @@ if TYPE_CHECKING:
     from counterplay.abstraction.infosets.storage_words import map_words, table_words
 
 __all__ = [
-    "GENERAL", "Abstraction", "abstract_by_key", "abstract_by_table", "abstraction_between", "abstraction_by_name",
-    "from_classes", "from_map", "initial_abstraction", "is_refinement", "map_words",
-    "null_abstraction", "own_moves", "refine", "split", "split_name", "table_words",
+    "GENERAL", "Abstraction", "Part", "abstract_by_key", "abstract_by_table", "abstraction_between",
+    "abstraction_by_name", "dynamic_abstraction", "from_classes", "from_map", "infoset_labels", "initial_abstraction",
+    "is_refinement", "label_parts", "map_words", "null_abstraction", "own_moves", "read_parts", "refine", "split",
+    "split_name", "table_words", "validate_partition",
 ]  # fmt: skip
 
 __getattr__ = lazy_names(__name__, {
+    "experts": (
+        "Part", "dynamic_abstraction", "infoset_labels", "label_parts", "read_parts", "validate_partition",
+    ),
     "infosets.abstraction": ("Abstraction",),
     "infosets.builders": (
         "abstract_by_key", "abstract_by_table", "abstraction_between", "from_classes", "initial_abstraction",
