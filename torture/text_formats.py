@@ -202,7 +202,8 @@ PARSERS: dict[str, Parser] = {
     "spot": (parse_subgame, (SPOT,)),
     "recipe": (
         lambda text: parse_recipe(text, (13, 4), (2, 3, 1, 1)),
-        ("169,KE570,KE570,KO570", "IR169/IR570/IR570/570", "PHS5x2,5,5,5", "R.3:.6,M.05,T:KE50,5", "5s"),
+        ("169,KE570,KE570,KO570", "IR169/IR570/IR570/570", "PHS5x2,5,5,5", "R.3:.6,M.05,T:KE50,5", "5s",
+         "5,T20:H3:KE9,H3:PH5,T60:KO8"),
     ),
     "infoset": (parse_infoset, ("AsKs/2c7dTh:rc/", "As:")),
     "matrix": (lambda text: cp.compile_game(cp.make("matrix", rows=text)), ("1,-1;-1,1", "0.5 2; 3 4")),

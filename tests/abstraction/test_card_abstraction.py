@@ -23,7 +23,6 @@ from counterplay.abstraction.cards import (
 from counterplay.abstraction.cards.bucket_report import report_cards
 from counterplay.abstraction.cards.finer import refines
 from counterplay.abstraction.cards.percentile import percentile
-from counterplay.abstraction.cards.textures import texture_of
 from counterplay.errors import AbstractionError, MemoryLimitError, StrategyError
 from counterplay.poker.acpc.standard import STANDARD
 from counterplay.poker.cards import parse_cards
@@ -244,31 +243,6 @@ def test_potential_aware_buckets_look_at_the_next_ones() -> None:
     assert (distance[np.arange(len(rows)), label] <= distance.min(axis=1) + 1e-5).all()
     with pytest.raises(AbstractionError, match="looks ahead to buckets that depend on the cards alone"):
         build(deck, shape, "2,PA2,lossless", "imperfect")
-
-
-def test_textures_part_the_boards() -> None:
-    """Hands of one bucket have boards of one texture."""
-    abstraction = build((4, 3), (1, 2, 1), "2,T:KE2,T:PE3", "imperfect", opponents=2)
-    deals, found = deals_of(abstraction)
-    for turn in (1, 2):
-        seen: dict[int, object] = {}
-        for deal, buckets in zip(deals, found, strict=True):
-            texture = texture_of(sum(deal[1 : turn + 1], ()))
-            assert seen.setdefault(int(buckets[turn]), texture) == texture
-
-
-@pytest.mark.parametrize(
-    ("board", "texture"),
-    [
-        ("2c7d9s", (1, (), 2)),
-        ("AcKcQc", (3, (), 3)),
-        ("As2c3d", (1, (), 3)),
-        ("7c7d7s9s9d", (2, (3, 2), 2)),
-        ("AcAd", (1, (2,), 1)),
-    ],
-)
-def test_texture_of_a_board(board: str, texture: tuple[int, tuple[int, ...], int]) -> None:
-    assert texture_of(parse_cards(board)) == texture
 
 
 # ------------------------------------------------------------------------------------------ recall

@@ -26,6 +26,11 @@ from tests.abstraction.test_card_abstraction import HOLDEM, LIMIT
         ("5x2s", "perfect", (10, 100, 1000, 10000)),
         ("C,C,KE570,KO570", "imperfect", (169, 1286792, 570, 570)),
         ("IRR.3:.65/T:M.25/IR2/M.01", None, (3, 5 * 14, 140, 101)),
+        ("IR169/IRT20:KE3000/IRT60:KE3000/T60:PH436", None, (169, 60_000, 180_000, 26_160)),  # 2010, Gibson 2014, 8.1
+        ("IR169/IRT20:KE9000/IRT60:KE9000/T60:KO1308", None, (169, 180_000, 540_000, 78_480)),  # 2011
+        ("IR169/IRT9:KE20000/IRT51:KE15000/T280:KO3000", None, (169, 180_000, 765_000, 840_000)),  # 2012
+        ("IR169/IRH3:KE900/IRH3:KE100/H3:PH25", None, (169, 900, 100, 25)),
+        ("IRH3:PS5/T7:H3:PHS2x2/H3:R.2:.5/T:H3:M.5", None, (5, 28, 84, 84 * 41 * 3)),
     ],
 )
 def test_notation(text: str, recall: str | None, counts: tuple[int, ...]) -> None:
@@ -54,6 +59,11 @@ def test_notation(text: str, recall: str | None, counts: tuple[int, ...]) -> Non
         ("M0,5,5,5", None, "a threshold must be one number"),
         ("M.1:.2,5,5,5", None, "a threshold must be one number"),
         ("IRM.1/5/5/5", "perfect", "forgets, which is not perfect recall"),
+        ("T20:PE5,5,5,5", None, "no board in the first round"),
+        ("5,T0:PE5,5,5", None, "clustered into 1 to 65,535 classes, as in T20:KE50; got 'T0:PE5'"),
+        ("5,T99999999999999999999:PE5,5,5", None, "clustered into 1 to 65,535 classes"),
+        ("5,H3:KO5,5,5", None, "opponent clusters, do not use the strength against two"),
+        ("5,H3:T20:KE5,5,5", None, "T20:KE50, H3:PS5; got 'H3:T20:KE5'"),
     ],
 )
 def test_notation_that_makes_no_sense(text: str, recall: str | None, message: str) -> None:

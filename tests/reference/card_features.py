@@ -34,6 +34,25 @@ def showdowns(hole: Cards, board: Cards, ranks: int, suits: int) -> list[tuple[C
     return found
 
 
+@functools.cache
+def share_of_two(hole: Cards, board: Cards, ranks: int, suits: int) -> Fraction:
+    """The share of the pot against two random opponents, on a whole board."""
+    left = set(deck(ranks, suits)) - set(hole) - set(board)
+    mine = value(frozenset(hole + board))
+    shares = []
+    for one in itertools.combinations(sorted(left), len(hole)):
+        for two in itertools.combinations(sorted(left - set(one)), len(hole)):
+            hands = [mine, value(frozenset(one + board)), value(frozenset(two + board))]
+            shares.append(Fraction(int(mine == max(hands)), hands.count(max(hands))))
+    return sum(shares, Fraction(0)) / len(shares)
+
+
+def shares_of_two(hole: Cards, board: Cards, cards: int, ranks: int, suits: int) -> list[Fraction]:
+    """The same on all whole boards that may come."""
+    hole = tuple(sorted(hole))
+    return [share_of_two(hole, whole, ranks, suits) for whole in boards_after(hole, board, cards, ranks, suits)]
+
+
 def boards_after(hole: Cards, board: Cards, cards: int, ranks: int, suits: int) -> Iterator[Cards]:
     """Every whole board of so many cards that may come."""
     left = set(deck(ranks, suits)) - set(hole) - set(board)

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 ROUNDS_HELP = (
     "Buckets of each round: 169,KE570,KE570,KO570 or IR169/IR570/IR570/570 or 5s.  PE, PS, PHS5x2: percentiles of "
     "E[HS], E[HS²], both; KE, KO, PA: k-means by earth mover's distance, opponent clusters, potential; R.3:.6: ranges "
-    "of E[HS]; M.05: merged if E[HS] is closer; T: by texture."
+    "of E[HS]; M.05: merged if E[HS] is closer; T: by texture; T20: by 20 clusters of boards; H3: against two "
+    "opponents."
 )
 
 

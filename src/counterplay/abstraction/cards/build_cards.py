@@ -28,10 +28,10 @@ from counterplay.abstraction.cards.opponents import OpponentClusters, Weights, j
 from counterplay.abstraction.cards.percentile import percentile
 from counterplay.abstraction.cards.recipe import PERCENTILES, CardRecipe, RoundRecipe, by_strength
 from counterplay.abstraction.cards.strength_ranges import cut_ranges, merge_near
-from counterplay.abstraction.cards.textures import board_textures
+from counterplay.abstraction.cards.textures import board_points, board_textures
 from counterplay.errors import AbstractionError
 from counterplay.poker.isomorphism import HandIndexer
-from counterplay.runtime.array_checks import check_like
+from counterplay.runtime.array_checks import check_like, check_limits
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.storage import Arrays
 
@@ -150,6 +150,15 @@ class _Builder:
     def _name(self, turn: int) -> str:
         return self.features.round_name(turn)
 
+    def _strengths(self, turn: int) -> CardFeatures:
+        """The features that hold the hand strength of a round: against one opponent or two."""
+        return self.features if self.recipe.rounds[turn].rivals == 1 else self._against_two
+
+    @functools.cached_property
+    def _against_two(self) -> CardFeatures:
+        one = self.features
+        return CardFeatures(one.deck, one.shape, one.cache, one.threads, one.progress, one.bins, rivals=2)
+
     def _kept(self, turn: int) -> BucketTable:
         """The buckets of a round from the cache, if they were built in the same way before."""
         rounds = self.recipe.rounds
@@ -212,13 +221,14 @@ class _Builder:
         if before is None and by_strength(
             entry, turn == features.rounds - 1
         ):  # few values: no hand is counted or sorted
-            deals = features.deals(turn)
+            known = self._strengths(turn)
+            deals = known.deals(turn)
             cut = percentile(np.arange(len(deals)), deals, entry.buckets)
-            bucket = _small(cut, entry.buckets)[features.strengths(turn)]
+            bucket = _small(cut, entry.buckets)[known.strengths(turn)]
             return BucketTable(indexer.shape, entry.buckets, bucket, name=str(entry))
         weights = features.orbits(turn, ordered=before is not None)
         if entry.textures:
-            texture, kinds = self._textures(turn)
+            texture, kinds = self._textures(turn, entry)
             texture = texture if rows is None else texture[rows]
             groups = texture if groups is None else groups.astype(np.int64) * kinds + texture
             number *= kinds
@@ -233,12 +243,13 @@ class _Builder:
         """Buckets of hands, in each group from 0 on."""
         if entry.points:
             last = turn == self.features.rounds - 1
-            known = self.features.values(turn, "ehs")
-            scale = self.features.unit * (1 if last else self.features.runouts(turn))
+            features = self._strengths(turn)
+            known = features.values(turn, "ehs")
+            scale = features.unit * (1 if last else features.runouts(turn))
             return _by_strength(entry, known if rows is None else known[rows], scale, groups)
         if entry.family in PERCENTILES:
             return self._percentiles(turn, entry, rows, weights, groups)
-        points, place = self._points(turn, entry.family)
+        points, place = self._points(turn, entry.family, self._strengths(turn))
         if groups is None:
             found = self._k_means(turn, points, entry.count)
             return np.asarray(found.label[place])
@@ -257,7 +268,7 @@ class _Builder:
         self, turn: int, entry: RoundRecipe, rows: Array | None, weights: Array, groups: Array | None
     ) -> npt.NDArray[np.int32]:
         def values(metric: str) -> Array:
-            known = self.features.values(turn, metric)
+            known = self._strengths(turn).values(turn, metric)
             return known if rows is None else known[rows]
 
         last = turn == self.features.rounds - 1
@@ -295,14 +306,13 @@ class _Builder:
 
     # ------------------------------------------------------------------------------------------ features as points
 
-    def _points(self, turn: int, family: str) -> tuple[Points, npt.NDArray[np.int32]]:
+    def _points(self, turn: int, family: str, features: CardFeatures) -> tuple[Points, npt.NDArray[np.int32]]:
         """The distinct points of a round, and which of them each hand is."""
-        rows, scale, metric = self._rows(turn, family)
+        rows, scale, metric = self._rows(turn, family, features)
         distinct, weights, place = merge_points(rows, self.features.orbits(turn), self.features.threads)
         return Points(distinct, np.asarray(scale, dtype=np.float32), weights, metric), place
 
-    def _rows(self, turn: int, family: str) -> tuple[Array, Any, Any]:
-        features = self.features
+    def _rows(self, turn: int, family: str, features: CardFeatures) -> tuple[Array, Any, Any]:
         last = turn == features.rounds - 1
         if family == "KE" and last:  # a histogram of one strength: its distance is that of the strengths, in bins
             return features.strengths()[:, None], [features.bins / features.unit], "absolute"
@@ -334,7 +344,7 @@ class _Builder:
         if wanted == "johanson2013" and (self.features.deck, self.features.shape[0]) == ((13, 4), 2):
             return johanson2013()
         count = 8 if isinstance(wanted, str) else wanted
-        points, place = self._points(0, "KE")
+        points, place = self._points(0, "KE", self.features)
         found = k_means(points, min(count, len(points.rows)), KMeansConfig(seed=self.settings.seed, restarts=4))
         return opponent_clusters(self.features.deck, self.features.shape[0], found.label[place])
 
@@ -353,13 +363,43 @@ class _Builder:
             return table.table
         return table.table[self.features.project(ordered, HandIndexer(table.shape, *self.features.deck))]
 
-    def _textures(self, turn: int) -> tuple[Array, int]:
-        """The texture of every hand of a round, and how many there are."""
+    def _textures(self, turn: int, entry: RoundRecipe) -> tuple[Array, int]:
+        """The texture of every hand of a round, or the class of its board, and how many there are."""
         features = self.features
-        cards = features.board(turn)
-        texture, known = board_textures(features.deck, cards)
-        boards = HandIndexer((cards,), *features.deck)
-        return texture[features.project(features.indexer(turn), boards, features.shape[0])], len(known)
+        boards = HandIndexer((features.board(turn),), *features.deck)
+        of_board: Array
+        if entry.boards:
+            of_board, kinds = self._board_classes(turn, entry.boards), entry.boards
+        else:
+            of_board, known = board_textures(features.deck, features.board(turn))
+            kinds = len(known)
+        return of_board[features.project(features.indexer(turn), boards, features.shape[0])], kinds
+
+    def _board_classes(self, turn: int, count: int) -> Array:
+        """Boards clustered by what they do to the hands of each cluster of opponents."""
+        way = f"{count} {self.settings} {counterplay.__version__}"
+        name = f"boards-{turn}-{hashlib.sha256(way.encode()).hexdigest()[:16]}"
+        size = HandIndexer((self.features.board(turn),), *self.features.deck).size()
+        kind = np.min_scalar_type(count - 1)
+
+        def make() -> dict[str, Array]:
+            points, place = board_points(self.features, turn, self.clusters)
+            if count > len(points.rows):
+                raise AbstractionError(
+                    f"{self._name(turn)} has {len(points.rows):,} different boards, which cannot make {count:,} "
+                    "classes; ask for fewer"
+                )
+            stage = f"clustering boards, {self._name(turn)}"
+            found = k_means(
+                points, count, self.config, threads=self.features.threads, progress=self.features.progress, stage=stage
+            )
+            return {"board": found.label[place].astype(kind)}
+
+        def check(arrays: Arrays) -> None:
+            check_like("board", arrays["board"], (size,), kind)
+            check_limits("board", arrays["board"], 0, count - 1)
+
+        return self.features.kept(name, make, check)["board"]
 
     def _with_cuts(self, turn: int, entry: RoundRecipe, before: BucketTable) -> BucketTable:
         """Classes by the cards alone, split for each earlier bucket."""
@@ -369,11 +409,12 @@ class _Builder:
         if entry.family in (*PERCENTILES, "R", "M"):
             if turn != features.rounds - 1:
                 raise AbstractionError(f"{self._name(turn)} has too many hands for perfect recall; raise max_table")
-            table: Array = features.strengths()
-            classes = features.unit + 1
+            strengths = self._strengths(turn)
+            table: Array = strengths.strengths()
+            classes = strengths.unit + 1
             points = None
         else:
-            distinct, place = self._points(turn, entry.family)
+            distinct, place = self._points(turn, entry.family, self._strengths(turn))
             classes = min(self.settings.classes, len(distinct.rows))
             found = self._k_means(turn, distinct, classes)
             table = _small(found.label[place], classes)
@@ -386,7 +427,7 @@ class _Builder:
             if entry.points:
                 held = np.flatnonzero(weights)
                 local = np.zeros(classes, np.int32)
-                local[held] = _by_strength(entry, held, features.unit, None)
+                local[held] = _by_strength(entry, held, self._strengths(turn).unit, None)
             elif points is None:
                 local = percentile(every.astype(np.uint64), weights, entry.buckets)
             else:

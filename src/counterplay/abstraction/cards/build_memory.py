@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from counterplay.abstraction.cards.features import CardFeatures
+from counterplay.abstraction.cards.features import MOST_LEVELS, CardFeatures
 from counterplay.abstraction.cards.recipe import by_strength
 from counterplay.runtime.memory import check_memory
 
@@ -55,7 +55,7 @@ def _most(features: CardFeatures, turn: int, family: str) -> int:
     if family == "KO":
         return 65535
     if turn == features.rounds - 1:
-        return features.unit
+        return MOST_LEVELS
     if family == "PA":
         return math.comb(len(features.cards) - features.shape[0] - features.board(turn), features.shape[turn + 1])
     return features.runouts(turn)

@@ -7,6 +7,10 @@ E[HS²] over all boards to come, and the histogram of HS in 50 bins (section 5.4
 bins; 50 gives the published distances).  Opponent cluster hand strength OCHS is the same against each of a few groups
 of opponent hands.
 
+With two ``rivals`` the strength of a hand is the share of the pot that it wins from two random opponent hands at once
+(Gibson 2014, section 8.1, who does not count ties).  Its integers are six times that share over all pairs of opponents;
+in decks where a sure winner would have more than 65,535 they are rounded to so many steps.
+
 Everything is kept as integers, by the index of the hand up to suits, with the board as a set: the strength of a hand is
 twice the number of weaker opponents plus the number of equal ones, where a sure winner has ``unit``; sums over boards
 to come are sums of such strengths. So equal hands are exactly equal, and E[HS] is ``mean / (unit * runouts)``.
@@ -45,6 +49,9 @@ BINS = 50
 
 KIND = "card-features"
 
+MOST_LEVELS = 65535
+"""A strength against two opponents has at most this value."""
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class HandSums:
@@ -69,12 +76,13 @@ class CardFeatures:
     """The features of all hands of a deck (ranks, suits) and a shape: hole cards, board cards of each later round.
 
     ``cache`` is the folder where features are cached; None keeps them in memory only.  ``progress`` is called with the
-    progress of each stage; histograms have ``bins`` bins.
+    progress of each stage; histograms have ``bins`` bins.  Hand strength is against one random opponent, or two
+    ``rivals`` at once; strength against clusters of opponents is always against one.
     """
 
     def __init__(
         self, deck: tuple[int, int], shape: tuple[int, ...], cache: str | os.PathLike[str] | None = None,
-        threads: int = 1, progress: ProgressCallback | None = None, bins: int = BINS,
+        threads: int = 1, progress: ProgressCallback | None = None, bins: int = BINS, rivals: int = 1,
     ) -> None:  # fmt: skip
         self.deck = deck
         self.shape = tuple(shape)
@@ -84,13 +92,20 @@ class CardFeatures:
         self._pool = ThreadPool(threads)
         self.progress = progress
         self.bins = bins
+        self.rivals = rivals
         self._kept: dict[str, Mapping[str, npt.NDArray[Any]]] = {}
         if threads < 1 or bins < 1:
             raise AbstractionError(f"threads and bins are at least 1; got {threads} threads, {bins} bins")
         if not 1 <= shape[0] <= 3 or sum(shape) > MAX_HAND:
             raise AbstractionError(f"hands have 1 to 3 hole cards and {MAX_HAND} cards in all at most; got {shape}")
-        if len(self.cards) < sum(shape) + shape[0]:
-            raise AbstractionError(f"two hands and a board of {shape} need more than {len(self.cards)} cards")
+        if rivals not in (1, 2) or (rivals == 2 and shape[0] > 2):
+            raise AbstractionError(
+                "hand strength is against one opponent, or two if hands have one or two hole cards; "
+                f"got {rivals} opponents, {shape[0]} hole cards"
+            )
+        if len(self.cards) < sum(shape) + rivals * shape[0]:
+            hands = {1: "two", 2: "three"}[rivals]
+            raise AbstractionError(f"{hands} hands and a board of {shape} need more than {len(self.cards)} cards")
         if self.cache is not None:
             try:
                 self.cache.mkdir(parents=True, exist_ok=True)
@@ -111,8 +126,16 @@ class CardFeatures:
         return self.sure_winner(self.rounds - 1)
 
     def sure_winner(self, turn: int) -> int:
-        """The strength of a sure winner on the board of a round: twice the number of opponent hands."""
-        return 2 * math.comb(len(self.cards) - self.shape[0] - self.board(turn), self.shape[0])
+        """The strength of a sure winner on the board of a round: twice the number of opponent hands, or as above."""
+        left = len(self.cards) - self.shape[0] - self.board(turn)
+        if self.rivals == 1:
+            return 2 * math.comb(left, self.shape[0])
+        return min(MOST_LEVELS, 6 * self._rival_pairs(turn))
+
+    def _rival_pairs(self, turn: int) -> int:
+        """Number of pairs of opponents against a hand."""
+        hole, left = self.shape[0], len(self.cards) - self.shape[0] - self.board(turn)
+        return math.comb(left, hole) * math.comb(left - hole, hole) // 2
 
     def round_name(self, turn: int) -> str:
         """``the flop``, or ``round 2`` in other games than hold'em; for people."""
@@ -199,9 +222,13 @@ class CardFeatures:
 
     def _make_strengths(self, turn: int) -> dict[str, npt.NDArray[Any]]:
         from counterplay.kernels.cards.card_features import showdown_strengths
+        from counterplay.kernels.cards.two_opponents import pair_strengths
 
         boards, orbit = self._boards(turn), self._board_orbits(turn)
         sizes = np.array([self.shape[0], self._hands(turn), len(hand_codes())])
+        compare = showdown_strengths if self.rivals == 1 else pair_strengths
+        if self.rivals == 2:
+            sizes = np.append(sizes, [self._rival_pairs(turn), self.sure_winner(turn)])
         strength = np.zeros(self.size(turn), dtype=np.uint16)
         tables, codes = self.indexer(turn).tables(), hand_tables()
         parts: list[npt.NDArray[np.int64]] = []
@@ -212,10 +239,11 @@ class CardFeatures:
             except IndexError:
                 deals = np.zeros(self.sure_winner(turn) + 1, dtype=np.int64)
             part = slice(first, last)
-            showdown_strengths(codes, tables, self.cards, boards[part], orbit[part], sizes, strength, deals)
+            compare(codes, tables, self.cards, boards[part], orbit[part], sizes, strength, deals)
             parts.append(deals)
 
         where = "at the showdown" if turn == self.rounds - 1 else f"so far, {self.round_name(turn)}"
+        where += " against two" if self.rivals == 2 else ""
         self.in_chunks(f"hand strength {where}", len(boards), 256, work)
         return {"strength": strength, "deals": np.asarray(np.sum(parts, axis=0, dtype=np.int64))}
 
@@ -443,7 +471,8 @@ class CardFeatures:
             path = None
             if self.cache is not None and check is not None:
                 shape = "-".join(map(str, self.shape))
-                path = self.cache / f"{self.deck[0]}x{self.deck[1]}-{shape}-{name}.features"
+                against = "" if self.rivals == 1 else "against2-"
+                path = self.cache / f"{self.deck[0]}x{self.deck[1]}-{shape}-{against}{name}.features"
             self._kept[name] = make() if path is None or check is None else cached_arrays(path, KIND, make, check)
         return self._kept[name]
 

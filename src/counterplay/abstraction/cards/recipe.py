@@ -12,6 +12,8 @@ One entry for each round, separated by commas or slashes: ``169,KE570,KE570,KO57
     R.3:.6   ranges of E[HS] with these cut points
     M.05     hands whose E[HS] differ by less than this are merged
     T:KE50   the same within each texture of the board
+    T20:KE50 the same within each of 20 classes of boards, made by clustering
+    H3:PS5   the same by the strength against two opponents instead of one
     lossless or the number of all hands up to suits: nothing is lost
 
 A number alone uses the default family, ``5s`` is 5 in every round.  The notation of Gibson (2014, section 3.4.2) is
@@ -24,7 +26,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from counterplay.abstraction.cards.card_abstraction import Recall
 from counterplay.abstraction.cards.strength_ranges import most_merged
@@ -56,11 +58,13 @@ MOST_DIGITS = 18
 LEAST = 0.0001
 """The smallest threshold of merging: it leaves up to 10,001 buckets."""
 
-_ENTRY = re.compile(
-    r"(?P<ir>IR)?(?P<textures>T:)?(?P<family>PHS|PH|PE|PS|KE|KO|PA)?(?P<count>\d+)(x(?P<split>\d+))?", re.I
-)
+MOST_BOARD_CLASSES = 65535
 
-_RANGES = re.compile(r"(?P<ir>IR)?(?P<textures>T:)?(?P<family>R|M)(?P<points>[\d.]+(:[\d.]+)*)", re.I)
+_BEFORE = r"(?P<ir>IR)?(?P<textures>T(?P<boards>\d*):)?(?P<three>H3:)?"
+
+_ENTRY = re.compile(rf"{_BEFORE}(?P<family>PHS|PH|PE|PS|KE|KO|PA)?(?P<count>\d+)(x(?P<split>\d+))?", re.IGNORECASE)
+
+_RANGES = re.compile(rf"{_BEFORE}(?P<family>R|M)(?P<points>[\d.]+(:[\d.]+)*)", re.IGNORECASE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,6 +75,8 @@ class RoundRecipe:
     count: int  # buckets, in each group of hands that is split separately; the first factor of a nested split
     split: int = 1  # the second factor
     textures: bool = False  # whether each texture of the board is split separately
+    boards: int = 0  # with textures: the classes that boards are clustered into; 0 for those of ``texture_of``
+    rivals: int = 1  # opponents that hand strength is against, one or two
     forgets: bool = False  # whether the bucket is forgotten in the next round
     points: tuple[float, ...] = ()  # the cut points of ranges, or the threshold of merging
 
@@ -82,10 +88,11 @@ class RoundRecipe:
     def __str__(self) -> str:
         if self.family == "lossless":
             return "lossless"
+        before = (f"T{self.boards or ''}:" if self.textures else "") + ("H3:" if self.rivals == 2 else "")
         if self.points:
-            return f"{'T:' if self.textures else ''}{self.family}{':'.join(f'{point:g}' for point in self.points)}"
+            return f"{before}{self.family}{':'.join(f'{point:g}' for point in self.points)}"
         split = f"x{self.split}" if self.split > 1 else ""
-        return f"{'T:' if self.textures else ''}{self.family}{self.count}{split}"
+        return f"{before}{self.family}{self.count}{split}"
 
 
 def by_strength(entry: RoundRecipe, last: bool) -> bool:
@@ -113,7 +120,7 @@ class CardRecipe:
                 counts.append(sizes[turn])
                 continue
             before = counts[-1] if turn and not self.rounds[turn - 1].forgets else 1
-            groups = texture_count(deck, sum(shape[1 : turn + 1])) if entry.textures else 1
+            groups = entry.boards or (texture_count(deck, sum(shape[1 : turn + 1])) if entry.textures else 1)
             counts.append(before * groups * entry.buckets)
         return tuple(counts)
 
@@ -167,14 +174,14 @@ def _parse_round(text: str, family: str, turn: int, rounds: int, size: int, reca
     if match is None:
         raise AbstractionError(
             f"buckets of a round are written like 169, PE5, PS5, PH5, PHS5x2, KE570, KO570, PA100, "
-            f"R.3:.6, M.05, T:KE50; got {text!r}"
+            f"R.3:.6, M.05, T:KE50, T20:KE50, H3:PS5; got {text!r}"
         )
     if match["ir"] and recall == "perfect":
         raise AbstractionError(f"{text!r} forgets, which is not perfect recall; leave out one of them")
     forgets = forgets or (bool(match["ir"]) and not last)
     if ranges is not None:
         entry = _parse_points(text, match["family"].upper(), match["points"])
-        entry = dataclasses.replace(entry, textures=bool(match["textures"]), forgets=forgets)
+        entry = dataclasses.replace(entry, forgets=forgets, **_prefixes(match))
         _check_round(entry, text, turn, rounds, size)
         return entry
     if max(len(match["count"]), len(match["split"] or "")) > MOST_DIGITS:
@@ -183,11 +190,21 @@ def _parse_round(text: str, family: str, turn: int, rounds: int, size: int, reca
     named = (match["family"] or ("PHS" if match["split"] else family)).upper()
     if named not in FAMILIES or named == "lossless":
         raise AbstractionError(f"families of buckets are {', '.join(FAMILIES)}; got {named!r}")
-    if count == size and match["split"] is None and not match["textures"]:
+    if count == size and match["split"] is None and not match["textures"] and not match["three"]:
         return RoundRecipe("lossless", size, forgets=forgets)
-    entry = RoundRecipe(named, count, split, bool(match["textures"]), forgets)
+    entry = RoundRecipe(named, count, split, forgets=forgets, **_prefixes(match))
     _check_round(entry, text, turn, rounds, size)
     return entry
+
+
+def _prefixes(match: re.Match[str]) -> dict[str, Any]:
+    """What stands before the family: classes of boards, and opponents."""
+    boards = match["boards"]
+    if boards and not 1 <= int(boards[: MOST_DIGITS + 1]) <= MOST_BOARD_CLASSES:
+        raise AbstractionError(
+            f"boards are clustered into 1 to {MOST_BOARD_CLASSES:,} classes, as in T20:KE50; got {match[0]!r}"
+        )
+    return {"textures": bool(match["textures"]), "boards": int(boards or 0), "rivals": 2 if match["three"] else 1}
 
 
 def _parse_points(text: str, family: str, points: str) -> RoundRecipe:
@@ -220,6 +237,8 @@ def _check_round(entry: RoundRecipe, text: str, turn: int, rounds: int, size: in
         raise AbstractionError(f"after the last round there are no buckets to look ahead to; got {text!r}")
     if entry.family == "PA" and not entry.forgets:
         raise AbstractionError(f"potential-aware buckets look ahead, so they must be forgotten (IR); got {text!r}")
+    if entry.rivals > 1 and entry.family in ("KO", "PA"):
+        raise AbstractionError(f"{FAMILIES[entry.family]}, do not use the strength against two; got {text!r}")
     if entry.textures and turn == 0:
         raise AbstractionError(f"there is no board in the first round; got {text!r}")
     if entry.buckets > size and entry.family not in ("R", "M"):  # those may stay empty
