@@ -386,7 +386,7 @@ def test_the_limit_of_regret_is_allowed() -> None:
         ({"bound_divisor": 0.5}, "bound_divisor must be a number, at least 1; got 0.5"),
         ({"visit_threshold": -0.1}, "visit_threshold must be a number, at least 0; got -0.1"),
         ({"visit_threshold": "x"}, "visit_threshold must be a number, at least 0; got 'x'"),
-        ({"seed": 2**64}, r"seed must be an integer, at least 0 and below 2\^64; got 18446744073709551616"),
+        ({"seed": 2**64}, r"seed must be an integer, at least 0 and below 2\^63; got 18446744073709551616"),
     ],
 )
 def test_wrong_settings(changes: dict[str, object], message: str) -> None:

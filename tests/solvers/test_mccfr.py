@@ -250,7 +250,7 @@ def test_utilities_in_whole_units() -> None:
         ({"probe_share": 0}, "probe_share must be"),
         ({"probe_exploration": 2}, "probe_exploration must be"),
         ({"average_walks": 0}, "average_walks must be"),
-        ({"seed": -1}, "seed must be an integer, at least 0; got -1"),
+        ({"seed": -1}, r"seed must be an integer, at least 0 and below 2\^63; got -1"),
         ({"seed": 1.5}, "seed must be"),
         ({"threads": 0}, "threads must be an integer, at least 1 and at most 1024; got 0"),
         ({"threads": 2000}, "threads must be an integer, at least 1 and at most 1024; got 2000"),

@@ -40,6 +40,7 @@ from counterplay.poker.rules import Betting, Chips
 from counterplay.runtime.data_frames import Tabulated
 from counterplay.runtime.number_text import figure
 from counterplay.runtime.progress import Progress, ProgressCallback
+from counterplay.runtime.seeds import check_seed
 from counterplay.runtime.suggestions import suggest_arguments
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.tabular import TabularStrategy
@@ -183,6 +184,7 @@ def match(
     estimators : str or sequence of str, optional
         Low-variance estimators to report beside money, with two players: ``all``, or names as ``ac+ef+bc-divat``.
     """
+    seed = check_seed(seed, GameError)
     played = open_match_game(game) if isinstance(game, str) else game
     entries = make_entries([agents] if isinstance(agents, str) else list(agents))
     if len(entries) != played.players:

@@ -33,6 +33,7 @@ from counterplay.evaluation.matches.tally import Estimate, Tally
 from counterplay.runtime.header_checks import check_header
 from counterplay.runtime.jobs import ProcessExecutor, SerialExecutor, run_jobs
 from counterplay.runtime.progress import Progress, ProgressCallback
+from counterplay.runtime.seeds import check_seed
 from counterplay.storage import lock_folder, write_text
 from counterplay.trusted_code import check_stored
 
@@ -69,8 +70,7 @@ class TournamentConfig:
         for key in ("deals", "piece"):
             if getattr(self, key) < 1:
                 raise GameError(f"{key} must be at least 1; got {getattr(self, key)}")
-        if self.seed < 0:
-            raise GameError(f"the seed of a tournament is at least 0; got {self.seed}")
+        check_seed(self.seed, GameError)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> TournamentConfig:

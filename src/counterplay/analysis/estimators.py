@@ -26,6 +26,7 @@ from counterplay.kernels.history.chance_sampling import estimate_chance
 from counterplay.kernels.history.mccfr import Stack, estimate_sampled
 from counterplay.kernels.history.pure_cfr import estimate_pure
 from counterplay.kernels.walks import random_state
+from counterplay.runtime.seeds import check_seed
 from counterplay.solvers.cfr import CfrSolver
 from counterplay.solvers.mccfr import MccfrConfig, MccfrSolver, payoff_units
 from counterplay.strategy.tabular import TabularStrategy
@@ -172,8 +173,7 @@ def sample_estimator(
     chosen = tuple(tree.infosets_of(player)) if infosets is None else tuple(infosets)
     if not isinstance(samples, numbers.Integral) or samples < 2:
         raise SolverError(f"a variance needs at least 2 samples; got {samples}")
-    if not isinstance(seed, numbers.Integral) or seed < 0:
-        raise SolverError(f"seed must be an integer, at least 0; got {seed!r}")
+    seed = check_seed(seed, SolverError)
     wrong = [infoset for infoset in chosen if infoset not in tree.infosets_of(player)]
     if wrong or not chosen:
         raise SolverError(f"player {player + 1} of {tree.name} has no information set {wrong[0] if wrong else 'asked'}")
@@ -198,6 +198,7 @@ def variance_along_cfr(
 
     The information set is by default the player's first one.  Estimators see the same profiles.
     """
+    seed = check_seed(seed, SolverError)
     tree = open_game(game, "history")
     infoset = tree.infosets_of(player)[0] if infoset is None else infoset
     first = np.array([tree.infoset_offset[infoset]])

@@ -24,6 +24,7 @@ from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.betting import count_betting
 from counterplay.poker.isomorphism import HandIndexer
 from counterplay.poker.raise_sizes import bet_abstraction
+from counterplay.runtime.seeds import check_seed
 from counterplay.runtime.suggestions import did_you_mean, find_name
 
 OPPONENTS = ("always-call", "always-raise", "50/50", "uniform")
@@ -161,6 +162,7 @@ def make_plan(
     GameError
         If there is no such preset or objective, the betting is too large, or the objective is not for the game.
     """
+    seed = check_seed(seed, GameError)
     found = find_name(preset, PRESETS)
     if found is None:
         raise GameError(f"unknown preset {preset!r}; {did_you_mean(preset, PRESETS)}")

@@ -9,6 +9,8 @@ import typer
 from counterplay.cli import options as o
 from counterplay.cli.common import note, print_json
 from counterplay.cli.match import AGENT_HELP, read_entries
+from counterplay.errors import GameError
+from counterplay.runtime.seeds import check_seed
 
 
 def command(
@@ -23,6 +25,7 @@ def command(
     from counterplay.agents import MatchGame, open_match_game, play_as_client
     from counterplay.poker.poker_game import PokerFile
 
+    check_seed(seed, GameError)
     definition = open_match_game(game).definition()
     (entry,) = read_entries([agent])
     player = entry.agent(MatchGame(game, PokerFile(definition, game)), seed)

@@ -45,6 +45,7 @@ from counterplay.poker.buckets.later_boards import LaterBoards
 from counterplay.runtime.intervals import interval
 from counterplay.runtime.number_text import figure
 from counterplay.runtime.progress import Progress, ProgressCallback
+from counterplay.runtime.seeds import check_seed
 from counterplay.strategy.bucket_strategy import BucketStrategy
 
 Vector = NDArray[np.float64]
@@ -152,7 +153,7 @@ def bound_exploitability(
     GameError
         If the game is of another kind, or there are too many boards and no number to sample.
     """
-    game = profile.abstract
+    seed, game = check_seed(seed, GameError), profile.abstract
     drawn = game.rounds - 1 if drawn is None else drawn
     if boards is not None and boards < 2:
         raise GameError(f"an interval needs two boards or more; got {boards}")

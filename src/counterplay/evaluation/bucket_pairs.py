@@ -32,6 +32,7 @@ from counterplay.poker.three_cards import showdown_tables
 from counterplay.runtime.array_checks import check_like, check_limits, check_weights
 from counterplay.runtime.header_checks import check_header
 from counterplay.runtime.progress import ProgressCallback
+from counterplay.runtime.seeds import check_seed
 from counterplay.runtime.threads import ThreadPool
 from counterplay.storage import Arrays, read_container, write_container
 
@@ -161,6 +162,7 @@ def count_bucket_pairs(
     GameError
         If there are not two players, or too many boards and no number to sample.
     """
+    seed = check_seed(seed, GameError)
     if game.players != 2:
         raise GameError(f"best responses over buckets are for two players; {game.name} has {game.players}")
     exact = boards is None or not game.definition.board_ends[-1]

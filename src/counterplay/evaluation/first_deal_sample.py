@@ -26,8 +26,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from counterplay.errors import StrategyError
 from counterplay.evaluation.trunk import Trunk
 from counterplay.runtime.intervals import student_factor
+from counterplay.runtime.seeds import check_seed
 
 Vector = NDArray[np.float64]
 
@@ -72,7 +74,7 @@ class FirstDealEstimate:
 
 def visiting_order(probability: Vector, seed: int) -> NDArray[np.int64]:
     """All first deals in a random order, likely ones rather earlier."""
-    wait = np.random.default_rng(seed).exponential(size=len(probability)) / probability
+    wait = np.random.default_rng(check_seed(seed, StrategyError)).exponential(size=len(probability)) / probability
     return np.argsort(wait, kind="stable")
 
 

@@ -17,6 +17,7 @@ from counterplay.game.game import Game
 from counterplay.poker.poker_game import PokerGame
 from counterplay.poker.postflop import SUBGAME
 from counterplay.poker.postflop.subgame import parse_subgame
+from counterplay.runtime.seeds import check_seed
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.public.public_tree import PublicTree
@@ -70,6 +71,7 @@ class Settings:
     def __post_init__(self) -> None:
         if self.training < 0:
             raise StrategyError(f"training is a number of boards; got {self.training}")
+        check_seed(self.seed, StrategyError)
 
     @property
     def splits(self) -> bool:

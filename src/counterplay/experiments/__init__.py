@@ -12,6 +12,7 @@ from typing import Any
 
 from counterplay.errors import CounterplayError
 from counterplay.experiments.shared.experiment import Cell, Experiment, noting_stops
+from counterplay.runtime.seeds import check_seed
 from counterplay.runtime.suggestions import did_you_mean, find_name
 
 __all__ = ["EXPERIMENTS", "Cell", "Experiment", "run_experiment"]
@@ -108,10 +109,12 @@ def _checked(name: str, run: Callable[..., Any], options: Mapping[str, Any]) -> 
         words = kinds[option].split(" | ")
         if value is None and "None" in words:
             continue
-        least = 0 if option == "seed" else 1
+        if option == "seed":
+            checked[option] = check_seed(value, CounterplayError)
+            continue
         whole = isinstance(value, int) and not isinstance(value, bool)
-        if "int" in words and not (whole and value >= least):
-            raise CounterplayError(f"{name}: {option} must be an integer, at least {least}; got {value!r}")
+        if "int" in words and not (whole and value >= 1):
+            raise CounterplayError(f"{name}: {option} must be an integer, at least 1; got {value!r}")
         if "float" in words and not (whole or (isinstance(value, float) and math.isfinite(value))):
             raise CounterplayError(f"{name}: {option} must be a number; got {value!r}")
         if "str" in words and not isinstance(value, str):

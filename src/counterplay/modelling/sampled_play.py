@@ -22,6 +22,7 @@ from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.buckets.deal_sampler import DealSampler
 from counterplay.runtime.memory import check_memory
 from counterplay.runtime.progress import Progress, ProgressCallback
+from counterplay.runtime.seeds import check_seed
 from counterplay.runtime.suggestions import find_name, suggest_arguments
 from counterplay.strategy.strategy import Strategy
 
@@ -66,6 +67,7 @@ def observe_play(
     """
     if isinstance(hands, bool) or not isinstance(hands, int) or hands < 0:
         raise GameError(f"a number of hands is an integer of at least 0; got {hands!r}")
+    seed = check_seed(seed, GameError)
     own = policy_table(opponent, form)
     word = find_name(against, ("probe", SELF)) if isinstance(against, str) else None
     other = own if word == SELF else policy_table(PROBE if word == "probe" else against, form)

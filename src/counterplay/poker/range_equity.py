@@ -30,6 +30,7 @@ from counterplay.poker.ranges import HANDS, Weights, holdem_hands, parse_range, 
 from counterplay.runtime.data_frames import data_frame
 from counterplay.runtime.html_page import html_cell, html_page, html_table
 from counterplay.runtime.progress import Progress, ProgressCallback
+from counterplay.runtime.seeds import check_seed
 from counterplay.storage import write_csv, write_text
 
 MAX_PLAYERS = 10
@@ -209,6 +210,7 @@ def equity(
 
     Raises GameError if something cannot be read, or the ranges cannot be dealt together.
     """
+    seed = check_seed(seed, GameError)
     table = _Table.read(ranges, board, dead)
     if samples is not None and (exact or samples < 2):
         raise GameError(

@@ -13,6 +13,7 @@ from counterplay.forms import FORMS
 from counterplay.runtime.memory import read_memory
 from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import ProgressCallback
+from counterplay.runtime.seeds import check_seed
 from counterplay.runtime.suggestions import did_you_mean, find_name
 from counterplay.solvers.solver import Solver
 
@@ -76,6 +77,8 @@ class RunOptions:
             object.__setattr__(self, name, several)
         if self.opponent_cards is not None:
             object.__setattr__(self, "opponent_cards", os.fspath(self.opponent_cards))
+        if self.seed is not None:
+            object.__setattr__(self, "seed", check_seed(self.seed, SolverError))
         object.__setattr__(self, "memory_limit", read_memory(self.memory_limit))
         form = find_name(self.representation, ("auto", *FORMS))
         if form is None:

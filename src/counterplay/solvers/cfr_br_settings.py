@@ -10,7 +10,7 @@ from counterplay.errors import GameError, SolverError
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.poker_public_tree import count_public_tree, public_tree_bytes
 from counterplay.solvers.cfr import CfrConfig
-from counterplay.solvers.settings import Bounds, Count
+from counterplay.solvers.settings import Bounds, Count, Seed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,7 +34,7 @@ class CfrBrConfig(CfrConfig):
 
     trunk: Count = 0
     every_board: bool = False
-    seed: Count = 0
+    seed: Seed = 0
     start: Annotated[str, "the file of a strategy"] | None = None
     start_weight: Annotated[float, Bounds(above=0, below=1e9)] = 1.0
 

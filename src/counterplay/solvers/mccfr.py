@@ -52,7 +52,7 @@ from counterplay.runtime.threads import ThreadPool, spaced_rows, spaced_zeros
 from counterplay.solvers.restricted_solver import RestrictedSolver, restriction_bytes
 from counterplay.solvers.restriction_values import bound_of, measure_on_tree, model_of
 from counterplay.solvers.sampling_schemes import scheme_array
-from counterplay.solvers.settings import Bounds, Count, Settings, Share, Threads, preset
+from counterplay.solvers.settings import Bounds, Seed, Settings, Share, Threads, preset
 from counterplay.solvers.solver import Solver
 from counterplay.solvers.threaded_solver import ThreadedSolver
 from counterplay.strategy import normalise
@@ -127,7 +127,7 @@ class MccfrConfig(Settings):
     storage: Literal["float64", "float32", "int32", "int64"] = "float64"
     units: Annotated[int, Bounds(at_least=1, at_most=10**18)] | None = None
     overflow: Literal["cut", "error"] = "cut"
-    seed: Count = 0
+    seed: Seed = 0
     threads: Threads = 1
 
     def __post_init__(self) -> None:

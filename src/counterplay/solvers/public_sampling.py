@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,7 @@ from counterplay.poker.postflop import SUBGAME
 from counterplay.runtime.threads import ThreadPool, spaced_rows, spaced_zeros
 from counterplay.solvers.cfr import ROUNDING, check_storage
 from counterplay.solvers.public_tree_tables import PublicTreeTables, table_type
-from counterplay.solvers.settings import Bounds, Settings, Threads
+from counterplay.solvers.settings import Seed, Settings, Threads
 from counterplay.solvers.threaded_solver import ThreadedSolver
 from counterplay.tree.public.public_tree import LINK, NO_HAND, SHARED, PublicTree
 
@@ -85,7 +85,7 @@ class PublicSamplingConfig(Settings):
     regret_floor: bool = False
     linear_average: bool = False
     storage: Literal["auto", "float64", "float32"] = "auto"
-    seed: Annotated[int, Bounds(at_least=0, at_most=2**64)] = 0
+    seed: Seed = 0
     threads: Threads = 1
 
 

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args, get_or
 import numpy as np
 
 from counterplay.errors import SolverError
+from counterplay.runtime.seeds import SEEDS
 from counterplay.runtime.suggestions import closest_names, did_you_mean
 
 COMPARISONS = {"at_least": operator.ge, "above": operator.gt, "at_most": operator.le, "below": operator.lt}
@@ -47,6 +48,7 @@ def _readable(end: float) -> str:
 
 Count: TypeAlias = Annotated[int, Bounds(at_least=0)]
 Share: TypeAlias = Annotated[float, Bounds(above=0, at_most=1)]
+Seed: TypeAlias = Annotated[int, Bounds(at_least=0, below=SEEDS)]
 Threads: TypeAlias = Annotated[int, Bounds(at_least=1, at_most=1024)]
 
 

@@ -19,6 +19,7 @@ from counterplay.errors import StrategyError
 from counterplay.forms import GameLike, open_game
 from counterplay.runtime.array_checks import check_like, check_limits
 from counterplay.runtime.header_checks import check_header
+from counterplay.runtime.seeds import check_seed
 from counterplay.storage import Arrays, pack_texts, unpack_texts, write_container
 from counterplay.strategy.strategy import Provenance, Row, Strategy
 from counterplay.tree.history.game_tree import GameTree
@@ -104,6 +105,7 @@ class TabularStrategy(Strategy):
     @classmethod
     def random(cls, game: GameLike, seed: int) -> TabularStrategy:
         """A profile drawn uniformly from all distributions at each information set; the game as in ``uniform``."""
+        seed = check_seed(seed, StrategyError)
         tree = open_game(game, "history")
         weights = np.random.default_rng(seed).exponential(size=tree.num_entries)
         return cls.from_tree(tree, normalise(weights, tree.infoset_offset), Provenance("random", seed=seed))

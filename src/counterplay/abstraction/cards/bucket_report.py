@@ -14,7 +14,9 @@ import numpy.typing as npt
 
 from counterplay.abstraction.cards.card_abstraction import CardAbstraction
 from counterplay.abstraction.cards.features import CardFeatures
+from counterplay.errors import AbstractionError
 from counterplay.poker.cards import cards_text
+from counterplay.runtime.seeds import check_seed
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -33,7 +35,7 @@ class RoundReport:
 
 def random_deals(cards: npt.NDArray[Any], size: int, deals: int, seed: int) -> npt.NDArray[np.uint8]:
     """Random deals of ``size`` cards: (deals, size)."""
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(check_seed(seed, AbstractionError))
     order = np.argsort(generator.random((deals, len(cards)), dtype=np.float32), axis=1)[:, :size]
     return np.asarray(cards)[order].astype(np.uint8)
 

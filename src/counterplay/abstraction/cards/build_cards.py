@@ -33,6 +33,7 @@ from counterplay.errors import AbstractionError
 from counterplay.poker.isomorphism import HandIndexer
 from counterplay.runtime.array_checks import check_like, check_limits
 from counterplay.runtime.progress import Progress, ProgressCallback
+from counterplay.runtime.seeds import check_seed
 from counterplay.storage import Arrays
 
 Array = npt.NDArray[Any]
@@ -70,6 +71,9 @@ class BuildSettings:
     classes: int = 2000
     max_table: int = 100_000_000
     runout: tuple[int, ...] = dataclasses.field(default=(), repr=False)  # cache names contain it through the features
+
+    def __post_init__(self) -> None:
+        check_seed(self.seed, AbstractionError)
 
 
 def build_cards(

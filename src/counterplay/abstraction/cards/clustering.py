@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from counterplay.errors import AbstractionError
 from counterplay.runtime.progress import Progress, ProgressCallback
+from counterplay.runtime.seeds import check_seed
 from counterplay.runtime.threads import ThreadPool
 
 Metric: TypeAlias = Literal["euclidean", "absolute"]
@@ -95,6 +96,9 @@ class KMeansConfig:
     settled: float = 0.001  # stop when at most this fraction of the points moves to another cluster
     bounds: bool = True  # whether to skip distances by the triangle inequality; the result is the same
     trace: bool = False  # whether to keep the objective of every iteration
+
+    def __post_init__(self) -> None:
+        check_seed(self.seed, AbstractionError)
 
 
 def k_means(

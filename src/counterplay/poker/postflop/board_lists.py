@@ -16,6 +16,7 @@ import numpy as np
 from counterplay.errors import GameError
 from counterplay.poker.cards import MAX_SUITS, cards_text, parse_cards
 from counterplay.poker.isomorphism import HandIndexer
+from counterplay.runtime.seeds import check_seed
 from counterplay.storage import read_lines
 
 FLOP = 3
@@ -65,7 +66,7 @@ def random_flops(count: int, seed: int) -> list[WeightedBoard]:
     _check_count(count, len(flops))
     kinds = np.repeat(np.arange(len(flops)), [int(flop.weight) for flop in flops])
     found: dict[int, int] = {}
-    for kind in np.random.default_rng(seed).permutation(kinds).tolist():
+    for kind in np.random.default_rng(check_seed(seed, GameError)).permutation(kinds).tolist():
         if kind not in found and len(found) == count:
             break
         found[kind] = found.get(kind, 0) + 1

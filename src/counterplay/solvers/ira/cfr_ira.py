@@ -38,7 +38,7 @@ from counterplay.solvers.ira.changing_abstraction import (
     set_tables,
     utility_ranges,
 )
-from counterplay.solvers.settings import Bounds, Count, Settings
+from counterplay.solvers.settings import Bounds, Count, Seed, Settings
 from counterplay.tree.history.game_tree import GameTree
 
 LITERAL = {
@@ -78,7 +78,7 @@ class CfrIraConfig(Settings):
     k_h: Count = 900
     delay: Count = 100
     shifted: bool = True
-    seed: Annotated[int, Bounds(at_least=0, below=2**64)] = 0
+    seed: Seed = 0
     forget: Forget = "initial"
     literal: bool = False
     clip_heuristic: bool = True
