@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from counterplay.solvers.maxmin import MaxminConfig, MaxminSolver
     from counterplay.solvers.mccfr import MCCFR_PRESETS, MccfrConfig, MccfrSolver
     from counterplay.solvers.public_cfr import PublicSolver
+    from counterplay.solvers.resolving import after_deals, resolve, resolve_below
     from counterplay.solvers.restriction import Restriction
     from counterplay.solvers.sampling_schemes import SCHEMES, scheme_array
     from counterplay.solvers.state_mccfr import StateSampler
@@ -40,8 +41,9 @@ __all__ = [
     "Algorithm", "CfrConfig", "CfrIra", "CfrIraConfig", "CfrSolver", "DoubleOracle", "DoubleOracleConfig",
     "FictitiousPlay", "FictitiousPlayConfig", "Fpira", "FpiraConfig", "LinearProgram", "LinearProgramConfig",
     "MaxminConfig", "MaxminSolver", "MccfrConfig", "MccfrSolver", "PublicSolver", "Restriction", "RunFacts",
-    "SolveResult", "Solver", "StateSampler", "checkpoint_header", "find_algorithm", "form_of", "make_solver",
-    "memory_words", "resume_solver", "scheme_array", "solve_matrix", "solver_class",
+    "SolveResult", "Solver", "StateSampler", "after_deals", "checkpoint_header", "find_algorithm", "form_of",
+    "make_solver", "memory_words", "resolve", "resolve_below", "resume_solver", "scheme_array",
+    "solve_matrix", "solver_class",
 ]  # fmt: skip
 
 # Solvers are imported when they are first named: some bring large libraries.
@@ -55,6 +57,7 @@ __getattr__ = lazy_names(__name__, {
     "maxmin": ("MaxminConfig", "MaxminSolver"),
     "mccfr": ("MCCFR_PRESETS", "MccfrConfig", "MccfrSolver"),
     "public_cfr": ("PublicSolver",),
+    "resolving": ("after_deals", "resolve", "resolve_below"),
     "restriction": ("Restriction",),
     "sampling_schemes": ("SCHEMES", "scheme_array"),
     "state_mccfr": ("StateSampler",),
