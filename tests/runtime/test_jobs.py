@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -173,6 +176,63 @@ def test_workers_stop_when_their_parent_is_killed(tmp_path: Path) -> None:
         time.sleep(0.1)
     assert workers
     assert not [worker for worker in workers if Path(f"/proc/{worker}").exists()]
+
+
+LONG_JOBS = """
+import pathlib, sys, time
+from counterplay.runtime.jobs import ProcessExecutor, run_jobs
+from counterplay.runtime.signals import interruptible
+
+folder = pathlib.Path(sys.argv[1])
+
+def work(job):
+    (folder / f"{job}.begun").touch()
+    if job:
+        time.sleep(600)
+    return job
+
+def listed():
+    yield 0
+    print("workers begin", flush=True)
+    yield from range(1, 9)
+
+if __name__ == "__main__":
+    kept = []
+    with interruptible(), ProcessExecutor(2) as executor:
+        try:
+            run_jobs(work, listed(), executor, lambda job, _: kept.append(job), abandon=executor.stop)
+        except KeyboardInterrupt:
+            print("kept", kept)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+@pytest.mark.parametrize("whole", [True, False], ids=["all processes", "the parent"])
+@pytest.mark.parametrize("when", ["importing", "working"])
+def test_workers_stop_at_a_signal(when: str, whole: bool, number: signal.Signals, tmp_path: Path) -> None:
+    """Jobs that run end, those that were handed over do not begin, and nobody prints a traceback."""
+    script, folder = tmp_path / "parent.py", tmp_path / "jobs"
+    script.write_text(LONG_JOBS)
+    folder.mkdir()
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+    with subprocess.Popen([sys.executable, str(script), str(folder)], **pipes) as parent:  # type: ignore[call-overload]
+        try:
+            assert parent.stdout.readline() == "workers begin\n"
+            deadline = time.monotonic() + 60
+            while when == "working" and len(list(folder.iterdir())) < 3 and time.monotonic() < deadline:
+                time.sleep(0.01)
+            (os.killpg if whole else os.kill)(parent.pid, number)
+            out, err = parent.communicate(timeout=60)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(parent.pid, signal.SIGKILL)
+    begun = {path.stem for path in folder.iterdir()}
+    assert (parent.returncode, err) == (0, "")
+    if when == "working":
+        assert (out, begun) == ("kept [0]\n", {"0", "1", "2"})
+    else:
+        assert out in ("kept []\n", "kept [0]\n")
+        assert begun <= {"0", "1", "2"}
 
 
 def test_jobs_that_take_long_can_be_abandoned() -> None:

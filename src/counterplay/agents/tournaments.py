@@ -244,7 +244,7 @@ class Tournament:
                 run_jobs(play, todo, SerialExecutor(), keep, report)
             else:
                 with ProcessExecutor(workers) as executor:
-                    run_jobs(play, todo, executor, keep, report)
+                    run_jobs(play, todo, executor, keep, report, executor.stop)
         return self.result()
 
     def _results(self, repair: bool = False) -> list[tuple[tuple[int, int], dict[str, Any]]]:

@@ -124,6 +124,7 @@ def run(
                 jobs.run(work, SerialExecutor())
             else:
                 with ProcessExecutor(workers) as executor:
+                    jobs.abandon = executor.stop
                     jobs.run(work, executor)
         sums = jobs.found[jobs.done].sum(axis=0)
         if jobs.done.any():

@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 import multiprocessing
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 from counterplay.errors import StrategyError
 from counterplay.runtime.array_checks import check_like
 from counterplay.runtime.progress import Progress, ProgressCallback
+from counterplay.runtime.signals import STOPPING, blocked, stop_main_thread, unblock, uninterrupted
 from counterplay.storage import read_container, write_container
 from counterplay.trusted_code import trust_names, trusted_names
 
@@ -68,21 +70,69 @@ class ThreadExecutor(ThreadPoolExecutor):
 
 
 class ProcessExecutor(ProcessPoolExecutor):
-    """Some processes of this machine; work and jobs are pickled.  Twice as many are submitted, so that none waits."""
+    """Some processes of this machine; work and jobs are pickled.  Twice as many are submitted, so that none waits.
+
+    ``stop`` raises KeyboardInterrupt in the jobs that run and in those that were submitted, as does Ctrl-C, which a
+    terminal sends to all processes.
+    """
 
     def __init__(self, processes: int) -> None:
         fresh = multiprocessing.get_context("spawn")  # threads do not survive a fork
-        super().__init__(processes, fresh, _start_worker, (os.getpid(), trusted_names()))
+        self._line, self._own_end = fresh.Pipe(duplex=False)
+        super().__init__(processes, fresh, _start_worker, (os.getpid(), trusted_names(), self._line))
         self.capacity = 2 * processes
 
+    def submit(self, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
+        """As an executor does; workers begin with signals blocked, until they can handle them."""
+        with uninterrupted(), blocked():
+            return super().submit(_do, work, *arguments, **options)
 
-def _start_worker(parent: int, trusted: Iterable[str]) -> None:
-    """Trust what the parent trusts, and stop when it is gone, however it was killed."""
+    def stop(self) -> None:
+        """Let all jobs end early."""
+        self._own_end.close()  # which the workers see, also when this process is killed
+
+
+class _Stop:
+    """What a worker knows about signals: whether one came, whether it is to end, and whether it does a job."""
+
+    came = leaving = busy = False
+
+
+def _do(work: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """Do a job in a worker; no job is begun, and none continues, after a signal."""
+    try:
+        _Stop.busy = True
+        if _Stop.came:
+            raise KeyboardInterrupt
+        return work(*arguments, **options)
+    finally:
+        _Stop.busy = False
+
+
+def _start_worker(parent: int, trusted: Iterable[str], line: Any) -> None:
+    """Trust what the parent trusts; stop when it says so, and when it is gone, however it was killed."""
     trust_names(trusted)
 
+    def stop(signum: int, frame: object) -> None:
+        first, _Stop.came = not _Stop.came, True
+        _Stop.leaving |= signum == signal.SIGTERM
+        if _Stop.busy and first:
+            raise KeyboardInterrupt
+
+    heard = [number for number in STOPPING if signal.getsignal(number) != signal.SIG_IGN]
+    for number in heard:
+        signal.signal(number, stop)
+    unblock()
+
     def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1.0)
+        while os.getppid() == parent and not (_Stop.leaving and not _Stop.busy):
+            try:
+                if not _Stop.came and line.poll(1.0):
+                    line.recv()
+            except (EOFError, OSError):
+                stop_main_thread(heard)
+            if _Stop.came:
+                time.sleep(1.0)
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
@@ -126,14 +176,14 @@ def run_jobs(
                 keep(job, future.result())
             if report is not None:
                 report()
-    except KeyboardInterrupt:
-        if abandon is not None:
-            abandon()
+    except BaseException as error:
+        with uninterrupted():  # what a job has finished may be nowhere else
+            if isinstance(error, KeyboardInterrupt) and abandon is not None:
+                abandon()
+            for future, job in running.items():
+                if not future.cancel() and future.exception() is None:
+                    keep(job, future.result())
         raise
-    finally:
-        for future, job in running.items():
-            if not future.cancel() and future.exception() is None:
-                keep(job, future.result())
 
 
 class JobList:

@@ -18,6 +18,6 @@ def check_seed(seed: object, error: type[CounterplayError]) -> int:
     CounterplayError
         Of the given type, if it is none.
     """
-    if not isinstance(seed, numbers.Integral) or isinstance(seed, bool) or not 0 <= seed < SEEDS:
+    if not isinstance(seed, numbers.Integral) or isinstance(seed, bool) or not 0 <= int(seed) < SEEDS:
         raise error(f"seed must be an integer, at least 0 and below 2^63; got {seed!r}")
     return int(seed)

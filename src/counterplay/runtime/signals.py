@@ -7,7 +7,7 @@ import ctypes
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -106,6 +106,34 @@ def _handled(make: Callable[[Mapping[int, Any]], Any]) -> Iterator[None]:
     finally:
         for number, before in old.items():
             signal.signal(number, before)
+
+
+@contextmanager
+def blocked() -> Iterator[None]:
+    """Block the signals in this thread, and in the processes and threads that it starts, which begin without them."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    old = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, old)
+
+
+def unblock() -> None:
+    """Take the signals that were blocked when this process was started; those that came are delivered now."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
+
+
+def stop_main_thread(numbers: Sequence[int]) -> None:
+    """Send the first of some signals to the main thread, also if it sleeps."""
+    for number in numbers[:1]:
+        if hasattr(signal, "pthread_kill"):
+            signal.pthread_kill(threading.main_thread().ident or 0, number)
+        else:
+            signal.raise_signal(number)
 
 
 CUT_SHORT = (

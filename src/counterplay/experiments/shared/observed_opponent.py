@@ -218,6 +218,7 @@ def solve_points(
                 jobs.run(work, SerialExecutor())
             else:
                 with ProcessExecutor(workers) as executor:
+                    jobs.abandon = executor.stop
                     jobs.run(work, executor)
         rows = zip(asked, jobs.found.tolist(), jobs.done.tolist(), strict=True)
         return opponent, {one: Point(*row) for one, row, done in rows if done}
