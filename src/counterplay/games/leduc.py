@@ -12,7 +12,10 @@ The parameters give the three versions of the literature for two players:
 * ``leduc(physical_board=true)`` : the board is one of the cards that remain given the player's rank, 468
   information sets (Gibson 2014, table 7.1).
 
-All have the same value.  Betting does not depend on the cards, so its tree is built once and shared by all deals.
+All have the same value.  ``forgetting ranks=JQ-K`` is an abstraction of Gibson 2014, section 7.3.1: before the board
+the ranks of a group are one, and after it only whether the board pairs the private card is seen.
+
+Betting does not depend on the cards, so its tree is built once and shared by all deals.
 A betting string has one letter for each action: k check, c call, b bet, r raise, f fold; ``/`` separates rounds.
 """
 
@@ -20,8 +23,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Self
 
 from counterplay.errors import GameError
 from counterplay.game.game import CHANCE, TERMINAL, Game
@@ -114,6 +117,9 @@ class Leduc(Game):
     suited: bool = parameter(False, "information sets show suits")
     physical_board: bool = parameter(False, "information sets distinguish board cards of one rank, not private ones")
     zero_sum = True
+    forgets: ClassVar[Mapping[str, str]] = {
+        "ranks": "which rank of a group it is, as in ranks=JQ-K, and which board, but for a pair"
+    }
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -158,6 +164,27 @@ class Leduc(Game):
                 row.append(hole + ranks[board_rank] + (suits[board_suit] if self.suited or self.physical_board else ""))
             table.append([*row, hole])
         return table
+
+    def forget(self, what: str, value: str) -> Callable[[str], str]:
+        """As ``Game.forget``."""
+        if what not in self.forgets:
+            return super().forget(what, value)
+        ranks, groups = rank_names(self.ranks), value.strip().split("-")
+        if self.ranks > 13 or sorted("".join(groups)) != sorted(ranks) or "" in groups:
+            raise GameError(f"{self.spec()}: ranks={'-'.join(ranks)} groups its ranks, each once; got {value!r}")
+        group = {ranks.index(rank): one for one in groups for rank in one}
+        shown: dict[str, str] = {}
+        for card, row in enumerate(self.seen):
+            own = card // self.suits
+            shown[row[-1]] = group[own]
+            for board, text in enumerate(row[:-1]):
+                shown[text] = f"{group[own]} {'pair' if board // self.suits == own else 'other'}"
+
+        def left(infoset: str) -> str:
+            cards, colon, betting = infoset.partition(":")
+            return shown.get(cards, cards) + colon + betting
+
+        return left
 
     def acpc_rules(self) -> Mapping[str, Any] | None:
         """As ``Game.acpc_rules``; what ``physical_board`` shows no player of a match sees."""

@@ -6,8 +6,9 @@ A game can forget what it defines itself (``Game.forgets``), and every game:
     match=PATTERN   whatever a regular expression matches in the name of an information set
     map=FILE        what a saved abstraction merges
     nothing         nothing: the original game
+    outside=PART    what the others say, but nothing in a part of the betting (``abstraction.experts``): dynamic experts
 
-Several are separated by commas and applied in order; ``initial`` and ``map`` cannot be combined.
+Several are separated by commas and applied in order; ``initial`` and ``map`` are combined with ``outside`` only.
 """
 
 from __future__ import annotations
@@ -31,10 +32,12 @@ GENERAL = {
     "match=PATTERN": "whatever a regular expression matches in the name of an information set",
     "map=FILE": "what a saved abstraction merges",
     "nothing": "nothing",
+    "outside=PART": "nothing in a part of the betting such as rf, elsewhere what else is named",
 }
 """What the players of any game can forget, with a line of help."""
 
 _WORD = " forgetting "
+_OUTSIDE = "outside="
 
 
 def split_name(name: str) -> tuple[str, str | None]:
@@ -66,6 +69,9 @@ def abstraction_by_name(game: Game, tree: GameTree, what: str) -> Abstraction:
     from counterplay.abstraction.infosets.abstraction import Abstraction
     from counterplay.abstraction.infosets.builders import abstract_by_key, initial_abstraction, null_abstraction
 
+    spared = [part for part in _split(game, what) if part.startswith(_OUTSIDE)]
+    if spared:
+        return _with_experts(game, tree, what, spared)
     if what == "initial":
         return initial_abstraction(tree)
     if what == "nothing":
@@ -84,14 +90,28 @@ def abstraction_by_name(game: Game, tree: GameTree, what: str) -> Abstraction:
     return abstract_by_key(tree, key, what)
 
 
+def _with_experts(game: Game, tree: GameTree, what: str, spared: list[str]) -> Abstraction:
+    """What is forgotten outside some parts of the betting, and nothing inside them."""
+    from counterplay.abstraction.experts import dynamic_abstraction, read_parts
+    from counterplay.abstraction.infosets.builders import null_abstraction
+
+    others = [part for part in _split(game, what) if part not in spared]
+    if not others:
+        raise AbstractionError(f"{what!r} says where nothing is forgotten; say also what is forgotten elsewhere")
+    parts = read_parts(part.removeprefix(_OUTSIDE) for part in spared)
+    base = abstraction_by_name(game, tree, ",".join(others))
+    found = dynamic_abstraction(tree, base, dict.fromkeys(parts, null_abstraction(tree)))
+    return dataclasses.replace(found, name=what)
+
+
 def _split(game: Game, what: str) -> list[str]:
     """The parts of ``a=1,b=2``; a comma in a regular expression needs no care unless NAME= of something that can be
     forgotten follows it.
     """
-    names = "|".join(map(re.escape, [*game.forgets, "match", "map"]))
+    names = "|".join(map(re.escape, [*game.forgets, "match", "map", "outside"]))
     parts = re.split(rf",\s*(?=(?:{names})=)", what.lstrip())  # spaces at the end may belong to a pattern
     alone = [part for part in parts if part in ("initial", "nothing") or part.startswith("map=")]
-    if alone and len(parts) > 1:
+    if alone and sum(not part.startswith(_OUTSIDE) for part in parts) > 1:
         raise AbstractionError(f"{alone[0]!r} cannot be combined with anything else; got {what!r}")
     return parts
 
