@@ -72,6 +72,10 @@ def test_any_text_is_read_or_refused(name: str) -> None:
     examples()
 
 
+SEED = PARSERS["phh"][1][0]
+"""A hand, of which some words are replaced."""
+
+
 @pytest.mark.parametrize("name", PARSERS)
 @pytest.mark.parametrize("piece", ["(", "9", "1,", "AhKh", "r300", "x = 1\n"])
 def test_a_megabyte(name: str, piece: str) -> None:
@@ -90,6 +94,11 @@ def test_names_longer_than_a_file_may_have(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
+        ("phh", SEED.replace("[100, 100]", "[1e999999999, 100]"), "has no number like"),
+        ("phh", SEED.replace("[100, 100]", "[nan, 100]"), "has no number like"),
+        ("phh", SEED.replace("[100, 100]", f"[{'9' * 5000}, 100]"), "starting_stacks|digits"),
+        ("phh", SEED.replace("[100, 100]", "[" * 3000), "PHH|nested|TOML"),
+        ("name", "bluff(2999999999999999999991)", "at most"),
         ("recipe", "9" * 5000 + ",5,5,5", r"no round has that many buckets: 9{18}\.\.\."),
         ("entry", "program:a 'b", "is no command: No closing quotation"),
         ("entry", "program:a\x00b", "cannot be started"),

@@ -223,6 +223,13 @@ def test_solve_of_a_forgetful_player_says_so(run: Run, tmp_path: Path) -> None:
     assert "player 1 forgets: best responses are those of a player who remembers" in measured
 
 
+def test_two_forgetful_players(run: Run) -> None:
+    note = "players 1 and 2 forget: best responses are those of a player who remembers"
+    game = "bluff(sides=2,recall=1)"
+    assert note in run("solve", game, "--iterations", "2", "--quiet")
+    assert note in run("evaluate", "--strategy", "uniform", "--game", game)
+
+
 def test_evaluate_for_people(run: Run) -> None:
     text = run("evaluate", "--strategy", "uniform", "--game", "kuhn")
     assert text.startswith("kuhn: uniform\n")

@@ -180,10 +180,11 @@ def _rows(found: Measurement) -> list[tuple[str, str]]:
     if "information_sets_covered" in facts:
         covered = f"{facts['information_sets_covered']:,} of {facts['information_sets']:,} information sets"
         rows.append(("covers", f"{covered}; uniform play at the others"))
-    forgetful = [str(player + 1) for player, kind in enumerate(facts.get("recall", ())) if kind != "perfect"]
+    forgetful = [player for player, kind in enumerate(facts.get("recall", ())) if kind != "perfect"]
     if forgetful:
-        text = f"player {', '.join(forgetful)} forgets: best responses are those of a player who remembers"
-        rows.append(("note", text))
+        from counterplay.evaluation.figures import forgetful_note
+
+        rows.append(("note", forgetful_note(forgetful)))
     return rows
 
 

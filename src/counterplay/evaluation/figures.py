@@ -62,3 +62,10 @@ def read_exploitability(text: str, game: str, big_blind: float | None, pot: floa
     if not 0 < found < math.inf:
         raise SolverError(f"until must be a positive exploitability; got {text!r}")
     return found * unit
+
+
+def forgetful_note(players: Sequence[int]) -> str:
+    """What reports say where players forget; players are counted from 0."""
+    names = " and ".join(str(player + 1) for player in players)
+    who = f"players {names} forget" if len(players) > 1 else f"player {names} forgets"
+    return f"{who}: best responses are those of a player who remembers"

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import counterplay
-from counterplay.evaluation.figures import exploitability_text, value_rows
+from counterplay.evaluation.figures import exploitability_text, forgetful_note, value_rows
 from counterplay.evaluation.measurement import Measurement
 from counterplay.runtime.data_frames import Tabulated
 from counterplay.runtime.html_page import html_facts
@@ -235,9 +235,7 @@ class SolveResult(Tabulated):
         if facts.locked:
             rows.append(("locked", f"{', '.join(map(repr, facts.locked))}; best responses respect it"))
         if facts.forgetful:
-            names = " and ".join(str(player + 1) for player in facts.forgetful)
-            who = f"players {names} forget" if len(facts.forgetful) > 1 else f"player {names} forgets"
-            rows.append(("note", f"{who}: best responses are those of a player who remembers"))
+            rows.append(("note", forgetful_note(facts.forgetful)))
         return rows + [(name, str(self.files[key])) for key, name in FILES.items() if self.files.get(key) is not None]
 
     def _visits(self) -> list[tuple[str, str]]:
