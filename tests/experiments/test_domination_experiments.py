@@ -64,6 +64,18 @@ def test_tilted_games() -> None:
         tilted_games.run(quick=True, games=("kuhn(players=3)",))
 
 
+def test_tilted_games_on_public_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same numbers as on histories."""
+    found = []
+    for few in (tilted_games.FEW_HISTORIES, 0):
+        monkeypatch.setattr(tilted_games, "FEW_HISTORIES", few)
+        found.append(tilted_games.run(games=("holdem_2_1(ranks=4,suits=2)",), iterations=16).rows)
+    for histories, public in zip(*found, strict=True):
+        assert [cell is None for cell in public] == [place == 6 for place in range(len(public))]
+        kept = [place for place in range(3, len(public)) if place != 6]
+        assert [public[place] for place in kept] == pytest.approx([histories[place] for place in kept], rel=1e-5)
+
+
 def test_dominated_play() -> None:
     experiment = dominated_play.run(quick=True)
     last = [row for row in experiment.rows if row[2] == 100]

@@ -10,6 +10,10 @@ from counterplay.errors import GameError, SolverError
 from counterplay.experiments import run_experiment
 from counterplay.experiments.average_strategy import COMPUTED, ENTRANTS
 from counterplay.experiments.sampling_parameters import entrants
+from counterplay.experiments.shared.bucket_games import bucket_game, cards_of
+from counterplay.experiments.three_player_profiles import blank_visits
+from counterplay.solvers.bucket_mccfr import BucketSolver
+from counterplay.solvers.mccfr import mccfr_config
 
 
 def column(experiment: Any, name: str) -> list[Any]:
@@ -103,6 +107,34 @@ def test_a_round_robin_of_three_players() -> None:
         run_experiment("three-player-sampling", game="leduc_limit_2p")
     with pytest.raises(GameError, match="seconds must be above 0"):
         run_experiment("three-player-sampling", game="kuhn_limit_3p", seconds=0)
+
+
+def test_profiles_of_three_players() -> None:
+    small = run_experiment("three-player-profiles", game="kuhn_limit_3p", buckets=2, iterations=2000, deals=40)
+    names = [row[0] for row in small.rows]
+    assert list(dict.fromkeys(names)) == ["Average-1X", "Current-1X", "Current-2X"]
+    assert [row[1] for row in small.rows if row[0] == "Current-2X"] == [7, 31, 125, 500, 2000]
+    for name in ("blank 1X", "blank 2X"):
+        shares = small.curves[name][1]
+        assert shares == sorted(shares, reverse=True)  # they become rare
+        assert shares[-1] < 0.5 * shares[0]
+    assert all(row[5] > 0.0 for row in small.rows)
+    with pytest.raises(GameError, match="game for three players"):
+        run_experiment("three-player-profiles", game="leduc_limit_2p")
+
+
+def test_blank_visits_are_those_of_all_walks() -> None:
+    """Before the first iteration every visit is blank: the own decisions below every action, one of the others'."""
+    game = bucket_game("kuhn_limit_3p", cards_of("kuhn_limit_3p", "lossless"))
+    solver = BucketSolver(game, mccfr_config("external-sampling", {}), "external-sampling")
+    tree = game.tree
+
+    def visits(node: int, player: int) -> float:
+        below = [visits(child, player) for child in tree.children(node)] if tree.player[node] >= 0 else [0.0]
+        return 1.0 + sum(below) if tree.player[node] == player else sum(below) / len(below)
+
+    expected = sum(visits(0, player) for player in range(3))
+    assert blank_visits(solver, 2000, 1) == pytest.approx(expected, rel=0.02)
 
 
 @pytest.mark.slow
