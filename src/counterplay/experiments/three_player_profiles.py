@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,12 +76,7 @@ def run(
         return bucket_game(game, cards_of(game, ",".join([f"{family}{number}"] * rules.rounds), "imperfect", threads))
 
     played = open_match_game(game)
-    pool = []
-    for number, family in enumerate(POOL.values()):
-        solver = _solver(abstract(family, count), seed + 1 + number, "average")
-        solver.step(total)
-        pool.append(solver.profile(storage="uint8"))
-        del solver
+    pool = list(_pool((abstract(family, count) for family in POOL.values()), total, seed))
     rows: list[tuple[Cell, ...]] = []
     curves: Curves = {}
     sizes = {}
@@ -101,9 +96,12 @@ def run(
                     curves.setdefault(name, ([], []))[0].append(float(done))
                     curves[name][1].append(won.mean)
             del solver
+    return _results(f"{game}, {' and '.join(f'{k} {v:,}' for k, v in sizes.items())}", dealt, rows, curves)
+
+
+def _results(played: str, deals: int, rows: list[tuple[Cell, ...]], curves: Curves) -> Experiment:
     return Experiment(
-        title=f"Profiles of external sampling in {game}, {' and '.join(f'{k} {v:,}' for k, v in sizes.items())} "
-              f"information sets; {dealt:,} deals a match in six seatings",
+        title=f"Profiles of external sampling in {played} information sets; {deals:,} deals a match in six seatings",
         source="Gibson 2014, figures 4.6 and 4.7a",
         columns=("profile", "iterations", "table bytes", "blank visits an iteration", "mbb/g", "±"),
         rows=tuple(rows),
@@ -111,6 +109,14 @@ def run(
                "the iterations, 2X is best at the end, blank visits fall below 1 an iteration."),
         curves=curves,
     )  # fmt: skip
+
+
+def _pool(games: Iterable[BucketGame], iterations: int, seed: int) -> Iterator[BucketStrategy]:
+    """The base profiles of the round robin."""
+    for number, game in enumerate(games, 1):
+        solver = _solver(game, seed + number, "average")
+        solver.step(iterations)
+        yield solver.profile(storage="uint8")
 
 
 def _solver(game: BucketGame, seed: int, profile: str) -> BucketSolver:

@@ -73,7 +73,8 @@ def run(
                     if percent == 0.0 and tilt != "orange":
                         continue  # the same game
                     tree = open_game(TiltedGame(rules, TILTS[tilt](percent)), form)
-                    solver = make_solver(tree, "cfr", **({} if form == "history" else {"threads": threads}))
+                    settings: dict[str, Any] = {} if form == "history" else {"threads": threads}
+                    solver = make_solver(tree, "cfr", **settings)
                     rows.append(_row(name, tilt, percent, plain, solver, total, curves))
     done = ", ".join(f"{count:,} in {name}" for name, count in numbers.items())
     return Experiment(
