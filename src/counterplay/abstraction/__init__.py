@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         read_parts,
         validate_partition,
     )
+    from counterplay.abstraction.importance import SequenceValues, sequence_values
     from counterplay.abstraction.infosets.abstraction import Abstraction
     from counterplay.abstraction.infosets.builders import (
         abstract_by_key,
@@ -30,16 +31,18 @@ if TYPE_CHECKING:
     from counterplay.abstraction.infosets.storage_words import map_words, table_words
 
 __all__ = [
-    "GENERAL", "Abstraction", "Part", "abstract_by_key", "abstract_by_table", "abstraction_between",
-    "abstraction_by_name", "dynamic_abstraction", "from_classes", "from_map", "infoset_labels", "initial_abstraction",
-    "is_refinement", "label_parts", "map_words", "null_abstraction", "own_moves", "read_parts", "refine", "split",
-    "split_name", "table_words", "validate_partition",
+    "GENERAL", "Abstraction", "Part", "SequenceValues", "abstract_by_key", "abstract_by_table",
+    "abstraction_between", "abstraction_by_name", "dynamic_abstraction", "from_classes", "from_map",
+    "infoset_labels", "initial_abstraction", "is_refinement", "label_parts", "map_words", "null_abstraction",
+    "own_moves", "read_parts", "refine", "sequence_values", "split", "split_name", "table_words",
+    "validate_partition",
 ]  # fmt: skip
 
 __getattr__ = lazy_names(__name__, {
     "experts": (
         "Part", "dynamic_abstraction", "infoset_labels", "label_parts", "read_parts", "validate_partition",
     ),
+    "importance": ("SequenceValues", "sequence_values"),
     "infosets.abstraction": ("Abstraction",),
     "infosets.builders": (
         "abstract_by_key", "abstract_by_table", "abstraction_between", "from_classes", "initial_abstraction",
