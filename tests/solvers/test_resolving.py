@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.solvers.resolving import (
     Tables,
     Where,
+    _Judge,
     after_deals,
     counterfactual_values,
     public_points,
@@ -209,20 +209,17 @@ def test_a_poor_blueprint_is_repaired(leduc: PublicSplit) -> None:
         assert exploitability(leduc.public, found.tables) < before
 
 
-TWELVE = GameDefinition(
-    limit=True, players=2, rounds=4, blinds=(2, 1), raise_sizes=(2, 2, 4, 4), max_raises=(1, 1, 1, 1), suits=2, ranks=6,
-    hole_cards=1, board_cards=(0, 1, 1, 1), first_players=(1, 0, 0, 0),
+THREE_ROUNDS = GameDefinition(
+    limit=True, players=2, rounds=3, blinds=(2, 1), raise_sizes=(2, 2, 4), max_raises=(1, 1, 1), suits=3, ranks=4,
+    hole_cards=2, board_cards=(0, 1, 1), first_players=(1, 0, 0),
 )  # fmt: skip
+"""Hold'em with twelve cards."""
 
 
 def test_cards_up_to_suits() -> None:
     """Twelve cards, two hole cards, three rounds, two of them below the cut."""
-    rules = dataclasses.replace(
-        TWELVE, rounds=3, raise_sizes=(2, 2, 4), max_raises=(1, 1, 1), hole_cards=2, board_cards=(0, 1, 1),
-        first_players=(1, 0, 0), suits=3, ranks=4,
-    )  # fmt: skip
-    tree = build_public_tree(rules, name="twelve cards")
-    solver: Any = make_solver(BucketGame.build(rules, forgetting(rules)), "pure-cfr", seed=3)
+    tree = build_public_tree(THREE_ROUNDS, name="twelve cards")
+    solver: Any = make_solver(BucketGame.build(THREE_ROUNDS, forgetting(THREE_ROUNDS)), "pure-cfr", seed=3)
     solver.step(2000)
     strategy = LiftedStrategy(solver.profile())
     tables = fill_table(tree, 0, strategy), fill_table(tree, 1, strategy)
@@ -230,6 +227,28 @@ def test_cards_up_to_suits() -> None:
     found = resolve_below(tree, tables, after_deals(1), Until(iterations=40))
     assert exploitability(tree, found.tables) <= before + sum(found.errors) / 2 + 1e-12
     assert exploitability(tree, found.tables) < before
+
+
+def test_a_gadget_is_solved_when_neither_player_gains() -> None:
+    """Classes of hands stand for several; the gap counts each of them, so that it vanishes, and bounds the error."""
+    tree = build_public_tree(THREE_ROUNDS, name="twelve cards")
+    tables = random_tables(tree, 5)
+    points = list(public_points(tree, tables, after_deals(1)))
+    assert any(np.any(hands.multiplicity[hands.slice(points[0].deal)] > 1) for hands in tree.hands)
+    for player in (0, 1):
+        gaps, errors = [], []
+        for iterations in (1, 30, 1000):
+            found = resolve(tree, points[0], player, tables[player], Until(iterations=iterations))
+            solver = PublicSolver(found.subgame.tree, "cfr+")
+            solver.step(iterations)
+            gaps.append(_Judge(solver, player, found.offered).gap())
+            errors.append(found.error)
+        assert gaps[0] > gaps[1] > gaps[2] >= 0.0
+        assert gaps[2] < 1e-3 * gaps[0]
+        assert all(error <= gap + 1e-12 for error, gap in zip(errors, gaps, strict=True))
+        exact = resolve(tree, points[0], player, tables[player], Until(exploitability=gaps[1], seconds=600))
+        assert exact.finished
+        assert 1 < exact.iterations <= 31
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -46,6 +46,10 @@ class Agent:
     def observe(self, state: MatchState) -> None:
         """Called by the client when a hand is over, with what this player sees of it."""
 
+    def remarks(self) -> list[str]:
+        """Lines for the report of a match that is over."""
+        return []
+
 
 class Policy(Agent):
     """An agent whose probabilities depend only on what it sees now; ``seed`` is that of the actions drawn.

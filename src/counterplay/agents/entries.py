@@ -6,6 +6,7 @@
     human                                                     a person at the terminal
     leduc.strategy, leduc-agent                               a strategy file of any kind, a folder of ``build``
     holdem.strategy?translation=nearest,purify=true           one with settings of its agent
+    holdem.strategy?resolve=turn,safe=true,seconds=3          one that solves the rest of a hand at the table
     program:./startme.sh                                      a program that is started with a host and a port
 
 A name can be given in front:  ``mine=leduc.strategy``.  In Python an entry can also be a ``Strategy``, or a function
@@ -108,11 +109,15 @@ class Entry:
             return self.source(seed)
         settings = self.settings
         self._check_spot(strategy, played)
-        if isinstance(strategy, BucketStrategy):
-            return StrategyAgent(strategy, seed, played.deal_rules or played.definition(), **settings)
-        if "translation" in settings:
+        bucketed = isinstance(strategy, BucketStrategy)
+        if "translation" in settings and not bucketed:
             raise GameError(f"translation is for strategies of bucket games; {self.name} has all bets of its game")
-        return StrategyAgent(strategy, seed, played.deal_rules, **settings)
+        rules = played.deal_rules or (played.definition() if bucketed or "resolve" in settings else None)
+        if "resolve" in settings:
+            from counterplay.agents.resolving_agent import ResolvingAgent  # solvers are imported when they are needed
+
+            return ResolvingAgent(strategy, seed, rules, **settings)
+        return StrategyAgent(strategy, seed, rules, **settings)
 
     def _check_spot(self, strategy: Strategy, played: MatchGame) -> None:
         """Refuse a strategy of a postflop spot anywhere else, and of anything else in a spot."""
@@ -179,6 +184,7 @@ class Entry:
 
 
 _SETTINGS = ("translation", "threshold", "purify")
+_RESOLVING = ("resolve", "safe", "seconds", "iterations", "within", "threads", "log")
 
 
 def _settings(text: str) -> dict[str, Any]:
@@ -186,9 +192,13 @@ def _settings(text: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for part in text.split(",") if text else ():
         name, sign, value = part.partition("=")
-        if not sign or name not in _SETTINGS:
-            raise GameError(f"settings of a strategy are {', '.join(_SETTINGS)}, as purify=true; got {part!r}")
-        found[name] = setting_value(value)
+        if not sign or name not in (*_SETTINGS, *_RESOLVING):
+            names = ", ".join((*_SETTINGS, *_RESOLVING))
+            raise GameError(f"settings of a strategy are {names}, as purify=true; got {part!r}")
+        found[name] = value if name == "log" else setting_value(value)
+    alone = [name for name in found if name in _RESOLVING]
+    if alone and "resolve" not in found:
+        raise GameError(f"{alone[0]} is for hands that are solved at the table; give the round too, as resolve=turn")
     return found
 
 

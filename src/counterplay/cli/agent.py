@@ -31,6 +31,7 @@ def command(
     player = entry.agent(MatchGame(game, PokerFile(definition, game)), seed)
     report = play_as_client(player, definition, host, port)
     if as_json:
-        print_json({"agent": entry.name, "game": game, "hands": report.hands, "actions": report.actions})
+        facts = {"agent": entry.name, "game": game, "hands": report.hands, "actions": report.actions}
+        print_json(facts | {"remarks": player.remarks()})
     else:
-        note(f"{entry.name}: {report.hands:,} hands, {report.actions:,} actions")
+        note("; ".join([f"{entry.name}: {report.hands:,} hands, {report.actions:,} actions", *player.remarks()]))

@@ -24,7 +24,8 @@ DEALS = 10_000
 PLAYED_HELP = f"What is played, if not the game of the strategies. {o.GAME_HELP} Or a standard .game name."
 AGENT_HELP = (
     f"An agent: {o.OPPONENTS}, human (you), a strategy file or the folder of a build; NAME=AGENT gives it a name. "
-    "A strategy takes settings: FILE?threshold=0.05,purify=true, of a bucket game also translation=nearest."
+    "A strategy takes settings: FILE?threshold=0.05,purify=true, of a bucket game also translation=nearest; "
+    "FILE?resolve=turn,seconds=3 solves the rest of a hand at the table, with safe=true safely."
 )
 
 

@@ -7,6 +7,7 @@ for each remaining deal.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from counterplay.errors import GameError
 from counterplay.game.game import TERMINAL
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.betting import COUNTED_ROWS, BettingTree, build_betting_tree, count_betting
-from counterplay.poker.board_tree import DealTree, deal_cards, hole_hands
+from counterplay.poker.board_tree import DealTree, Ranges, deal_cards, hole_hands
 from counterplay.poker.isomorphism import HandIndexer
 from counterplay.poker.raise_sizes import BetAbstraction
 from counterplay.poker.three_cards import showdown_tables
@@ -48,6 +49,24 @@ def build_public_tree(
     tables = showdown_tables(game)
     deals = deal_cards(game.deck, game.suits, game.hole_cards, (), rounds, (full, full), isomorphic, tables)
     return assemble_betting(build_betting_tree(game, bets), deals, name, game.hole_cards, float(game.big_blind))
+
+
+def build_rest_of_hand(
+    betting: BettingTree, node: int, board: Sequence[int], ranges: Ranges, name: str = "poker"
+) -> PublicTree:
+    """The public tree from a decision on, when a board is dealt and every hand of both players has a weight.
+
+    ``ranges`` are over ``hole_hands`` of the deck.  Raises GameError if the game has no public tree.
+    """
+    game = betting.game
+    refusal = public_tree_refusal(game)
+    if refusal is not None:
+        raise GameError(refusal)
+    rounds = [cards for cards in game.board_cards[int(betting.round[node]) + 1 :] if cards]
+    deals = deal_cards(
+        game.deck, game.suits, game.hole_cards, board, rounds, ranges, tables=showdown_tables(game)
+    )  # fmt: skip
+    return assemble_betting(betting, deals, name, game.hole_cards, float(game.big_blind), node)
 
 
 NODE_BYTES = 700
@@ -94,14 +113,18 @@ def count_public_tree(game: GameDefinition, bets: BetAbstraction | None = None) 
 
 
 def assemble_betting(
-    betting: BettingTree, deals: DealTree, name: str, hole_cards: int, big_blind: float | None
+    betting: BettingTree, deals: DealTree, name: str, hole_cards: int, big_blind: float | None, start: int = 0
 ) -> PublicTree:
-    """The tree of a betting tree over the deals of its cards; deal 0 has an empty board."""
+    """The tree of a betting tree over the deals of its cards, of which deal 0 has an empty board.
+
+    From a later decision on, deal 0 has the board there.
+    """
     level_of = np.cumsum([cards > 0 for cards in betting.game.board_cards])
+    level_of -= level_of[betting.round[start]] if start else 0
     spans = [(low, high) for low, high in zip(deals.level_start, deals.level_start[1:], strict=False)]
-    showdown = betting.showdowns()
+    showdown, below = betting.showdowns(), _below(betting, start)
     nodes: dict[int, PublicNode] = {}
-    for number in range(len(betting) - 1, -1, -1):  # children come after their parents
+    for number in reversed(below):  # children come after their parents
         level = int(level_of[betting.round[number]])
         text = betting.text(number)
         if betting.player[number] == TERMINAL:
@@ -119,8 +142,16 @@ def assemble_betting(
             ]
             node = PublicNode(int(betting.player[number]), spans[level], children, tuple(betting.actions(number)), text)
         nodes[number] = node
-    root = add_links(nodes[0], 0, int(level_of[0]), spans)
-    return assemble_nodes(root, deals, name, hole_cards, float(betting.spent.max()), big_blind)
+    root = add_links(nodes[start], 0, int(level_of[betting.round[start]]), spans)
+    return assemble_nodes(root, deals, name, hole_cards, float(betting.spent[below].max()), big_blind)
+
+
+def _below(betting: BettingTree, start: int) -> list[int]:
+    """A node and all nodes after it, ascending."""
+    found = [start]
+    for node in found:  # grows during the loop
+        found.extend(betting.children(node))
+    return sorted(found)
 
 
 def assemble_nodes(

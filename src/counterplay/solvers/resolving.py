@@ -53,7 +53,7 @@ class Resolved:
     * ``error``: safe, what the opponent can win beyond ``offered`` by all hands; unsafe, what both players can win by
       best responses in the subgame.  In chips, times the probability of coming there
     * ``iterations``, ``seconds``: of the solver, and of everything
-    * ``finished``: whether it stopped for another reason than time
+    * ``finished``: whether it stopped for another reason than time, or is exact enough all the same
     """
 
     subgame: SubgameTree
@@ -76,6 +76,41 @@ def _float_type(table: NDArray[Any]) -> Any:
     return np.float32 if table.dtype != np.float64 else np.float64
 
 
+class _Judge:
+    """How far a solution of a subgame is from being one, in the measure of the subgame."""
+
+    def __init__(self, solver: PublicSolver, player: int, offered: Vector | None) -> None:
+        self.solver, self.player, self.offered = solver, player, offered
+        self.walker, self.hands = solver.walker, solver.tree.hands
+
+    def _values(self, player: int) -> Vector:
+        """What the hands of a player win by a best response to the average strategy of the other one."""
+        other = self.solver.strategy()[1 - player]
+        none = plain_tables(np.zeros(0, other.dtype), self.walker.ones(player))
+        return self.walker.walk(player, RESPONSE, none, Opponent(other))
+
+    def error(self) -> float:
+        """What the opponent gets beyond what is offered; unsafe, what both players gain by best responses."""
+        if self.offered is None:
+            return 2.0 * self.solver.check().exploitability
+        gained = np.maximum(self._values(1 - self.player) - self.offered, 0.0)
+        return float(gained @ self.hands[1 - self.player].root_weight)
+
+    def gap(self) -> float:
+        """What both players gain by best responses; in the gadget the error can be 0 long before an equilibrium.
+
+        What the opponent takes instead of playing on is counted with the weights of his own hands: a class of hands
+        stands for several, which the tree's end for it does not know.
+        """
+        if self.offered is None:
+            return self.error()
+        free, tree = 1 - self.player, self.solver.tree
+        weight, reach = self.hands[free].root_weight, self.hands[free].root_reach
+        taken = HandTables(self.solver.strategy()).matrix(tree, 0, 0)[:, 0] * self.offered
+        ours = self._values(self.player) + (reach @ taken) / self.hands[self.player].root_reach.sum()
+        return self.error() + float((self.offered - taken) @ weight + ours @ self.hands[self.player].root_weight)
+
+
 def resolve(
     source: PublicTree, point: PublicPoint, player: int, blueprint: NDArray[Any] | None, until: Until,
     config: CfrConfig | str = "cfr+",
@@ -92,7 +127,8 @@ def resolve(
         The player's table of the source, for safe solving; only its part in the subgame is read.  Without one the
         subgame is solved from both ranges.
     until : Until
-        When to stop; ``exploitability`` is the error, and seconds count from now.
+        When to stop; ``exploitability`` is what both players together can gain in the subgame, and seconds count from
+        now.
     config : CfrConfig or str
         The settings of the solver.
     """
@@ -107,27 +143,20 @@ def resolve(
         offered = counterfactual_values(plain.tree, free, plain.taken(player, blueprint), threads)
         subgame = subgame_tree(source, point, free, Choice(free, offered))
     solver = PublicSolver(subgame.tree, config)
-
-    def error() -> float:
-        if offered is None:
-            return 2.0 * solver.check().exploitability
-        values = counterfactual_values(subgame.tree, 1 - player, solver.strategy()[player], solver.config.threads)
-        gained = np.maximum(values - offered, 0.0)
-        return float(gained @ subgame.tree.hands[1 - player].root_weight)
-
-    steps, finished = PacedSteps(solver), False
-    check = math.inf if until.exploitability is None else 1
+    judge, steps, finished = _Judge(solver, player, offered), PacedSteps(solver), False
+    goal = 0.0 if until.exploitability is None else until.exploitability
+    check = 1.0 if goal else math.inf
     most = math.inf if until.iterations is None else until.iterations
     while not finished and (until.seconds is None or time.perf_counter() - clock < until.seconds):
         steps.step(int(min(steps.pace.iterations, min(check, most) - solver.iterations)))
         if solver.iterations == check:
-            finished = until.exploitability is not None and error() <= until.exploitability
+            finished = judge.gap() <= goal
             check = next_check(solver.iterations, solver.check_ratio)
         finished = finished or solver.iterations == most
-    found = error()
-    return Resolved(
-        subgame, solver.strategy(), offered, found, solver.iterations, time.perf_counter() - clock, finished
-    )
+    error = judge.error()
+    seconds = time.perf_counter() - clock
+    finished = finished or error <= goal
+    return Resolved(subgame, solver.strategy(), offered, error, solver.iterations, seconds, finished)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

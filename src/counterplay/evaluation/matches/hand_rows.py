@@ -7,6 +7,7 @@ by the names of its infosets, hand by hand, which is slow in games with many han
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -22,9 +23,11 @@ from counterplay.poker.acpc.infoset_names import LETTERS, namer, same_rules
 from counterplay.poker.acpc.match_state import MatchState
 from counterplay.poker.betting import BettingTree, build_betting_tree
 from counterplay.poker.buckets.hand_lookup import hand_buckets
+from counterplay.poker.cards import parse_cards
 from counterplay.poker.rules import Betting
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.strategy import Strategy
+from counterplay.tree.public.public_tree import PublicTree
 
 Float64 = NDArray[np.float64]
 
@@ -148,6 +151,48 @@ class _NamedBoard:
     def rows(self, node: int) -> Float64:
         end = self._rows.rules.board_ends[int(self._rows.tree.round[node])]
         return self._rows.looked_up(node, self._board[:end])
+
+
+class PublicRows:
+    """A strategy at the public states of a tree: a ``HandStrategy``.
+
+    Parameters
+    ----------
+    rows : HandRows
+        For all hands of ``holes``.
+    holes : (H, 2) array
+        As ``board_tree.hole_hands`` lists them.
+    """
+
+    def __init__(self, rows: HandRows, holes: NDArray[np.uint8]) -> None:
+        self._rows = rows
+        self._number = np.zeros((64, 64), np.int64)
+        self._number[holes[:, 0], holes[:, 1]] = np.arange(len(holes))
+        self._node: dict[str, int] = {}
+        self._board: dict[tuple[int, str], BoardRows] = {}
+
+    def matrix(self, tree: PublicTree, node: int, deal: int) -> Float64:
+        """The probabilities at a public state: hands x actions."""
+        text, player = tree.node_text[node], int(tree.kind[node])
+        if text not in self._node:
+            self._node[text] = self._rows.tree.find(Betting.after(self._rows.tree.game, text))
+        if (player, tree.deal_text[deal]) not in self._board:
+            board = parse_cards(tree.deal_text[deal])
+            self._board[player, tree.deal_text[deal]] = self._rows.on_board(player, board)
+        hands = tree.hands[player]
+        cards = hands.card[hands.slice(deal)]
+        found = self._board[player, tree.deal_text[deal]].rows(self._node[text])
+        return np.asarray(found[self._number[cards[:, 0], cards[:, 1]]])
+
+
+def hand_reach(rows: HandRows, node: int, board: Sequence[int], player: int, holes: NDArray[np.uint8]) -> Float64:
+    """How likely a player comes to a decision with each hand by the own actions: (H,); 0 for hands on the board."""
+    tree, found = rows.tree, np.where(np.isin(holes, board).any(axis=1), 0.0, 1.0)
+    on_board = rows.on_board(player, board)
+    for before, after in itertools.pairwise(path_to(tree, node)):
+        if tree.player[before] == player:
+            found *= on_board.rows(before)[:, after - int(tree.first_child[before])]
+    return found
 
 
 def path_to(tree: BettingTree, node: int) -> list[int]:
