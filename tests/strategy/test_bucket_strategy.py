@@ -16,9 +16,8 @@ from typer.testing import CliRunner
 import counterplay as cp
 from counterplay.abstraction.cards import CardAbstraction
 from counterplay.agents import match
-from counterplay.agents.entries import Entry, make_entry
+from counterplay.agents.entries import make_entry
 from counterplay.agents.match_game import MatchGame, open_match_game
-from counterplay.agents.matches import Seeds, _bucket_strategies, _by_agents, _on_buckets, play_piece, seatings_of
 from counterplay.agents.strategy_agent import StrategyAgent, sharpened
 from counterplay.cli.main import app, main
 from counterplay.errors import AbstractionError, GameError, MemoryLimitError, SolverError, StrategyError
@@ -37,7 +36,6 @@ from counterplay.storage import read_container, write_container
 from counterplay.strategy.bucket_strategy import BucketStrategy, packed
 from counterplay.strategy.files import load_strategy
 from counterplay.strategy.translation import real_action, translate_size, translated_node
-from tests.crosstables import exact_scores
 from tests.poker.test_bucket_game import LEDUC, NO_LIMIT, forgetting, lossless, mixed
 
 LEDUC_DECK = ((3, 2), (1, 1))
@@ -433,56 +431,6 @@ def test_what_solve_refuses(words: list[str], message: str, cards: Path) -> None
     assert result.exit_code != 0
     text = result.output + str(result.exception)
     assert re.search(message, " ".join(text.split())), text
-
-
-# ---------------------------------------------------------------------------------------------- matches by the kernel
-
-
-def pure(game: BucketGame, seed: int) -> BucketStrategy:
-    """A strategy with one action everywhere."""
-    random, weights = np.random.default_rng(seed), np.zeros(game.num_entries, np.uint16)
-    for first, _, offset in game.blocks():
-        weights[first + offset[:-1] + random.integers(0, np.diff(offset))] = 1
-    return BucketStrategy.of_game(game, weights)
-
-
-@pytest.mark.parametrize(
-    ("name", "bets"),
-    [
-        ("leduc_limit_2p", None),
-        ("leduc_nolimit_2p", "1,allin"),
-        ("kuhn_limit_3p", None),
-        ("rhode_island(ranks=4,suits=3)", None),
-        ("rhode_island(ranks=4,suits=3,three_card_hands=true)", None),
-    ],
-)
-def test_matches_of_one_abstract_game_play_as_its_agents_do(name: str, bets: str | None) -> None:
-    """Pure strategies leave nothing to chance but the cards, which are the same."""
-    rules = poker_definition(name)
-    game = BucketGame.build(rules, forgetting(rules), None if bets is None else bet_abstraction(bets), name=name)
-    profiles = [pure(game, seed) for seed in range(rules.players)]
-    seatings, seeds, count = seatings_of(rules.players), Seeds.of(3), 150
-    copies = [[StrategyAgent(profile, definition=rules) for profile in profiles] for _ in seatings]
-    played = open_match_game(name)
-    slow = np.concatenate(list(_by_agents(played, copies, seatings, seeds, 7, count)))
-    fast = np.concatenate(list(_on_buckets(profiles, seatings, seeds, 7, count)))
-    assert np.abs(fast).max() > 0
-    np.testing.assert_allclose(fast, slow, atol=1e-12)
-    result = play_piece(played, [Entry(f"{k}", profile) for k, profile in enumerate(profiles)], seeds, 7, count)
-    assert result.totals == pytest.approx(fast.sum(axis=0).tolist())
-    assert _bucket_strategies([Entry("a", profiles[0]), Entry("b", "uniform")]) is None
-
-
-def test_mixed_strategies_win_what_they_are_worth() -> None:
-    game = BucketGame.build(LEDUC, mixed(LEDUC), name="leduc_limit_2p")
-    random = np.random.default_rng(1)
-    pair = [BucketStrategy.of_game(game, random.random(game.num_entries)) for _ in range(2)]
-    real = cp.compile_game("leduc_limit_2p")
-    worth = exact_scores(real, [profile.lifted(real) for profile in pair])[0]
-    result = match("leduc_limit_2p", pair, 100_000, seed=4).estimate(0)
-    assert abs(result.mean - worth) < 2.5 * result.half
-    rounded = [BucketStrategy.of_game(game, packed(pair[0].strategy(), "uint16")), pair[1]]
-    assert abs(match("leduc_limit_2p", rounded, 100_000, seed=4).estimate(0).mean - worth) < 2.5 * result.half
 
 
 @pytest.mark.parametrize("suits", [2, pytest.param(3, marks=pytest.mark.slow)])

@@ -29,6 +29,7 @@ from counterplay.errors import GameError
 from counterplay.evaluation.matches.summary import Summary
 from counterplay.evaluation.matches.tally import Estimate, Tally
 from counterplay.game.game import CHANCE, TERMINAL, Game, State
+from counterplay.kernels.buckets.bucket_matches import play_buckets
 from counterplay.kernels.history.matches import play_deals
 from counterplay.kernels.walks import walk_arrays
 from counterplay.poker.acpc.dealing import Deal, deal_array
@@ -42,8 +43,9 @@ from counterplay.runtime.number_text import figure
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.runtime.seeds import check_seed
 from counterplay.runtime.suggestions import suggest_arguments
-from counterplay.strategy.bucket_strategy import BucketStrategy
+from counterplay.strategy.bucket_strategy import BucketStrategy, packed
 from counterplay.strategy.tabular import TabularStrategy
+from counterplay.strategy.trivial import CardFree
 from counterplay.tree.history.game_tree import GameTree
 
 CHUNK = 1 << 16
@@ -231,7 +233,7 @@ def _parts(
     """The deals of a piece, some at a time."""
     table = seatings_of(played.players) if seatings is None else seatings
     profiles = _tree_strategies(played, entries)
-    bucketed = None if profiles is not None else _bucket_strategies(entries)
+    bucketed = None if profiles is not None else _bucket_strategies(entries, recorder is None)
     scores: Iterator[NDArray[np.float64]]
     if profiles is not None and played.tree is not None:
         scores = _on_tree(played.tree, profiles, table, seeds, first, deals, recorder)
@@ -273,32 +275,54 @@ def _on_tree(
         yield scores
 
 
-def _bucket_strategies(entries: Sequence[Entry]) -> list[BucketStrategy] | None:
-    """The strategies of all entries, if all are of one bucket game and are played unchanged."""
+def _bucket_strategies(entries: Sequence[Entry], trivial: bool = True) -> list[BucketStrategy] | None:
+    """The strategies of all entries, if all are played unchanged on one betting tree.
+
+    In limit games ``trivial`` opponents, which do not look at their cards, may be among them.
+    """
     found = [entry.on_buckets() for entry in entries]
+    games = [profile.abstract for profile in found if profile is not None]
+    alike = {(game.definition, None if game.bets is None else game.bets.text()) for game in games}
+    if len(alike) != 1:
+        return None
+    easy = trivial and games[0].definition.limit
+    storage = next(str(profile.weights.dtype) for profile in found if profile is not None)
+    for place, entry in enumerate(entries):
+        made = entry.ready_made
+        if found[place] is None and easy and isinstance(made, CardFree):
+            plain = made.buckets(games[0])
+            # their probabilities are 1 or equal, so that nothing is rounded
+            found[place] = dataclasses.replace(plain, weights=packed(plain.weights, storage))  # type: ignore[arg-type]
     profiles = [profile for profile in found if profile is not None]
-    alike = len(profiles) == len(found) and len({profile.abstract.fingerprint for profile in profiles}) == 1
-    return profiles if alike else None
+    return profiles if len(profiles) == len(entries) else None
 
 
 def _on_buckets(
     profiles: Sequence[BucketStrategy], seatings: Sequence[tuple[int, ...]], seeds: Seeds, first: int, deals: int,
     recorder: MatchRecorder | None = None,
 ) -> Iterator[NDArray[np.float64]]:  # fmt: skip
-    """Hands on a betting tree, with the dealer's cards; nobody leaves the bucket game."""
+    """Hands on a betting tree, with the dealer's cards; nobody leaves it."""
+    games = {profile.abstract.fingerprint: profile.abstract for profile in profiles}
     game = profiles[0].abstract
     dealt = deal_array(game.definition, _deal_seed(seeds, first), deals).astype(np.uint8)
-    sampler, walks, table = DealSampler(game, min(deals, BATCH)), game.walks(), np.array(seatings, np.int64)
+    samplers = {layout: DealSampler(one, min(deals, BATCH)) for layout, one in games.items()}
+    table = np.array(seatings, np.int64)
     kinds = {profile.weights.dtype for profile in profiles}
-    exact = [profile.weights if len(kinds) == 1 else profile.strategy() for profile in profiles]
-    strategies = np.concatenate(exact)
+    strategies = tuple(profile.weights if len(kinds) == 1 else profile.strategy() for profile in profiles)
+    joined = np.concatenate(strategies) if len(games) == 1 else None
+    nodes = tuple(games[profile.abstract.fingerprint].walks().nodes for profile in profiles)
     chance, play, none = np.uint64(seeds.deal), np.uint64(seeds.play), np.empty(0)
     for start in range(0, deals, BATCH):
         some = dealt[start : start + BATCH]
         scores = np.empty((len(some), len(profiles)))
         ends = None if recorder is None else np.empty((len(scores), len(table)), np.int32)
-        cards = sampler.shifts(some)
-        play_deals(walks, cards, strategies, table, chance, play, first + start, none, scores, -1, None, ends)
+        shifts = {layout: sampler.shifts(some) for layout, sampler in samplers.items()}
+        cards = tuple(shifts[profile.abstract.fingerprint] for profile in profiles)
+        walks, index = game.walks(), first + start
+        if joined is None:
+            play_buckets(nodes, cards, strategies, walks.utility, table, play, index, scores, ends)
+        else:
+            play_deals(walks, cards[0], joined, table, chance, play, index, none, scores, -1, None, ends)
         if recorder is not None and ends is not None:
             recorder.on_buckets(game, some, ends)
         yield scores
