@@ -229,6 +229,17 @@ def test_cards_up_to_suits() -> None:
     assert exploitability(tree, found.tables) < before
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_four_rounds_of_twelve_cards(seed: int) -> None:
+    """Every turn of hold'em with 12 cards, for any blueprint and however bad the solutions are."""
+    tree = open_game("holdem_4_1(ranks=3)", "public")
+    tables = random_tables(tree, seed)
+    found = resolve_below(tree, tables, after_deals(2), Until(iterations=3 * seed))
+    assert found.subgames == 1107
+    assert exploitability(tree, found.tables) <= exploitability(tree, tables) + sum(found.errors) / 2 + 1e-9
+
+
 def test_a_gadget_is_solved_when_neither_player_gains() -> None:
     """Classes of hands stand for several; the gap counts each of them, so that it vanishes, and bounds the error."""
     tree = build_public_tree(THREE_ROUNDS, name="twelve cards")

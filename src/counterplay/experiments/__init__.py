@@ -56,6 +56,7 @@ EXPERIMENTS = {
     "probing-convergence": "probing against MCCFR in Goofspiel and Bluff (Gibson 2014, figures 5.3b and c)",
     "probing-variance": "probing against MCCFR, variance of estimates (Gibson 2014, figure 5.3a)",
     "public-sampling": "CS, OPCS, SPCS and PCS in [2-1] and [2-4] hold'em (Johanson 2016, figure 3.2)",
+    "resolving": "subgames solved again, safely and not: exploitability before and after (Burch et al. 2014)",
     "restricted-responses": "restricted Nash responses to observed play (Johanson 2016, figure 6.1)",
     "sampling-by-size": "chance sampling against public chance sampling by size of buckets (Johanson 2016, figure 3.3)",
     "sampling-parameters": "ε, τ and β of average strategy sampling (Gibson et al. 2012, figure 1)",
