@@ -63,7 +63,7 @@ def plain_counts(form: Any, lines: list[str], name: str, rules: GameDefinition) 
             if isinstance(form, BucketGame):
                 betting = Betting.after(rules, done.before)
                 node = form.tree.find(betting)
-                bucket = form.bucket(done.position, betting.round, parse_cards(done.hole), board)
+                bucket = form.bucket(node, parse_cards(done.hole), board)
                 counts[form.entry(node, bucket) + form.tree.actions(node).index(done.action)] += 1
             else:
                 cards = [done.hole, *(cards_text(sorted(parse_cards(part))) for part in done.board)]
@@ -200,10 +200,10 @@ def test_raises_off_the_tree_are_translated(tmp_path: Path) -> None:
     line = "STATE:0:r4c/cr6c:Qs|Kh/As:-6|6:Ann|Bob"
     found = observe(written(tmp_path, [line]), ["Ann", "Bob"], form)
     assert (found.decisions, found.diverged) == (2, 3)
-    start = form.entry(0, form.bucket(1, 0, parse_cards("Kh"), ()))
+    start = form.entry(0, form.bucket(0, parse_cards("Kh"), ()))
     assert found.counts[start + form.tree.actions(0).index("r7")] == 1
     node = int(form.tree.first_child[0]) + form.tree.actions(0).index("r7")
-    called = form.entry(node, form.bucket(0, 0, parse_cards("Qs"), ())) + form.tree.actions(node).index("c")
+    called = form.entry(node, form.bucket(node, parse_cards("Qs"), ())) + form.tree.actions(node).index("c")
     assert found.counts[called] == 1
 
 

@@ -224,7 +224,8 @@ def test_deals_are_dealt_as_the_twin_does(game: str) -> None:
                 seen = (tuple(holes[player]), *[tuple(board[ends[k] : ends[k + 1]]) for k in range(1, turn + 1)])
                 slot = turn * rules.players + player
                 bucket = rule(turn, seen)
-                assert abstract.bucket(player, turn, holes[player], board) == bucket
+                nodes = np.flatnonzero((abstract.tree.player == player) & (abstract.tree.round == turn))
+                assert abstract.bucket(int(nodes[0]), holes[player], board) == bucket
                 assert row[slot] == abstract.slot_start[slot] + bucket * abstract.slot_width[slot]
         ranks = [rank_cards(rules, (*hole, *board)) for hole in holes]
         beaten = tuple(sum(other < own for other in ranks) for own in ranks)

@@ -108,7 +108,7 @@ class StrategyAgent(Policy):
         node = translated_node(game.tree, betting, self.translation, lambda text: self.number_of(seen.hand_id, text))
         if node is None:
             return [("c", 1.0)]
-        bucket = game.bucket(betting.player, betting.round, seen.deal.hole[betting.player], seen.deal.board)
+        bucket = game.bucket(node, seen.deal.hole[betting.player], seen.deal.board)
         chances = sharpened(strategy.row(node, bucket), self.threshold, self.purify)
         options: dict[str, float] = {}
         for child, chance in zip(game.tree.children(node), chances.tolist(), strict=True):

@@ -165,6 +165,8 @@ def count_bucket_pairs(
     seed = check_seed(seed, GameError)
     if game.players != 2:
         raise GameError(f"best responses over buckets are for two players; {game.name} has {game.players}")
+    if game.zones or game.fixed is not None:
+        raise GameError("bucket pairs are counted in one card abstraction for all betting; leave out boards")
     exact = boards is None or not game.definition.board_ends[-1]
     if exact or boards is None:
         shared, weights = every_board(game)

@@ -32,6 +32,7 @@ from counterplay.runtime.notebook_progress import notebook_progress
 from counterplay.runtime.suggestions import did_you_mean
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import load_strategy
+from counterplay.strategy.joint_buckets import joint_buckets
 from counterplay.strategy.public_strategy import PublicStrategy
 from counterplay.strategy.ready_made import MEANT, READY_MADE, Solved, opponent_name, ready_made, ready_made_name
 from counterplay.strategy.strategy import Provenance, not_a_strategy
@@ -158,6 +159,8 @@ def evaluate(
 def _measured(task: Task, method: str) -> Measurement:
     """The measurement by the table of storages and methods."""
     storage, settings = _storage(task.strategy), task.settings
+    if storage == "bucket" and method != "history" and task.strategy.abstract.zones:
+        task = dataclasses.replace(task, strategy=joint_buckets(task.strategy))
     _check_settings(storage, method, settings)
     asked = method
     if method == "auto" and (settings.splits or (storage == "bucket" and settings.checkpoint is not None)):

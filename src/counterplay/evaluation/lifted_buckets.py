@@ -38,6 +38,7 @@ from counterplay.poker.rules import Betting
 from counterplay.runtime.memory import check_memory
 from counterplay.runtime.number_text import figure
 from counterplay.strategy.bucket_strategy import BucketStrategy
+from counterplay.strategy.joint_buckets import joint_buckets
 from counterplay.strategy.public_lookup import normalised
 from counterplay.strategy.public_strategy import PublicStrategy
 from counterplay.tree.public.public_tree import PublicTree
@@ -211,6 +212,7 @@ class HeadToHead:
         if isinstance(strategy, PublicStrategy):
             one, two = (table.astype(self.kind) for table in strategy.for_tree(self.tree))
             return TablePlayer((NO_ROWS, NO_ROWS), (one, two))
+        strategy = joint_buckets(strategy)
         game = strategy.abstract
         if game.bets is not None:
             raise StrategyError("with abstract bets the real game has other actions; its public tree does not fit")

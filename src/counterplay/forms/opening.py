@@ -81,7 +81,8 @@ def open_game(spec: GameLike, form: str = "auto", **options: Unpack[_Options]) -
     form : {"auto", "history", "public", "buckets", "states"}
         ``auto``: buckets with ``cards``; else histories if they fit, else a public tree if there is one, else states.
     cards : sequence of paths, optional
-        Card abstractions of a poker game: one for all players, or one for each.
+        Card abstractions of a poker game: one for all players, or one for each.  Those of a part of the betting are
+        written ``rf=FILE`` (``abstraction.experts``).
     bets : str, optional
         The betting abstraction of a no-limit game, in buckets or on a public tree.
     memory_limit : int or str, optional
@@ -306,12 +307,19 @@ class GameForms:
         """The game in the buckets of its card abstraction."""
         if self._given == "buckets":
             return cast("BucketGame", self.opened)
+        from counterplay.abstraction.cards.expert_buckets import split_cards, with_experts
         from counterplay.poker.buckets.bucket_game import BucketGame
 
-        definition, abstractions = self._card_abstractions()
-        paths = [os.path.abspath(path) for path in self.cards]
+        base, experts = split_cards(self.cards)
+        definition, abstractions = self._card_abstractions(base)
+        paths = [os.path.abspath(path) for path in base]
         rounds = [abstraction.rounds for abstraction in abstractions]
-        return BucketGame.build(definition, rounds, self.raises, name=self.name, cards=paths, tilt=self.tilt)
+        game = BucketGame.build(definition, rounds, self.raises, name=self.name, cards=paths, tilt=self.tilt)
+        more = [
+            (part, [one.rounds for one in self._card_abstractions(files)[1]], list(map(os.path.abspath, files)))
+            for part, files in experts.items()
+        ]
+        return with_experts(game, more) if more else game
 
     def asymmetric(self) -> AsymmetricGame:
         """The bucket games of an agent in the buckets of ``cards``, and an opponent in those of ``opponent_cards``."""
@@ -333,11 +341,13 @@ class GameForms:
         cards = CardAbstraction.load(path, own.definition)
         return AsymmetricGame.build(own, cards.rounds, os.path.abspath(path))
 
-    def _card_abstractions(self, verify: bool = True) -> tuple[GameDefinition, tuple[CardAbstraction, ...]]:
+    def _card_abstractions(
+        self, cards: Sequence[str], verify: bool = True
+    ) -> tuple[GameDefinition, tuple[CardAbstraction, ...]]:
         """The definition and the card abstraction of each player."""
         from counterplay.abstraction.cards.card_abstraction import CardAbstraction
 
-        game, cards = self.states(), self.cards
+        game = self.states()
         definition = poker_definition(game if self.poker is None else self.poker)
         if not cards:
             raise GameError(f"{self.name} has buckets in a card abstraction only; give its file as cards")
@@ -423,14 +433,17 @@ class GameForms:
 
     def bucket_counts(self) -> BucketGameSize:
         """The size of the bucket game in detail; nothing is built."""
+        from counterplay.abstraction.cards.expert_buckets import split_cards
         from counterplay.poker.buckets.bucket_counts import count_bucket_game
 
-        definition, abstractions = self._card_abstractions(verify=False)
+        definition, abstractions = self._card_abstractions(split_cards(self.cards)[0], verify=False)
         return count_bucket_game(definition, [one.counts() for one in abstractions], self.raises)
 
     def recalls(self) -> tuple[str, ...]:
         """What each player's card abstraction remembers."""
-        return tuple(one.recall for one in self._card_abstractions(verify=False)[1])
+        from counterplay.abstraction.cards.expert_buckets import split_cards
+
+        return tuple(one.recall for one in self._card_abstractions(split_cards(self.cards)[0], verify=False)[1])
 
 
 def _make(spec: Any) -> Game:

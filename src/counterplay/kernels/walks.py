@@ -137,10 +137,49 @@ def alias_table(chances: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDAr
     return threshold, alias
 
 
+def alias_rows(game: Any, strategy: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
+    """The alias tables of all rows of a strategy of a bucket game, each where its entries are."""
+    threshold, alias = np.ones(len(strategy)), np.zeros(len(strategy), np.uint32)
+    for first, _, offset in game.blocks():
+        sizes = np.diff(offset)
+        for size in np.unique(sizes).tolist():
+            rows = first + offset[:-1][sizes == size, None] + np.arange(size)
+            threshold[rows], alias[rows] = alias_columns(strategy[rows])
+    return threshold, alias
+
+
+def alias_columns(chances: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
+    """As ``alias_table``, for many distributions over as many outcomes: one in each row.
+
+    In each step the outcome with the least is filled up by that with the most.
+    """
+    count = chances.shape[1]
+    share = chances * (count / chances.sum(axis=1, keepdims=True))
+    threshold, alias = np.ones_like(share), np.tile(np.arange(count, dtype=np.uint32), (len(share), 1))
+    waiting, row = np.ones(share.shape, bool), np.arange(len(share))
+    for _ in range(count - 1):
+        low = np.where(waiting, share, np.inf).argmin(axis=1)
+        waiting[row, low] = False
+        high = np.where(waiting, share, -np.inf).argmax(axis=1)
+        threshold[row, low], alias[row, low] = np.minimum(share[row, low], 1.0), high
+        share[row, high] -= 1.0 - share[row, low]
+    never = (chances == 0.0) & (threshold >= 1.0)  # left over by rounding alone
+    threshold[never] = 0.0
+    alias[never] = np.broadcast_to(chances.argmax(axis=1)[:, None], chances.shape)[never]
+    return threshold, alias
+
+
 def random_state(seed: int, streams: int) -> NDArray[np.uint64]:
     """States of independent streams, one in each row."""
     words = np.random.SeedSequence(seed).generate_state(streams, np.uint64)
     return np.asarray(words, dtype=np.uint64).reshape(streams, 1)
+
+
+def mixed(states: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The random integers of states of SplitMix64, 53 bits each."""
+    now = (states ^ (states >> U30)) * MIX_1
+    now = (now ^ (now >> U27)) * MIX_2
+    return np.asarray((now ^ (now >> U31)) >> U11)
 
 
 @inlined

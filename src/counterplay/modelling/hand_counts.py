@@ -67,7 +67,7 @@ class HandCounter:
             if node is None or after is None:
                 found.append(None)
                 continue
-            bucket = form.bucket(player, step.round, state.deal.hole[player], state.deal.board)
+            bucket = form.bucket(node, state.deal.hole[player], state.deal.board)
             found.append(form.entry(node, bucket) + after - int(form.tree.first_child[node]))
         return found
 

@@ -53,7 +53,7 @@ class LogBatches:
     @staticmethod
     def fits(game: object, names: Sequence[str]) -> bool:
         """Whether logs of a form of a game can be counted here, for opponents with these names."""
-        if not isinstance(game, BucketGame) or game.players != 2 or game.definition.board_cards[0]:
+        if not isinstance(game, BucketGame) or game.players != 2 or game.definition.board_cards[0] or game.zones:
             return False
         return not any(REPLACED in name for name in names)
 

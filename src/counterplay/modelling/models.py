@@ -240,7 +240,7 @@ def _infosets(form: Form) -> Iterator[tuple[int, str, int, list[str]]]:
     tree = form.tree
     for node in np.flatnonzero(tree.num_children).tolist():
         player, text, actions = int(tree.player[node]), tree.text(node), tree.actions(node)
-        for bucket in range(form.buckets[player][int(tree.round[node])].count):
+        for bucket in range(form.tables_at(node)[int(tree.round[node])].count):
             yield player, f"{bucket}:{text}", form.entry(node, bucket), actions
 
 

@@ -40,6 +40,7 @@ from counterplay.solvers.restricted_solver import check_zero_sum
 from counterplay.solvers.solver import Solver
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import load_strategy
+from counterplay.strategy.joint_buckets import joint_buckets
 from counterplay.strategy.ready_made import MEANT, READY_MADE, opponent_name
 from counterplay.strategy.strategy import Provenance, Strategy
 from counterplay.tree.history.game_tree import GameTree
@@ -250,6 +251,8 @@ def prepare_response(
     algorithm, resume, pairs = (given.pop(name, None) for name in ("algorithm", "resume", "pairs"))
     target, options, own = sort_out(given.pop("until", None), given)
     model, true = read_opponent(model, game), None if true is None else read_opponent(true, game)
+    if isinstance(model, BucketStrategy):
+        model = joint_buckets(model)
     form = _opened(game, model, options)
     chosen = _algorithm(algorithm, (asked, *others), form)
     own = _with_common(chosen, form, options, own)

@@ -26,6 +26,7 @@ from counterplay.poker.buckets.board_sampler import BoardSampler, betting_pieces
 from counterplay.poker.buckets.bucket_counts import BucketGameSize
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.buckets.deal_sampler import DealSampler
+from counterplay.poker.buckets.prefix_sampler import sampler_bytes, sampler_of
 from counterplay.runtime.threads import spaced_rows
 from counterplay.solvers.bucket_cfr import cfr_table_bytes
 from counterplay.solvers.bucket_tables import BucketTables
@@ -55,6 +56,12 @@ class BucketSolver(BucketTables, MccfrSolver):
     kind = "mccfr-abstract"
     works_apart = True
     presets = BUCKET_PRESETS
+
+    @property
+    def takes_experts(self) -> bool:  # type: ignore[override]
+        """Whether buckets may depend on the betting; walks of boards take one bucket a round."""
+        return self.config.sampling != "public"
+
     restricted_presets = (*MccfrSolver.restricted_presets, "pcs-boards")
 
     def _check_game(self) -> None:
@@ -79,7 +86,7 @@ class BucketSolver(BucketTables, MccfrSolver):
             self._pieces = betting_pieces(game)
             self._boards = [BoardSampler(game, self._pieces) for _ in threads]
         else:
-            self._samplers = [DealSampler(game, BATCH * game.players) for _ in threads]
+            self._samplers = [sampler_of(game, BATCH * game.players) for _ in threads]
 
     def _scheme_array(self, scheme: str | Scheme | NDArray[np.float64]) -> NDArray[np.float64]:
         return betting_scheme(self.game, scheme)
@@ -93,7 +100,7 @@ class BucketSolver(BucketTables, MccfrSolver):
             pieces = betting_pieces(tree)
             deals = settings.threads * (BoardSampler.nbytes(tree, pieces) + 8) + sum(piece.nbytes for piece in pieces)
         else:
-            deals = settings.threads * (DealSampler.nbytes(tree, BATCH * tree.players) + 8)
+            deals = settings.threads * (sampler_bytes(tree, BATCH * tree.players) + 8)
         return super().memory_bytes(tree, settings) + deals
 
     def _advance(self, thread: int, iterations: int, start: int) -> None:

@@ -7,7 +7,7 @@ players with perfect recall) a run is measured inside the bucket game, without i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,9 @@ class BucketTables(Solver):
 
     form_name = "buckets"
     check_ratio = 1.5
+    takes_experts: ClassVar[bool] = False
+    """Whether buckets may depend on the betting, and a strategy be fixed outside a part of it."""
+
     tree: BucketGame
     regret: NDArray[Any]
     average: NDArray[Any]
@@ -52,6 +55,11 @@ class BucketTables(Solver):
     def _opened(self, game: Any, memory_limit: int | None) -> BucketGame:
         if not isinstance(game, BucketGame):
             raise SolverError(f"this solver runs on bucket games; got {type(game).__name__}")
+        if (game.zones or game.fixed is not None) and not self.takes_experts:
+            raise SolverError(
+                f"{self.algorithm} takes one card abstraction for all betting; with experts use external-sampling, "
+                "chance-sampling or pure-cfr"
+            )
         return game
 
     @property

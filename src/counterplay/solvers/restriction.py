@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import SolverError
-from counterplay.game.game import TERMINAL
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.sequence.sequence_form import spans
@@ -138,9 +137,9 @@ def player_rows(form: GameTree | BucketGame, player: int) -> tuple[NDArray[np.in
     if not isinstance(form, BucketGame):
         raise SolverError(f"a restriction is for a history tree or a bucket game; got {type(form).__name__}")
     starts, sizes = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    decisions = np.flatnonzero(form.tree.player != TERMINAL)
-    slots = form.tree.round[decisions].astype(np.int64) * form.players + form.tree.player[decisions]
-    for slot in range(player, form.players * form.rounds, form.players):
+    decisions = np.flatnonzero(form.free)
+    slots = form.slots_of(decisions)
+    for slot in range(player, len(form.slot_start), form.players):
         offset = np.sort(form.node_offset[decisions[slots == slot]]).astype(np.int64)
         width, kinds = int(form.slot_width[slot]), int(form.slot_buckets[slot])
         blocks = form.slot_start[slot] + np.arange(kinds) * width

@@ -90,12 +90,12 @@ def betting_scheme(game: BucketGame, scheme: str | Scheme | NDArray[np.float64])
     default = "limit-poker" if game.definition.limit else "goofspiel"
     rule = scheme_named(scheme, default) if isinstance(scheme, str) else scheme
     tree = game.tree
-    decisions = np.flatnonzero(tree.num_children > 0)
+    decisions = np.flatnonzero(game.free)
     rows: dict[tuple[int, int], list[float]] = {}
     sizes = tree.num_children[decisions].tolist()
     starts = game.node_offset[decisions].tolist()
     leads = tree.action[tree.first_child[decisions]].tolist()
-    slots = (tree.round[decisions].astype(np.int64) * game.players + tree.player[decisions]).tolist()
+    slots = game.slots_of(decisions).tolist()
     blocks = [np.ones(width) for width in game.slot_width.tolist()]
     for node, size, start, lead, slot in zip(decisions.tolist(), sizes, starts, leads, slots, strict=True):
         row = rows.get((size, lead)) if named else None

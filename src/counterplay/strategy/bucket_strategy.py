@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.abstraction.cards.bucket_games import infoset_places
+from counterplay.abstraction.cards.expert_buckets import split_cards
 from counterplay.errors import GameError, StrategyError
 from counterplay.forms import open_game
 from counterplay.game.game import TERMINAL
@@ -112,8 +113,8 @@ class BucketStrategy(Strategy):
                 raise GameError(f"player {player + 1} does not act there")
             if by_bucket:
                 bucket = int(cards)
-                if bucket >= game.buckets[player][turn].count:
-                    raise GameError(f"there are {game.buckets[player][turn].count} buckets in this round")
+                if bucket >= game.tables_at(node)[turn].count:
+                    raise GameError(f"there are {game.tables_at(node)[turn].count} buckets in this round")
                 return self._named(node, bucket)
             if len(hole) != game.definition.hole_cards or len(board) != game.definition.board_ends[turn]:
                 raise GameError("the cards are not those of this round")
@@ -126,7 +127,7 @@ class BucketStrategy(Strategy):
         tree = self.abstract.tree
         for node in np.flatnonzero(tree.player != TERMINAL).tolist():
             player, text = int(tree.player[node]), tree.text(node)
-            for bucket in range(self.abstract.buckets[player][int(tree.round[node])].count):
+            for bucket in range(self.abstract.tables_at(node)[int(tree.round[node])].count):
                 yield player, f"{bucket}:{text}", self._named(node, bucket)
 
     def _named(self, node: int, bucket: int) -> dict[str, float]:
@@ -139,8 +140,9 @@ class BucketStrategy(Strategy):
         def rows(betting: Betting, seen: list[Seen]) -> list[dict[str, float]]:
             holes = np.array([cards[0] for cards in seen], np.uint8)
             dealt = np.array([card for cards in seen[0][1:] for card in cards], np.uint8)
-            buckets = hand_buckets(game, betting.player, holes, dealt)[-1].tolist()
             place = game.tree.find(betting)
+            zone = 0 if game.zone is None else int(game.zone[place])
+            buckets = hand_buckets(game, betting.player, holes, dealt, zone)[-1].tolist()
             known = {bucket: self._named(place, bucket) for bucket in set(buckets)}
             return [known[bucket] for bucket in buckets]
 
@@ -148,8 +150,7 @@ class BucketStrategy(Strategy):
 
     def with_cards(self, node: int, hole: Sequence[int], board: Sequence[int]) -> dict[str, float]:
         """The probabilities of the actions at a decision of the betting tree, by the player's real cards."""
-        tree = self.abstract.tree
-        return self._named(node, self.abstract.bucket(int(tree.player[node]), int(tree.round[node]), hole, board))
+        return self._named(node, self.abstract.bucket(node, hole, board))
 
     def strategy(self) -> NDArray[np.float64]:
         """The probabilities of all entries."""
@@ -227,7 +228,9 @@ def _top(weights: NDArray[Any]) -> int:
 
 
 def _found(card: str, profile: Path) -> str:
-    """Where a card file is: where it was, or next to the strategy."""
+    """Where a card file is: where it was, or next to the strategy; that of a part is written ``rf=FILE``."""
+    for part, files in split_cards([card])[1].items():
+        return f"{part}={_found(files[0], profile)}"
     beside = profile.parent / Path(card).name
     for place in (Path(card), beside):
         if os.path.isfile(place):  # also if no file can have that name

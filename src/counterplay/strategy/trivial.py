@@ -74,8 +74,8 @@ class CardFree:
     def buckets(self, game: BucketGame) -> BucketStrategy:
         """The strategy of a bucket game that plays so in all seats."""
         tree, weights = game.tree, np.empty(game.num_entries)
-        decisions = np.flatnonzero(tree.num_children)
-        slots = tree.round[decisions].astype(np.int64) * game.players + tree.player[decisions]
+        decisions = np.flatnonzero(game.free)
+        slots = game.slots_of(decisions)
         facing = tree.action[tree.first_child[decisions]] == FOLDED
         for slot in range(len(game.slot_width)):
             block = np.empty(int(game.slot_width[slot]))

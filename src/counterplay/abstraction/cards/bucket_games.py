@@ -38,7 +38,7 @@ def infoset_places(tree: GameTree, game: BucketGame) -> tuple[list[int], list[in
     """Node of the betting tree and bucket of each information set of the compiled real game."""
     nodes, buckets = [], []
     known: dict[str, int] = {}
-    for player, name in zip(tree.infoset_player.tolist(), tree.infoset_names, strict=True):
+    for name in tree.infoset_names:
         cards, _, betting = name.partition(":")
         try:
             hole, *boards = [parse_cards(part) for part in cards.split("/")]
@@ -47,5 +47,5 @@ def infoset_places(tree: GameTree, game: BucketGame) -> tuple[list[int], list[in
         except GameError:
             raise AbstractionError(f"{tree.name} is not {game.name}: it has the information set {name!r}") from None
         nodes.append(known[betting])
-        buckets.append(game.bucket(player, betting.count("/"), hole, [card for part in boards for card in part]))
+        buckets.append(game.bucket(known[betting], hole, [card for part in boards for card in part]))
     return nodes, buckets

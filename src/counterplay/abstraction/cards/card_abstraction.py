@@ -26,7 +26,7 @@ import numpy.typing as npt
 import counterplay
 from counterplay.errors import AbstractionError
 from counterplay.poker.acpc.definition import GameDefinition, round_name, with_article
-from counterplay.poker.buckets.bucket_game import look_up
+from counterplay.poker.buckets.round_buckets import look_up
 from counterplay.poker.isomorphism import HandIndexer
 from counterplay.runtime.array_checks import check_limits
 from counterplay.runtime.header_checks import check_header

@@ -24,6 +24,7 @@ from counterplay.poker.betting import BettingTree
 from counterplay.poker.buckets.bucket_game import node_levels
 from counterplay.poker.buckets.hand_lookup import dealt_buckets
 from counterplay.strategy.bucket_strategy import BucketStrategy
+from counterplay.strategy.joint_buckets import joint_buckets
 
 Float64 = NDArray[np.float64]
 
@@ -56,6 +57,7 @@ def bet_call_values(tree: BettingTree) -> EdgeValues:
 
 def fitted_values(strategy: BucketStrategy, equity: AllInEquity, deals: int = DEALS, seed: int = 0) -> EdgeValues:
     """The values that fit best what a strategy wins from itself."""
+    strategy = joint_buckets(strategy)
     game = strategy.abstract
     tree, table = game.tree, strategy.strategy()
     sums = np.zeros((5, len(tree)))

@@ -98,15 +98,17 @@ class BucketRows:
 
     def on_board(self, player: int, board: Sequence[int]) -> BoardRows:
         """As ``HandRows.on_board``."""
-        return _BucketBoard(self, hand_buckets(self.game, player, self.holes, np.array(board, np.uint8)))
+        cards, zones = np.array(board, np.uint8), range(len(self.game.zone_buckets))
+        return _BucketBoard(self, [hand_buckets(self.game, player, self.holes, cards, zone) for zone in zones])
 
 
 class _BucketBoard:
-    def __init__(self, rows: BucketRows, buckets: list[NDArray[np.int64]]) -> None:
+    def __init__(self, rows: BucketRows, buckets: list[list[NDArray[np.int64]]]) -> None:
         self._rows, self._buckets = rows, buckets
 
     def rows(self, node: int) -> Float64:
-        bucket = self._buckets[int(self._rows.tree.round[node])]  # -1, the last row, for impossible hands
+        zone = 0 if self._rows.game.zone is None else int(self._rows.game.zone[node])
+        bucket = self._buckets[zone][int(self._rows.tree.round[node])]  # -1, the last row, for impossible hands
         return np.asarray(self._rows.by_bucket(node)[bucket])
 
 

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from counterplay.errors import GameError
-from counterplay.poker.buckets.bucket_game import BucketGame, RoundBuckets
+from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.poker.buckets.round_buckets import RoundBuckets
 
 NONE = "none"
 """In place of the file of a card abstraction: every hand up to renaming suits is a bucket of its own."""

@@ -30,8 +30,9 @@ from counterplay.kernels.buckets.deal_batches import deal_cards, gather_board, l
 from counterplay.kernels.cards.isomorphism import index_hands
 from counterplay.kernels.numba_internals import WIDE, row_space
 from counterplay.poker.betting import BettingTree
-from counterplay.poker.buckets.bucket_game import BucketGame, hand_indexer, node_levels
+from counterplay.poker.buckets.bucket_game import BucketGame, node_levels
 from counterplay.poker.buckets.deal_sampler import plain_tables
+from counterplay.poker.buckets.round_buckets import hand_indexer
 from counterplay.poker.evaluator import hand_tables
 from counterplay.poker.isomorphism import HandIndexer
 from counterplay.poker.three_cards import showdown_tables

@@ -14,6 +14,11 @@ so that a walk, in which a player has one bucket per round, stays within a few n
 terminal node depend on the chips that each player has put in, on who has folded, and at a showdown on the order of the
 hands (3 orders of two hands, 13 of three): terminal nodes that agree in these share a row of ``utility``.
 
+Buckets may depend on the betting: a *zone* is what follows some betting and has buckets of its own (dynamic experts,
+Gibson 2014, definition 7.2).  The slots of a zone come after those of the zone before, 0 being everything else.  Where
+a strategy is fixed (definition 7.1), decisions are chance: they have no entries, and slots that are those of the fixed
+strategy's game.
+
 The bucket tables are those of ``abstraction.cards`` (``BucketTable``); this module imports only arrays, since it is a
 lower layer.
 """
@@ -25,18 +30,24 @@ import functools
 import hashlib
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import AbstractionError, GameError
 from counterplay.game.game import TERMINAL
 from counterplay.game.transforms import Tilt
-from counterplay.poker.acpc.definition import GameDefinition, format_definition, with_article
+from counterplay.poker.acpc.definition import GameDefinition, format_definition
 from counterplay.poker.betting import BettingTree, build_betting_tree
-from counterplay.poker.evaluator import MAX_HAND
-from counterplay.poker.isomorphism import HandIndexer
+from counterplay.poker.buckets.round_buckets import (
+    MAX_PLAYERS,
+    Buckets,
+    RoundBuckets,
+    buckets_by_player,
+    buckets_digest,
+    hand_indexer,
+    look_up,
+)
 from counterplay.poker.raise_sizes import BetAbstraction
 from counterplay.poker.rules import Betting
 from counterplay.runtime.memory import format_bytes
@@ -45,37 +56,36 @@ from counterplay.runtime.notebook import Described
 if TYPE_CHECKING:
     from counterplay.kernels.walks import WalkArrays
 
-MAX_PLAYERS = 6
-"""The hands of six players have 4,683 orders."""
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Zone:
+    """What follows some betting, with buckets of its own."""
+
+    part: str  # the betting, as a text that ``abstraction.experts`` reads
+    buckets: Buckets  # by player and round
+    cards: tuple[str, ...] = ()  # the files that the buckets are from
 
 
-class RoundBuckets(Protocol):
-    """The buckets of a round, as ``abstraction.cards.BucketTable`` has them."""
+@dataclasses.dataclass(frozen=True, eq=False)
+class FixedPlay:
+    """Decisions at which a strategy is played that is not solved."""
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """How the cards are grouped when a hand is indexed by ``HandIndexer``."""
+    nodes: NDArray[np.bool_]  # (nodes,) which decisions
+    game: BucketGame  # the game of the strategy: the same betting, other buckets
+    strategy: NDArray[np.float64]  # its probabilities
+    part: str  # the part outside which it is played, and where it is from
+    file: str = ""
 
-    @property
-    def count(self) -> int:
-        """Number of buckets."""
-
-    @property
-    def table(self) -> NDArray[Any] | None:
-        """The class of each index; None where every index is a class."""
-
-    @property
-    def cuts(self) -> NDArray[Any] | None:
-        """The bucket by the bucket of the previous round and the class; None where classes are buckets."""
-
-
-Buckets = tuple[tuple[RoundBuckets, ...], ...]
-"""By player and round."""
+    def digest(self) -> bytes:
+        """A fingerprint."""
+        found = hashlib.sha256(f"{self.game.layout} {self.part}".encode())
+        found.update(np.ascontiguousarray(self.strategy).data)
+        return found.digest()
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class BucketGame(Described):
-    """A betting tree with buckets.  S slots of decisions: players x rounds."""
+    """A betting tree with buckets.  S slots of decisions: zones x rounds x players."""
 
     form_name: ClassVar[str] = "buckets"
     """The form of a game that this is."""
@@ -88,13 +98,18 @@ class BucketGame(Described):
     # (nodes,) of a decision: where its entries begin in the block of a bucket.  Of a terminal node: its row of
     # ``utility``, the first one of a showdown
     node_offset: NDArray[np.uint32]
-    slot_start: NDArray[np.int64]  # (S,) where the entries of slot ``round * players + player`` begin
+    # (S,) where the entries of slot ``(zone * rounds + round) * players + player`` begin
+    slot_start: NDArray[np.int64]
     slot_width: NDArray[np.int64]  # (S,) how many entries of a slot each bucket has
     slot_decisions: NDArray[np.int64]  # (S,) number of decisions of a slot
     utility: NDArray[np.float64]  # (Z, players) what each player wins; a showdown has a row for each of ``weak_orders``
     # the files that the buckets are from: one for all players, or one for each; empty if from none
     cards: tuple[str, ...] = ()
     tilt: Tilt | None = None  # how utilities are tilted away from zero-sum
+    zones: tuple[Zone, ...] = ()  # zones 1, 2, ..., which have buckets of their own
+    zone: NDArray[np.int16] | None = None  # (nodes,) the zone of each decision; None if there is but 0
+    fixed: FixedPlay | None = None  # where a strategy is fixed
+    start: int = 0  # the node at which walks begin
 
     @classmethod
     def build(
@@ -116,25 +131,40 @@ class BucketGame(Described):
         Raises AbstractionError if the buckets are for other cards; MemoryLimitError if the betting tree has more than
         ``max_nodes``.
         """
-        by_player = _by_player(definition, buckets)
+        by_player = buckets_by_player(definition, buckets)
         tree = build_betting_tree(definition, bets, max_nodes)
-        players, slots = definition.players, definition.players * definition.rounds
-        decisions = np.flatnonzero(tree.player != TERMINAL)
-        slot = tree.round[decisions].astype(np.int64) * players + tree.player[decisions]
+        none, empty = np.zeros(0, np.int64), np.zeros(0, np.uint32)
+        plain = cls(name, definition, bets, by_player, tree, empty, none, none, none, np.zeros(0), tuple(cards), tilt)
+        return plain.laid_out()
+
+    def laid_out(
+        self, zones: Sequence[Zone] = (), zone: NDArray[np.int16] | None = None, fixed: FixedPlay | None = None,
+        start: int = 0,
+    ) -> BucketGame:  # fmt: skip
+        """The same game with other zones, or a fixed strategy: its entries are numbered anew."""
+        for one in zones:
+            buckets_by_player(self.definition, one.buckets)
+        plain = dataclasses.replace(self, zones=tuple(zones), zone=zone, fixed=fixed, start=start)
+        tree, slots = self.tree, len(plain.slot_buckets)
+        decisions = np.flatnonzero(plain.free)
+        slot = plain.slots_of(decisions)
         width = np.zeros(slots, np.int64)
         count = np.bincount(slot, minlength=slots)
         offset = np.zeros(len(tree), np.uint32)
         place = walk_order(tree)
-        for number in range(slots):
+        for number in np.flatnonzero(count).tolist():
             nodes = decisions[slot == number]
             nodes = nodes[np.argsort(place[nodes])]
             sizes = tree.num_children[nodes].astype(np.int64)
             width[number] = sizes.sum()
             offset[nodes] = np.cumsum(sizes) - sizes
-        kinds = np.array([by_player[number % players][number // players].count for number in range(slots)])
-        start = np.concatenate(([0], np.cumsum(width * kinds)[:-1])).astype(np.int64)
-        utility = _number_ends(tree, offset, tilt)
-        return cls(name, definition, bets, by_player, tree, offset, start, width, count, utility, tuple(cards), tilt)
+        first = np.concatenate(([0], np.cumsum(width * plain.slot_buckets)[:-1])).astype(np.int64)
+        if fixed is not None:
+            offset[fixed.nodes] = fixed.game.node_offset[fixed.nodes]
+        utility = _number_ends(tree, offset, self.tilt)
+        return dataclasses.replace(
+            plain, node_offset=offset, slot_start=first, slot_width=width, slot_decisions=count, utility=utility
+        )
 
     # ------------------------------------------------------------------------------------------ properties
 
@@ -169,7 +199,19 @@ class BucketGame(Described):
     @property
     def slot_buckets(self) -> NDArray[np.int64]:
         """Number of buckets of each slot."""
-        return np.array([table.count for turn in zip(*self.buckets, strict=True) for table in turn], np.int64)
+        counts = [table.count for one in self.zone_buckets for turn in zip(*one, strict=True) for table in turn]
+        return np.array(counts, np.int64)
+
+    @property
+    def zone_buckets(self) -> tuple[Buckets, ...]:
+        """The buckets of each zone, by player and round."""
+        return (self.buckets, *(one.buckets for one in self.zones))
+
+    @property
+    def free(self) -> NDArray[np.bool_]:
+        """(nodes,) the decisions that have entries."""
+        acting = self.tree.player != TERMINAL
+        return np.asarray(acting if self.fixed is None else acting & ~self.fixed.nodes)
 
     @property
     def num_entries(self) -> int:
@@ -198,17 +240,28 @@ class BucketGame(Described):
 
     def slot_of(self, node: int) -> int:
         """The slot of a decision."""
-        return int(self.tree.round[node]) * self.players + int(self.tree.player[node])
+        return int(self.slots_of(np.array([node]))[0])
+
+    def slots_of(self, nodes: NDArray[np.integer]) -> NDArray[np.int64]:
+        """The slots of decisions."""
+        slot = self.tree.round[nodes].astype(np.int64) * self.players + self.tree.player[nodes]
+        if self.zone is not None:
+            slot += self.zone[nodes].astype(np.int64) * (self.rounds * self.players)
+        return np.asarray(slot)
 
     def entry(self, node: int, bucket: int) -> int:
         """The first entry of an information set: a decision of the betting tree and a bucket of its player."""
         slot = self.slot_of(node)
         return int(self.slot_start[slot] + bucket * self.slot_width[slot] + int(self.node_offset[node]))
 
-    def bucket(self, player: int, turn: int, hole: Sequence[int], board: Sequence[int]) -> int:
-        """The bucket of a player's hand in a round; ``board`` may extend beyond the round."""
-        tables, ends = self.buckets[player], self.definition.board_ends
-        first = turn
+    def tables_at(self, node: int) -> tuple[RoundBuckets, ...]:
+        """The buckets by round of who acts at a decision, in its zone."""
+        return self.zone_buckets[0 if self.zone is None else int(self.zone[node])][int(self.tree.player[node])]
+
+    def bucket(self, node: int, hole: Sequence[int], board: Sequence[int]) -> int:
+        """The bucket of the hand of who acts at a decision; ``board`` may extend beyond the round."""
+        tables, ends = self.tables_at(node), self.definition.board_ends
+        first = turn = int(self.tree.round[node])
         while tables[first].cuts is not None:  # it depends on the previous bucket
             first -= 1
         found = 0
@@ -221,8 +274,8 @@ class BucketGame(Described):
 
         With a ``player``, only those of the player's slots.
         """
-        decisions = np.flatnonzero(self.tree.player != TERMINAL)
-        slot = self.tree.round[decisions].astype(np.int64) * self.players + self.tree.player[decisions]
+        decisions = np.flatnonzero(self.free)
+        slot = self.slots_of(decisions)
         for number, (start, width, kinds) in enumerate(
             zip(self.slot_start.tolist(), self.slot_width.tolist(), self.slot_buckets.tolist(), strict=True)
         ):
@@ -235,7 +288,8 @@ class BucketGame(Described):
 
     def origin(self) -> dict[str, Any]:
         """What is needed besides the name to open the bucket game again."""
-        return {"cards": list(self.cards), "bets": None if self.bets is None else self.bets.text()}
+        cards = [*self.cards, *(f"{one.part}={file}" for one in self.zones for file in one.cards)]
+        return {"cards": cards, "bets": None if self.bets is None else self.bets.text()}
 
     @functools.cached_property
     def fingerprint(self) -> str:
@@ -252,13 +306,18 @@ class BucketGame(Described):
         digest.update((self.bets.text() if self.bets is not None else "all").encode())
         digest.update(tilt.encode())
         met: dict[int, bytes] = {}
-        for table in (table for player in self.buckets for table in player):
-            if id(table) not in met:
-                met[id(table)] = _digest(table)
-            digest.update(met[id(table)])
+        for number, one in enumerate(self.zone_buckets):
+            if number:
+                digest.update(f"zone {self.zones[number - 1].part}".encode())
+            for table in (table for player in one for table in player):
+                if id(table) not in met:
+                    met[id(table)] = buckets_digest(table)
+                digest.update(met[id(table)])
+        if self.fixed is not None:
+            digest.update(self.fixed.digest())
         return digest.hexdigest()
 
-    def _indexer(self, shape: tuple[int, ...]) -> HandIndexer:
+    def _indexer(self, shape: tuple[int, ...]) -> Any:
         return hand_indexer(shape, self.definition.ranks, self.definition.suits)
 
     # ------------------------------------------------------------------------------------------ for kernels
@@ -269,25 +328,48 @@ class BucketGame(Described):
 
     @functools.cached_property
     def _walks(self) -> WalkArrays:
-        from counterplay.kernels.walks import SLOT_BITS, WalkArrays
+        from counterplay.kernels.walks import SLOT_BITS, WalkArrays, alias_rows
 
         tree, players = self.tree, self.players
         nodes = np.zeros((len(tree), 4), np.uint32)
         end, showdown = tree.player == TERMINAL, tree.showdowns()
-        slot = tree.round.astype(np.int64) * players + tree.player
+        slot = self.slots_of(np.arange(len(tree)))
+        who = np.where(end, players + 1, tree.player)
+        threshold, alias = np.zeros(0), np.zeros(0, np.uint32)
+        fixed = self.fixed
+        if fixed is not None:
+            at = np.flatnonzero(fixed.nodes)
+            slot[at] = len(self.slot_start) + fixed.game.slots_of(at)
+            who[at] = players
+            if self.start == 0:
+                threshold, alias = alias_rows(fixed.game, fixed.strategy)
         slot[end] = np.where(showdown[end], self.showdown_slot, self.fold_slot)
         place = walk_order(tree)
-        nodes[place, 0] = np.where(end, players + 1, tree.player) + (slot << SLOT_BITS)
+        nodes[place, 0] = who + (slot << SLOT_BITS)
         nodes[place, 1] = np.where(end, 0, place[tree.first_child])
         nodes[place, 2] = tree.num_children
         nodes[place, 3] = self.node_offset
-        none = np.zeros(0)
-        return WalkArrays(nodes.ravel(), none, none.astype(np.uint32), self.utility.ravel(), players)
+        if self.start:
+            kept = np.sort(place[self._below_start])
+            rank = np.zeros(len(tree), np.uint32)
+            rank[kept] = np.arange(len(kept))
+            nodes = nodes[kept]
+            nodes[:, 1] = rank[nodes[:, 1]]
+        return WalkArrays(nodes.ravel(), threshold, alias, self.utility.ravel(), players)
+
+    @functools.cached_property
+    def _below_start(self) -> NDArray[np.int64]:
+        """The nodes that walks can visit."""
+        inside = np.zeros(len(self.tree), bool)
+        inside[self.start] = True
+        for level in node_levels(self.tree)[1:]:
+            inside[level] |= inside[self.tree.parent[level]]
+        return np.flatnonzero(inside)
 
     @property
     def showdown_slot(self) -> int:
-        """The slot of showdowns; the deal decides them."""
-        return self.players * self.rounds
+        """The slot of showdowns; the deal decides them.  Before it come the slots of the fixed strategy's game."""
+        return len(self.slot_start) + (0 if self.fixed is None else len(self.fixed.game.slot_start))
 
     @property
     def fold_slot(self) -> int:
@@ -298,12 +380,6 @@ class BucketGame(Described):
     def num_slots(self) -> int:
         """Slots of decisions and of terminal nodes."""
         return self.fold_slot + 1
-
-
-@functools.lru_cache(maxsize=32)
-def hand_indexer(shape: tuple[int, ...], ranks: int, suits: int) -> HandIndexer:
-    """An indexer, built once."""
-    return HandIndexer(shape, ranks, suits)
 
 
 @functools.lru_cache(maxsize=MAX_PLAYERS)
@@ -351,62 +427,6 @@ def walk_order(tree: BettingTree) -> NDArray[np.int64]:
         place[level] = block[parent] + number
         block[level] = block[parent] + tree.num_children[parent] + before
     return place
-
-
-def _by_player(game: GameDefinition, buckets: Sequence[Any]) -> Buckets:
-    """The buckets of each player, after checking that they are for the game's cards."""
-    if game.players > MAX_PLAYERS:
-        raise GameError(f"a bucket game has at most {MAX_PLAYERS} players; got {game.players}")
-    if game.hole_cards + game.board_ends[-1] > MAX_HAND:
-        held = game.hole_cards + game.board_ends[-1]
-        raise GameError(f"hands of a bucket game have at most {MAX_HAND} cards; got {held}")
-    rows = list(buckets)
-    each = [tuple(row) for row in rows] if rows and isinstance(rows[0], Sequence) else [tuple(rows)] * game.players
-    if len(each) != game.players:
-        raise AbstractionError(f"the game has {game.players} players; got the buckets of {len(each)}")
-    for tables in each:
-        if len(tables) != game.rounds:
-            raise AbstractionError(f"the game has {game.rounds} rounds; got the buckets of {len(tables)}")
-        for number, table in enumerate(tables):
-            cards, name = game.hole_cards + game.board_ends[number], with_article(game.round_name(number))
-            if sum(table.shape) != cards:
-                raise AbstractionError(f"hands of {name} have {cards} cards; its buckets are for {table.shape}")
-            size = hand_indexer(tuple(table.shape), game.ranks, game.suits).size()
-            if table.table is not None and table.table.shape != (size,):
-                raise AbstractionError(
-                    f"the buckets of {name} must be a table of {size} hands of {game.ranks} ranks and "
-                    f"{game.suits} suits; got {table.table.shape}"
-                )
-            _check_range(table, name, size)
-    return tuple(each)
-
-
-def _check_range(table: RoundBuckets, name: str, size: int) -> None:
-    """Refuse buckets that do not exist: kernels do not check them."""
-    last = table.cuts if table.cuts is not None else table.table
-    if last is None:
-        low, high = 0, size - 1
-    else:
-        low, high = (int(last.min()), int(last.max())) if last.size else (0, 0)
-    if low < 0 or high >= table.count:
-        raise AbstractionError(f"buckets of {name} are 0 to {table.count - 1}; got {low} to {high}")
-    if table.cuts is not None:
-        classes = size - 1 if table.table is None else int(table.table.max())
-        if classes >= table.cuts.shape[1]:
-            raise AbstractionError(f"{name} has {table.cuts.shape[1]} classes of hands; got {classes + 1}")
-
-
-def look_up(table: RoundBuckets, index: Any, before: Any) -> Any:
-    """The bucket of a hand by its index, or of many, after the bucket of the previous round."""
-    found = index if table.table is None else table.table[index]
-    return found if table.cuts is None else table.cuts[before, found]
-
-
-def _digest(table: RoundBuckets) -> bytes:
-    digest = hashlib.sha256(f"{tuple(table.shape)} {table.count}".encode())
-    for array in (table.table, table.cuts):
-        digest.update(b"none" if array is None else np.ascontiguousarray(array).data)
-    return digest.digest()
 
 
 def _number_ends(tree: BettingTree, offset: NDArray[np.uint32], tilt: Tilt | None) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ numbers of the deals are a separate stream, so that deals do not depend on the s
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from counterplay.kernels.buckets.deal_batches import deal_cards, gather_hands, shift_buckets, shift_showdowns
 from counterplay.kernels.cards.evaluator import rank_hands
 from counterplay.kernels.cards.isomorphism import index_hands
-from counterplay.poker.buckets.bucket_game import BucketGame, RoundBuckets, hand_indexer, weak_orders
+from counterplay.poker.buckets.bucket_game import BucketGame, weak_orders
+from counterplay.poker.buckets.round_buckets import RoundBuckets, hand_indexer
 from counterplay.poker.three_cards import showdown_tables
 
 
@@ -35,7 +36,7 @@ class DealSampler:
         self._rank = np.empty((game.players, size), np.uint16)
         self._shift = np.zeros((size, game.num_slots), np.int64)
         self._codes = order_codes(game.players)
-        self._tables = plain_tables(game)
+        self._tables = _slot_tables(game)
         self._ranking = showdown_tables(rules)
 
     @staticmethod
@@ -61,27 +62,47 @@ class DealSampler:
         board = rules.hole_cards * game.players
         for player in range(game.players):
             own = rules.hole_cards * player
-            for turn, (numbering, table, cuts) in enumerate(self._tables[player]):
-                hands = self._hands[turn][:count]
-                gather_hands(dealt, own, rules.hole_cards, board, hands)
-                index_hands(numbering, hands, index)
-                slot = turn * game.players + player
-                start, width = int(game.slot_start[slot]), int(game.slot_width[slot])
+            for hands in self._hands:
+                gather_hands(dealt, own, rules.hole_cards, board, hands[:count])
+            for slot, turn, (numbering, table, cuts), start, width in self._tables[player]:
+                index_hands(numbering, self._hands[turn][:count], index)
                 shift_buckets(index, table, cuts, start, width, slot, bucket, shift)
             rank_hands(self._ranking, self._hands[-1][:count], self._rank[player, :count])
         shift_showdowns(self._rank[:, :count], self._codes, game.showdown_slot, shift)
         return shift
 
 
-def plain_tables(game: BucketGame) -> list[list[tuple[Any, NDArray[Any] | None, NDArray[Any] | None]]]:
+PlainTable: TypeAlias = tuple[Any, NDArray[Any] | None, NDArray[Any] | None]
+"""What indexes hands, the class of each index, and the cuts."""
+
+
+def _slot_tables(game: BucketGame) -> list[list[tuple[int, int, PlainTable, int, int]]]:
+    """By player: the slots whose buckets are looked up for a deal, with round, table, first entry and width.
+
+    Those come first that the cuts of another one need; what no walk looks at is left out.
+    """
+    found: list[list[tuple[int, int, PlainTable, int, int]]] = [[] for _ in range(game.players)]
+    games = [(game, 0)] if game.fixed is None else [(game, 0), (game.fixed.game, len(game.slot_start))]
+    for one, first in games:
+        for zone in range(len(one.zone_buckets)):
+            for player, tables in enumerate(plain_tables(one, zone)):
+                slots = [(zone * game.rounds + turn) * game.players + player for turn in range(game.rounds)]
+                for turn, (slot, table) in enumerate(zip(slots, tables, strict=True)):
+                    width = int(one.slot_width[slot])
+                    if width or any(later[2] is not None for later in tables[turn + 1 :]):
+                        found[player].append((first + slot, turn, table, int(one.slot_start[slot]), width))
+    return found
+
+
+def plain_tables(game: BucketGame, zone: int = 0) -> list[list[PlainTable]]:
     """By player and round: the tables that index hands, the class of each index, and the cuts, for kernels."""
     rules = game.definition
 
-    def plain(table: RoundBuckets) -> tuple[Any, NDArray[Any] | None, NDArray[Any] | None]:
+    def plain(table: RoundBuckets) -> PlainTable:
         indexer = hand_indexer(tuple(table.shape), rules.ranks, rules.suits)
         return indexer.tables(), _plain(table.table), _plain(table.cuts)
 
-    return [[plain(table) for table in tables] for tables in game.buckets]
+    return [[plain(table) for table in tables] for tables in game.zone_buckets[zone]]
 
 
 def _plain(array: NDArray[Any] | None) -> NDArray[Any] | None:

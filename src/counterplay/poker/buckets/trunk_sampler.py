@@ -15,7 +15,8 @@ from counterplay.errors import GameError
 from counterplay.kernels.buckets.bucket_pcs import Board, Pieces
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.buckets.board_sampler import BoardSampler, HandRows, board_scratch, most_kinds, scratch_bytes
-from counterplay.poker.buckets.bucket_game import BucketGame, hand_indexer
+from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.poker.buckets.round_buckets import hand_indexer
 from counterplay.poker.isomorphism import HandIndexer
 
 

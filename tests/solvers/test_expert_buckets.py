@@ -1,0 +1,222 @@
+"""Experts in buckets: parts of the betting with buckets of their own, games of a part, deals weighted by a prefix."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import counterplay as cp
+from counterplay.abstraction import infoset_labels, label_parts
+from counterplay.abstraction.cards.expert_buckets import part_bucket_game, split_cards, with_experts
+from counterplay.abstraction.part_games import PartGame
+from counterplay.errors import AbstractionError, SolverError
+from counterplay.evaluation import evaluate
+from counterplay.kernels.walks import alias_columns, random_state
+from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.poker.buckets.prefix_sampler import PrefixSampler
+from counterplay.poker.cards import parse_cards
+from counterplay.poker.rules import Betting
+from counterplay.solvers.bucket_cfr import BucketCfrSolver
+from counterplay.solvers.bucket_mccfr import BucketSolver
+from counterplay.strategy import BucketStrategy
+from counterplay.strategy.composed import stitch
+from tests.poker.test_bucket_game import LEDUC, THREE, forgetting, lossless, remembering
+
+NAME = "leduc_limit_2p"
+
+
+def random_strategy(game: BucketGame, seed: int) -> BucketStrategy:
+    return BucketStrategy.of_game(game, np.random.default_rng(seed).exponential(size=game.num_entries))
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_every_decision_has_the_buckets_of_its_part(players: int) -> None:
+    rules = LEDUC if players == 2 else THREE
+    base = BucketGame.build(rules, forgetting(rules))
+    game = with_experts(base, [("r@1", lossless(rules), ()), ("cr", remembering(rules), ())])
+    seen: set[tuple[int, ...]] = set()
+    for node in np.flatnonzero(game.free).tolist():
+        text, player, turn = game.tree.text(node), int(game.tree.player[node]), int(game.tree.round[node])
+        wanted = forgetting(rules)
+        if text.startswith("r") and player == 0:
+            wanted = lossless(rules)
+        if text.startswith("cr"):
+            wanted = remembering(rules)
+        assert game.tables_at(node)[turn].count == wanted[turn].count
+        for bucket in range(wanted[turn].count):
+            first = game.entry(node, bucket)
+            entries = tuple(range(first, first + int(game.tree.num_children[node])))
+            assert entries not in seen
+            seen.add(entries)
+    assert sorted(entry for entries in seen for entry in entries) == list(range(game.num_entries))
+    assert len(seen) == game.num_infosets
+    assert game.fingerprint != base.fingerprint
+
+
+@pytest.mark.parametrize("algorithm", ["external-sampling", "chance-sampling"])
+def test_dynamic_experts_with_the_base_buckets_change_no_bit(algorithm: str) -> None:
+    """The null part: the tables are in another order, and everything else is the same."""
+    plain = BucketGame.build(LEDUC, lossless(LEDUC), name=NAME)
+    dynamic = with_experts(plain, [("r", lossless(LEDUC), ()), ("cc/r", lossless(LEDUC), ())])
+    tree = cp.compile_game(NAME)
+    found = []
+    for game in (plain, dynamic):
+        solver = BucketSolver(game, algorithm)
+        solver.step(3000)
+        found.append(BucketStrategy.of_game(game, solver.strategy()).lifted(tree).table)
+    np.testing.assert_array_equal(*found)
+
+
+def on_histories(solved: BucketStrategy, base: BucketStrategy, tree: cp.GameTree) -> np.ndarray:
+    """The strategy of a game of a part where it is free, and the base elsewhere."""
+    game, rows = solved.abstract, []
+    for key in tree.infoset_names:
+        cards, _, betting = key.partition(":")
+        node = game.tree.find(Betting.after(game.definition, betting))
+        hole, *boards = map(parse_cards, cards.split("/"))
+        one = solved if game.free[node] else base
+        rows.append(one.row(node, one.abstract.bucket(node, hole, [card for part in boards for card in part])))
+    return np.concatenate(rows)
+
+
+@pytest.mark.parametrize(
+    ("part", "algorithm"),
+    [("r", "external-sampling"), ("cr,r", "chance-sampling"), ("cc/r@1", "external-sampling"), ("r@2", "pure-cfr"),
+     ("cc/r", "pure-cfr"), ("cr@1", "chance-sampling")],
+)  # fmt: skip
+def test_a_part_is_solved_as_on_histories(part: str, algorithm: str) -> None:
+    """What is found is near the solution of the game of the part, which histories measure exactly."""
+    base = random_strategy(BucketGame.build(LEDUC, lossless(LEDUC), name=NAME), 1)
+    game = part_bucket_game(base.abstract, base.strategy(), part, lossless(LEDUC))
+    tree = cp.compile_game(NAME)
+    inside = PartGame.of(tree, part, base.lifted(tree).table)
+    free = np.repeat(inside.free, np.diff(tree.infoset_offset))
+    assert (game.start > 0) == ("@" not in part and "," not in part)
+    solver = BucketSolver(game, algorithm)
+    gaps = []
+    for steps in (500, 60_000):
+        solver.step(steps)
+        table = on_histories(solver.profile(storage="float64"), base, tree)
+        np.testing.assert_allclose(table[~free], base.lifted(tree).table[~free], atol=1e-12)
+        measured = evaluate(cp.TabularStrategy.from_tree(inside.tree, table[free]), inside.tree)
+        gaps.append(measured.exploitability)
+    assert gaps[1] < 0.05
+    assert gaps[1] < gaps[0] / 2
+    stitched = stitch(base, {part: solver.profile(storage="float64")})
+    assert isinstance(stitched, BucketStrategy)
+    expert = infoset_labels(tree, label_parts(tree, [part])) == 1
+    kept = np.where(np.repeat(expert, np.diff(tree.infoset_offset)), table, base.lifted(tree).table)
+    np.testing.assert_allclose(stitched.lifted(tree).table, kept, atol=1e-12)
+
+
+def test_a_part_of_three_players_in_other_buckets() -> None:
+    """Tables hold the part alone; outside it the player without an expert has entries in the base buckets."""
+    base = random_strategy(BucketGame.build(THREE, forgetting(THREE)), 2)
+    everybody = part_bucket_game(base.abstract, base.strategy(), "f", lossless(THREE))
+    two = part_bucket_game(base.abstract, base.strategy(), "f@1+2", lossless(THREE))
+    tree = base.abstract.tree
+    inside = label_parts(tree, ["f"]) == 1
+    assert everybody.num_infosets == sum(
+        everybody.tables_at(node)[tree.round[node]].count for node in np.flatnonzero(inside).tolist()
+    )
+    others = np.flatnonzero(tree.player == 2)
+    assert two.num_infosets == sum(
+        two.tables_at(node)[tree.round[node]].count
+        for node in np.flatnonzero((inside & (tree.player != 2)) | (tree.player == 2)).tolist()
+    )
+    assert two.free[others].all()
+    for game in (everybody, two):
+        for algorithm in ("external-sampling", "pure-cfr", "chance-sampling"):
+            solver = BucketSolver(game, algorithm)
+            solver.step(50)
+            assert solver.iterations == 50
+            assert np.isfinite(solver.strategy()).all()
+
+
+def test_deals_are_in_proportion_to_the_prefix() -> None:
+    """Frequencies of pairs of hands against the products of what the base plays on the way, within four deviations."""
+    base = random_strategy(BucketGame.build(LEDUC, lossless(LEDUC), name=NAME), 3)
+    table = base.strategy()
+    game = part_bucket_game(base.abstract, table, "crr", lossless(LEDUC))
+    sampler, draws = PrefixSampler(game, 512), 40_000
+    state, pairs = random_state(5, 1)[0], Counter[tuple[int, int]]()
+    first = len(game.slot_start)
+    done = 0
+    while done < draws:
+        for row in sampler.deal(state, 500)[:, first : first + 2].tolist():
+            pairs[tuple((row[p] - base.abstract.slot_start[p]) // base.abstract.slot_width[p] for p in (0, 1))] += 1
+        done += 500
+    tree = base.abstract.tree
+    weights = {}
+    for pair in itertools.product(range(3), repeat=2):
+        chance = (1 if pair[0] == pair[1] else 2) * 1.0
+        node = game.start
+        while node:
+            above = int(tree.parent[node])
+            chance *= base.row(above, pair[int(tree.player[above])])[node - int(tree.first_child[above])]
+            node = above
+        weights[pair] = chance
+    total = sum(weights.values())
+    for pair, weight in weights.items():
+        share = weight / total
+        assert abs(pairs[pair] / done - share) < 4 * np.sqrt(share * (1 - share) / done) + 1e-9
+
+
+def test_deals_do_not_depend_on_batches() -> None:
+    base = random_strategy(BucketGame.build(LEDUC, forgetting(LEDUC), name=NAME), 4)
+    game = part_bucket_game(base.abstract, base.strategy(), "cr", lossless(LEDUC))
+    whole, parts = random_state(9, 1)[0], random_state(9, 1)[0]
+    expected = PrefixSampler(game, 128).deal(whole, 120).copy()
+    sampler = PrefixSampler(game, 128)
+    found = np.concatenate([sampler.deal(parts, count).copy() for count in (1, 50, 0, 7, 62)])
+    np.testing.assert_array_equal(found, expected)
+    assert whole[0] == parts[0]
+
+
+def test_alias_rows_have_the_probabilities() -> None:
+    rng = np.random.default_rng(6)
+    for count in (1, 2, 3, 5):
+        chances = rng.random((200, count)) ** 3
+        if count > 1:
+            chances[::4, 0] = 0.0
+        threshold, alias = alias_columns(chances)
+        found = threshold / count
+        for column in range(count):
+            np.add.at(found, (np.arange(200), alias[:, column]), (1.0 - threshold[:, column]) / count)
+        np.testing.assert_allclose(found, chances / chances.sum(axis=1, keepdims=True), atol=1e-14)
+        assert (found[chances == 0.0] == 0.0).all()
+
+
+def test_refusals() -> None:
+    base = random_strategy(BucketGame.build(LEDUC, forgetting(LEDUC), name=NAME), 7)
+    game, table = base.abstract, base.strategy()
+    with pytest.raises(AbstractionError, match="nothing lies outside"):
+        part_bucket_game(game, table, "r,c@2")
+    with pytest.raises(AbstractionError, match="no betting 'x'"):
+        part_bucket_game(game, table, "x")
+    with pytest.raises(AbstractionError, match="overlap"):
+        with_experts(game, [("r", lossless(LEDUC), ()), ("rr", lossless(LEDUC), ())])
+    for entry in range(game.num_entries):  # never a raise at first
+        table[entry] = 1.0 / 3.0
+    slot = game.slot_of(0)
+    raises = game.slot_start[slot] + np.arange(game.slot_buckets[slot]) * game.slot_width[slot] + game.node_offset[0]
+    table[raises + game.tree.actions(0).index("r")] = 0.0
+    with pytest.raises(AbstractionError, match="the base strategy never plays 'r'"):
+        part_bucket_game(game, table, "r")
+    part = part_bucket_game(game, base.strategy(), "r", lossless(LEDUC))
+    for refused in (lambda: BucketCfrSolver(part, "cfr+"), lambda: BucketSolver(part, "pcs-boards")):
+        with pytest.raises(SolverError, match="with experts use external-sampling"):
+            refused()
+
+
+def test_cards_of_parts_by_text(tmp_path: Path) -> None:
+    assert split_cards(["a.cards", "rf=b.cards", "kk/b@1=c=d", "rf=e"]) == (
+        ["a.cards"], {"rf": ["b.cards", "e"], "kk/b@1": ["c=d"]},
+    )  # fmt: skip
+    strange = tmp_path / "r=f"
+    strange.touch()
+    assert split_cards([strange]) == ([str(strange)], {})
